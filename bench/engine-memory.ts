@@ -1,26 +1,35 @@
 /**
- * Question: how much memory does an engine need for a long file?
+ * Question: how much memory does an engine need for a long file, and how long does it take?
  *
- * `node --import tsx bench/engine-memory.ts [minutes] [jobs]`: separates a stereo mp3 of that
- * length (60) that many times at once (1), and prints the engine's resident memory at rest and at
- * its peak.
+ * `node --import tsx bench/engine-memory.ts [minutes] [jobs] [model] [prompt]`: separates a stereo
+ * mp3 of that length (60) that many times at once (1), and prints the engine's resident memory at
+ * rest and at its peak. With `htdemucs`, `audiosep` or `roformer` the engine has that model at its
+ * published size with random weights.
  */
 
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEncoder } from '../engine/media/encode.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { createScope } from '../test/support/scope.ts'
 import { noise } from '../test/support/signals.ts'
 import { separateFile, startWinnow } from '../test/support/start-winnow.ts'
+import { installRandomModel } from './random-models.ts'
 import { report, round } from './report.ts'
 
 const minutes = Number(process.argv[2] ?? 60)
 const jobs = Number(process.argv[3] ?? 1)
+const model = process.argv[4] ?? 'mini'
+const prompt = process.argv[5] ?? 'rain'
 const SAMPLE_RATE = 44_100
 const MIB = 2 ** 20
 
 const scope = createScope()
-const winnow = await startWinnow(scope)
+const modelsFolder = await mkdtemp(join(tmpdir(), 'engine-memory-'))
+scope.after(() => rm(modelsFolder, { recursive: true, force: true }))
+if (model !== 'mini') await installRandomModel(modelsFolder, model)
+const winnow = await startWinnow(scope, { env: { MODELS: model, MODELS_DIR: modelsFolder } })
 const engine = connectEngine(winnow.engines[0]?.ready.control ?? '')
 const path = join(winnow.folder, 'long.mp3')
 await writeLongFile()
@@ -33,11 +42,12 @@ const stop = engine.watchStats(200, ({ memory_bytes: bytes }) => {
 })
 const startedAt = performance.now()
 const ended = await Promise.all(
-  Array.from({ length: jobs }, () => separateFile(winnow, path, { prompt: 'rain' }, 'audio/mpeg')),
+  Array.from({ length: jobs }, () => separateFile(winnow, path, { prompt }, 'audio/mpeg')),
 )
 const seconds = (performance.now() - startedAt) / 1000
 stop()
 report('engine-memory', {
+  model,
   minutes,
   jobs,
   status: ended.map(({ last }) => last.status),

@@ -25,13 +25,17 @@ export const feedForwardDimOf = (dim: number): number =>
   64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64)
 
 /** Weights of the given shapes, scaled so that activations neither vanish nor explode. */
-export function randomWeights(shapes: Shapes): Weights {
+export const randomWeights = (shapes: Shapes): Weights =>
+  Weights.of('random weights', randomTensors(shapes))
+
+/** The same as tensors by name, to be written to a file. */
+export function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
   const tensors = Object.entries(shapes).map(([name, shape]): [string, StoredTensor] => {
     const count = shape.reduce((product, size) => product * size, 1)
     const values = (scratch?: Scratch) => randomValues(name, shape, roomFor(count, scratch))
     return [name, { shape, type: 'F32', bytes: 4 * count, values }]
   })
-  return Weights.of('random weights', new Map(tensors))
+  return new Map(tensors)
 }
 
 const roomFor = (count: number, scratch?: Scratch): Float32Array =>

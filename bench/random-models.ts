@@ -1,0 +1,70 @@
+/** Open models at their published sizes with random weights, as `winnow model` installs them. */
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
+import { writeSafetensors } from '../models/checkpoint/write-safetensors.ts'
+import {
+  RECORD_FILE,
+  type AudioSepRecord,
+  type HTDemucsRecord,
+  type ModelRecord,
+  type RoformerRecord,
+} from '../models/installed/record.ts'
+import { fixtureFolder, readInventory } from '../test/parity/open-model.ts'
+import { randomTensors, type Shapes } from '../test/support/random-weights.ts'
+
+const WEIGHTS_FILE = 'model.safetensors'
+/** 8 s: as many samples as Kim's configuration has in a chunk. */
+const ROFORMER_SAMPLES = 352_800
+
+type Made = (
+  | Pick<HTDemucsRecord, 'kind' | 'networks'>
+  | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
+  | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
+) & { shapes: Shapes }
+
+const MODELS: Readonly<Record<string, () => Made>> = {
+  htdemucs: () => {
+    const { kwargs, shapes } = readInventory(fixtureFolder('htdemucs'), 'htdemucs')
+    const stems = kwargs.sources as string[]
+    return { kind: 'htdemucs', networks: [{ file: WEIGHTS_FILE, kwargs, stems }], shapes }
+  },
+  audiosep: () => {
+    const { shapes: all } = readInventory(fixtureFolder('audiosep'), 'audiosep')
+    const shapes = Object.fromEntries(Object.entries(all).filter(([name]) => isUsedTensor(name)))
+    return { kind: 'audiosep', file: WEIGHTS_FILE, sampleRate: 32_000, textHeads: 12, shapes }
+  },
+  roformer: () => {
+    const { kwargs, shapes } = readInventory(fixtureFolder('roformer'), 'mel-band-roformer-kim')
+    const configuration = {
+      model: kwargs,
+      audio: { chunk_size: ROFORMER_SAMPLES },
+      training: { target_instrument: 'vocals' },
+    }
+    return { kind: 'roformer', file: WEIGHTS_FILE, configuration, shapes }
+  },
+}
+
+/** Installs one into the folder of models. @throws Error naming what there is */
+export async function installRandomModel(modelsFolder: string, name: string): Promise<void> {
+  const make = MODELS[name]
+  if (!make) throw new Error(`there is ${Object.keys(MODELS).join(', ')}, not ${name}`)
+  const { shapes, ...made } = make()
+  const folder = join(modelsFolder, name)
+  await mkdir(folder, { recursive: true })
+  await writeSafetensors(join(folder, WEIGHTS_FILE), randomTensors(shapes), 'float32')
+  if (made.kind === 'audiosep') {
+    for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
+      await copyFile(join(fixtureFolder('audiosep'), 'model', file), join(folder, file))
+    }
+  }
+  const record: ModelRecord = {
+    format: 1,
+    name,
+    installedAt: new Date().toISOString(),
+    licence: 'random weights',
+    sources: [],
+    ...made,
+  }
+  await writeFile(join(folder, RECORD_FILE), JSON.stringify(record))
+}
