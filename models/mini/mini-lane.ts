@@ -7,7 +7,6 @@ import { PATCH } from './config.ts'
 import { tokenCount, type Conditioning, type MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import { matchOf, presenceGain } from './presence.ts'
-import { finite, SAMPLE_MAX } from './samples.ts'
 import { spanTokens } from './span-tokens.ts'
 import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
 import { filterByPlace } from './spatial-filter.ts'
@@ -71,6 +70,7 @@ export class MiniLane implements Lane {
 
   /**
    * The lane owns `embedding` from here on.
+   * @param request whose chunk is what `highPass` gave
    * @param index of the head among those of its chunk
    * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
    *   that no name is near the nearest one would mostly find another sound (`mini-nameless`)
@@ -221,7 +221,7 @@ export class MiniLane implements Lane {
    */
   #readRecognised(): { activity: Float32Array; energy: number } {
     const numbers = this.#recognised!.dataSync<'float32'>()
-    const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => finite(x) === 0))
+    const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => x === 0))
     const logits = numbers.subarray(0, -1)
     return {
       activity: logits.map((logit) => (isSilent ? 0 : 1 / (1 + Math.exp(-logit)))),
@@ -254,16 +254,13 @@ function samplesOf({ channels }: Chunk, longestHop: number): Tensor {
   const length = Math.max(channels[0]!.length, windowLength(longestHop))
   const flat = new Float32Array(channels.length * length)
   for (const [i, wave] of channels.entries()) flat.set(wave, i * length)
-  return tf.tidy(() => {
-    const given = tf.tensor2d(flat, [channels.length, length])
-    return tf.where(given.abs().less(SAMPLE_MAX), given, tf.zerosLike(given))
-  })
+  return tf.tensor2d(flat, [channels.length, length])
 }
 
 function energyOf(channels: readonly Float32Array[]): number {
   let energy = 0
   for (const wave of channels) {
-    for (let i = 0; i < wave.length; i += 1) energy += finite(wave[i]!) ** 2
+    for (let i = 0; i < wave.length; i += 1) energy += wave[i]! ** 2
   }
   return energy
 }
@@ -273,7 +270,5 @@ function scale(wave: Float32Array, gain: number): void {
 }
 
 function subtract(mixture: Float32Array, target: Float32Array): Float32Array {
-  const residual = new Float32Array(mixture.length)
-  for (let i = 0; i < residual.length; i += 1) residual[i] = finite(mixture[i]!) - target[i]!
-  return residual
+  return mixture.map((sample, i) => sample - target[i]!)
 }

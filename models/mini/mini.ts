@@ -17,6 +17,7 @@ import { gatherRows, pad, tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import type { Precision } from '../precision.ts'
 import { readConfig, type MiniConfig } from './config.ts'
+import { highPass } from './high-pass.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { MiniLane } from './mini-lane.ts'
 import {
@@ -107,8 +108,9 @@ class Mini implements Model {
     this.#parts = parts
   }
 
-  open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
-    checkChunk(request.chunk)
+  open(given: ChunkRequest, heads: readonly Head[]): Lane[] {
+    checkChunk(given.chunk)
+    const request = { ...given, chunk: highPass(given.chunk) }
     const lanes: MiniLane[] = []
     try {
       for (const [index, head] of heads.entries()) lanes.push(this.#open(request, head, index))

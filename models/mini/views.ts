@@ -1,6 +1,5 @@
 /** What of two channels the network reads: their middle, their side, or both, one row each. */
 import { tf, type Tensor } from '../tensor.ts'
-import { finite } from './samples.ts'
 
 /** Half the sum of two channels, and half their difference. */
 export type View = 'middle' | 'side'
@@ -15,7 +14,7 @@ const TINY = 1e-30
 export function viewsOf([left, right]: readonly [Float32Array, Float32Array]): readonly View[] {
   const powers = { middle: 0, side: 0 }
   for (let i = 0; i < left.length; i += 1) {
-    const [one, other] = [finite(left[i]!), finite(right[i]!)]
+    const [one, other] = [left[i]!, right[i]!]
     powers.middle += (one + other) ** 2
     powers.side += (one - other) ** 2
   }

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from winnow_training.data.audio import RATE, read_mono
+from winnow_training.data.audio import RATE, high_pass, read_mono
 from winnow_training.data.mixtures import MIXTURE_RMS, level
 from winnow_training.data.sources.recordings import choose_held_out, read_recordings
 from winnow_training.model.checkpoints import load_average, weights_path
@@ -57,7 +57,8 @@ def main():
 @torch.no_grad()
 def alone(model, sound, prompt) -> tuple[float, float]:
     """A sound [N] and a prompt's embedding [1, 384] to the loss in dB and the match."""
-    sound = MIXTURE_RMS * level(np.pad(sound, (0, max(0, SAMPLES_MIN - len(sound)))))
+    padded = np.pad(sound, (0, max(0, SAMPLES_MIN - len(sound))))
+    sound = MIXTURE_RMS * level(high_pass(padded))
     mixture = torch.from_numpy(sound)[None]
     target, (_, activity) = separate(model, mixture, prompt)
     match = match_of(activity, target, mixture)

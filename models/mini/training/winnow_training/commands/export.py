@@ -14,6 +14,7 @@ from winnow_training.model.checkpoints import load_average
 from winnow_training.model.export import (
     GOLDEN_PROMPT,
     golden,
+    golden_lane,
     golden_stereo,
     save,
     write_weights,
@@ -33,6 +34,7 @@ def main():
     embedding = torch.from_numpy(load_encoder(options.encoder)([GOLDEN_PROMPT]))
     write_weights(model, stored, options.weights)
     save(golden(model, embedding), options.golden / "network.safetensors")
+    save(golden_lane(model, embedding), options.golden / "lane.safetensors")
     save(golden_stereo(model, embedding), options.golden / "stereo.safetensors")
 
 

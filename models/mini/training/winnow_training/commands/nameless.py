@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 
 from winnow_training.commands.prompts import TEMPLATES
-from winnow_training.data.audio import RATE, RECORDINGS
+from winnow_training.data.audio import RATE, RECORDINGS, high_pass
 from winnow_training.data.cases import RECORDED_SAMPLES, SPEECH, Case, Maker
 from winnow_training.data.mixtures import GROUPS, MELODIC, MIXTURE_RMS, UNSURE, WORDS, Bank, level
 from winnow_training.data.synthesis.nameless import SOUNDS
@@ -75,7 +75,7 @@ def mixtures(cache: Path, embed) -> dict[str, list[Case]]:
     for number, (beside, names) in enumerate(company.items()):
         for index, (prompt, synthesise) in enumerate(SOUNDS.items()):
             rng = np.random.default_rng([index, number])
-            target = level(synthesise(rng, RECORDED_SAMPLES // RATE))
+            target = level(high_pass(synthesise(rng, RECORDED_SAMPLES // RATE)))
             mixture = target + m.clip(m.pick(names))
             scale = MIXTURE_RMS / np.sqrt((mixture**2).mean())
             mixture, target = (np.float32(scale * wave) for wave in (mixture, target))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import soundfile
-from scipy.signal import resample_poly
+from scipy.signal import butter, resample_poly, sosfiltfilt
 
 RATE = 32000
 """Hertz. The network itself takes any rate: its frames are 16 ms long at every rate."""
@@ -16,6 +16,11 @@ RECORDINGS = "recordings"
 """Where in the cache the banks of real recordings are."""
 
 SILENT_PEAK = 1e-4
+
+HIGH_PASS = butter(6, 20, "highpass", fs=RATE, output="sos")
+"""Hertz: what lies below is not heard and counts for nothing …"""
+EDGE_SAMPLES = RATE // 4
+"""… at the ends by the sound that is there, continued for so long. As in high-pass.ts."""
 
 
 @dataclass
@@ -50,6 +55,13 @@ def resample(samples, rate):
         return np.asarray(samples, np.float32)
     divisor = gcd(RATE, rate)
     return resample_poly(samples, RATE // divisor, rate // divisor).astype(np.float32)
+
+
+def high_pass(samples):
+    """[..., N] without constant offset and rumble, and not shifted in time: all that the network
+    reads and that targets are made of."""
+    edge = min(samples.shape[-1] - 1, EDGE_SAMPLES)
+    return sosfiltfilt(HIGH_PASS, samples, padlen=edge).astype(np.float32)
 
 
 def read_mono(path):

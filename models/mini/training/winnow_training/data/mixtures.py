@@ -12,7 +12,7 @@ import numpy as np
 import scipy.fft
 from scipy.signal import fftconvolve
 
-from winnow_training.data.audio import RATE, RECORDINGS
+from winnow_training.data.audio import RATE, RECORDINGS, high_pass
 from winnow_training.data.phrasings import load_phrasings
 from winnow_training.data.rooms import microphone, room
 from winnow_training.data.sources import esc10
@@ -145,8 +145,8 @@ class Bank:
         return SOURCE_WEIGHTS.get(name, WEIGHT_OTHERS) * (1 + self.recorded_share(name))
 
     def clip(self, name: str, rng, augmented: bool = True, samples: int = SAMPLES) -> np.ndarray:
-        """[N] with an RMS of 1, from a clip of the class that is not silent. Those
-        that are augmented have SAMPLES, others `samples`."""
+        """[N] with an RMS of 1, from a clip of the class that is not silent, through `high_pass`.
+        Those that are augmented have SAMPLES, others `samples`."""
         if self.recorded and rng.random() < self.recorded_share(name):
             return self.recorded.clip(name, rng, augmented, samples)
         clips = self.clips[name]
@@ -169,12 +169,12 @@ class Bank:
             cut = np.interp(at, np.arange(length, dtype=np.float32), cut).astype(np.float32)
         cut = cut[:samples] / 32768
         if not augmented:
-            return level(cut)
+            return level(high_pass(cut))
         if name in STEADY and rng.random() < 0.4:
             cut = cut[::-1]
         if name in REAL and rng.random() < 0.4:
             cut = cut * swell(rng)
-        return level(augment(cut, rng))
+        return level(high_pass(augment(cut, rng)))
 
 
 def training_bank(cache: Path) -> Bank:

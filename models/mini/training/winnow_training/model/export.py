@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from winnow_training.data.audio import RATE
+from winnow_training.data.audio import RATE, high_pass
 from winnow_training.data.mixtures import MIXTURE_RMS, WORDS
+from winnow_training.model.measures import separate
 from winnow_training.model.network import (
     BANDS,
     HOP,
@@ -25,7 +26,7 @@ from winnow_training.model.network import (
 from winnow_training.model.stereo import separate_stereo
 
 GOLDEN_SAMPLES = 49_000
-STEREO_SAMPLES = 24_000
+LANE_SAMPLES = 24_000
 GOLDEN_PROMPT = "piano"
 GOLDEN_SPAN = slice(10, 30)
 """Tokens of which the prompt is said not to sound."""
@@ -61,7 +62,8 @@ def save(tensors: dict[str, torch.Tensor], path: Path):
 
 @torch.no_grad()
 def golden(model, embedding) -> dict[str, torch.Tensor]:
-    """What every part gives for a made-up waveform; the spans are used by the last results only."""
+    """What every part gives for a made-up waveform, taken as it is; the spans are used by the last
+    results only."""
     wave = torch.from_numpy(made_up_wave())
     scale = MIXTURE_RMS / (wave.pow(2).mean().sqrt() + 1e-6)
     spectrum = stft((wave * scale)[None], model.window)
@@ -99,15 +101,38 @@ def golden(model, embedding) -> dict[str, torch.Tensor]:
 
 
 @torch.no_grad()
+def golden_lane(model, embedding) -> dict[str, torch.Tensor]:
+    """What a lane makes of the made-up waveform with a constant offset and rumble."""
+    time = np.arange(LANE_SAMPLES) / RATE
+    rumble = 0.1 + 0.1 * np.sin(2 * np.pi * 10 * time)
+    wave = (made_up_wave()[:LANE_SAMPLES] + rumble).astype(np.float32)
+    heard = torch.from_numpy(high_pass(wave))[None]
+    scale = MIXTURE_RMS / (heard.pow(2).mean().sqrt() + 1e-6)
+    target, (_, activity) = separate(model, heard * scale, embedding)
+    target /= scale
+    match = match_of(activity, target, heard)
+    return {
+        "waveform": torch.from_numpy(wave),
+        "target": (presence(match) * target)[0].contiguous(),
+        "match": match,
+    }
+
+
+@torch.no_grad()
 def golden_stereo(model, embedding) -> dict[str, torch.Tensor]:
     """What a lane makes of two channels with the made-up waveform and a noise at two places."""
-    wave = made_up_wave()[:STEREO_SAMPLES]
-    noise = 0.1 * np.random.default_rng(2).standard_normal(STEREO_SAMPLES)
+    wave = made_up_wave()[:LANE_SAMPLES]
+    noise = 0.1 * np.random.default_rng(2).standard_normal(LANE_SAMPLES)
     places = np.array([[0.9, 0.2], [0.3, 0.9]])
-    mixture = torch.from_numpy((places @ np.stack([wave, noise])).astype(np.float32))
-    target, activity = separate_stereo(model, mixture, embedding[0])
-    target *= presence(match_of(activity[None], target[None], mixture[None]))
-    return {"waveform": mixture, "target": target.contiguous(), "activity": activity.contiguous()}
+    mixture = (places @ np.stack([wave, noise])).astype(np.float32)
+    heard = torch.from_numpy(high_pass(mixture))
+    target, activity = separate_stereo(model, heard, embedding[0])
+    match = match_of(activity[None], target[None], heard[None])
+    return {
+        "waveform": torch.from_numpy(mixture),
+        "target": (presence(match) * target).contiguous(),
+        "match": match,
+    }
 
 
 def made_up_wave() -> np.ndarray:
