@@ -61,6 +61,11 @@ test('winnow start serves, and winnow separate is its client, without a checkout
   for (const name of ['piano', 'rest.without-piano']) {
     assert.ok((await stat(join(folder, `speech-over-piano.${name}.wav`))).size > 100_000, name)
   }
+  const listing = ['requests', 'list', '--json', '--url', address]
+  const { stdout } = await run(join(folder, 'node_modules/.bin/winnow'), listing, {
+    env: { ...process.env, WINNOW_API_KEY: API_KEY },
+  })
+  assert.equal(JSON.parse(stdout).data[0].prompt, 'piano')
   await stat(join(folder, 'data/winnow.db'))
 })
 

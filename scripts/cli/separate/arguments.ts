@@ -1,13 +1,14 @@
 /** The command line of `separate`, read into what the API takes. */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Value } from 'typebox/value'
 import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
 import type { Submission } from '../../../clients/typescript/node.ts'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { called } from '../command-name.ts'
+import { readAccess, type Access, type Environment } from '../service-access.ts'
+import { UsageError } from '../usage-error.ts'
 import { isUrl, splitWords } from './sources.ts'
 import { suggestion } from './suggestion.ts'
 
@@ -57,7 +58,7 @@ Ctrl-C cancels the requests. The exit code is 0 when all was separated, 1 when s
 when the command line is wrong, 3 by --strict, 130 when canceled.
 `
 
-export interface Arguments {
+export interface Arguments extends Access {
   /** Paths and http(s) URLs. */
   sources: readonly string[]
   /** Own outputs among the files that were named. */
@@ -73,8 +74,6 @@ export interface Arguments {
   extension: string
   /** Files at once. */
   jobs: number
-  baseUrl: string
-  apiKey: string | undefined
   force: boolean
   strict: boolean
   logs: boolean
@@ -84,11 +83,6 @@ export interface Arguments {
 
 const JOBS = 4
 const JOBS_MAX = 64
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** The command line is wrong: the message says how. */
-export class UsageError extends Error {}
 
 /**
  * Reads the words after the command's name.
@@ -108,7 +102,6 @@ export function readArguments(words: readonly string[], env: Environment): Argum
   }
   assertThere([...named.sources, ...prompts.filter(isMedia)])
   assertPrompts(prompts)
-  const baseUrl = readBaseUrl(values.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
   return {
     ...named,
     prompts: [...new Set(prompts)],
@@ -116,8 +109,7 @@ export function readArguments(words: readonly string[], env: Environment): Argum
     folder: values.out,
     extension: values.format ?? 'wav',
     jobs: readJobs(values.jobs),
-    baseUrl,
-    apiKey: values.key ?? env.WINNOW_API_KEY ?? localKey(baseUrl, env),
+    ...readAccess(values, env),
     force: values.force ?? false,
     strict: values.strict ?? false,
     logs: values.logs ?? false,
@@ -290,20 +282,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
-  }
-}
-
-function readBaseUrl(text: string): string {
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
-  throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
-}
-
-/** The key that `npm start` left here; it goes to no other machine than this one. */
-function localKey(baseUrl: string, env: Environment): string | undefined {
-  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return undefined
-  try {
-    return readFileSync(join(env.DATA_DIR || 'data', 'api-key'), 'utf8').trim() || undefined
-  } catch {
-    return undefined // no such file: the service will say that a key is missing
   }
 }

@@ -1,6 +1,7 @@
 /** What `separate` does, from the words of its command line to its exit code. */
 
-import { HELP, UsageError, readArguments } from './arguments.ts'
+import { UsageError } from '../usage-error.ts'
+import { HELP, readArguments } from './arguments.ts'
 import { separateAll } from './separation.ts'
 import { describe, type World } from './world.ts'
 

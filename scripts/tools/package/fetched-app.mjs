@@ -15,8 +15,8 @@ export const CALLED = 'npx winnow'
 export const MORE_COMMANDS = []
 
 export const NOTE = `
-The first command but separate sets the service up: a few minutes and about 2 GB, below
-WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default ./data).
+The first command other than separate and requests sets the service up: a few minutes and about
+2 GB, below WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default ./data).
 `
 
 /**

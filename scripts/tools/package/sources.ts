@@ -1,4 +1,4 @@
-/** What every package holds: the sources of the service, the page, the client as one file. */
+/** What every package holds: the sources of the service, the page, each client as one file. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ export function copyInto(folder: string, file: string): void {
 }
 
 /**
- * Lays the command `winnow` into `folder`, with the client, which needs nothing else.
+ * Lays the command `winnow` into `folder`, with its clients, which need nothing else.
  * @param app how the command finds the service's sources: a file of this folder
  */
 export async function layCommand(folder: string, app: string): Promise<void> {
@@ -56,8 +56,9 @@ export async function layCommand(folder: string, app: string): Promise<void> {
   cpSync(join(place, app), join(folder, 'app.mjs'))
   await build({
     absWorkingDir: ROOT,
-    entryPoints: ['scripts/cli/separate.ts'],
-    outfile: join(folder, 'separate.mjs'),
+    entryPoints: ['scripts/cli/separate.ts', 'scripts/cli/requests.ts'],
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
     format: 'esm',

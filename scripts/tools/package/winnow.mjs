@@ -1,5 +1,5 @@
-// `winnow`, as a package installs it. `separate` is a client without dependencies and runs at once;
-// every other command runs the service's own sources, which app.mjs finds.
+// `winnow`, as a package installs it. `separate` and `requests` are clients without dependencies and
+// run at once; every other command runs the service's own sources, which app.mjs finds.
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -7,11 +7,16 @@ import { CALLED, MORE_COMMANDS, NOTE, prepareApp } from './app.mjs'
 
 const HELP = `winnow start                            runs the service on this machine
 winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
+winnow requests list | delete ID…       lists and deletes requests of a running service
 winnow keys | accounts | database | backup | doctor | top | model | parity
                                         the operator's tools (--help: their commands)
 winnow --version
 ${NOTE}`
 
+const CLIENTS = {
+  separate: () => import('./separate.mjs'),
+  requests: () => import('./requests.mjs'),
+}
 /** The commands that need the service's sources. */
 const COMMANDS = 'start keys accounts database backup doctor top model parity'.split(' ')
 
@@ -20,9 +25,9 @@ const [command = '--help', ...words] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
 if (command === '--help' || command === '-h') console.log(HELP)
 else if (command === '--version') console.log(version)
-else if (command === 'separate') {
+else if (Object.hasOwn(CLIENTS, command)) {
   process.argv.splice(2, 1)
-  await import('./separate.mjs')
+  await CLIENTS[command]()
 } else if ([...COMMANDS, ...MORE_COMMANDS].includes(command)) await runInApp()
 else {
   console.error(`There is no command "${command}".\n\n${HELP}`)

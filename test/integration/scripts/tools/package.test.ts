@@ -62,6 +62,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   assert.equal(run(process.execPath, winnow, '--version').trim(), version)
   assert.match(run(process.execPath, winnow, '--help'), /install-host/)
   assert.match(run(process.execPath, winnow, 'separate', '--help'), /^Usage: winnow separate </)
+  assert.match(run(process.execPath, winnow, 'requests', '--help'), /^Usage: winnow requests list/)
 
   const complaints = ['--fail-on', 'error,warning', '--allow-root']
   const lintian = spawnSync('lintian', [...complaints, deb], { encoding: 'utf8' })

@@ -1,0 +1,36 @@
+/** How the commands that are clients reach the service: its address, and a key. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from './usage-error.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface Access {
+  baseUrl: string
+  apiKey: string | undefined
+}
+
+/** @throws UsageError for what is no address */
+export function readAccess(
+  { url, key }: { url?: string | undefined; key?: string | undefined },
+  env: Environment,
+): Access {
+  const baseUrl = readBaseUrl(url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
+  return { baseUrl, apiKey: key ?? env.WINNOW_API_KEY ?? localKey(baseUrl, env) }
+}
+
+function readBaseUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
+}
+
+/** The key that `npm start` left here; it goes to no other machine than this one. */
+function localKey(baseUrl: string, env: Environment): string | undefined {
+  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return undefined
+  try {
+    return readFileSync(join(env.DATA_DIR || 'data', 'api-key'), 'utf8').trim() || undefined
+  } catch {
+    return undefined // no such file: the service will say that a key is missing
+  }
+}

@@ -1,0 +1,126 @@
+/** `npm run requests`, on a real gateway. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { requests } from '../../../../scripts/cli/requests/command.ts'
+import { runCommand } from '../../../support/run-command.ts'
+import { API, complete, startGateway, submitted } from '../../../support/start-gateway.ts'
+import { onDisk } from '../../../support/stored.ts'
+
+const COMMAND = join(import.meta.dirname, '../../../../scripts/cli/requests.ts')
+
+async function start(t: TestContext) {
+  const gateway = await startGateway(t)
+  const env = { WINNOW_URL: await gateway.listen(), WINNOW_API_KEY: gateway.key }
+  const { signal } = new AbortController()
+  const run = (...words: string[]) =>
+    runCommand((given, streams) => requests(given, { env, signal, ...streams }), words)
+  return { gateway, env, run }
+}
+
+/** The ids in a printed list. */
+const idsIn = (text: string): string[] => text.match(/req_\w+/g) ?? []
+
+test('requests are listed, the newest first, and deleted by their ids', async (t) => {
+  const { gateway, run } = await start(t)
+  assert.deepEqual(await run('list'), { code: 0, text: 'none\n', errors: '' })
+  const first = await submitted(gateway, { prompts: ['a bell', 'a horn'] })
+  await complete(gateway, first)
+  gateway.clock.advance(1_000)
+  const second = await submitted(gateway, { prompt: 'a dog' })
+  const listed = await run('list')
+  assert.match(listed.text, /^request_id +created_at +status +file_name +prompts\n/)
+  assert.deepEqual(idsIn(listed.text), [second, first])
+  assert.match(listed.text, /COMPLETED +concert\.m4a +a bell, a horn$/m)
+  assert.deepEqual(idsIn((await run('list', '--limit', '1')).text), [second])
+  assert.deepEqual(idsIn((await run('list', '--status', 'completed')).text), [first])
+  const { data } = JSON.parse((await run('list', '--json')).text)
+  assert.deepEqual(data, (await gateway.call('GET', `${API}/requests`)).json().data)
+
+  const deleted = await run('delete', second, first, first)
+  assert.deepEqual(deleted, { code: 0, text: `${second}\n${first}\n`, errors: '' })
+  assert.equal((await run('list')).text, 'none\n')
+  assert.equal((await onDisk(gateway)).filter((path) => path.startsWith('outputs')).length, 0)
+})
+
+test('a list goes on over pages, as far as its limit', async (t) => {
+  const { gateway, run } = await start(t)
+  await submitted(gateway)
+  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
+  const copies = Array.from({ length: 120 }, (_, i) => ({ ...row, request_id: `req_copy${i}` }))
+  await gateway.store.insertInto('requests').values(copies).execute()
+  for (const [limit, count] of [
+    ['1000', 121],
+    ['110', 110],
+  ] as const) {
+    const ids = idsIn((await run('list', '--limit', limit)).text)
+    assert.equal(new Set(ids).size, count)
+  }
+  assert.equal(idsIn((await run('list')).text).length, 20)
+})
+
+test('what cannot be deleted is named with the reason, and the rest is deleted', async (t) => {
+  const { gateway, run } = await start(t)
+  const source = await submitted(gateway)
+  await complete(gateway, source)
+  const input = { prompt: 'a gong', request_id: source, output: 'residual' }
+  await gateway.call('POST', `${API}/audio/separate`, { body: { input } })
+  const other = await submitted(gateway)
+  const { code, text, errors } = await run('delete', source, 'req_unknown', other)
+  assert.deepEqual([code, text], [1, `${other}\n`])
+  const lines = errors.trim().split('\n')
+  assert.match(lines[0]!, RegExp(`^${source}: MEDIA_IN_USE: `))
+  assert.match(lines[1]!, /^req_unknown: NOT_FOUND: There is no request with this id\.$/)
+  const json = await run('delete', 'req_unknown', '--json')
+  assert.deepEqual([json.code, JSON.parse(json.text).error.code], [1, 'NOT_FOUND'])
+})
+
+test('a refused key ends the command before anything is deleted', async (t) => {
+  const { gateway, run } = await start(t)
+  const id = await submitted(gateway)
+  const refused = await run('delete', id, 'req_other', '--key', 'sep_wrong')
+  assert.deepEqual([refused.code, refused.text], [1, ''])
+  assert.equal(refused.errors.match(/UNAUTHENTICATED/g)?.length, 1)
+  assert.equal((await gateway.call('GET', `${API}/requests/${id}/status`)).statusCode, 200)
+})
+
+test('as a process it takes the key that lies in DATA_DIR, and shows no control characters', async (t) => {
+  const { gateway, env } = await start(t)
+  await submitted(gateway, { prompt: 'a \u001b[31mbell' })
+  await writeFile(join(gateway.folder, 'api-key'), `${gateway.key}\n`)
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', COMMAND, 'list', '--url', env.WINNOW_URL],
+    { env: { PATH: process.env.PATH, DATA_DIR: gateway.folder } },
+  )
+  assert.equal(idsIn(stdout).length, 1)
+  assert.equal(stdout.includes('\u001b'), false)
+})
+
+test('a command line that is wrong says how, and calls nobody', async () => {
+  const env = { WINNOW_URL: 'http://127.0.0.1:1' }
+  const { signal } = new AbortController()
+  for (const [words, says] of [
+    [[], /^give list or delete/],
+    [['delet', 'req_1'], /Did you mean "delete"\?$/],
+    [['list', 'req_1'], /list takes no ids/],
+    [['delete'], /delete takes ids, which npm run requests -- list prints/],
+    [['delete', 'req_1', '--status', 'FAILED'], /options of list/],
+    [['list', '--limit', '0'], /from 1 to 1000, not "0"/],
+    [['list', '--limit', '1001'], /from 1 to 1000/],
+    [['list', '--status', 'complete'], /Did you mean "COMPLETED"\?$/],
+    [['list', '--url', 'nowhere'], /must be an http or https URL/],
+    [['list', '--all'], /Unknown option '--all'/],
+  ] as const) {
+    const { code, text, errors } = await runCommand(
+      (given, streams) => requests(given, { env, signal, ...streams }),
+      [...words],
+    )
+    assert.deepEqual([code, text], [2, ''], errors)
+    assert.match(errors.trim(), says)
+  }
+})
