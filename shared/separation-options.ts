@@ -4,6 +4,7 @@
  */
 
 import { Type, type Static } from 'typebox'
+import { FILE_BYTES_MAX } from './media-limits.ts'
 
 const ACCELERATIONS = ['fast', 'balanced', 'quality'] as const
 const OUTPUT_FORMATS = ['wav', 'mp3', 'flac'] as const
@@ -23,7 +24,7 @@ export const LIMITS = {
   spansMax: 64,
   /** Files with more streams are refused. */
   audioTrackMax: 256,
-  fileBytesMax: 524_288_000,
+  fileBytesMax: FILE_BYTES_MAX,
   webhookSecretCharactersMin: 16,
   webhookSecretCharactersMax: 256,
   fileNameCharactersMax: 255,

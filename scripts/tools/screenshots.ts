@@ -43,7 +43,7 @@ try {
 }
 
 async function fillForm(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'speech over piano' }).click()
+  await page.getByRole('button', { name: 'speech over piano', exact: true }).click()
   await fillPrompts(page, 'piano', 'speech')
 }
 

@@ -162,7 +162,7 @@ async function drawsSpectrograms(place: Place): Promise<void> {
 
 async function showsPredictedSpans(place: Place): Promise<void> {
   const page = await signedIn(place)
-  await page.getByRole('button', { name: 'siren and speech' }).click()
+  await page.getByRole('button', { name: 'siren and speech', exact: true }).click()
   await page.getByLabel('Prompt 1').fill('siren')
   await page.getByText('Options').click()
   await page.getByLabel('Predict spans').check()

@@ -128,7 +128,7 @@ async function cancelAndReload(place: Place): Promise<void> {
   await page.reload()
   await page.getByText(/^\d+ %, about \d+ (s|min) left/).waitFor() // it goes on where it is
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
-  await page.getByText('CANCELED').waitFor()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
   await page.getByRole('button', { name: 'New separation' }).click()
   const row = page.getByRole('listitem').filter({ hasText: 'noise' }).first()
   await row.getByText('canceled').waitFor()

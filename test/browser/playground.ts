@@ -55,7 +55,7 @@ export async function drop(page: Page, path: string, name: string): Promise<void
 }
 
 export async function chooseExample(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'speech over piano' }).click()
+  await page.getByRole('button', { name: 'speech over piano', exact: true }).click()
   await page.getByText(`${SPEECH_OVER_PIANO}, 0.5 MB`).waitFor()
 }
 

@@ -21,7 +21,10 @@ export function NewSeparation() {
     if (isOutput) prompt.current!.focus()
   }, [isOutput])
   useEffect(() => void loadSeparators(), [])
-  const isReady = chosen !== null && givenPrompts().length > 0
+  const hasPrompt = givenPrompts().length > 0
+  const isReady = chosen !== null && hasPrompt
+  const lacks = [...(chosen ? [] : ['a file']), ...(hasPrompt ? [] : ['a sound in words'])]
+  const missing = lacks.length === 0 ? '' : `Still needed: ${lacks.join(' and ')}.`
   const send = (event: Event) => {
     event.preventDefault()
     if (chosen?.kind === 'files') separateFiles(chosen)
@@ -37,14 +40,15 @@ export function NewSeparation() {
         <Answers />
         {chosen && 'bytes' in chosen && chosen.bytes && <Spans bytes={chosen.bytes} />}
         <Options />
-        <Send isReady={isReady} />
+        <Send missing={missing} />
       </form>
       {isReady && chosen.kind !== 'files' && <Snippets source={chosen} />}
     </section>
   )
 }
 
-function Send({ isReady }: { isReady: boolean }) {
+/** @param missing what the form lacks; empty: nothing */
+function Send({ missing }: { missing: string }) {
   const current = sending.value
   const isSending = current !== null
   const wasSending = useRef(isSending)
@@ -55,8 +59,9 @@ function Send({ isReady }: { isReady: boolean }) {
   }, [isSending])
   return (
     <>
+      {/* Keyed: else Cancel would become Separate while it is pressed, and send. */}
       {current ? (
-        <div class="sending">
+        <div key="sending" class="sending">
           <label>
             {current.part < 1 ? 'Uploading' : 'Submitting'}
             <progress value={current.part} />
@@ -66,9 +71,14 @@ function Send({ isReady }: { isReady: boolean }) {
           </button>
         </div>
       ) : (
-        <button ref={button} class="primary" disabled={!isReady}>
-          Separate
-        </button>
+        <div key="ready" class="sending">
+          <button ref={button} class="primary" disabled={missing !== ''} aria-describedby="missing">
+            Separate
+          </button>
+          <span id="missing" class="quiet">
+            {missing}
+          </span>
+        </div>
       )}
       <p role="alert" class="problem">
         {sendProblem.value}

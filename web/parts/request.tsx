@@ -38,7 +38,8 @@ export function Request({ request }: { request: OpenRequest }) {
 function Progress({ request }: { request: OpenRequest }) {
   const { prompts, status, problem } = request
   const current = status.value
-  const failure = problem.value || current?.error?.message
+  const isCanceled = current?.error?.code === 'CANCELED' // by whoever looks at it: no failure
+  const failure = problem.value || (isCanceled ? '' : current?.error?.message)
   const title = prompts.join(', ')
   const targets = current?.targets ?? []
   const named = [current?.separator, ...targets.map(({ separator }) => separator)]
@@ -89,6 +90,7 @@ function Outputs({ request }: { request: OpenRequest }) {
       mixer = done.mixer
       if (isGone) mixer.close()
       else setLoaded(done)
+      if (request.playsAtOnce && !isGone) void mixer.play()
     }
     start().catch((error: unknown) => setProblem(messageOf(error)))
     return () => {

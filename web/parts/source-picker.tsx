@@ -1,18 +1,10 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { record, type Recording } from '../audio/record.ts'
-import { choose, dropped, listed, type Found } from '../state/choose-files.ts'
-import { prompts, setSource, source, type SeveralFiles, type Source } from '../state/draft.ts'
-
-interface Example {
-  name: string
-  address: string
-  /** To try. */
-  prompts: readonly string[]
-}
-
-/** Set by the build. */
-declare const EXAMPLES: readonly Example[]
+import { choose, dropped, listed, sizeText, type Found } from '../state/choose-files.ts'
+import { setSource, source, type SeveralFiles, type Source } from '../state/draft.ts'
+import { silent } from '../state/silence.ts'
+import { Examples } from './examples.tsx'
 
 const problem = signal('')
 source.subscribe(() => (problem.value = ''))
@@ -22,17 +14,6 @@ async function take(found: Found[] | Promise<Found[]>): Promise<void> {
   problem.value = ''
   try {
     choose(await found)
-  } catch (error) {
-    problem.value = (error as Error).message
-  }
-}
-
-/** Puts an example into the form; with a prompt, that too. */
-async function takeExample({ name, address }: Example, prompt?: string): Promise<void> {
-  try {
-    const bytes = await (await fetch(address)).blob()
-    setSource({ kind: 'file', name: `${name}.wav`, contentType: 'audio/wav', bytes })
-    if (prompt !== undefined) prompts.value = [prompt]
   } catch (error) {
     problem.value = (error as Error).message
   }
@@ -71,30 +52,11 @@ export function SourcePicker() {
         <Microphone />
       </div>
       <Address />
-      <Examples />
+      <Examples onProblem={(text) => (problem.value = text)} />
       <p role="alert" class="problem">
-        {problem.value}
+        {problem.value || (silent.value && 'This file is silent: there is nothing to separate.')}
       </p>
     </fieldset>
-  )
-}
-
-function Examples() {
-  return (
-    <div class="examples" role="group" aria-label="Examples">
-      {EXAMPLES.map((example) => (
-        <span key={example.name}>
-          <button type="button" class="link" onClick={() => void takeExample(example)}>
-            {example.name.replaceAll('-', ' ')}
-          </button>
-          {example.prompts.map((prompt) => (
-            <button key={prompt} type="button" onClick={() => void takeExample(example, prompt)}>
-              {prompt}
-            </button>
-          ))}
-        </span>
-      ))}
-    </div>
   )
 }
 
@@ -120,9 +82,6 @@ function FileInput({ label, ...kind }: FileInputProps) {
     </label>
   )
 }
-
-const sizeText = (bytes: number): string =>
-  bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
 /** What the form has, in words. */
 function textOf(chosen: Source | SeveralFiles): string {

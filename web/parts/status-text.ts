@@ -10,12 +10,14 @@ const STATES = {
 } as const
 
 /** What a screen reader says when it changes. @param current null: there is none yet */
-export const stateOf = (current: Status | null): string =>
-  current ? STATES[current.status] : 'connecting'
+export function stateOf(current: Status | null): string {
+  if (current?.error?.code === 'CANCELED') return 'Canceled. Nothing was charged.'
+  return current ? STATES[current.status] : 'connecting'
+}
 
 /** Such as `45 %, about 20 s left`: it changes all the time. */
 export function detailOf(current: Status | null): string {
-  if (!current || current.status === 'COMPLETED') return ''
+  if (!current || current.status === 'COMPLETED' || current.status === 'FAILED') return ''
   const { status, progress = 0, queue_position: position, estimated_seconds_left: left } = current
   const place = position === undefined ? [] : [`number ${position}`]
   const parts = status === 'IN_QUEUE' ? place : [`${Math.round(100 * progress)} %`]

@@ -1,12 +1,19 @@
 /** Takes what is chosen or dropped: a file, several, or the audio and video in folders. */
 
 import { contentTypeOf, isMedia } from '../../clients/typescript/content-type.ts'
+import { FILE_BYTES_MAX } from '../../shared/media-limits.ts'
 import { setSource, type ChosenFile } from './draft.ts'
 
 /** At once in the page: as many as one call lists the statuses of. */
 export const FILES_MAX = 100
 /** Of folders, files that are no media included. */
 const LOOKED_AT_MAX = 10_000
+
+/** Types of which the browser is sure. */
+const NO_MEDIA = /^(text|image|font)\/|^application\/(pdf|zip|json)$/
+
+export const sizeText = (bytes: number): string =>
+  bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
 export interface Found {
   /** With its folders. */
@@ -18,7 +25,8 @@ export interface Found {
 export function choose(found: readonly Found[]): void {
   const [only] = found
   if (!only) throw new Error('There is no file in it.')
-  // One file that was chosen by itself may be anything: the service looks into its bytes.
+  if (found.length === 1) assertUsable(only)
+  // One file that was chosen by itself may be anything else: the service looks into its bytes.
   const files = found.length === 1 ? [chosen(only)] : found.filter(seemsMedia).map(chosen)
   if (files.length === 0) throw new Error(`None of ${found.length} files is audio or video.`)
   if (files.length > FILES_MAX) {
@@ -30,6 +38,17 @@ export function choose(found: readonly Found[]): void {
   files.sort((one, other) => one.path.localeCompare(other.path, undefined, { numeric: true }))
   const leftOut = found.length - files.length
   setSource(files.length === 1 ? files[0]!.source : { kind: 'files', files, leftOut })
+}
+
+/** Of several, the service refuses each on its line. @throws Error that says what is wrong */
+function assertUsable({ path, file: { size, type } }: Found): void {
+  if (size === 0) throw new Error(`${path} is empty.`)
+  if (size > FILE_BYTES_MAX) {
+    throw new Error(`${path}: ${sizeText(size)}; the limit is ${sizeText(FILE_BYTES_MAX)}.`)
+  }
+  if (NO_MEDIA.test(type) && !isMedia(path)) {
+    throw new Error(`${path} is no audio or video, but ${type}.`)
+  }
 }
 
 /** Of a file input. */

@@ -27,6 +27,8 @@ export interface OpenRequest {
   prompts: readonly string[]
   /** The media itself, where this browser has it. */
   original: Blob | null
+  /** Its lanes begin to play as soon as they are there. */
+  playsAtOnce?: boolean
   status: Signal<Status | null>
   /** Why it can't be followed. */
   problem: Signal<string>
@@ -42,7 +44,7 @@ export const sendProblem = signal('')
 source.subscribe(() => (sendProblem.value = ''))
 
 /** Uploads the source and submits a request of all prompts. */
-export const separate = (chosen: Source): Promise<void> =>
+export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<void> =>
   send(async (abort) => {
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
@@ -50,6 +52,7 @@ export const separate = (chosen: Source): Promise<void> =>
     const idempotencyKey = newIdempotencyKey()
     const submitting = { input: inputOf(place), idempotencyKey, name, prompts }
     await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
+    if (request.value) request.value.playsAtOnce = playsAtOnce
   })
 
 async function send(work: (abort: AbortController) => Promise<void>): Promise<void> {

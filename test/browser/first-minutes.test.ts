@@ -1,0 +1,83 @@
+/** The first minutes: an example in one press, and what is wrong before anything is sent. */
+
+import assert from 'node:assert/strict'
+import { truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { FILE_BYTES_MAX } from '../../shared/media-limits.ts'
+import { anyChromium, launchBrowser } from './browser.ts'
+import { assertAccessible, chooseExample, signedIn, type Place } from './playground.ts'
+import { noise } from '../support/signals.ts'
+import { startWinnow } from '../support/start-winnow.ts'
+import { wavBytes } from '../support/wav.ts'
+
+async function oneClick(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const examples = page.getByRole('group', { name: 'Examples' })
+  assert.match(await examples.innerText(), /^drums and flute/)
+  await page.getByRole('button', { name: 'Play drums and flute' }).click()
+  const stop = page.getByRole('button', { name: 'Stop drums and flute' })
+  await page.waitForFunction(() => (document.querySelector('audio')?.currentTime ?? 0) > 0)
+  await stop.click()
+  await page.waitForFunction(() => document.querySelector('audio')!.paused)
+  await page.getByRole('button', { name: 'Hear the drums alone' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor() // it plays
+  const solo = page.getByRole('button', { name: 'Solo drums' })
+  assert.equal(await solo.getAttribute('aria-pressed'), 'true')
+  await page.getByRole('button', { name: 'New separation' }).click()
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), 'drums')
+}
+
+async function beforeItIsSent(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const choose = async (name: string, bytes: Uint8Array | string, size?: number) => {
+    const path = join(place.winnow.folder, name)
+    await writeFile(path, bytes)
+    if (size !== undefined) await truncate(path, size)
+    await page.getByLabel('Choose files').setInputFiles(path)
+  }
+  const alert = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor()
+  const button = page.getByRole('button', { name: 'Separate', exact: true })
+  await page.getByText('Still needed: a file and a sound in words.').waitFor()
+  assert.equal(await button.isDisabled(), true)
+  await choose('notes.txt', 'no sound')
+  await alert('notes.txt is no audio or video, but text/plain.')
+  await choose('large.wav', '', FILE_BYTES_MAX + 1)
+  await alert('large.wav: 524.3 MB; the limit is 524.3 MB.')
+  await choose('empty.wav', '')
+  await alert('empty.wav is empty.')
+  await choose('silent.wav', wavBytes([new Float32Array(8_000)], 8_000))
+  await alert('This file is silent')
+  await assertAccessible(page, 'a silent file')
+  await choose('noise.wav', wavBytes([noise(1, 8_000)], 8_000))
+  await page.getByText('noise.wav, 17 kB').waitFor()
+  await page.getByText('This file is silent').waitFor({ state: 'detached' })
+  await page.getByText('Still needed: a sound in words.').waitFor()
+  await page.getByLabel('Prompt 1').fill('piano')
+  await page.getByText('Still needed').waitFor({ state: 'detached' })
+  assert.equal(await button.isEnabled(), true)
+}
+
+/** A cancel of one's own is no failure. */
+async function ownCancel(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await place.winnow.engines[0]!.end('SIGKILL') // so that it waits
+  await page.getByRole('button', { name: 'Separate', exact: true }).click()
+  await page.getByText('in the queue').waitFor()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByText('Canceled. Nothing was charged.').waitFor()
+  assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
+}
+
+test('the first minutes', async (t) => {
+  const browser = await launchBrowser(t, await anyChromium())
+  const winnow = await startWinnow(t)
+  const cases: [string, (place: Place) => Promise<void>][] = [
+    ['an example plays, and its drums alone by one press', oneClick],
+    ['size, type and silence are seen before it is sent', beforeItIsSent],
+    ['a cancel of one’s own is no failure', ownCancel],
+  ]
+  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+})

@@ -1,0 +1,31 @@
+/** Looks whether a file that was chosen can be heard at all. */
+
+import { signal } from '@preact/signals'
+import { decode } from '../audio/decode.ts'
+import { peakOf, SILENCE_DB, toDb } from '../audio/levels.ts'
+import { source } from './draft.ts'
+
+/** Larger files are not decoded before they are sent. */
+const LOOKED_AT_BYTES_MAX = 20_000_000
+/** Hertz: enough to see whether there is anything. */
+const RATE = 8_000
+
+/** Whether nothing can be heard in the source; false too where nobody knows. */
+export const silent = signal(false)
+
+source.subscribe((chosen) => {
+  silent.value = false
+  const bytes = chosen?.kind === 'file' ? chosen.bytes : null
+  if (!bytes || bytes.size > LOOKED_AT_BYTES_MAX) return
+  void isSilent(bytes).then((isIt) => {
+    if (source.peek() === chosen) silent.value = isIt
+  })
+})
+
+async function isSilent(bytes: Blob): Promise<boolean> {
+  try {
+    return toDb(peakOf(await decode(await bytes.arrayBuffer(), RATE))) < SILENCE_DB
+  } catch {
+    return false // a format that FFmpeg reads and this browser does not
+  }
+}
