@@ -55,7 +55,7 @@ const COLUMNS_MAX = 100
 const COLUMNS_MAX_OF_TESTS = 120
 const FUNCTION_LINES_MAX = 60
 /** Words of documents that are read in one go. */
-const WORDS_MAX = { 'models/mini/card.md': 800 }
+const WORDS_MAX = { 'models/mini/card.md': 800, 'docs/performance.md': 900 }
 
 interface Source {
   path: string
@@ -283,6 +283,7 @@ test('relative links of documents lead somewhere', () => {
     'models/roformer',
     'models/sam-audio',
     'bench',
+    'bench/results',
     'examples',
     'clients/typescript',
     'clients/python',
