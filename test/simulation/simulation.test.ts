@@ -6,7 +6,7 @@ import { TEST_SEED } from '../support/test-seed.ts'
 import { reportOf } from './report.ts'
 import { run } from './run.ts'
 
-/** Seeds that found a fault of the product; docs/reliability.md says which. */
+/** Seeds that found a fault of the product; bench/results/reliability.md says which. */
 const REGRESSIONS: readonly number[] = []
 const RUNS = 80
 
