@@ -276,6 +276,8 @@ test('relative links of documents lead somewhere', () => {
     'docs/decisions',
     'models',
     'docs/guides',
+    'docs/how-to',
+    'docs/reference',
     'models/mini',
     'models/mini/training',
     'models/htdemucs',

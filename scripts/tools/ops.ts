@@ -1,6 +1,6 @@
 /**
  * `npm run ops`: writes what is made from the definitions of the metrics: their table in
- * docs/operations.md, and the dashboard.
+ * docs/reference/metrics.md, and the dashboard.
  */
 
 import { readFile, writeFile } from 'node:fs/promises'
@@ -10,6 +10,6 @@ import { withMetricsTable } from './ops/metrics-table.ts'
 
 const pathOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
-const operations = pathOf('docs/operations.md')
-await writeFile(operations, withMetricsTable(await readFile(operations, 'utf8')))
+const metrics = pathOf('docs/reference/metrics.md')
+await writeFile(metrics, withMetricsTable(await readFile(metrics, 'utf8')))
 await writeFile(pathOf('ops/grafana-dashboard.json'), dashboard())

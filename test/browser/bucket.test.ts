@@ -12,7 +12,7 @@ import { API_KEY, startWinnow } from '../support/start-winnow.ts'
 
 type S3 = Awaited<ReturnType<typeof startS3>>
 
-/** Sets the rule that docs/operations.md shows, for the address of the page. */
+/** Sets the rule that docs/how-to/bucket.md shows, for the address of the page. */
 async function allowPages({ client, bucket }: S3, origin: string): Promise<void> {
   const { code } = documentedBlocks().find(({ code }) => code.includes('CORSRules'))!
   const CORSConfiguration = JSON.parse(code.replace('https://winnow.example.com', origin)) as {

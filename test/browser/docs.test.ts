@@ -198,7 +198,12 @@ test('every page is accessible', async (t) => {
 
 test('pages that have everything are accessible on a phone and in the dark', async (t) => {
   const page = await open(t, '')
-  for (const address of ['index.html', 'operations.html', 'architecture.html']) {
+  for (const address of [
+    'index.html',
+    'how-to/cluster.html',
+    'reference/metrics.html',
+    'architecture.html',
+  ]) {
     await page.goto(`${url}/${address}`)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })

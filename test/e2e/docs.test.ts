@@ -87,7 +87,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     gets: 'test -s stems/episode.speech.wav -a -s stems/episode.rest.without-speech+music.wav',
   },
   'docs/api.md': { gets: 'test -s piano.wav', code: SIGNED },
-  'docs/operations.md': { gets: 'test -s restored/winnow.db' },
+  'docs/how-to/backup.md': { gets: 'test -s restored/winnow.db' },
   'docs/guides/podcast.md': {
     has: `${EPISODE}; mkdir season; cp media/episode.wav season/`,
     gets:

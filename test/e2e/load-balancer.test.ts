@@ -1,5 +1,5 @@
 /**
- * The fleet of docs/operations.md: HAProxy as in ops/ before two gateways, a PostgreSQL, a broker of
+ * The fleet of docs/how-to/cluster.md: HAProxy as in ops/ before two gateways, a PostgreSQL, a broker of
  * three servers as in ops/. Everything goes through the balancer, as from other hosts.
  */
 

@@ -153,7 +153,7 @@ const natsText = (url: string): string =>
     '',
   ].join('\n')
 
-const SETTINGS_TEXT = `# Settings of gateway and engines on this host: docs/operations.md.
+const SETTINGS_TEXT = `# Settings of gateway and engines on this host: docs/reference/settings.md.
 # Secrets do not belong here: each file in credentials/gateway and credentials/engine is the setting
 # of its name.
 # Where the gateway listens stands in winnow-gateway.socket (sudo systemctl edit).

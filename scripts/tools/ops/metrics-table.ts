@@ -1,4 +1,4 @@
-/** The table of all metrics, as docs/operations.md has it between two comments. */
+/** The table of all metrics, as docs/reference/metrics.md has it between two comments. */
 
 import { METRICS, type MetricDefinition } from '../../../shared/telemetry/metric-definitions.ts'
 

@@ -85,7 +85,7 @@ async function corsFinding(client: S3Client, bucket: string): Promise<Finding> {
   )
   if (Array.isArray(rules) && rules.length > 0) return fine('bucket cors', `${rules.length} rules`)
   const reason = Array.isArray(rules) ? 'NoSuchCORSConfiguration' : rules.name
-  const remedy = 'Only uploads and players in web pages need a rule: docs/operations.md.'
+  const remedy = 'Only uploads and players in web pages need a rule: docs/how-to/bucket.md.'
   return warning('bucket cors', `no rule for web pages (${reason})`, remedy)
 }
 
@@ -122,6 +122,6 @@ export function versionsFinding(status: string | undefined, rules: readonly Expi
   return warning(
     'bucket versions',
     `versions are ${status.toLowerCase()}: the bucket keeps what retention and clients delete`,
-    'Give it a lifecycle rule that expires noncurrent versions: docs/operations.md.',
+    'Give it a lifecycle rule that expires noncurrent versions: docs/how-to/bucket.md.',
   )
 }

@@ -53,7 +53,7 @@ function readinessFinding({ status, engines, problems }: Readiness, { host, port
   const found = `at ${localUrl(host, port)}: ${status}, engines: ${engines}`
   if (status === 'ready') return fine('gateway', found)
   const finding = status === 'degraded' ? warning : failure
-  const remedy = 'See "Bad days" in docs/operations.md.'
+  const remedy = 'See docs/how-to/troubleshooting.md.'
   return finding('gateway', `${found}. ${problems.join(' ')}`, remedy)
 }
 

@@ -9,8 +9,8 @@ const STALE = 'is not what the definitions of the metrics make: run npm run ops'
 const SUFFIX = /_(bucket|sum|count)$/
 
 test('the table of metrics and the dashboard are those of the definitions', () => {
-  const document = readFileSync('docs/operations.md', 'utf8')
-  assert.ok(document === withMetricsTable(document), `docs/operations.md ${STALE}`)
+  const document = readFileSync('docs/reference/metrics.md', 'utf8')
+  assert.ok(document === withMetricsTable(document), `docs/reference/metrics.md ${STALE}`)
   const kept = readFileSync('ops/grafana-dashboard.json', 'utf8')
   assert.ok(kept === dashboard(), `ops/grafana-dashboard.json ${STALE}`)
 })
