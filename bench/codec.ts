@@ -12,7 +12,7 @@ import {
   codecShapes,
   PUBLISHED_CODEC as CONFIG,
   randomWeights,
-} from '../test/support/random-weights.ts'
+} from '../test/harness/random-weights.ts'
 import { quantile, report, round } from './report.ts'
 
 const STREAMS = 2

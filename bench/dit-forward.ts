@@ -19,7 +19,7 @@ import {
   feedForwardDimOf,
   randomWeights,
   transformerShapes,
-} from '../test/support/random-weights.ts'
+} from '../test/harness/random-weights.ts'
 import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'

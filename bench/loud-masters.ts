@@ -9,7 +9,7 @@ import {
   MasterSeparator,
   sumError,
   SUM_ERROR_MAX,
-} from '../test/support/loud-masters.ts'
+} from '../test/harness/loud-masters.ts'
 import { report, round } from './report.ts'
 
 const MASTERS = 200

@@ -11,7 +11,7 @@ import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../models/model.ts'
 import { PRECISIONS } from '../models/precision.ts'
-import { noise } from '../test/support/signals.ts'
+import { noise } from '../test/harness/signals.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 

@@ -11,8 +11,6 @@
  * The second line compares the PyTorch networks with the goldens of the references. With --profile
  * the bench first lists the operations of the native library that take the time, step by step.
  */
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../models/audiosep/config.ts'
@@ -25,16 +23,15 @@ import { readRoformerConfig } from '../models/roformer/config.ts'
 import { loadNetwork as loadRoformer } from '../models/roformer/network/network.ts'
 import type { Precision } from '../models/precision.ts'
 import { backendVersion, tf, type Tensor } from '../models/tensor.ts'
-import { randomWeights, type Shapes } from '../test/support/random-weights.ts'
+import { randomWeights } from '../test/harness/random-weights.ts'
 import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
+import { FIXTURES, readInventory, ROFORMER_SAMPLES } from './random-models.ts'
 import { quantile, report, round } from './report.ts'
 
 const PROFILED = 16
 const AUDIOSEP_RATE = 32_000
 const AUDIOSEP_SECONDS = 10
-/** 8 s: as many as Kim's configuration has in a chunk. */
-const ROFORMER_SAMPLES = 352_800
 
 const { values: options } = parseArgs({
   options: {
@@ -53,17 +50,6 @@ interface Separator {
   /** Random inputs for so many items. */
   inputs: (batch: number) => Tensor[]
   separate: (...inputs: Tensor[]) => Tensor
-}
-
-const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
-
-function readInventory(
-  model: string,
-  name = model,
-): { kwargs: Record<string, unknown>; shapes: Shapes } {
-  const text = readFileSync(`${FIXTURES}/${model}/${name}.inventory.json`, 'utf8')
-  const { kwargs, keys } = JSON.parse(text)
-  return { kwargs, shapes: Object.fromEntries(keys) }
 }
 
 const LOADERS: Readonly<Record<string, (precision: Precision) => Separator>> = {

@@ -1,6 +1,8 @@
 /** Open models at their published sizes with random weights, as `winnow model` installs them. */
+import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
 import { writeSafetensors } from '../models/checkpoint/write-safetensors.ts'
 import {
@@ -10,12 +12,23 @@ import {
   type ModelRecord,
   type RoformerRecord,
 } from '../models/installed/record.ts'
-import { fixtureFolder, readInventory } from '../test/parity/open-model.ts'
-import { randomTensors, type Shapes } from '../test/support/random-weights.ts'
+import { randomTensors, type Shapes } from '../test/harness/random-weights.ts'
+
+export const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
+
+/** The names and shapes of a published checkpoint's tensors. */
+export function readInventory(
+  model: string,
+  name = model,
+): { kwargs: Record<string, unknown>; shapes: Shapes } {
+  const text = readFileSync(join(FIXTURES, model, `${name}.inventory.json`), 'utf8')
+  const { kwargs, keys } = JSON.parse(text)
+  return { kwargs, shapes: Object.fromEntries(keys) }
+}
 
 const WEIGHTS_FILE = 'model.safetensors'
 /** 8 s: as many samples as Kim's configuration has in a chunk. */
-const ROFORMER_SAMPLES = 352_800
+export const ROFORMER_SAMPLES = 352_800
 
 type Made = (
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
@@ -25,17 +38,17 @@ type Made = (
 
 const MODELS: Readonly<Record<string, () => Made>> = {
   htdemucs: () => {
-    const { kwargs, shapes } = readInventory(fixtureFolder('htdemucs'), 'htdemucs')
+    const { kwargs, shapes } = readInventory('htdemucs')
     const stems = kwargs.sources as string[]
     return { kind: 'htdemucs', networks: [{ file: WEIGHTS_FILE, kwargs, stems }], shapes }
   },
   audiosep: () => {
-    const { shapes: all } = readInventory(fixtureFolder('audiosep'), 'audiosep')
+    const { shapes: all } = readInventory('audiosep')
     const shapes = Object.fromEntries(Object.entries(all).filter(([name]) => isUsedTensor(name)))
     return { kind: 'audiosep', file: WEIGHTS_FILE, sampleRate: 32_000, textHeads: 12, shapes }
   },
   roformer: () => {
-    const { kwargs, shapes } = readInventory(fixtureFolder('roformer'), 'mel-band-roformer-kim')
+    const { kwargs, shapes } = readInventory('roformer', 'mel-band-roformer-kim')
     const configuration = {
       model: kwargs,
       audio: { chunk_size: ROFORMER_SAMPLES },
@@ -55,7 +68,7 @@ export async function installRandomModel(modelsFolder: string, name: string): Pr
   await writeSafetensors(join(folder, WEIGHTS_FILE), randomTensors(shapes), 'float32')
   if (made.kind === 'audiosep') {
     for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
-      await copyFile(join(fixtureFolder('audiosep'), 'model', file), join(folder, file))
+      await copyFile(join(FIXTURES, 'audiosep/model', file), join(folder, file))
     }
   }
   const record: ModelRecord = {

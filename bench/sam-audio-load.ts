@@ -26,8 +26,8 @@ import {
   PUBLISHED_CODEC,
   transformerShapes,
   under,
-} from '../test/support/random-weights.ts'
-import { writeZeros } from '../test/support/published.ts'
+} from '../test/harness/random-weights.ts'
+import { writeZeros } from '../test/harness/published.ts'
 import { report, round } from './report.ts'
 
 const MIB = 2 ** 20

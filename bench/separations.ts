@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { type Acceleration, closeLane, type Model, openLane } from '../models/model.ts'
 import { loadSamAudio } from '../models/sam-audio/sam-audio.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'
-import { noise } from '../test/support/signals.ts'
+import { noise } from '../test/harness/signals.ts'
 import { quantile, report, round } from './report.ts'
 
 const { values: options } = parseArgs({

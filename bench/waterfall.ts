@@ -10,11 +10,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createScope } from '../test/support/scope.ts'
-import { startOtlpReceiver } from '../test/support/otlp-receiver.ts'
-import { noise } from '../test/support/signals.ts'
-import { startWinnow } from '../test/support/start-winnow.ts'
-import { wavBytes } from '../test/support/wav.ts'
+import { createScope } from '../test/harness/scope.ts'
+import { startOtlpReceiver } from '../test/harness/otlp-receiver.ts'
+import { noise } from '../test/harness/signals.ts'
+import { startWinnow } from '../test/harness/start-winnow.ts'
+import { wavBytes } from '../test/harness/wav.ts'
 import { quantile, report, round } from './report.ts'
 
 const seconds = Number(process.argv[2] ?? 4)

@@ -99,6 +99,17 @@ test('folders import only those they may', () => {
   }
 })
 
+test('test/harness/ is all of test/ that others import, and needs nothing else of it', () => {
+  for (const source of sources) {
+    if (source.path.startsWith('test/') && !source.path.startsWith('test/harness/')) continue
+    for (const name of source.imports) {
+      const target = targetOf(source, name)
+      if (!target?.startsWith('test/')) continue
+      assert.match(target, /^test\/harness\//, `${source.path} may not import ${name}`)
+    }
+  }
+})
+
 /** The gateway's rooms, from the one that may use all others to the one that uses none. */
 const GATEWAY_ROOMS: readonly (readonly string[])[] = [
   ['main'],

@@ -4,8 +4,8 @@ import { createClient } from '../../clients/typescript/node.ts'
 import type { Answer, Send } from '../load/drive.ts'
 import { seededRandom } from '../load/random.ts'
 import type { Winnow } from '../load/winnow-requests.ts'
-import { noise } from '../../test/support/signals.ts'
-import { wavBytes } from '../../test/support/wav.ts'
+import { noise } from '../../test/harness/signals.ts'
+import { wavBytes } from '../../test/harness/wav.ts'
 
 const PROMPT = 'rain'
 /** The rate that the PyTorch network is for; Winnow's takes any. */

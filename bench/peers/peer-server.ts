@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePorts } from '../../test/support/free-ports.ts'
+import { freePorts } from '../../test/harness/free-ports.ts'
 
 export interface PeerSettings {
   batch: number

@@ -15,7 +15,7 @@ import { parseModelChoices } from '../../models/model-choice.ts'
 import type { PrecisionChoice } from '../../models/precision.ts'
 import { deviceKind } from '../../models/tensor.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
-import { noise } from '../../test/support/signals.ts'
+import { noise } from '../../test/harness/signals.ts'
 import type { StepModel, StepQuestion, StepTime } from './step-times.ts'
 
 const runtime = fileURLToPath(new URL('../../.runtime', import.meta.url))

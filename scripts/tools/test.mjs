@@ -80,7 +80,7 @@ function runNightly() {
   )
   runTests('new seeds', drawing, env)
   runTests('campaign, packages, systemd', files, env, { atOnce: 1 })
-  const soak = ['scripts/tools/campaign.ts', '--minutes', String(SOAK_MINUTES), '--seed', seed]
+  const soak = ['test/campaign/main.ts', '--minutes', String(SOAK_MINUTES), '--seed', seed]
   run('soak', ['--import', 'tsx', ...soak])
 }
 

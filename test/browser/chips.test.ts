@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { anyChromium, fillPrompts, launchBrowser } from './browser.ts'
+import { anyChromium, fillPrompts, launchBrowser } from '../harness/browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -14,8 +14,8 @@ import {
   signedIn,
   type Place,
 } from './playground.ts'
-import { startWinnow } from '../support/start-winnow.ts'
-import { wavBytes } from '../support/wav.ts'
+import { startWinnow } from '../harness/start-winnow.ts'
+import { wavBytes } from '../harness/wav.ts'
 
 const chip = (page: Page, lane: string) =>
   page.getByRole('button', { name: `What was found of ${lane}: ` })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Dialog, Page } from 'playwright-core'
 import { API, complete, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
 import { onDisk } from '../support/stored.ts'
-import { enterKey, launchBrowser, openPage } from './browser.ts'
+import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
 import { assertAccessible } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Download, Page } from 'playwright-core'
 import { openMixture } from '../../engine/media/decode.ts'
-import { anyChromium, launchBrowser } from './browser.ts'
+import { anyChromium, launchBrowser } from '../harness/browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -17,9 +17,9 @@ import {
   signedIn,
   type Place,
 } from './playground.ts'
-import { makeMedia } from '../support/make-media.ts'
-import { concatenate, noise } from '../support/signals.ts'
-import { startWinnow } from '../support/start-winnow.ts'
+import { makeMedia } from '../harness/make-media.ts'
+import { concatenate, noise } from '../harness/signals.ts'
+import { startWinnow } from '../harness/start-winnow.ts'
 
 const LIMITS = { mediaSecondsMax: 60, channelsMax: 2, sampleRate: null }
 

@@ -5,11 +5,11 @@ import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { FILE_BYTES_MAX } from '../../shared/media-limits.ts'
-import { anyChromium, launchBrowser } from './browser.ts'
+import { anyChromium, launchBrowser } from '../harness/browser.ts'
 import { assertAccessible, chooseExample, signedIn, type Place } from './playground.ts'
-import { noise } from '../support/signals.ts'
-import { startWinnow } from '../support/start-winnow.ts'
-import { wavBytes } from '../support/wav.ts'
+import { noise } from '../harness/signals.ts'
+import { startWinnow } from '../harness/start-winnow.ts'
+import { wavBytes } from '../harness/wav.ts'
 
 async function oneClick(place: Place): Promise<void> {
   const page = await signedIn(place)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page, Request } from 'playwright-core'
-import { fillPrompts, launchBrowser } from './browser.ts'
+import { fillPrompts, launchBrowser } from '../harness/browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -13,7 +13,7 @@ import {
   signedIn,
   type Place,
 } from './playground.ts'
-import { startWinnow } from '../support/start-winnow.ts'
+import { startWinnow } from '../harness/start-winnow.ts'
 
 const further = (page: Page, lane: string) =>
   page.getByRole('button', { name: `Separate further: ${lane}`, exact: true })

@@ -10,19 +10,19 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
-import { anyChromium, launchBrowser } from './browser.ts'
+import { anyChromium, launchBrowser } from '../harness/browser.ts'
 import { chooseExample, playerIsThere, separate, signedIn } from './playground.ts'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
 import { separationClient } from '../support/separation-client.ts'
-import { noise } from '../support/signals.ts'
+import { noise } from '../harness/signals.ts'
 import {
   API_KEY,
   downloadResult,
   startWinnow,
   submitFile,
   type Winnow,
-} from '../support/start-winnow.ts'
-import { readWav24, wavBytes } from '../support/wav.ts'
+} from '../harness/start-winnow.ts'
+import { readWav24, wavBytes } from '../harness/wav.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 const SOURCE = examplePath('speech-over-piano.wav')

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { launchBrowser } from './browser.ts'
+import { launchBrowser } from '../harness/browser.ts'
 import { assertHeard, listen } from './heard.ts'
 import {
   assertAccessible,
@@ -18,11 +18,11 @@ import {
   SPEECH_OVER_PIANO,
   type Place,
 } from './playground.ts'
-import { examplePath, readWav16 } from '../support/examples.ts'
-import { makeMedia } from '../support/make-media.ts'
-import { concatenate, noise } from '../support/signals.ts'
-import { startWinnow } from '../support/start-winnow.ts'
-import { wavBytes } from '../support/wav.ts'
+import { examplePath, readWav16 } from '../harness/examples.ts'
+import { makeMedia } from '../harness/make-media.ts'
+import { concatenate, noise } from '../harness/signals.ts'
+import { startWinnow } from '../harness/start-winnow.ts'
+import { wavBytes } from '../harness/wav.ts'
 
 /** The page after an example was separated. */
 async function listening(place: Place, prompt: string): Promise<Page> {

@@ -6,16 +6,16 @@ import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { fillPrompts, launchBrowser } from './browser.ts'
+import { fillPrompts, launchBrowser } from '../harness/browser.ts'
 import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
 import { openSqlite } from '../../gateway/store/sqlite.ts'
 import { buildClient } from '../support/client-package.ts'
-import { examplePath } from '../support/examples.ts'
+import { examplePath } from '../harness/examples.ts'
 import { installPythonClient } from '../support/python-client.ts'
-import { serve } from '../support/serve.ts'
-import { noise } from '../support/signals.ts'
-import { API_KEY, startWinnow, type Winnow } from '../support/start-winnow.ts'
-import { wavBytes } from '../support/wav.ts'
+import { serve } from '../harness/serve.ts'
+import { noise } from '../harness/signals.ts'
+import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { wavBytes } from '../harness/wav.ts'
 
 /** A name that every language has to quote. */
 const NAME = `a "friend's" song.wav`

@@ -16,7 +16,7 @@ import {
   PYTHON_TYPES,
 } from '../../scripts/tools/client-types.ts'
 import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
-import { serve } from '../support/serve.ts'
+import { serve } from '../harness/serve.ts'
 import {
   complete,
   createFileBody,

@@ -11,7 +11,7 @@ import { EgressPool } from '../../gateway/requests/egress-pool.ts'
 import { createUrlChecks } from '../../gateway/requests/url-checks.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { startNameServer } from '../support/name-server.ts'
-import { serve } from '../support/serve.ts'
+import { serve } from '../harness/serve.ts'
 import { API, callWith, startGateway, uploadFile } from '../support/start-gateway.ts'
 
 const timeout = 60_000

@@ -12,7 +12,7 @@ import { accounts } from '../../scripts/cli/operator/accounts.ts'
 import { runTool } from '../../scripts/cli/operator/command.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
 import { startGateway, submitted } from '../support/start-gateway.ts'
-import { createDatabase } from '../support/start-postgres.ts'
+import { createDatabase } from '../harness/start-postgres.ts'
 import { databaseKind, type DatabasePlace } from '../support/test-database.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

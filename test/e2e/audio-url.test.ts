@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import test, { before, describe, type TestContext } from 'node:test'
-import { examplePath } from '../support/examples.ts'
-import { readWav24 } from '../support/wav.ts'
-import { serve } from '../support/serve.ts'
-import { downloadResult, followToEnd, startWinnow, type Winnow } from '../support/start-winnow.ts'
+import { examplePath } from '../harness/examples.ts'
+import { readWav24 } from '../harness/wav.ts'
+import { serve } from '../harness/serve.ts'
+import { downloadResult, followToEnd, startWinnow, type Winnow } from '../harness/start-winnow.ts'
 
 const FILE_BYTES_MAX = 524_288_000
 const FETCH_SECONDS_MAX = 20 // the pauses between four tries make up to 16

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { runBackup } from '../../scripts/cli/backup/command.ts'
-import { examplePath } from '../support/examples.ts'
+import { examplePath } from '../harness/examples.ts'
 import { pythonPackages } from '../support/python-packages.ts'
 import { runCommand } from '../support/run-command.ts'
-import { createDatabase } from '../support/start-postgres.ts'
+import { createDatabase } from '../harness/start-postgres.ts'
 import {
   API_KEY,
   downloadResult,
@@ -19,7 +19,7 @@ import {
   startWinnow,
   submitFile,
   type Winnow,
-} from '../support/start-winnow.ts'
+} from '../harness/start-winnow.ts'
 
 const runIn = (env: Record<string, string>, words: string[]) =>
   runCommand((given, streams) => runBackup(given, { env, ...streams }), words)

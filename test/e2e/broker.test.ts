@@ -19,7 +19,7 @@ import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { encodeMessage, type Event, type Job } from '../../shared/messages.ts'
-import { freePorts } from '../support/free-ports.ts'
+import { freePorts } from '../harness/free-ports.ts'
 import { startCluster } from '../support/start-cluster.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 

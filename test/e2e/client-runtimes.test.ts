@@ -5,10 +5,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { buildClient, runFile } from '../support/client-package.ts'
-import { npmPackages } from '../support/npm-packages.ts'
-import { noise } from '../support/signals.ts'
-import { API_KEY, startWinnow } from '../support/start-winnow.ts'
-import { wavBytes } from '../support/wav.ts'
+import { npmPackages } from '../harness/npm-packages.ts'
+import { noise } from '../harness/signals.ts'
+import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
+import { wavBytes } from '../harness/wav.ts'
 
 const VERSIONS = { bun: '1.4.5', deno: '2.9.6' }
 const SECONDS = 2

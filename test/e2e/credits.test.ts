@@ -8,10 +8,10 @@ import { ApiError, createClient } from '../../clients/typescript/node.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
 import { runTool, type Tool } from '../../scripts/cli/operator/command.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
-import { examplePath } from '../support/examples.ts'
-import { makeMedia } from '../support/make-media.ts'
-import { noise } from '../support/signals.ts'
-import { separateFile, startWinnow, submitFile, type Winnow } from '../support/start-winnow.ts'
+import { examplePath } from '../harness/examples.ts'
+import { makeMedia } from '../harness/make-media.ts'
+import { noise } from '../harness/signals.ts'
+import { separateFile, startWinnow, submitFile, type Winnow } from '../harness/start-winnow.ts'
 
 const SIX_SECONDS = examplePath('siren-and-speech.wav')
 

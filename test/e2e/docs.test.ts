@@ -12,18 +12,18 @@ import { join } from 'node:path'
 import test, { after, before, describe, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { documentedBlocks, type CodeBlock } from '../support/code-blocks.ts'
-import { examplePath } from '../support/examples.ts'
-import { freePorts } from '../support/free-ports.ts'
-import { makeMedia } from '../support/make-media.ts'
-import { serve } from '../support/serve.ts'
-import { noise } from '../support/signals.ts'
+import { examplePath } from '../harness/examples.ts'
+import { freePorts } from '../harness/free-ports.ts'
+import { makeMedia } from '../harness/make-media.ts'
+import { serve } from '../harness/serve.ts'
+import { noise } from '../harness/signals.ts'
 import {
   API_KEY,
   downloadResult,
   separateFile,
   startWinnow,
   type Winnow,
-} from '../support/start-winnow.ts'
+} from '../harness/start-winnow.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUN = ['sh', 'ts', 'python']

@@ -15,9 +15,9 @@ import { fileFinding, MINI_SHA256 } from '../../scripts/cli/doctor/checks/weight
 import { doctor } from '../../scripts/cli/doctor/command.ts'
 import type { Finding } from '../../scripts/cli/doctor/finding.ts'
 import { runCommand } from '../support/run-command.ts'
-import { serve } from '../support/serve.ts'
+import { serve } from '../harness/serve.ts'
 import { startS3 } from '../support/start-s3.ts'
-import { startWinnow, type Winnow } from '../support/start-winnow.ts'
+import { startWinnow, type Winnow } from '../harness/start-winnow.ts'
 
 type Environment = Readonly<Record<string, string>>
 

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildFakeNvml } from '../support/fake-nvml.ts'
-import { noise } from '../support/signals.ts'
-import { wavBytes } from '../support/wav.ts'
+import { noise } from '../harness/signals.ts'
+import { wavBytes } from '../harness/wav.ts'
 import { promtool, startPrometheus, type Prometheus } from '../support/prometheus.ts'
-import { separateFile, startWinnow } from '../support/start-winnow.ts'
+import { separateFile, startWinnow } from '../harness/start-winnow.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 const SERIES_MS_MAX = 60_000

@@ -10,7 +10,7 @@ import { signatureHeaders } from '../../gateway/webhooks/signature.ts'
 import { fc } from '../support/property.ts'
 import { COMFYUI_NODES, installPythonClient, PYTHON_CLIENT } from '../support/python-client.ts'
 import { python } from '../support/python-packages.ts'
-import { API_KEY, startWinnow } from '../support/start-winnow.ts'
+import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
 
 const PROJECT = join(PYTHON_CLIENT, 'pyproject.toml')
 

@@ -5,10 +5,10 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
-import { readWav24 } from '../support/wav.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
+import { readWav24 } from '../harness/wav.ts'
 import { startS3 } from '../support/start-s3.ts'
-import { downloadResult, separateFile, startWinnow } from '../support/start-winnow.ts'
+import { downloadResult, separateFile, startWinnow } from '../harness/start-winnow.ts'
 
 /** The folder of credentials that systemd hands over, as `LoadCredential=` in the units has it. */
 async function credentials(t: TestContext, env: Record<string, string>): Promise<string> {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runSchemathesis } from '../support/schemathesis.ts'
-import { API_KEY, startWinnow } from '../support/start-winnow.ts'
+import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
 
 test('schemathesis finds nothing', async (t) => {
   const winnow = await startWinnow(t, { engines: 0, env: { STREAM_WINDOW_SECONDS: '1' } })

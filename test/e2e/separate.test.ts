@@ -12,10 +12,10 @@ import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { readSound } from '../integration/engine/media/read-sound.ts'
-import { makeMedia } from '../support/make-media.ts'
-import { noise, sine } from '../support/signals.ts'
-import { readWav24, wavBytes } from '../support/wav.ts'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
+import { makeMedia } from '../harness/make-media.ts'
+import { noise, sine } from '../harness/signals.ts'
+import { readWav24, wavBytes } from '../harness/wav.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
 import {
   API_KEY,
   downloadResult,
@@ -24,7 +24,7 @@ import {
   startWinnow,
   submitFile,
   type Winnow,
-} from '../support/start-winnow.ts'
+} from '../harness/start-winnow.ts'
 
 let winnow: Winnow
 before(async (t) => {

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { noise, sine } from '../support/signals.ts'
-import { startWinnow, type Winnow } from '../support/start-winnow.ts'
+import { noise, sine } from '../harness/signals.ts'
+import { startWinnow, type Winnow } from '../harness/start-winnow.ts'
 import { TINY_MODELS } from '../support/tiny-models.ts'
-import { readWav24, wavBytes } from '../support/wav.ts'
+import { readWav24, wavBytes } from '../harness/wav.ts'
 
 /** Of 24 bits in each output. */
 const ROUNDING = 4 / 2 ** 23

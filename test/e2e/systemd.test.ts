@@ -9,9 +9,9 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Finding } from '../../scripts/cli/doctor/finding.ts'
 import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
-import { noise } from '../support/signals.ts'
-import { readWav24, wavBytes } from '../support/wav.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
+import { noise } from '../harness/signals.ts'
+import { readWav24, wavBytes } from '../harness/wav.ts'
 
 const ENGINE = 'winnow-engine@cpu.service'
 const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', ENGINE]

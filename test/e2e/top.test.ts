@@ -5,10 +5,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { top } from '../../scripts/cli/top/command.ts'
-import { noise } from '../support/signals.ts'
-import { wavBytes } from '../support/wav.ts'
+import { noise } from '../harness/signals.ts'
+import { wavBytes } from '../harness/wav.ts'
 import { runCommand } from '../support/run-command.ts'
-import { separateFile, startWinnow } from '../support/start-winnow.ts'
+import { separateFile, startWinnow } from '../harness/start-winnow.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
 const { signal } = new AbortController()

@@ -9,20 +9,20 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '../../clients/typescript/node.ts'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
 import { followLoad } from '../support/follow-load.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { noise } from '../support/signals.ts'
-import { createDatabase } from '../support/start-postgres.ts'
+import { noise } from '../harness/signals.ts'
+import { createDatabase } from '../harness/start-postgres.ts'
 import {
   API_KEY,
   downloadResult,
   separateFile,
   startWinnow,
   type Program,
-} from '../support/start-winnow.ts'
+} from '../harness/start-winnow.ts'
 import type { LoadReport } from '../support/steady-load.ts'
-import { readWav24, wavBytes } from '../support/wav.ts'
+import { readWav24, wavBytes } from '../harness/wav.ts'
 
 const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url))
 const EXAMPLE = 'siren-and-speech'

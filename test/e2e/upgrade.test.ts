@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process'
 import test from 'node:test'
 import { bootSystemd, whyNoSystemd, writeIn } from '../support/boot-systemd.ts'
 import { followLoad } from '../support/follow-load.ts'
-import { noise } from '../support/signals.ts'
-import { wavBytes } from '../support/wav.ts'
+import { noise } from '../harness/signals.ts'
+import { wavBytes } from '../harness/wav.ts'
 
 /** So that what never comes fails the test, on the slowest machine. */
 const MS_MAX = 900_000

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../support/examples.ts'
-import { noise } from '../support/signals.ts'
+import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
+import { noise } from '../harness/signals.ts'
 import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.ts'
 import {
   API_KEY,
@@ -18,8 +18,8 @@ import {
   startWinnow,
   submitFile,
   type Winnow,
-} from '../support/start-winnow.ts'
-import { readWav24, wavBytes } from '../support/wav.ts'
+} from '../harness/start-winnow.ts'
+import { readWav24, wavBytes } from '../harness/wav.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 const EXAMPLE = 'siren-and-speech'

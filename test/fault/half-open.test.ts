@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { examplePath } from '../support/examples.ts'
-import { followToEnd, startWinnow, submitFile } from '../support/start-winnow.ts'
+import { examplePath } from '../harness/examples.ts'
+import { followToEnd, startWinnow, submitFile } from '../harness/start-winnow.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 /** Far beyond the half minute that it takes; a client of NATS left to itself takes six. */

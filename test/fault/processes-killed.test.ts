@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine } from '../../shared/engine-control.ts'
-import { noise } from '../support/signals.ts'
-import { readWav24, wavBytes } from '../support/wav.ts'
-import { examplePath } from '../support/examples.ts'
+import { noise } from '../harness/signals.ts'
+import { readWav24, wavBytes } from '../harness/wav.ts'
+import { examplePath } from '../harness/examples.ts'
 import {
   downloadResult,
   followToEnd,
   startWinnow,
   submitFile,
   type Winnow,
-} from '../support/start-winnow.ts'
+} from '../harness/start-winnow.ts'
 
 /** Takes an engine a good while. */
 const LONG = { prompt: 'noise', acceleration: 'quality' } as const

@@ -1,7 +1,7 @@
 /** Runs generated cases against a gateway of their own. */
 
 import { fc } from '../support/property.ts'
-import { createScope } from '../support/scope.ts'
+import { createScope } from '../harness/scope.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 import { startTarget, type Target } from './target.ts'
 

@@ -11,9 +11,9 @@ import { loadMini } from '../../models/mini/mini.ts'
 import { openLane, closeLane, type Lane, type LaneRequest, type Model } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { native, tf } from '../../models/tensor.ts'
-import { TEXT_ENCODER_FOLDER } from './golden.ts'
-import { laneRequest, noise } from './lanes.ts'
-import { FIXTURES } from './sam-audio/folders.ts'
+import { TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
+import { laneRequest, noise } from '../harness/lanes.ts'
+import { FIXTURES } from '../harness/tiny-sam-audio.ts'
 
 /** Copies, as the native library sees them: below the cache of constants. */
 interface Traffic {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { backendVersion } from '../../models/tensor.ts'
-import { profiledOperations, type UsedOperation } from '../support/profiled-operations.ts'
+import { profiledOperations, type UsedOperation } from '../harness/profiled-operations.ts'
 
 interface Kernel {
   types: Record<string, number[]>

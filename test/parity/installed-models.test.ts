@@ -9,10 +9,10 @@ import { loadModel } from '../../models/load-model.ts'
 import { installedChoices } from '../../models/model-choice.ts'
 import { closeLane, openLane, type Head, type Model } from '../../models/model.ts'
 import { tf } from '../../models/tensor.ts'
-import { assertClose } from '../support/assert-close.ts'
+import { assertClose } from '../harness/assert-close.ts'
 import { runCommand } from '../support/run-command.ts'
 import { TINY_MODELS } from '../support/tiny-models.ts'
-import { noise } from './lanes.ts'
+import { noise } from '../harness/lanes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'installed-models-'))
 after(() => rmSync(folder, { recursive: true }))

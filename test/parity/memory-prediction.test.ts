@@ -16,9 +16,9 @@ import {
 import { resultsOf, type Shaped } from '../../models/memory/shape-rules.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { native } from '../../models/tensor.ts'
-import { profiledOperations } from '../support/profiled-operations.ts'
-import { TEXT_ENCODER_FOLDER } from './golden.ts'
-import { FIXTURES } from './sam-audio/folders.ts'
+import { profiledOperations } from '../harness/profiled-operations.ts'
+import { TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
+import { FIXTURES } from '../harness/tiny-sam-audio.ts'
 
 const MIB = 2 ** 20
 

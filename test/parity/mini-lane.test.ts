@@ -14,11 +14,11 @@ import { loadMini } from '../../models/mini/mini.ts'
 import type { MiniLane } from '../../models/mini/mini-lane.ts'
 import { spanGain } from '../../models/span-gain.ts'
 import { tf } from '../../models/tensor.ts'
-import { assertClose } from '../support/assert-close.ts'
-import { examplePath, readWav16 } from '../support/examples.ts'
+import { assertClose } from '../harness/assert-close.ts'
+import { examplePath, readWav16 } from '../harness/examples.ts'
 import { fc } from '../support/property.ts'
-import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
-import { laneRequest, noise, PROMPTS, separate, separateOne } from './lanes.ts'
+import { openGolden, TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
+import { laneRequest, noise, PROMPTS, separate, separateOne } from '../harness/lanes.ts'
 
 const golden = openGolden('network.safetensors')
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })

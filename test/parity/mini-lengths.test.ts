@@ -14,9 +14,9 @@ import { loadNetwork, roomFor, tokenCount } from '../../models/mini/network/netw
 import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
 import { openLane, type LaneRequest, type HeadResult } from '../../models/model.ts'
 import { native, tf } from '../../models/tensor.ts'
-import { assertClose } from '../support/assert-close.ts'
-import { TEXT_ENCODER_FOLDER, WEIGHTS_FOLDER } from './golden.ts'
-import { laneRequest, noise, separateOne } from './lanes.ts'
+import { assertClose } from '../harness/assert-close.ts'
+import { TEXT_ENCODER_FOLDER, WEIGHTS_FOLDER } from '../harness/golden.ts'
+import { laneRequest, noise, separateOne } from '../harness/lanes.ts'
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 const SAMPLE_RATE = 16_000

@@ -16,8 +16,8 @@ import {
 import { frameCount, istft, stft } from '../../models/stft.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
-import { assertClose } from '../support/assert-close.ts'
-import { assertStream, counted, openGolden, WEIGHTS_FOLDER } from './golden.ts'
+import { assertClose } from '../harness/assert-close.ts'
+import { assertStream, counted, openGolden, WEIGHTS_FOLDER } from '../harness/golden.ts'
 
 const golden = openGolden('network.safetensors')
 const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))

@@ -6,8 +6,8 @@ import { loadModel } from '../../models/load-model.ts'
 import type { Precision } from '../../models/precision.ts'
 import { tf } from '../../models/tensor.ts'
 import { relativeError } from '../support/relative-error.ts'
-import { openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
-import { laneRequest, separate, separateOne } from './lanes.ts'
+import { openGolden, TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
+import { laneRequest, separate, separateOne } from '../harness/lanes.ts'
 
 const wave = openGolden('network.safetensors').values('waveform') as Float32Array
 const load = (precision: Precision) =>

@@ -8,8 +8,8 @@ import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
 import { keyBias } from '../../models/layers.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
-import { assertClose } from '../support/assert-close.ts'
-import { counted, goldenFile, openGolden, TEXT_ENCODER_FOLDER } from './golden.ts'
+import { assertClose } from '../harness/assert-close.ts'
+import { counted, goldenFile, openGolden, TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
 
 const golden = openGolden('text.safetensors')
 const { prompts, alone } = JSON.parse(readFileSync(goldenFile('text.json'), 'utf8')) as {

@@ -8,8 +8,8 @@ import { agrees } from '../../scripts/cli/parity/comparison.ts'
 import { openComparable } from '../../scripts/cli/parity/comparable.ts'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
-import { assertClose } from '../support/assert-close.ts'
-import type { Shapes } from '../support/random-weights.ts'
+import { assertClose } from '../harness/assert-close.ts'
+import type { Shapes } from '../harness/random-weights.ts'
 
 export const fixtureFolder = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))

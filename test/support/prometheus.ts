@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { debianPrograms } from './debian-package.ts'
-import { freePorts } from './free-ports.ts'
+import { freePorts } from '../harness/free-ports.ts'
 import { placed } from './placed.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

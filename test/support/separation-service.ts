@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { separate } from '../../scripts/cli/separate/command.ts'
-import { serve } from './serve.ts'
+import { serve } from '../harness/serve.ts'
 
 export const KEY = 'sep_1_secret'
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePorts } from './free-ports.ts'
+import { freePorts } from '../harness/free-ports.ts'
 import { placed } from './placed.ts'
 import { TLS_FILES } from './tls-files.ts'
 

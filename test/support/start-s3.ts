@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import { freePorts } from './free-ports.ts'
+import { freePorts } from '../harness/free-ports.ts'
 import { pythonPackages } from './python-packages.ts'
 
 const BUCKET = 'winnow-test'

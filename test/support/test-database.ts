@@ -9,7 +9,7 @@ import type { Store } from '../../gateway/store/database.ts'
 import { openPostgres } from '../../gateway/store/postgres.ts'
 import { openSqlite } from '../../gateway/store/sqlite.ts'
 import type { Tables } from '../../gateway/store/tables.ts'
-import { createMigratedDatabase } from './start-postgres.ts'
+import { createMigratedDatabase } from '../harness/start-postgres.ts'
 
 const KINDS = ['sqlite', 'postgres'] as const
 

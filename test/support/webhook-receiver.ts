@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
-import { serve } from './serve.ts'
+import { serve } from '../harness/serve.ts'
 
 export interface Received {
   headers: IncomingHttpHeaders

@@ -2,12 +2,21 @@
 
 import { ApiError, createClient, type Client } from '../../../clients/typescript/node.ts'
 import { printed } from '../operator/print.ts'
-import { describe, type World } from '../separate/world.ts'
+import { describe } from '../separate/world.ts'
 import { UsageError } from '../usage-error.ts'
 import { HELP, readArguments, type Arguments } from './arguments.ts'
 
 /** Entries that the service gives at once. */
 const PAGE_MAX = 100
+
+/** What the command touches beside the network. */
+interface World {
+  env: Readonly<Record<string, string | undefined>>
+  stdout: { write(text: string): unknown }
+  stderr: { write(text: string): unknown }
+  /** Fires on Ctrl-C. */
+  signal: AbortSignal
+}
 
 /** Runs the command and resolves with its exit code. */
 export async function requests(words: readonly string[], world: World): Promise<number> {

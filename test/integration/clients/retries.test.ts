@@ -13,7 +13,7 @@ import {
   UnreachableError,
   type ClientOptions,
 } from '../../../clients/typescript/node.ts'
-import { serve } from '../../support/serve.ts'
+import { serve } from '../../harness/serve.ts'
 
 const NOW = { 'retry-after': '0' }
 const refuses =

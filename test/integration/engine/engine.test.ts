@@ -14,10 +14,10 @@ import { createLogger } from '../../../shared/telemetry/log.ts'
 import { createPublicFetch } from '../../../shared/http/public-fetch.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { noise } from '../../support/signals.ts'
-import { wavBytes } from '../../support/wav.ts'
+import { noise } from '../../harness/signals.ts'
+import { wavBytes } from '../../harness/wav.ts'
 import { PLAIN_MODEL } from '../../support/plain-model.ts'
-import { serve } from '../../support/serve.ts'
+import { serve } from '../../harness/serve.ts'
 
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
 

@@ -16,7 +16,7 @@ import { createLogger } from '../../../shared/telemetry/log.ts'
 import { assertError } from '../../support/assert-shape.ts'
 import { assertSound, meteredAccount } from '../../support/metered.ts'
 import { API, callWith, startGateway, submitted, uploadFile } from '../../support/start-gateway.ts'
-import { createDatabase, sharedPostgres, startPostgres } from '../../support/start-postgres.ts'
+import { createDatabase, sharedPostgres, startPostgres } from '../../harness/start-postgres.ts'
 
 const SUBMIT = `${API}/audio/separate`
 const INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }

@@ -18,10 +18,10 @@ import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { runDatabaseTool } from '../../../scripts/cli/operator/database.ts'
 import { newId } from '../../../shared/ids.ts'
 import { runCommand } from '../../support/run-command.ts'
-import { launchProgram } from '../../support/start-program.ts'
+import { launchProgram } from '../../harness/start-program.ts'
 import { createTestDatabase, openTestDatabase } from '../../support/test-database.ts'
 import { startS3 } from '../../support/start-s3.ts'
-import { startWinnow } from '../../support/start-winnow.ts'
+import { startWinnow } from '../../harness/start-winnow.ts'
 
 async function newFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'installation-'))

@@ -15,7 +15,7 @@ import { runTool } from '../../../scripts/cli/operator/command.ts'
 import { runDatabaseTool } from '../../../scripts/cli/operator/database.ts'
 import { keys } from '../../../scripts/cli/operator/keys.ts'
 import { runCommand } from '../../support/run-command.ts'
-import { createDatabase } from '../../support/start-postgres.ts'
+import { createDatabase } from '../../harness/start-postgres.ts'
 
 const NAMES = Object.keys(migrations).sort()
 /** What an expansion by a newer version leaves behind. */

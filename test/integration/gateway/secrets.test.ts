@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { assertSameSecrets, readSecrets, type Keys } from '../../../gateway/secrets.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
-import { createMigratedDatabase } from '../../support/start-postgres.ts'
+import { createMigratedDatabase } from '../../harness/start-postgres.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 
 const newKey = () => randomBytes(32).toString('base64url')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placeTarget } from '../../../models/place-target.ts'
 import { tf } from '../../../models/tensor.ts'
-import { noise, sine } from '../../support/signals.ts'
+import { noise, sine } from '../../harness/signals.ts'
 
 const RATE = 16_000
 const SECONDS = 3

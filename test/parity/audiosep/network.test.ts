@@ -10,8 +10,8 @@ import { spectrumOf, wavesOf } from '../../../models/audiosep/spectrum.ts'
 import { loadTextEncoder } from '../../../models/audiosep/text.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
 import { tf, type Tensor } from '../../../models/tensor.ts'
-import { randomWeights } from '../../support/random-weights.ts'
-import { noise } from '../lanes.ts'
+import { randomWeights } from '../../harness/random-weights.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
 
 const FOLDER = fixtureFolder('audiosep')

@@ -6,8 +6,8 @@ import { readHTDemucsConfig } from '../../../models/htdemucs/config.ts'
 import { loadNetwork } from '../../../models/htdemucs/network/network.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
 import { tf } from '../../../models/tensor.ts'
-import { randomWeights } from '../../support/random-weights.ts'
-import { noise } from '../lanes.ts'
+import { randomWeights } from '../../harness/random-weights.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
 
 const FOLDER = fixtureFolder('htdemucs')

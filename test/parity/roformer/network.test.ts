@@ -10,9 +10,9 @@ import { Weights } from '../../../models/checkpoint/weights.ts'
 import { readRoformerConfig } from '../../../models/roformer/config.ts'
 import { loadNetwork } from '../../../models/roformer/network/network.ts'
 import { tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { randomWeights } from '../../support/random-weights.ts'
-import { noise } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { randomWeights } from '../../harness/random-weights.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
 
 const FOLDER = fixtureFolder('roformer')

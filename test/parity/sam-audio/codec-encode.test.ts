@@ -5,11 +5,11 @@ import { encodeWaves, mirroredTo } from '../../../models/sam-audio/codec/codec.t
 import { loadEncoder } from '../../../models/sam-audio/codec/encoder.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { counted } from '../golden.ts'
-import { noise } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { counted } from '../../harness/golden.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fc } from '../../support/property.ts'
-import { CHECKPOINT, CONFIG } from './folders.ts'
+import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
 import { testStage } from './stages.ts'
 
 testStage('encode')

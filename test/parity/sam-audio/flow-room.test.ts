@@ -7,10 +7,10 @@ import { roomOnGpu, stepFlows, type Room } from '../../../models/sam-audio/flow/
 import { planStrides } from '../../../models/sam-audio/flow/ode.ts'
 import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
 import { tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { noise } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fc } from '../../support/property.ts'
-import { CHECKPOINT, CONFIG } from './folders.ts'
+import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
 
 const config = await readConfig(CONFIG)
 const network = loadVelocity(Weights.open(CHECKPOINT), config)

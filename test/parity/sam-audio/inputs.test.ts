@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { parity } from '../../../scripts/cli/parity/command.ts'
 import { runCommand } from '../../support/run-command.ts'
-import { FIXTURES } from './folders.ts'
+import { FIXTURES } from '../../harness/tiny-sam-audio.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parity-inputs-'))
 after(() => rmSync(root, { recursive: true }))

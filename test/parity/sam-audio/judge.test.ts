@@ -8,8 +8,8 @@ import {
   type Verdict,
 } from '../../../models/sam-audio/judge/judge.ts'
 import { tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { noise } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fc } from '../../support/property.ts'
 import { reference, testStage } from './stages.ts'
 

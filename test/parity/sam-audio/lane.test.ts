@@ -7,10 +7,10 @@ import type { SamAudioLane } from '../../../models/sam-audio/sam-audio-lane.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
 import type { Binding } from '../../../models/binding.ts'
 import { native, tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { noise, separate, separateOne } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { noise, separate, separateOne } from '../../harness/lanes.ts'
 import { fc } from '../../support/property.ts'
-import { FIXTURES, MODEL_FOLDER } from './folders.ts'
+import { FIXTURES, MODEL_FOLDER } from '../../harness/tiny-sam-audio.ts'
 
 const model = await loadSamAudio(FIXTURES)
 const sampleRate = model.description.sampleRate!

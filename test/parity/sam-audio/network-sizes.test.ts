@@ -7,7 +7,7 @@ import { rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
 import { loadTransformer } from '../../../models/sam-audio/flow/transformer.ts'
 import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../support/assert-close.ts'
+import { assertClose } from '../../harness/assert-close.ts'
 import {
   codecShapes,
   conditionShapes,
@@ -15,9 +15,9 @@ import {
   randomWeights,
   transformerShapes,
   under,
-} from '../../support/random-weights.ts'
-import { noise } from '../lanes.ts'
-import { CHECKPOINT, CONFIG } from './folders.ts'
+} from '../../harness/random-weights.ts'
+import { noise } from '../../harness/lanes.ts'
+import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
 
 test('the shapes made here are those of the fixture', async () => {
   const config = await readConfig(CONFIG)

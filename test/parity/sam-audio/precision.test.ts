@@ -21,12 +21,12 @@ import {
   toFloat32,
   type Tensor,
 } from '../../../models/tensor.ts'
-import { assertClose } from '../../support/assert-close.ts'
+import { assertClose } from '../../harness/assert-close.ts'
 import { hasInstructions } from '../../../models/processor.ts'
-import { randomWeights, transformerShapes } from '../../support/random-weights.ts'
+import { randomWeights, transformerShapes } from '../../harness/random-weights.ts'
 import { relativeError } from '../../support/relative-error.ts'
-import { noise, separate, separateOne } from '../lanes.ts'
-import { FIXTURES } from './folders.ts'
+import { noise, separate, separateOne } from '../../harness/lanes.ts'
+import { FIXTURES } from '../../harness/tiny-sam-audio.ts'
 
 const FEATURES = 64
 const config = {

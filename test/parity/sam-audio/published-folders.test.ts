@@ -15,9 +15,9 @@ import { countOf, type StoredTensor } from '../../../models/checkpoint/stored-te
 import { tf } from '../../../models/tensor.ts'
 import { openTensors, Weights } from '../../../models/checkpoint/weights.ts'
 import { takeInventory } from '../../../scripts/cli/model/inventory.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { noise } from '../lanes.ts'
-import { FIXTURES } from './folders.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { noise } from '../../harness/lanes.ts'
+import { FIXTURES } from '../../harness/tiny-sam-audio.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'published-'))
 after(() => rmSync(root, { recursive: true }))

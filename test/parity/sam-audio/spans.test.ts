@@ -11,8 +11,8 @@ import {
 import { tf, type Tensor } from '../../../models/tensor.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { noise } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fc } from '../../support/property.ts'
 import { reference, testStage } from './stages.ts'
 

@@ -8,7 +8,7 @@ import { readStacked } from '../../../models/stacked-matrices.ts'
 import { uploadBfloat16, isBfloat16, tf, toBfloat16, toFloat32 } from '../../../models/tensor.ts'
 import { openTensors, Weights } from '../../../models/checkpoint/weights.ts'
 import { fc } from '../../support/property.ts'
-import { CHECKPOINT } from './folders.ts'
+import { CHECKPOINT } from '../../harness/tiny-sam-audio.ts'
 
 const stored = (values: Float32Array, shape: number[]) => ({
   shape,

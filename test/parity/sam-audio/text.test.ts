@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { loadTextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
 import { tf } from '../../../models/tensor.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
-import { assertClose } from '../../support/assert-close.ts'
+import { assertClose } from '../../harness/assert-close.ts'
 import { fc } from '../../support/property.ts'
 import { reference, testStage } from './stages.ts'
 

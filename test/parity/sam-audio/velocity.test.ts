@@ -9,10 +9,10 @@ import { disposeTimeEmbedding, tabulated } from '../../../models/sam-audio/flow/
 import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
 import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { noise } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { noise } from '../../harness/lanes.ts'
 import { fc } from '../../support/property.ts'
-import { CHECKPOINT, CONFIG } from './folders.ts'
+import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
 import { testStage } from './stages.ts'
 
 testStage('velocity')

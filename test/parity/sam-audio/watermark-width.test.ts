@@ -5,8 +5,8 @@ import { loadWatermark } from '../../../models/sam-audio/codec/watermark.ts'
 import { countOf, type StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
 import { tf } from '../../../models/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../support/assert-close.ts'
-import { noise } from '../lanes.ts'
+import { assertClose } from '../../harness/assert-close.ts'
+import { noise } from '../../harness/lanes.ts'
 
 const WIDE = 5
 const CODE = 4

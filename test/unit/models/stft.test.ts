@@ -11,7 +11,7 @@ import {
 } from '../../../models/stft.ts'
 import { hopAt } from '../../../models/mini/spectrum.ts'
 import { native, tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../support/assert-close.ts'
+import { assertClose } from '../../harness/assert-close.ts'
 
 const RATES = [8000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000]
 

@@ -7,8 +7,8 @@ import {
   codecShapes,
   PUBLISHED_CODEC,
   randomWeights,
-} from '../../../../test/support/random-weights.ts'
-import { noise } from '../../../../test/parity/lanes.ts'
+} from '../../../../test/harness/random-weights.ts'
+import { noise } from '../../../../test/harness/lanes.ts'
 import { least, timed } from '../measure.ts'
 import type { Run, Row } from '../options.ts'
 

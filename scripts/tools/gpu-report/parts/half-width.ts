@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Model } from '../../../../models/model.ts'
 import { loadSamAudio } from '../../../../models/sam-audio/sam-audio.ts'
-import { noise, separateOne } from '../../../../test/parity/lanes.ts'
+import { noise, separateOne } from '../../../../test/harness/lanes.ts'
 import type { Run } from '../options.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/sam-audio', import.meta.url))

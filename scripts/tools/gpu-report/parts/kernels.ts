@@ -1,7 +1,7 @@
 /** Where the operations of the models run: by the list of GPU kernels, and on which device. */
 import { readFileSync } from 'node:fs'
 import { backendVersion, deviceKind, deviceWarnings } from '../../../../models/tensor.ts'
-import { profiledOperations } from '../../../../test/support/profiled-operations.ts'
+import { profiledOperations } from '../../../../test/harness/profiled-operations.ts'
 import type { Run } from '../options.ts'
 
 interface Kernel {

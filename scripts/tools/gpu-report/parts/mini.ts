@@ -4,7 +4,7 @@ import { WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
 import { loadMini } from '../../../../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../../../../models/model.ts'
 import { PRECISIONS } from '../../../../models/precision.ts'
-import { noise } from '../../../../test/parity/lanes.ts'
+import { noise } from '../../../../test/harness/lanes.ts'
 import { least, timed } from '../measure.ts'
 import type { Options, Row, Run } from '../options.ts'
 

@@ -7,8 +7,8 @@ import { readConfig, type TransformerConfig } from '../../../../models/sam-audio
 import { loadTransformer, type Transformer } from '../../../../models/sam-audio/flow/transformer.ts'
 import { native, tf } from '../../../../models/tensor.ts'
 import { startPyTorch, type PyTorch } from '../../../../bench/pytorch.ts'
-import { publishedSizes, type PublishedSize } from '../../../../test/support/published.ts'
-import { randomWeights, transformerShapes } from '../../../../test/support/random-weights.ts'
+import { publishedSizes, type PublishedSize } from '../../../../test/harness/published.ts'
+import { randomWeights, transformerShapes } from '../../../../test/harness/random-weights.ts'
 import { least, mebibytes, timed } from '../measure.ts'
 import type { Options, Run, Row } from '../options.ts'
 

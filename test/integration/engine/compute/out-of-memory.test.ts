@@ -6,9 +6,9 @@ import { LaneTooLargeError } from '../../../../engine/compute/compute-errors.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { assertClose } from '../../../support/assert-close.ts'
-import { TEXT_ENCODER_FOLDER } from '../../../parity/golden.ts'
-import { laneRequest, noise } from '../../../parity/lanes.ts'
+import { assertClose } from '../../../harness/assert-close.ts'
+import { TEXT_ENCODER_FOLDER } from '../../../harness/golden.ts'
+import { laneRequest, noise } from '../../../harness/lanes.ts'
 
 const log = createLogger('test', 'silent')
 const OPTIONS = {

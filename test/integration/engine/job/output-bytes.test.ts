@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { predictOutputBytes } from '../../../../engine/job/output-bytes.ts'
 import { Outputs } from '../../../../engine/job/outputs.ts'
-import { makeMedia } from '../../../support/make-media.ts'
-import { noise } from '../../../support/signals.ts'
+import { makeMedia } from '../../../harness/make-media.ts'
+import { noise } from '../../../harness/signals.ts'
 
 const NAMES = ['target', 'residual'] as const
 

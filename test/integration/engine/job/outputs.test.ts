@@ -6,9 +6,9 @@ import { after, before, test } from 'node:test'
 import { Outputs } from '../../../../engine/job/outputs.ts'
 import type { PictureProgress } from '../../../../engine/media/picture-progress.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
-import { makeMedia } from '../../../support/make-media.ts'
-import { concatenate, noise } from '../../../support/signals.ts'
-import { readWav24, wavBytes } from '../../../support/wav.ts'
+import { makeMedia } from '../../../harness/make-media.ts'
+import { concatenate, noise } from '../../../harness/signals.ts'
+import { readWav24, wavBytes } from '../../../harness/wav.ts'
 
 const RATE = 16_000
 const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }

@@ -24,11 +24,11 @@ import type { Event, Job, Progress } from '../../../../shared/messages.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
-import { makeMedia } from '../../../support/make-media.ts'
-import { noise } from '../../../support/signals.ts'
-import { wavBytes } from '../../../support/wav.ts'
+import { makeMedia } from '../../../harness/make-media.ts'
+import { noise } from '../../../harness/signals.ts'
+import { wavBytes } from '../../../harness/wav.ts'
 import { PLAIN_MODEL } from '../../../support/plain-model.ts'
-import { serve } from '../../../support/serve.ts'
+import { serve } from '../../../harness/serve.ts'
 
 type Report = Pick<Progress, 'progress' | 'seconds_at_least'>
 

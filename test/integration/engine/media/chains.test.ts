@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
-import type { AudioTrack } from '../../../support/make-media.ts'
-import { assertClose } from '../../../support/assert-close.ts'
-import { noise, sine } from '../../../support/signals.ts'
+import type { AudioTrack } from '../../../harness/make-media.ts'
+import { assertClose } from '../../../harness/assert-close.ts'
+import { noise, sine } from '../../../harness/signals.ts'
 import {
   assertBetween,
   assertNear,

@@ -7,8 +7,8 @@ import type { SoundFormat } from '../../../../engine/media/channel-layout.ts'
 import { createEncoder } from '../../../../engine/media/encode.ts'
 import { isLfeFull } from '../../../../engine/media/lfe-range.ts'
 import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
-import { noise, type Planes, sine } from '../../../support/signals.ts'
-import { wavBytes } from '../../../support/wav.ts'
+import { noise, type Planes, sine } from '../../../harness/signals.ts'
+import { wavBytes } from '../../../harness/wav.ts'
 import { assertNear, mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const { save } = mediaFolder()

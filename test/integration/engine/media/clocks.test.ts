@@ -9,7 +9,7 @@ import { createEncoder } from '../../../../engine/media/encode.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { muxVideo } from '../../../../engine/media/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/prepare-video.ts'
-import { noise } from '../../../support/signals.ts'
+import { noise } from '../../../harness/signals.ts'
 import { clickedChirp, readVideo } from '../../../support/read-video.ts'
 import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
 

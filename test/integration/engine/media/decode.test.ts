@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { openMixture } from '../../../../engine/media/decode.ts'
-import { chirp, noise, sine } from '../../../support/signals.ts'
-import { wavBytes } from '../../../support/wav.ts'
-import { assertClose } from '../../../support/assert-close.ts'
+import { chirp, noise, sine } from '../../../harness/signals.ts'
+import { wavBytes } from '../../../harness/wav.ts'
+import { assertClose } from '../../../harness/assert-close.ts'
 import {
   assertAlike,
   assertBetween,

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { openMixture } from '../../../../engine/media/decode.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
-import { noise } from '../../../support/signals.ts'
+import { noise } from '../../../harness/signals.ts'
 import { mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openMixture } from '../../../../engine/media/decode.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { fc } from '../../../support/property.ts'
-import { noise } from '../../../support/signals.ts'
+import { noise } from '../../../harness/signals.ts'
 import {
   assertBetween,
   assertNear,

@@ -9,9 +9,9 @@ import { CallError } from '../../../../engine/media/ffmpeg.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { refusalOf } from '../../../../engine/media/open-media.ts'
 import type { ServiceError } from '../../../../shared/errors.ts'
-import { assertClose } from '../../../support/assert-close.ts'
-import { noise } from '../../../support/signals.ts'
-import { wavBytes } from '../../../support/wav.ts'
+import { assertClose } from '../../../harness/assert-close.ts'
+import { noise } from '../../../harness/signals.ts'
+import { wavBytes } from '../../../harness/wav.ts'
 import { assertBetween, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

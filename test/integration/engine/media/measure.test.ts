@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { mixtureOf } from '../../../../engine/media/decode.ts'
 import { measureSound, secondsOf } from '../../../../engine/media/measure.ts'
 import { openSound } from '../../../../engine/media/open-sound.ts'
-import { chirp, noise, sine } from '../../../support/signals.ts'
-import { wavBytes } from '../../../support/wav.ts'
+import { chirp, noise, sine } from '../../../harness/signals.ts'
+import { wavBytes } from '../../../harness/wav.ts'
 import {
   assertBetween,
   assertNear,

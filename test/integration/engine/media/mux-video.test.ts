@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { createEncoder } from '../../../../engine/media/encode.ts'
 import { muxVideo } from '../../../../engine/media/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/prepare-video.ts'
-import { makeMedia, type AudioTrack, type VideoTrack } from '../../../support/make-media.ts'
+import { makeMedia, type AudioTrack, type VideoTrack } from '../../../harness/make-media.ts'
 import { clickedChirp, clickOf, readVideo } from '../../../support/read-video.ts'
 import { assertAlike, assertBetween, assertNear, readSound } from './read-sound.ts'
 

@@ -38,8 +38,8 @@ import { createEncoder } from '../../../../engine/media/encode.ts'
 import { muxVideo } from '../../../../engine/media/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/prepare-video.ts'
 import { firstPicture, yuvOf } from '../../../support/first-picture.ts'
-import type { VideoTrack } from '../../../support/make-media.ts'
-import { noise } from '../../../support/signals.ts'
+import type { VideoTrack } from '../../../harness/make-media.ts'
+import { noise } from '../../../harness/signals.ts'
 import { assertBetween, assertNear, mediaFolder } from './read-sound.ts'
 
 const { make } = mediaFolder()

@@ -12,7 +12,7 @@ import {
   SourceUnavailableError,
 } from '../../../../engine/media/source.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
-import { serve } from '../../../support/serve.ts'
+import { serve } from '../../../harness/serve.ts'
 
 let folder: string
 before(async () => {

@@ -11,9 +11,9 @@ import {
 import { openMixture } from '../../../../engine/media/decode.ts'
 import { measureSound } from '../../../../engine/media/measure.ts'
 import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
-import { assertClose } from '../../../support/assert-close.ts'
-import type { AudioTrack } from '../../../support/make-media.ts'
-import { noise } from '../../../support/signals.ts'
+import { assertClose } from '../../../harness/assert-close.ts'
+import type { AudioTrack } from '../../../harness/make-media.ts'
+import { noise } from '../../../harness/signals.ts'
 import { assertNear, mediaFolder, NO_LIMITS, readSound, wholeOf } from './read-sound.ts'
 
 const { make } = mediaFolder()

@@ -9,7 +9,7 @@ import {
   uploadOutput,
   UploadRefusedError,
 } from '../../../../engine/media/upload.ts'
-import { serve } from '../../../support/serve.ts'
+import { serve } from '../../../harness/serve.ts'
 
 const BYTES = Buffer.alloc(5_000_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { probing } from '../../../support/probe.ts'
-import { serve } from '../../../support/serve.ts'
+import { serve } from '../../../harness/serve.ts'
 
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, download } = createPublicFetch(ALLOWED)

@@ -8,7 +8,7 @@ import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { createResolver } from '../../../../shared/http/resolver.ts'
 import { startNameServer } from '../../../support/name-server.ts'
 import { probing } from '../../../support/probe.ts'
-import { serve } from '../../../support/serve.ts'
+import { serve } from '../../../harness/serve.ts'
 
 const { signal } = new AbortController()
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { chunkCount, planChunks, Stitcher, type ChunkPlan } from '../../../../engine/job/chunks.ts'
-import { cutChunks } from '../../../support/cut-chunks.ts'
+import { cutChunks } from '../../../harness/cut-chunks.ts'
 import { fc } from '../../../support/property.ts'
 
 /** Distinct values, so that a sample out of place is seen. */

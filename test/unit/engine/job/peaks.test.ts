@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Peaks, PEAKS_MAX, type Waveform } from '../../../../engine/job/peaks.ts'
 import { fc } from '../../../support/property.ts'
-import { concatenate } from '../../../support/signals.ts'
+import { concatenate } from '../../../harness/signals.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
 
 const RATE = 44_100

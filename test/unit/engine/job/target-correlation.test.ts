@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { TargetCorrelation } from '../../../../engine/job/target-correlation.ts'
-import { noise } from '../../../support/signals.ts'
+import { noise } from '../../../harness/signals.ts'
 
 const stereo = (wave: Float32Array) => [wave, wave.map((x) => -x)]
 

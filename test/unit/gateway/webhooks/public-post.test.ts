@@ -6,7 +6,7 @@ import { networkOf } from '../../../../shared/http/public-address.ts'
 import { createPublicPost } from '../../../../gateway/webhooks/public-post.ts'
 import { createResolver } from '../../../../shared/http/resolver.ts'
 import { startNameServer } from '../../../support/name-server.ts'
-import { serve } from '../../../support/serve.ts'
+import { serve } from '../../../harness/serve.ts'
 
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, post } = createPublicPost(ALLOWED)

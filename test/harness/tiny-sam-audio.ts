@@ -1,7 +1,7 @@
 /** Where the tiny SAM-Audio lies that the tests use. */
 import { fileURLToPath } from 'node:url'
 
-export const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))
+export const FIXTURES = fileURLToPath(new URL('../fixtures/sam-audio', import.meta.url))
 export const MODEL_FOLDER = `${FIXTURES}/sam-audio-tiny`
 export const CHECKPOINT = `${MODEL_FOLDER}/checkpoint.pt`
 export const CONFIG = `${MODEL_FOLDER}/config.json`

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { npmChromium, type Executable } from '../support/npm-chromium.ts'
+import { npmChromium, type Executable } from './npm-chromium.ts'
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 

@@ -5,8 +5,8 @@
  */
 
 import { parseArgs } from 'node:util'
-import { newSeed, reportOf } from '../../test/simulation/report.ts'
-import { run, STEPS_DEFAULT } from '../../test/simulation/run.ts'
+import { newSeed, reportOf } from './report.ts'
+import { run, STEPS_DEFAULT } from './run.ts'
 
 const { values } = parseArgs({
   options: {

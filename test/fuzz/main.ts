@@ -4,12 +4,12 @@
  */
 
 import { parseArgs } from 'node:util'
-import { fuzzCheckpoints } from '../../test/fuzz/checkpoints.ts'
-import { fuzzCrowds, type CrowdReport } from '../../test/fuzz/crowds.ts'
-import { fuzzGrpc } from '../../test/fuzz/grpc.ts'
-import { fuzzHttp } from '../../test/fuzz/http.ts'
-import { fuzzMedia } from '../../test/fuzz/media.ts'
-import type { FuzzOptions } from '../../test/fuzz/result.ts'
+import { fuzzCheckpoints } from './checkpoints.ts'
+import { fuzzCrowds, type CrowdReport } from './crowds.ts'
+import { fuzzGrpc } from './grpc.ts'
+import { fuzzHttp } from './http.ts'
+import { fuzzMedia } from './media.ts'
+import type { FuzzOptions } from './result.ts'
 
 const USAGE = `usage: npm run fuzz -- media|checkpoints|http|grpc|crowds [--cases N] [--seed N]
 

@@ -1,8 +1,11 @@
 /** npm packages that a test alone uses, and that are too large for everybody's node_modules. */
 
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { runFile } from './client-package.ts'
+import { promisify } from 'node:util'
 import { fetchedOnce } from './fetched-once.ts'
+
+const runFile = promisify(execFile)
 
 /**
  * The `node_modules` with the packages, such as `weed@1.2.0`, which are fetched when they are not

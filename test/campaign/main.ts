@@ -5,10 +5,10 @@
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { runCampaign } from '../../test/campaign/run.ts'
-import { csvOf, svgOf, type TimedSample } from '../../test/campaign/samples.ts'
-import { newSeed } from '../../test/simulation/report.ts'
-import { createScope } from '../../test/support/scope.ts'
+import { runCampaign } from './run.ts'
+import { csvOf, svgOf, type TimedSample } from './samples.ts'
+import { newSeed } from '../simulation/report.ts'
+import { createScope } from '../harness/scope.ts'
 
 const USAGE = `usage: npm run campaign -- [--faults N | --minutes N] [--seed N]
          [--database sqlite|postgres] [--gateways N] [--samples FILE]

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { countOf } from '../../models/checkpoint/stored-tensor.ts'
 import type { T5Config } from '../../models/sam-audio/text/t5-config.ts'
-import { FIXTURES } from '../parity/sam-audio/folders.ts'
+import { FIXTURES } from './tiny-sam-audio.ts'
 import { t5Shapes } from './random-parts.ts'
 import { readConfigEntry, type SamAudioConfig } from '../../models/sam-audio/config.ts'
 import {

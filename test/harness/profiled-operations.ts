@@ -6,9 +6,9 @@ import { openLane, closeLane, type Model } from '../../models/model.ts'
 import { PRECISIONS } from '../../models/precision.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { native } from '../../models/tensor.ts'
-import { TEXT_ENCODER_FOLDER } from '../parity/golden.ts'
-import { noise } from '../parity/lanes.ts'
-import { FIXTURES } from '../parity/sam-audio/folders.ts'
+import { TEXT_ENCODER_FOLDER } from './golden.ts'
+import { noise } from './lanes.ts'
+import { FIXTURES } from './tiny-sam-audio.ts'
 
 /** An operation and its attributes that are types, by name: numbers of TensorFlow's DataType. */
 export interface UsedOperation {
