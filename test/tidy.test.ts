@@ -47,7 +47,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
 ]
 
-/** Written by `npm run client-types`. */
+/** Written by `npm run winnow -- client-types`. */
 const GENERATED = 'clients/typescript/api.ts'
 
 const LINES_MAX = 400

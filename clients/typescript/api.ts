@@ -1,4 +1,4 @@
-// Made by `npm run client-types` from the API description; not to be edited.
+// Made by `npm run winnow -- client-types` from the API description; do not edit.
 
 export interface paths {
     "/v1/openapi.json": {

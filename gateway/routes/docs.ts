@@ -6,7 +6,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { chooseCopy, protectPage, typeOf } from './page.ts'
 
-const NOT_BUILT = 'The documents are not built here: `npm run docs` builds them.'
+const NOT_BUILT = 'The documents are not built here: `npm run winnow -- docs` builds them.'
 const NO_PAGE = 'There is no such page of the documents.'
 
 const hidden = { schema: { hide: true } }

@@ -1,4 +1,4 @@
-/** `npm run backup -- FOLDER` and `npm run backup -- restore FOLDER`; see --help. */
+/** `winnow backup FOLDER` and `winnow backup restore FOLDER`; see --help. */
 
 import { runBackup } from './backup/command.ts'
 

@@ -2,18 +2,27 @@
 
 import { fileURLToPath } from 'node:url'
 
-/** What the command of a package sets (package/winnow.mjs): `winnow` or `npx winnow`. */
+/** Set by the command of a package (winnow.mjs): `winnow` or `npx winnow`. */
 const PACKAGED = process.env.WINNOW_PACKAGED
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
 /** Whether this is what a package has installed, and no checkout. */
 export const isPackaged = PACKAGED !== undefined
 
+/** The commands that package.json has as scripts of their own. */
+const SCRIPTS = ['separate', 'keys', 'accounts', 'doctor', 'model']
+
 /** @param packaged how the command of a package is called; undefined: this is a checkout */
 export function called(command: string, words = '', packaged = PACKAGED): string {
-  const named = command === 'start' ? 'npm start' : `npm run ${command}`
-  if (packaged === undefined) return words === '' ? named : `${named} -- ${words}`
+  if (packaged === undefined) return calledInCheckout(command, words)
   return [packaged, command, words].filter(Boolean).join(' ')
+}
+
+function calledInCheckout(command: string, words: string): string {
+  if (command === 'start') return 'npm start'
+  const isScript = SCRIPTS.includes(command)
+  const named = isScript ? `npm run ${command}` : `npm run winnow -- ${command}`
+  return [named, ...(words === '' ? [] : isScript ? ['--', words] : [words])].join(' ')
 }
 
 /** What to do where the installation's files are damaged, or those of the `other` build wanted. */

@@ -1,4 +1,4 @@
-/** `npm run database`: moves an installation to another database, or migrates one; see --help. */
+/** `winnow database`: moves an installation to another database, or migrates one; see --help. */
 
 import { runDatabaseTool } from './operator/database.ts'
 

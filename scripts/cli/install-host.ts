@@ -1,4 +1,4 @@
-/** `sudo npm run install-host -- --role …`: makes this host run Winnow with systemd; see --help. */
+/** `sudo winnow install-host --role …`: makes this host run Winnow with systemd; see --help. */
 
 import { installHost } from './install-host/command.ts'
 

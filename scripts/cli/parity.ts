@@ -1,4 +1,4 @@
-/** `npm run parity -- <folder>`: this port against a run of the reference; see --help. */
+/** `winnow parity <folder>`: this port against a run of the reference; see --help. */
 
 import { parity } from './parity/command.ts'
 

@@ -1,4 +1,4 @@
-/** Lists and deletes requests: `npm run requests -- list`; see --help. */
+/** Lists and deletes requests: `npm run winnow -- requests list`; see --help. */
 
 import { requests } from './requests/command.ts'
 

@@ -1,4 +1,4 @@
-/** `npm run top`: the fleet in a terminal; see --help. */
+/** `winnow top`: the fleet in a terminal; see --help. */
 
 import { top } from './top/command.ts'
 

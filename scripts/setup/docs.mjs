@@ -23,7 +23,9 @@ export function docsStep() {
       try {
         await execute(process.execPath, ['--import', 'tsx', 'scripts/tools/docs.ts'])
       } catch (error) {
-        console.warn(`WARNING: ${error.message}\nWinnow runs without /docs; try: npm run docs\n`)
+        console.warn(
+          `WARNING: ${error.message}\nWinnow runs without /docs; try: npm run winnow -- docs\n`,
+        )
         mkdirSync(folder, { recursive: true })
       }
       writeFileSync(marker, key)

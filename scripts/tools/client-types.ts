@@ -1,7 +1,7 @@
 /**
  * Writes the types of the clients, clients/typescript/api.ts and
  * clients/python/src/winnow_client/_api.py, from the reviewed API description:
- * `npm run client-types`.
+ * `winnow client-types`.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -44,7 +44,8 @@ const readDescription = () => JSON.parse(readFileSync(DESCRIPTION, 'utf8'))
 export async function makeClientTypes(): Promise<string> {
   // What has a default may be left out of a request.
   const tree = await openapiTS(readDescription(), { defaultNonNullable: false })
-  const head = '// Made by `npm run client-types` from the API description; not to be edited.\n\n'
+  const head =
+    '// Made by `npm run winnow -- client-types` from the API description; do not edit.\n\n'
   return head + astToString(tree)
 }
 

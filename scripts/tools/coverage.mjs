@@ -1,4 +1,4 @@
-// `npm run coverage`: which part of each folder's lines, branches and functions the tests run, by
+// `winnow coverage`: which part of each folder's lines, branches and functions the tests run, by
 // Node's own coverage. With arguments: of the test files whose path contains one of them. Processes
 // that a test kills (the fault tests do) write no coverage, so the truth is a little more.
 

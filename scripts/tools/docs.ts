@@ -1,5 +1,5 @@
 /**
- * `npm run docs`: makes the site of the documents in .runtime/docs. Its links are relative, so that
+ * `winnow docs`: makes the site of the documents in .runtime/docs. Its links are relative, so that
  * a gateway serves it at /docs and any other web server anywhere.
  */
 

@@ -1,5 +1,5 @@
 /**
- * `npm run gpu-kernels -- [--library FILE]`: asks libtensorflow's build for GPUs, on any machine,
+ * `winnow gpu-kernels [--library FILE]`: asks libtensorflow's build for GPUs, on any machine,
  * which GPU kernels it has for the operations in models/gpu-kernels.json, and writes them
  * there. The file is libtensorflow_cc.so.2 of set-up with WINNOW_COMPUTE=cuda, unless another is
  * given. A test compares the list with what the models run.

@@ -1,5 +1,5 @@
-/** `npm run gpu-programme -- --out DIR`: see gpu-report/command.ts. */
+/** `winnow gpu-report --out DIR`: see gpu-report/command.ts. */
 
-import { gpuProgramme } from './gpu-report/command.ts'
+import { gpuReport } from './gpu-report/command.ts'
 
-process.exit(await gpuProgramme(process.argv.slice(2), process))
+process.exit(await gpuReport(process.argv.slice(2), process))

@@ -1,6 +1,6 @@
 /**
- * `npm run licences`: writes docs/licences.md from what the lock file and the lists of wheels name.
- * `npm run licences -- --bom FILE`: writes a bill of materials (CycloneDX 1.5) as well.
+ * `winnow licences`: writes docs/licences.md from what the lock file and the lists of wheels name.
+ * `winnow licences --bom FILE`: writes a bill of materials (CycloneDX 1.5) as well.
  */
 
 import { execFileSync } from 'node:child_process'

@@ -1,5 +1,5 @@
 /**
- * `npm run ops`: writes what is made from the definitions of the metrics: their table in
+ * `npm run winnow -- ops`: writes what is made from the definitions of the metrics: their table in
  * docs/reference/metrics.md, and the dashboard.
  */
 

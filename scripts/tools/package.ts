@@ -1,4 +1,4 @@
-/** `npm run package`, `npm run package -- deb` and `npm run package -- image`; see --help. */
+/** `winnow package`, `winnow package deb` and `winnow package image`; see --help. */
 
 import { runPackage } from './package/command.ts'
 

@@ -18,7 +18,7 @@ type Schemas = Readonly<Record<string, Schema>>
 const COLUMNS_MAX = 100
 const IDENTIFIER = /^(?!from$)[A-Za-z_]\w*$/ // `from`: a keyword
 
-const HEAD = `# Made by \`npm run client-types\` from the API description; not to be edited.
+const HEAD = `# Made by \`npm run winnow -- client-types\` from the API description; do not edit.
 from __future__ import annotations
 
 from typing import Any, Literal, TypedDict

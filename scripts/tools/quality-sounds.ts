@@ -1,5 +1,5 @@
 /**
- * `npm run quality-sounds`: makes the sounds of docs/quality.md with the built-in model, and prints
+ * `winnow quality-sounds`: makes the sounds of docs/quality.md with the built-in model, and prints
  * what its table says. It encodes them with Debian's ffmpeg.
  */
 

@@ -1,4 +1,4 @@
-/** `npm run screenshots`: photographs the main states of the playground into docs/pictures. */
+/** `winnow screenshots`: photographs the main states of the playground into docs/pictures. */
 
 import { mkdir, readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-/** A small part of what `npm run campaign` does by the thousand. */
+/** A small part of what `npm run winnow -- campaign` does by the thousand. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ const FAULTS = 60
 const timeout = 900_000
 
 test('60 faults: nothing is lost, nothing charged or told twice', { timeout }, async (t) => {
-  t.diagnostic(`npm run campaign -- --faults ${FAULTS} --seed ${TEST_SEED}`)
+  t.diagnostic(`npm run winnow -- campaign --faults ${FAULTS} --seed ${TEST_SEED}`)
   const { violations, logs, ...summary } = await runCampaign(t, {
     seed: TEST_SEED,
     faults: FAULTS,

@@ -1,5 +1,5 @@
 /**
- * `npm run campaign`: real processes, clients and faults by a seed (docs/reliability.md). Prints
+ * `winnow campaign`: real processes, clients and faults by a seed (docs/reliability.md). Prints
  * its progress, then a summary as JSON; ends with 1 when the promise was broken.
  */
 
@@ -10,7 +10,7 @@ import { csvOf, svgOf, type TimedSample } from './samples.ts'
 import { newSeed } from '../simulation/report.ts'
 import { createScope } from '../harness/scope.ts'
 
-const USAGE = `usage: npm run campaign -- [--faults N | --minutes N] [--seed N]
+const USAGE = `usage: npm run winnow -- campaign [--faults N | --minutes N] [--seed N]
          [--database sqlite|postgres] [--gateways N] [--samples FILE]
 
 --faults   comes about every second; default 100

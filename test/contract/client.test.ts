@@ -44,7 +44,7 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
 test('clients: their types are those of the API description', async () => {
   const types = [readFileSync(CLIENT_TYPES, 'utf8'), readFileSync(PYTHON_TYPES, 'utf8')]
   const made = [await makeClientTypes(), makePythonClientTypes()]
-  assert.deepEqual(types, made, 'run: npm run client-types')
+  assert.deepEqual(types, made, 'run: npm run winnow -- client-types')
 })
 
 test('client: a download takes the place of a file once it is whole, and leaves nothing else', async (t) => {

@@ -88,7 +88,7 @@ test('documents that are not built say so, and the API goes on', async (t) => {
   const get = await start(t, { docsFolder: '/nowhere' })
   const reply = await get('/docs/')
   assertError(reply, 'NOT_FOUND')
-  assert.match(reply.json().error.message, /npm run docs/)
+  assert.match(reply.json().error.message, /npm run winnow -- docs/)
   assert.equal((await get('/healthz')).statusCode, 200)
 })
 

@@ -4,17 +4,17 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { gpuProgramme } from '../../scripts/tools/gpu-report/command.ts'
+import { gpuReport } from '../../scripts/tools/gpu-report/command.ts'
 import { PARTS } from '../../scripts/tools/gpu-report/parts.ts'
 import type { Programme } from '../../scripts/tools/gpu-report/report.ts'
 import { runCommand } from '../support/run-command.ts'
 
-const out = mkdtempSync(join(tmpdir(), 'gpu-programme-'))
+const out = mkdtempSync(join(tmpdir(), 'gpu-report-'))
 after(() => rmSync(out, { recursive: true }))
 
 const TINY = ['--sizes', 'tiny', '--batches', '1,2', '--seconds', '1', '--requests', '1,2']
 const run = (...words: string[]) =>
-  runCommand(gpuProgramme, ['--out', out, ...TINY, '--soak', '1', ...words])
+  runCommand(gpuReport, ['--out', out, ...TINY, '--soak', '1', ...words])
 const reportOf = () => JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Programme
 
 test('every part ends well, and the report says what was found', async () => {
@@ -64,7 +64,7 @@ test('a wrong command line says what would be right', async () => {
   for (const words of [['--parts', 'everything'], ['--batches', '0'], ['--x']]) {
     const { code, errors } = await run(...words)
     assert.equal(code, 2, words.join(' '))
-    assert.match(errors, /Usage: npm run gpu-programme/)
+    assert.match(errors, /Usage: npm run winnow -- gpu-report/)
   }
-  assert.equal((await runCommand(gpuProgramme, [])).code, 2)
+  assert.equal((await runCommand(gpuReport, [])).code, 2)
 })

@@ -1,4 +1,4 @@
-/** The package that `npm run package` makes, installed by npm into an empty folder. */
+/** The package that `npm run winnow -- package` makes, installed by npm into an empty folder. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -32,7 +32,7 @@ test('winnow start serves, and winnow separate is its client, without a checkout
   const installed = join(folder, 'node_modules/winnow')
   const { version } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
   const app = join(folder, 'home', version)
-  const { layApp } = await import(pathToFileURL(join(installed, 'app.mjs')).href)
+  const { layApp } = await import(pathToFileURL(join(installed, 'installation.mjs')).href)
   layApp(app)
   await assertSetUp() // else set-up would replace the packages of the checkout through the link
   await symlink(join(ROOT, 'node_modules'), join(app, 'node_modules'))

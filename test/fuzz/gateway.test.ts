@@ -1,4 +1,4 @@
-/** A small part of what `npm run fuzz -- http`, `grpc` and `crowds` do. */
+/** A small part of what `npm run winnow -- fuzz http`, `grpc` and `crowds` do. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

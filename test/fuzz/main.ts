@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz`: damaged media files or checkpoints through their readers, raw bytes at a gateway,
+ * `winnow fuzz`: damaged media files or checkpoints through their readers, raw bytes at a gateway,
  * seeded.
  */
 
@@ -11,7 +11,7 @@ import { fuzzHttp } from './http.ts'
 import { fuzzMedia } from './media.ts'
 import type { FuzzOptions } from './result.ts'
 
-const USAGE = `usage: npm run fuzz -- media|checkpoints|http|grpc|crowds [--cases N] [--seed N]
+const USAGE = `usage: npm run winnow -- fuzz media|checkpoints|http|grpc|crowds [--cases N] [--seed N]
 
 media, checkpoints: changes files of every kind at random, and reads them as the service does.
 http, grpc: sends raw bytes to a gateway, damaged, ambiguous, too long or too many.

@@ -1,6 +1,6 @@
 /**
  * What the models run has GPU kernels, by the list that libtensorflow's build for GPUs gave of its
- * own (`npm run gpu-kernels`): for these types, and with no number fetched to the host.
+ * own (`npm run winnow -- gpu-kernels`): for these types, and with no number fetched to the host.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -64,7 +64,7 @@ test('every operation has a GPU kernel for its types, in every precision', () =>
   assert.deepEqual(
     without,
     [],
-    'new ones: add them to models/gpu-kernels.json, `npm run gpu-kernels`',
+    'new ones: add them to models/gpu-kernels.json, `npm run winnow -- gpu-kernels`',
   )
   assert.ok(used.length >= 60, `${used.length} are used`)
   for (const name of ['BatchMatMulV2', 'Transpose', 'Slice'])

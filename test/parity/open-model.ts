@@ -1,4 +1,4 @@
-/** The comparisons of `npm run parity` with an open model's reference, as tests. */
+/** The comparisons of `npm run winnow -- parity` with an open model's reference, as tests. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

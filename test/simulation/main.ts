@@ -1,5 +1,5 @@
 /**
- * `npm run simulate`: simulated runs of the whole service, each from a seed. `--seed N` replays one
+ * `winnow simulate`: simulated runs of the whole service, each from a seed. `--seed N` replays one
  * (with `--history`, all that it does); without it new seeds run, `--runs N` of them or for
  * `--seconds N`. `--steps N` bounds the events with faults. Prints the shortest history that fails.
  */

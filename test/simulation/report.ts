@@ -22,7 +22,7 @@ export async function reportOf(
   const again = await run({ seed, only, tell: (line) => history.push(line), ...limit })
   return [
     `seed ${seed}: ${violation!.message}`,
-    `  again: npm run simulate -- --seed ${seed}${steps === undefined ? '' : ` --steps ${steps}`}`,
+    `  again: npm run winnow -- simulate --seed ${seed}${steps === undefined ? '' : ` --steps ${steps}`}`,
     `  needs, of ${failing.actions.length} actions and ${failing.faults.length} faults:`,
     ...[...only].map((name) => `    ${name}`),
     '  history:',

@@ -1,4 +1,4 @@
-/** What `npm run database` can do. */
+/** What `winnow database` can do. */
 
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** The command line of `gpu-programme`. */
+/** The command line of `gpu-report`. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -11,7 +11,7 @@ import { ON_GPU, ON_PROCESSOR, type Found, type Options, type Part } from './opt
 import { PARTS } from './parts.ts'
 import { markdown, type PartResult, type Programme } from './report.ts'
 
-const HELP = `Usage: npm run gpu-programme -- --out DIR [options]
+const HELP = `Usage: npm run winnow -- gpu-report --out DIR [options]
 
 Shows in under 8 minutes on a GPU host what a GPU does here: what the host has, kernels, parity in
 float32, TF32 and bfloat16, speed of mini, SAM-Audio's transformer and codec by batch, whole
@@ -40,7 +40,7 @@ interface World {
 }
 
 /** Runs the command and resolves with its exit code. */
-export async function gpuProgramme(words: readonly string[], world: World): Promise<number> {
+export async function gpuReport(words: readonly string[], world: World): Promise<number> {
   const { stdout, stderr } = world
   const asked = parse(words)
   if ('problem' in asked) {

@@ -2,7 +2,7 @@
 
 import { METRICS, type MetricDefinition } from '../../../shared/telemetry/metric-definitions.ts'
 
-const MARKS = /(<!-- written by npm run ops[^\n]*-->\n)[^]*?(\n<!-- end -->)/
+const MARKS = /(<!-- written by npm run winnow -- ops[^\n]*-->\n)[^]*?(\n<!-- end -->)/
 
 /** @throws Error when `document` has no place for it */
 export function withMetricsTable(document: string): string {

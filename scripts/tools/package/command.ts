@@ -1,4 +1,4 @@
-/** The command line of `npm run package`. */
+/** The command line of `winnow package`. */
 
 import { parseArgs } from 'node:util'
 import { makeDeb } from './deb.ts'
@@ -6,13 +6,14 @@ import { makeImage } from './image.ts'
 import { COMPUTES, type Compute, type Say } from './types.ts'
 import { makeNpmPackage } from './npm-package.ts'
 
-const HELP = `npm run package                               dist/winnow-<version>.tgz, for npm
-npm run package -- deb [--compute cpu|cuda]   dist/winnow_<version>_amd64.deb, for Debian and Ubuntu
-npm run package -- image [--compute cpu|cuda] dist/winnow-<version>-image.tar, for Docker and Podman
+const HELP = `npm run winnow -- package        dist/winnow-<version>.tgz, for npm
+npm run winnow -- package deb    dist/winnow_<version>_amd64.deb, for Debian and Ubuntu
+npm run winnow -- package image  dist/winnow-<version>-image.tar, for Docker and Podman
 
-The last two hold all that runs, Node included; with --compute cuda (default: cpu) the version ends
-with cuda. An image needs mmdebstrap, and root or user namespaces. They are for machines of
-your own: docs/licences.md says why they must not be passed on as they are.
+--compute cpu|cuda: for deb and image (default: cpu).
+The last two hold all that runs, Node included; with --compute cuda the version ends with cuda. An
+image needs mmdebstrap, and root or user namespaces. They are for machines of your own:
+docs/licences.md says why they must not be passed on as they are.
 DEBFULLNAME and DEBEMAIL: who the package names as its maintainer.
 The exit code is 0 when made, 1 when it failed, 2 when the command line is wrong.
 `

@@ -39,7 +39,7 @@ const ESBUILD = 'node_modules/@esbuild/linux-x64/bin/esbuild'
  */
 export async function layInstallation(folder: string, compute: Compute): Promise<void> {
   laySources(folder)
-  await layCommand(folder, 'installed-app.mjs')
+  await layCommand(folder, 'debian-installation.mjs')
   unpackNode(join(folder, 'node'))
   const node = join(folder, NODE)
   const child = spawn(node, [join(folder, 'scripts/setup/setup.mjs')], {

@@ -15,7 +15,7 @@ export async function makeNpmPackage(): Promise<string> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   laySources(join(out, 'app'))
-  await layCommand(out, 'fetched-app.mjs')
+  await layCommand(out, 'npm-installation.mjs')
   const command = join(out, 'winnow.mjs')
   writeFileSync(command, `#!/usr/bin/env node\n${readFileSync(command, 'utf8')}`)
   chmodSync(command, 0o755)

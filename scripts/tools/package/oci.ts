@@ -36,7 +36,7 @@ export async function packImage(image: Image, layer: string, path: string): Prom
     os: 'linux',
     config: image.config,
     rootfs: { type: 'layers', diff_ids: [contents] },
-    history: [{ created_by: 'npm run package -- image' }],
+    history: [{ created_by: 'npm run winnow -- package image' }],
   })
   const manifest = writeBlob(folder, {
     schemaVersion: 2,

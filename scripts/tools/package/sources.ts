@@ -48,12 +48,11 @@ export function copyInto(folder: string, file: string): void {
 
 /**
  * Lays the command `winnow` into `folder`, with its clients, which need nothing else.
- * @param app how the command finds the service's sources: a file of this folder
+ * @param installation how the command finds the service's sources: a file of this folder
  */
-export async function layCommand(folder: string, app: string): Promise<void> {
-  const place = join(ROOT, 'scripts/tools/package')
-  cpSync(join(place, 'winnow.mjs'), join(folder, 'winnow.mjs'))
-  cpSync(join(place, app), join(folder, 'app.mjs'))
+export async function layCommand(folder: string, installation: string): Promise<void> {
+  cpSync(join(ROOT, 'scripts/cli/winnow.mjs'), join(folder, 'winnow.mjs'))
+  cpSync(join(ROOT, 'scripts/tools/package', installation), join(folder, 'installation.mjs'))
   await build({
     absWorkingDir: ROOT,
     entryPoints: ['scripts/cli/separate.ts', 'scripts/cli/requests.ts'],

@@ -7,7 +7,7 @@
 const NIGHTLY = new RegExp(
   [
     '^test/(campaign|package)/',
-    '^test/e2e/(systemd|upgrade|load-balancer|gpu-programme)[.]',
+    '^test/e2e/(systemd|upgrade|load-balancer|gpu-report)[.]',
     '/sqlite-driver[.]',
   ].join('|'),
 )

@@ -1,4 +1,4 @@
-/** What `npm run parity` prints and how it ends. */
+/** What `npm run winnow -- parity` prints and how it ends. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -87,7 +87,7 @@ test('a folder that does not exist, and a wrong command line, are refused with a
   for (const words of [[], [folder, 'nonsense'], [folder, '--nonsense']]) {
     const { code, errors } = await run(...words)
     assert.equal(code, 2)
-    assert.match(errors, /Usage: npm run parity/)
+    assert.match(errors, /Usage: npm run winnow -- parity/)
   }
   assert.equal((await run('--help')).code, 0)
 })

@@ -1,4 +1,4 @@
-/** The comparisons of `npm run parity`, as tests. */
+/** The comparisons of `npm run winnow -- parity`, as tests. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'

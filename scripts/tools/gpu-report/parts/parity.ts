@@ -1,4 +1,4 @@
-/** How far the port is from the reference here: the tensors of `npm run parity`, by stage. */
+/** How far the port is from the reference here: the tensors of `winnow parity`, by stage. */
 import { fileURLToPath } from 'node:url'
 import { parity } from '../../../cli/parity/command.ts'
 import type { Comparison } from '../../../cli/parity/comparison.ts'

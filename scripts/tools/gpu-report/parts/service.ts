@@ -75,7 +75,7 @@ async function withService(work: (winnow: Winnow) => Promise<Found>): Promise<Fo
 }
 
 async function soundFile({ folder }: Winnow, seconds: number): Promise<string> {
-  const path = join(folder, 'gpu-programme.wav')
+  const path = join(folder, 'gpu-report.wav')
   const waves = [1, 2].map((seed) => noise(seconds, RATE, seed))
   await writeFile(path, wavBytes(waves, RATE))
   return path

@@ -1,4 +1,4 @@
-/** `npm run requests`, on a real gateway. */
+/** `npm run winnow -- requests`, on a real gateway. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -108,7 +108,7 @@ test('a command line that is wrong says how, and calls nobody', async () => {
     [[], /^give list or delete/],
     [['delet', 'req_1'], /Did you mean "delete"\?$/],
     [['list', 'req_1'], /list takes no ids/],
-    [['delete'], /delete takes ids, which npm run requests -- list prints/],
+    [['delete'], /delete takes ids, which npm run winnow -- requests list prints/],
     [['delete', 'req_1', '--status', 'FAILED'], /options of list/],
     [['list', '--limit', '0'], /from 1 to 1000, not "0"/],
     [['list', '--limit', '1001'], /from 1 to 1000/],

@@ -35,7 +35,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   const folder = await makeFolder(t)
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
-  await layCommand(join(root, 'usr/lib/winnow'), 'installed-app.mjs')
+  await layCommand(join(root, 'usr/lib/winnow'), 'debian-installation.mjs')
   const deb = packDeb(root, 'cpu', { folder, compression: SMALL })
 
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
@@ -152,7 +152,7 @@ test('a command line that is wrong is explained', async () => {
   const command = (words: string[]) =>
     runCommand((given, streams) => runPackage(given, streams), words)
   const kind = await command(['rpm'])
-  assert.match(kind.errors, /^There is no package "rpm"\.\n\nnpm run package /)
+  assert.match(kind.errors, /^There is no package "rpm"\.\n\nnpm run winnow -- package /)
   const compute = await command(['deb', '--compute', 'tpu'])
   assert.match(compute.errors, /^--compute must be cpu or cuda, not "tpu"\./)
   assert.deepEqual([kind.code, compute.code, (await command(['--help'])).code], [2, 2, 0])

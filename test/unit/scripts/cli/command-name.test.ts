@@ -1,11 +1,28 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import { called, setUpAgain } from '../../../../scripts/cli/command-name.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const INSTALLATION = join(ROOT, 'scripts/cli/installation.mjs')
+/** As git takes paths: a changelog names the commands of its time. */
+const TEXTS = ['*.md', '*.ts', '*.mjs', '*.yml', '*.py', ':!CHANGELOG.md', ':!bench/results']
+const NAMED = /npm run (?:-s )?([a-z][\w:-]*)(?: -- ([a-z][\w-]*))?/g
+
+interface Installation {
+  MORE_PROGRAMS: Readonly<Record<string, string>>
+}
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
 test('commands are named as the installation has them', () => {
   assert.equal(called('start'), 'npm start')
   assert.equal(called('doctor'), 'npm run doctor')
   assert.equal(called('keys', 'list'), 'npm run keys -- list')
+  assert.equal(called('backup'), 'npm run winnow -- backup')
+  assert.equal(called('backup', 'restore F'), 'npm run winnow -- backup restore F')
   assert.equal(called('start', '', 'npx winnow'), 'npx winnow start')
   assert.equal(called('keys', 'list', 'winnow'), 'winnow keys list')
 })
@@ -17,5 +34,28 @@ test('what sets an installation up again is a command that it has', () => {
   assert.equal(setUpAgain('cpu', 'npx winnow'), 'Run WINNOW_COMPUTE=cpu npx winnow doctor.')
   for (const other of [undefined, 'cuda'] as const) {
     assert.match(setUpAgain(other, 'winnow'), /^Install the package again, or load the image/)
+  }
+})
+
+test('package.json has few scripts; documents and messages name those, and commands of winnow', async () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  assert.ok(Object.keys(scripts).length <= 15)
+  const { MORE_PROGRAMS } = (await import(INSTALLATION)) as Installation
+  for (const program of Object.values(MORE_PROGRAMS)) assert.ok(existsSync(join(ROOT, program)))
+  const { stdout: help } = spawnSync('npm', ['run', '-s', 'winnow'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  const files = execFileSync('git', ['ls-files', ...TEXTS], { cwd: ROOT, encoding: 'utf8' })
+  for (const file of files.trim().split('\n')) {
+    for (const [, name = '', command] of read(file).matchAll(NAMED)) {
+      assert.ok(name in scripts, `${file}: npm run ${name}`)
+      if (name !== 'winnow' || command === undefined) continue
+      assert.match(
+        help,
+        new RegExp(`(^|[ |])${command}($|[ |])`, 'm'),
+        `${file}: winnow ${command}`,
+      )
+    }
   }
 })

@@ -5,7 +5,7 @@ import { billOfMaterials } from '../../../../scripts/tools/licences/bill-of-mate
 import { licencesPage } from '../../../../scripts/tools/licences/page.ts'
 import { readParts } from '../../../../scripts/tools/licences/parts.ts'
 
-test('docs/licences.md names what is installed; `npm run licences` writes it anew', () => {
+test('docs/licences.md names what is installed; `npm run winnow -- licences` writes it anew', () => {
   assert.equal(readFileSync('docs/licences.md', 'utf8'), licencesPage(readParts()))
 })
 

@@ -5,7 +5,7 @@ import { dashboard } from '../../../../scripts/tools/ops/dashboard.ts'
 import { withMetricsTable } from '../../../../scripts/tools/ops/metrics-table.ts'
 import { METRICS } from '../../../../shared/telemetry/metric-definitions.ts'
 
-const STALE = 'is not what the definitions of the metrics make: run npm run ops'
+const STALE = 'is not what the definitions of the metrics make: run npm run winnow -- ops'
 const SUFFIX = /_(bucket|sum|count)$/
 
 test('the table of metrics and the dashboard are those of the definitions', () => {

@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url'
 /** How it is called. */
 export const CALLED = 'winnow'
 
-/** Commands that this installation has beside those of every one. */
-export const MORE_COMMANDS = ['install-host']
+export const MANIFEST = new URL('package.json', import.meta.url)
+
+/** Every installation has the others. */
+export const MORE_PROGRAMS = { 'install-host': 'scripts/cli/install-host.ts' }
 
 export const NOTE = `winnow install-host --role gateway|engine|all
                                         enables the services of this host (as root)
@@ -16,3 +18,6 @@ Data goes to DATA_DIR (default ./data). Documents are in /usr/share/doc/winnow.
 
 /** @returns the folder of the sources */
 export const prepareApp = () => fileURLToPath(new URL('.', import.meta.url)).replace(/\/$/, '')
+
+/** Each client is one file. */
+export const runClient = (command) => import(`./${command}.mjs`)

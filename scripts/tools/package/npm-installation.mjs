@@ -11,8 +11,10 @@ const SOURCES = fileURLToPath(new URL('app', import.meta.url))
 /** How it is called. */
 export const CALLED = 'npx winnow'
 
-/** Commands that this installation has beside those of every one. */
-export const MORE_COMMANDS = []
+export const MANIFEST = new URL('package.json', import.meta.url)
+
+/** Every installation has the others. */
+export const MORE_PROGRAMS = {}
 
 export const NOTE = `
 The first command other than separate and requests sets the service up: a few minutes and about
@@ -52,3 +54,6 @@ export function layApp(folder) {
     if (!existsSync(folder)) throw error // else another process was faster
   }
 }
+
+/** Each client is one file. */
+export const runClient = (command) => import(`./${command}.mjs`)

@@ -1,9 +1,9 @@
-// `winnow`, as a package installs it. `separate` and `requests` are clients without dependencies and
-// run at once; every other command runs the service's own sources, which app.mjs finds.
+// `winnow COMMAND …` in a package, `npm run winnow -- COMMAND …` in a checkout: runs a command by
+// its name. What differs between the two is in installation.mjs: a package has one of its own.
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { CALLED, MORE_COMMANDS, NOTE, prepareApp } from './app.mjs'
+import { CALLED, MANIFEST, MORE_PROGRAMS, NOTE, prepareApp, runClient } from './installation.mjs'
 
 const HELP = `winnow start                            runs the service on this machine
 winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
@@ -13,31 +13,37 @@ winnow keys | accounts | database | backup | doctor | top | model | parity
 winnow --version
 ${NOTE}`
 
-const CLIENTS = {
-  separate: () => import('./separate.mjs'),
-  requests: () => import('./requests.mjs'),
-}
-/** The commands that need the service's sources. */
-const COMMANDS = 'start keys accounts database backup doctor top model parity'.split(' ')
+/** The commands that talk to a running service and need nothing else. */
+const CLIENTS = ['separate', 'requests']
 
-process.env.WINNOW_PACKAGED = CALLED // so that what we run names its commands as we are called
+/** The commands that need the service's sources, and their programs. */
+const PROGRAMS = {
+  ...Object.fromEntries(
+    ['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top', 'model', 'parity'].map(
+      (name) => [name, `scripts/cli/${name}.ts`],
+    ),
+  ),
+  ...MORE_PROGRAMS,
+}
+
+if (CALLED) process.env.WINNOW_PACKAGED = CALLED // so that what we run names its commands so
 const [command = '--help', ...words] = process.argv.slice(2)
-const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
+const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8'))
 if (command === '--help' || command === '-h') console.log(HELP)
 else if (command === '--version') console.log(version)
-else if (Object.hasOwn(CLIENTS, command)) {
+else if (CLIENTS.includes(command)) {
   process.argv.splice(2, 1)
-  await CLIENTS[command]()
-} else if ([...COMMANDS, ...MORE_COMMANDS].includes(command)) await runInApp()
+  await runClient(command)
+} else if (Object.hasOwn(PROGRAMS, command)) await runInApp(PROGRAMS[command])
 else {
   console.error(`There is no command "${command}".\n\n${HELP}`)
   process.exitCode = 2
 }
 
-async function runInApp() {
+async function runInApp(program) {
   const app = await prepareApp(version, run)
   const loader = new URL(`file://${app}/node_modules/tsx/dist/loader.mjs`).href
-  process.exitCode = await run(['--import', loader, `${app}/scripts/cli/${command}.ts`, ...words])
+  process.exitCode = await run(['--import', loader, `${app}/${program}`, ...words])
 }
 
 /** Runs node with our terminal and signals; resolves with its exit code. */

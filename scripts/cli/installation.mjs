@@ -1,0 +1,42 @@
+// A checkout, for `npm run winnow`: it has what developers run, besides what packages have.
+
+import { fileURLToPath } from 'node:url'
+
+/** A package's name for the command; messages of a checkout name npm's scripts. */
+export const CALLED = undefined
+
+export const MANIFEST = new URL('../../package.json', import.meta.url)
+
+/** By command, from the root of the checkout. */
+export const MORE_PROGRAMS = {
+  'install-host': 'scripts/cli/install-host.ts',
+  bench: 'scripts/tools/bench.mjs',
+  campaign: 'test/campaign/main.ts',
+  'client-types': 'scripts/tools/client-types.ts',
+  coverage: 'scripts/tools/coverage.mjs',
+  docs: 'scripts/tools/docs.ts',
+  fuzz: 'test/fuzz/main.ts',
+  'gpu-kernels': 'scripts/tools/gpu-kernels.ts',
+  'gpu-report': 'scripts/tools/gpu-report.ts',
+  licences: 'scripts/tools/licences.ts',
+  ops: 'scripts/tools/ops.ts',
+  package: 'scripts/tools/package.ts',
+  'quality-sounds': 'scripts/tools/quality-sounds.ts',
+  screenshots: 'scripts/tools/screenshots.ts',
+  simulate: 'test/simulation/main.ts',
+}
+
+export const NOTE = `
+In this checkout winnow is \`npm run winnow --\`. It has install-host (as root) and, for developers,
+${Object.keys(MORE_PROGRAMS).slice(1).join(' | ')}
+`
+
+/** @returns the folder of the sources, which `npm run setup` sets up */
+export const prepareApp = () => fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+
+/** Runs a client in this process, which has Ctrl-C to itself. */
+export async function runClient(command) {
+  const { register } = await import('tsx/esm/api')
+  register()
+  await import(`./${command}.ts`)
+}
