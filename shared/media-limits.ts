@@ -6,9 +6,6 @@
 import { ServiceError } from './errors.ts'
 import type { AudioSpan } from './separation-options.ts'
 
-/** Of an uploaded file, and of what an address gives. */
-export const FILE_BYTES_MAX = 524_288_000
-
 /** Of media that lasts as long as it may, over all channels: of stereo at 192 kHz, or 7.1 at 48. */
 const SAMPLES_PER_SECOND_MAX = 384_000
 

@@ -4,7 +4,7 @@
  */
 
 import { Type, type Static } from 'typebox'
-import { FILE_BYTES_MAX } from './media-limits.ts'
+import { FILE_BYTES_MAX } from './file-limits.ts'
 
 const ACCELERATIONS = ['fast', 'balanced', 'quality'] as const
 const OUTPUT_FORMATS = ['wav', 'mp3', 'flac'] as const

@@ -1,7 +1,7 @@
 /** Takes what is chosen or dropped: a file, several, or the audio and video in folders. */
 
 import { contentTypeOf, isMedia } from '../../clients/typescript/content-type.ts'
-import { FILE_BYTES_MAX } from '../../shared/media-limits.ts'
+import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
 import { setSource, type ChosenFile } from './draft.ts'
 
 /** At once in the page: as many as one call lists the statuses of. */
