@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openBroker } from '../shared/broker/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
-import { MINUTE_MS } from '../shared/durations.ts'
 import { takeCredentials } from '../shared/process/credentials.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/process/inherited-sockets.ts'
@@ -29,28 +28,14 @@ import { connectServiceManager } from '../shared/process/service-manager.ts'
 import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, mediaOrigins, portAfter } from './config.ts'
-import { createDeadLetterHandler } from './requests/dead-letters.ts'
-import type { Deps } from './deps.ts'
+import { createGateway } from './gateway.ts'
 import { installParting } from './api/parting.ts'
 import { EgressPool } from './requests/egress-pool.ts'
-import { createEventHandler } from './requests/event-follower.ts'
-import { EngineRegistry } from './operations/engine-registry.ts'
 import { startGrpcServer } from './grpc/server.ts'
-import { createJobPublisher } from './requests/job-publisher.ts'
-import { KeyChecks } from './accounts/key-checks.ts'
-import { KeyUses } from './accounts/key-uses.ts'
-import { Loop } from './loop.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { Metrics } from './operations/metrics.ts'
 import { createMetricsText } from './operations/state-metrics.ts'
-import { PendingUploads } from './files/pending-uploads.ts'
-import { QueueOutlook } from './requests/queue-outlook.ts'
 import { defaultMediaBytesMax } from './accounts/media-quota.ts'
-import { RateLimiter } from './accounts/rate-limit.ts'
-import { RequestFeed } from './requests/request-feed.ts'
-import { createRescuer } from './requests/rescuer.ts'
-import { createAccountCloser } from './requests/account-closer.ts'
-import { createSweeper } from './files/sweeper.ts'
 import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { assertSameSecrets, readSecrets } from './secrets.ts'
 import { claimMedia } from './operations/installation.ts'
@@ -59,8 +44,6 @@ import { holdDataFolder } from './store/data-folder.ts'
 import { keepInstallation } from './store/installation.ts'
 import { openDatabase } from './store/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
-import { WebhookSender } from './webhooks/sender.ts'
-import { TESTS_PER_MINUTE, WebhookTester } from './webhooks/tester.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
@@ -68,11 +51,6 @@ const CLOSE_MS_MAX = 3_000
 const STOP_SECONDS_MAX = 30
 /** Clients that keep their connections open call again in this time, and then close them. */
 const PARTING_MS = 2_000
-/** The rescuer starts when the events of the time before the restart have been handled. */
-const RESCUE_AFTER_MS = MINUTE_MS
-const KEY_USES_LOST = 'the last uses of API keys could not be stored'
-/** The first sweep waits until the start is over. */
-const SWEEP_AFTER_MS = 10_000
 
 const settings = settingsOrEnd('gateway', () => loadConfig(takeCredentials(process.env)))
 const plainLog = createLogger('gateway', settings.logLevel)
@@ -114,9 +92,6 @@ const broker = await startOrEnd(
   }),
 )
 
-const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
-const feed = new RequestFeed(settings.streamsMaxPerAccount, (id) => broker.publishChange(id))
-const queueOutlook = new QueueOutlook({ store, feed, clock, engineRegistry })
 const publicFetch = createPublicFetch({ allowCidrs: settings.egressAllowCidrs })
 const publicPost = createPublicPost({
   allowCidrs: settings.egressAllowCidrs,
@@ -152,30 +127,16 @@ const mediaStore =
 await inDataFolder(claimMedia(store, mediaStore, installation))
 const metrics = new Metrics()
 metrics.watchProcess(dataFolder)
-const webhookSender = new WebhookSender({
-  store,
-  clock,
-  log,
-  encryptionKeys,
-  post: publicPost.post,
-  triesMax: settings.webhooksMax,
-  hostTriesMax: settings.webhooksPerHostMax,
-  onTried: (state) => metrics.webhookTried(state),
-})
-const deps: Deps = {
+const gateway = createGateway({
   store,
   mediaStore,
-  pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config: settings }),
   broker,
-  engineRegistry,
-  feed,
-  queueOutlook,
   clock,
   log,
   metrics,
-  rateLimiter: new RateLimiter({ perMinute: settings.rateLimitPerMinute, clock, store }),
-  keyChecks: new KeyChecks({ store, clock }),
-  keyUses: new KeyUses({ store, clock }),
+  connectEngine,
+  post: publicPost.post,
+  ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   config: {
     ...settings,
     mediaBytesMaxPerAccount:
@@ -186,16 +147,8 @@ const deps: Deps = {
     docsFolder: fileURLToPath(new URL('../.runtime/docs', import.meta.url)),
     mediaOrigins: mediaOrigins(settings),
   },
-  webhookTester: new WebhookTester({
-    post: publicPost.post,
-    clock,
-    limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
-  }),
-  ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
-  wakePublisher: () => publisher.wake(),
-  wakeWebhooks: () => webhookSender.wake(),
-}
-const publisher = createJobPublisher({ ...deps, broker })
+})
+const { deps } = gateway
 const app = await buildApp(deps)
 const parting = installParting(app)
 await app.listen(
@@ -214,30 +167,7 @@ const metricsServer =
     ? null
     : await startMetricsServer(metricsHost, metricsPort, { text: createMetricsText(deps), log })
 
-publisher.start()
-webhookSender.start()
-const rescuer = createRescuer({ ...deps, broker })
-rescuer.start(RESCUE_AFTER_MS)
-broker.followLosses(() => rescuer.streamsLost())
-const sweeper = createSweeper(deps)
-sweeper.start(SWEEP_AFTER_MS)
-const closer = createAccountCloser(deps)
-closer.start(SWEEP_AFTER_MS)
-const { keyUses } = deps
-const keyUseWriter = new Loop({
-  name: 'key uses',
-  everyMs: MINUTE_MS,
-  turn: () => keyUses.write(),
-  log,
-})
-keyUseWriter.start(MINUTE_MS)
-const stopFollowing = [
-  await broker.followEvents(createEventHandler(deps)),
-  await broker.followDeadLetters(createDeadLetterHandler(deps)),
-  broker.followProgress((progress) => feed.progressed(progress)),
-  broker.followChanges((requestId) => feed.rowChangedElsewhere(requestId)),
-  broker.followAnnouncements((announcement) => engineRegistry.announced(announcement)),
-]
+await gateway.start(broker)
 
 void broker.closed().then((error) => {
   if (!error) return
@@ -248,16 +178,12 @@ void broker.closed().then((error) => {
 onShutdown(log, async () => {
   manager.stopping(STOP_SECONDS_MAX)
   if (sockets.http !== undefined) await parting.begin(PARTING_MS) // the next process has the socket
-  const webhooksEnded = webhookSender.stop()
-  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
-  await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
-  clearTimeout(cut)
-  const loops = [publisher, rescuer, sweeper, closer, keyUseWriter]
-  await Promise.all([...loops.map((loop) => loop.stop()), ...stopFollowing.map((stop) => stop())])
-  await webhooksEnded
-  await keyUses.write().catch((error: unknown) => log.warn({ err: error }, KEY_USES_LOST))
+  await gateway.stop(async () => {
+    const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)
+    await Promise.all([app.close(), grpcServer?.stop(), metricsServer?.stop()])
+    clearTimeout(cut)
+  })
   await broker.close()
-  engineRegistry.close()
   await stopTracing()
   await store.destroy()
 })
@@ -270,6 +196,6 @@ announceReady(addresses)
 manager.ready(`serving at ${addresses.address}`)
 manager.keepAlive(
   async () => undefined, // only the event loop must turn
-  () => `serving at ${addresses.address}, ${engineRegistry.engines} engines`,
+  () => `serving at ${addresses.address}, ${deps.engineRegistry.engines} engines`,
 )
 log.info(addresses, 'ready')

@@ -113,7 +113,7 @@ test('test/harness/ is all of test/ that others import, and needs nothing else o
 /** The gateway's rooms, from the one that may use all others to the one that uses none. */
 const GATEWAY_ROOMS: readonly (readonly string[])[] = [
   ['main'],
-  ['app'],
+  ['app', 'gateway'],
   ['routes', 'grpc'],
   ['operations'],
   ['requests'],
@@ -125,7 +125,7 @@ const GATEWAY_ROOMS: readonly (readonly string[])[] = [
 /** On top of the gateway, for every room. */
 const GATEWAY_COMMON = ['deps', 'config', 'loop', 'secrets']
 /** Who may use `operations`. */
-const OPERATORS = ['main', 'app', 'routes']
+const OPERATORS = ['main', 'app', 'gateway', 'routes']
 
 /** `gateway/requests/submit.ts` is in the room `requests`, `gateway/app.ts` in a room of its own. */
 const roomOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''

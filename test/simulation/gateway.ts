@@ -3,23 +3,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
-import { KeyUses } from '../../gateway/accounts/key-uses.ts'
-import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
-import type { AppConfig, Deps } from '../../gateway/deps.ts'
-import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
-import { createSweeper } from '../../gateway/files/sweeper.ts'
+import type { Deps } from '../../gateway/deps.ts'
+import { createGateway } from '../../gateway/gateway.ts'
 import type { LocalDisk } from '../../gateway/media-store/media-store.ts'
-import { EngineRegistry, type EngineClient } from '../../gateway/operations/engine-registry.ts'
+import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
-import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
-import { createEventHandler } from '../../gateway/requests/event-follower.ts'
-import { createJobPublisher } from '../../gateway/requests/job-publisher.ts'
-import { QueueOutlook } from '../../gateway/requests/queue-outlook.ts'
-import { RequestFeed } from '../../gateway/requests/request-feed.ts'
-import { createRescuer } from '../../gateway/requests/rescuer.ts'
 import { cancelRoute } from '../../gateway/routes/cancel.ts'
 import { createFileRoute } from '../../gateway/routes/create-file.ts'
 import { mediaRoutes } from '../../gateway/routes/media.ts'
@@ -30,16 +19,11 @@ import { submitRoute } from '../../gateway/routes/submit.ts'
 import { uploadRoutes } from '../../gateway/routes/uploads.ts'
 import type { Store } from '../../gateway/store/database.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
-import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import { TESTS_PER_MINUTE, WebhookTester } from '../../gateway/webhooks/tester.ts'
 import type { Broker } from '../../shared/broker/interface.ts'
-
-const RESCUE_AFTER_MS = MINUTE_MS
-const SWEEP_AFTER_MS = 10_000
 
 const RETENTION = { uploadMinutes: 60, fileHours: 24, outputDays: 7, recordDays: 30 }
 
-const CONFIG: AppConfig = {
+const CONFIG: Parameters<typeof createGateway>[0]['config'] = {
   ...RETENTION,
   encryptionKeys: [Buffer.alloc(32, 1).toString('base64url')],
   publicUrl: () => 'http://winnow.test',
@@ -57,6 +41,10 @@ const CONFIG: AppConfig = {
   queueMax: 10_000,
   queueMaxPerAccount: 0,
   mediaSecondsMax: 7_200,
+  rateLimitPerMinute: 0,
+  streamsMaxPerAccount: 1_000,
+  webhooksMax: 16,
+  webhooksPerHostMax: 8,
 }
 
 /** Counters only; one for all runs, for it is slow to make. */
@@ -94,72 +82,23 @@ export interface Answer {
 export type SimulatedGateway = ReturnType<typeof startGateway>
 
 export function startGateway(parts: GatewayParts) {
-  const { store, broker, mediaStore, clock, log } = parts
-  const engineRegistry = new EngineRegistry({ connect: parts.connectEngine, clock, log })
-  const feed = new RequestFeed(1_000, (id) => broker.publishChange(id))
-  const webhookSender = new WebhookSender({
-    store,
-    clock,
-    log,
-    encryptionKeys: CONFIG.encryptionKeys,
-    post: parts.post,
-    triesMax: 16,
-    hostTriesMax: 8,
-  })
-  const deps: Deps & { mediaStore: LocalDisk } = {
-    store,
-    mediaStore,
-    pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config: CONFIG }),
-    broker,
-    engineRegistry,
-    feed,
-    queueOutlook: new QueueOutlook({ store, feed, clock, engineRegistry }),
-    clock,
-    log,
+  const { checkUrl, ...others } = parts
+  const gateway = createGateway({
+    ...others,
+    checkAudioUrl: checkUrl,
+    checkWebhookUrl: checkUrl,
     metrics,
-    rateLimiter: new RateLimiter({ perMinute: 0, clock, store }),
-    keyChecks: new KeyChecks({ store, clock }),
-    keyUses: new KeyUses({ store, clock }),
     config: CONFIG,
-    checkAudioUrl: parts.checkUrl,
-    checkWebhookUrl: parts.checkUrl,
-    webhookTester: new WebhookTester({
-      post: parts.post,
-      clock,
-      limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
-    }),
-    wakePublisher: () => publisher.wake(),
-    wakeWebhooks: () => webhookSender.wake(),
-  }
-  const publisher = createJobPublisher({ ...deps, broker })
-  const rescuer = createRescuer({ ...deps, broker })
-  const sweeper = createSweeper(deps)
-  publisher.start()
-  webhookSender.start()
-  rescuer.start(RESCUE_AFTER_MS)
-  broker.followLosses(() => rescuer.streamsLost())
-  sweeper.start(SWEEP_AFTER_MS)
-  const stopFollowing = [
-    broker.followEvents(createEventHandler(deps)),
-    broker.followDeadLetters(createDeadLetterHandler(deps)),
-  ]
-  broker.followProgress((progress) => feed.progressed(progress))
-  broker.followChanges((requestId) => feed.rowChangedElsewhere(requestId))
-  broker.followAnnouncements((announcement) => engineRegistry.announced(announcement))
+  })
+  const deps = { ...gateway.deps, mediaStore: parts.mediaStore }
+  void gateway.start(parts.broker)
   const routes = routesOf(deps)
   return {
     deps,
     /** Calls a route as a client or an engine does over HTTP. */
     call: (route: string, call: Call) => answerOf(routes.get(route)!, call),
     /** Stops in order, as at SIGTERM. */
-    async stop(): Promise<void> {
-      const webhooksEnded = webhookSender.stop()
-      const loops = [publisher, rescuer, sweeper]
-      const following = stopFollowing.map(async (stop) => (await stop)())
-      await Promise.all([...loops.map((loop) => loop.stop()), ...following])
-      await webhooksEnded
-      engineRegistry.close()
-    },
+    stop: () => gateway.stop(),
   }
 }
 

@@ -1,10 +1,7 @@
 import type { Broker, JobQueue } from '../../shared/broker/broker.ts'
 import type { Job } from '../../shared/messages.ts'
 
-/** Who learns of changed requests. */
-interface ChangeFollower {
-  rowChangedElsewhere(requestId: string): void
-}
+type Handle = (requestId: string) => void
 
 /** The queue of jobs in memory: as in the broker, sequences grow and a repeated id is dropped. */
 export class MemoryBroker implements Pick<
@@ -17,7 +14,7 @@ export class MemoryBroker implements Pick<
   connected = true
   /** Jobs that were handed over, repeats too. */
   published = 0
-  readonly #followers = new Set<ChangeFollower>()
+  readonly #followers = new Set<Handle>()
   #sequences = new Map<string, number>()
 
   async publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number> {
@@ -41,15 +38,20 @@ export class MemoryBroker implements Pick<
     return this.jobs.get(sequence)?.request_id === requestId
   }
 
-  publishChange(requestId: string, from: ChangeFollower): void {
-    if (!this.connected) return
-    for (const follower of this.#followers) {
-      if (follower !== from) follower.rowChangedElsewhere(requestId)
+  /** A gateway's own connection: what it publishes of changes, the others learn. */
+  connect(handle: Handle) {
+    this.#followers.add(handle)
+    return {
+      publishJob: (...args: Parameters<MemoryBroker['publishJob']>) => this.publishJob(...args),
+      removeJob: (requestId: string, sequence: number) => this.removeJob(requestId, sequence),
+      hasJob: (requestId: string, sequence: number) => this.hasJob(requestId, sequence),
+      isConnected: () => this.connected,
+      problem: () => this.problem(),
+      publishChange: (requestId: string) => {
+        const others = [...this.#followers].filter((follower) => follower !== handle)
+        if (this.connected) for (const tell of others) tell(requestId)
+      },
     }
-  }
-
-  followChanges(follower: ChangeFollower): void {
-    this.#followers.add(follower)
   }
 
   isConnected(): boolean {

@@ -17,19 +17,13 @@ import { buildApp } from '../../gateway/app.ts'
 import { hashApiKey, newApiKey, newKeyId, SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import type { AppConfig, Deps } from '../../gateway/deps.ts'
 import { createEventHandler } from '../../gateway/requests/event-follower.ts'
+import { createGateway } from '../../gateway/gateway.ts'
 import type { Keys } from '../../gateway/secrets.ts'
-import { EngineRegistry, type EngineClient } from '../../gateway/operations/engine-registry.ts'
+import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { publishWaiting } from '../../gateway/requests/job-publisher.ts'
-import { KeyChecks } from '../../gateway/accounts/key-checks.ts'
-import { KeyUses } from '../../gateway/accounts/key-uses.ts'
 import { openLocalDisk } from '../../gateway/media-store/local-disk.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
-import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
-import { QueueOutlook } from '../../gateway/requests/queue-outlook.ts'
-import { RateLimiter } from '../../gateway/accounts/rate-limit.ts'
-import { RequestFeed } from '../../gateway/requests/request-feed.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
-import { TESTS_PER_MINUTE, WebhookTester } from '../../gateway/webhooks/tester.ts'
 import { ensureAccount } from '../../gateway/store/accounts.ts'
 import { putApiKey } from '../../gateway/store/api-keys.ts'
 import {
@@ -119,15 +113,10 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const database = beside?.database ?? (await createTestDatabase(t, folder, options.database))
   const store = await openTestDatabase(database)
   const [clock, broker] = [beside?.clock ?? new FakeClock(), beside?.broker ?? new MemoryBroker()]
-  const feed = new RequestFeed(options.streamsMaxPerAccount ?? 1_000, (requestId) =>
-    broker.publishChange(requestId, feed),
-  )
-  broker.followChanges(feed)
   const logLines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => logLines.push(line) })
   const canceled: string[] = []
   const engine = options.engine ?? absentEngine((requestId) => canceled.push(requestId))
-  const engineRegistry = new EngineRegistry({ connect: () => engine, clock, log })
   const encryptionKeys: Keys = options.encryptionKeys ??
     beside?.deps.config.encryptionKeys ?? [randomBytes(32).toString('base64url')]
   const signingKeys: Keys = options.signingKeys ??
@@ -147,33 +136,27 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
       },
     })
   const disk = await openDisk()
-  const mediaStore = options.mediaStore ?? disk
-  const config: AppConfig = { ...CONFIG, encryptionKeys, ...options.config }
-  const deps: Deps = {
+  const { deps } = createGateway({
     store,
-    broker,
-    feed,
-    engineRegistry,
+    mediaStore: options.mediaStore ?? disk,
+    broker: broker.connect((requestId) => deps.feed.rowChangedElsewhere(requestId)),
     clock,
     log,
-    mediaStore,
-    pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
-    queueOutlook: new QueueOutlook({ store, feed, clock, engineRegistry }),
     metrics: new Metrics(),
-    rateLimiter: new RateLimiter({ perMinute: options.rateLimitPerMinute ?? 0, clock, store }),
-    keyChecks: new KeyChecks({ store, clock }),
-    keyUses: new KeyUses({ store, clock }),
-    config,
+    connectEngine: () => engine,
+    post: options.postWebhook ?? (async () => ({ status: 204, retryAfter: undefined })),
     checkAudioUrl: options.checkAudioUrl ?? (async () => {}),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
-    webhookTester: new WebhookTester({
-      post: options.postWebhook ?? (async () => ({ status: 204, retryAfter: undefined })),
-      clock,
-      limiter: new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store }),
-    }),
-    wakePublisher() {},
-    wakeWebhooks() {},
-  }
+    config: {
+      ...CONFIG,
+      encryptionKeys,
+      rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
+      streamsMaxPerAccount: options.streamsMaxPerAccount ?? 1_000,
+      webhooksMax: 16,
+      webhooksPerHostMax: 8,
+      ...options.config,
+    },
+  })
   const app = await buildApp(deps)
   t.after(async () => {
     await app.close()
@@ -195,8 +178,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     store,
     clock,
     broker,
-    feed,
-    engineRegistry,
+    feed: deps.feed,
+    engineRegistry: deps.engineRegistry,
     folder,
     canceled,
     key,

@@ -1,0 +1,141 @@
+/** Wires the parts of a gateway: for its process, for tests and for simulated runs. */
+
+import type { Broker } from '../shared/broker/broker.ts'
+import { MINUTE_MS } from '../shared/durations.ts'
+import { KeyChecks } from './accounts/key-checks.ts'
+import { KeyUses } from './accounts/key-uses.ts'
+import { RateLimiter } from './accounts/rate-limit.ts'
+import type { Config } from './config.ts'
+import type { AppConfig, Deps } from './deps.ts'
+import { PendingUploads } from './files/pending-uploads.ts'
+import { createSweeper } from './files/sweeper.ts'
+import { Loop } from './loop.ts'
+import { EngineRegistry, type EngineClient } from './operations/engine-registry.ts'
+import { createAccountCloser } from './requests/account-closer.ts'
+import { createDeadLetterHandler } from './requests/dead-letters.ts'
+import { createEventHandler } from './requests/event-follower.ts'
+import { createJobPublisher } from './requests/job-publisher.ts'
+import { QueueOutlook } from './requests/queue-outlook.ts'
+import { RequestFeed } from './requests/request-feed.ts'
+import { createRescuer } from './requests/rescuer.ts'
+import type { PublicPost } from './webhooks/public-post.ts'
+import { WebhookSender } from './webhooks/sender.ts'
+import { TESTS_PER_MINUTE, WebhookTester } from './webhooks/tester.ts'
+
+/** The rescuer starts when the events of the time before the restart have been handled. */
+const RESCUE_AFTER_MS = MINUTE_MS
+/** The first sweep waits until the start is over. */
+const SWEEP_AFTER_MS = 10_000
+const KEY_USES_LOST = 'the last uses of API keys could not be stored'
+
+type GivenDeps =
+  'store' | 'mediaStore' | 'metrics' | 'clock' | 'log' | 'checkAudioUrl' | 'checkWebhookUrl'
+type Limits = 'rateLimitPerMinute' | 'streamsMaxPerAccount' | 'webhooksMax' | 'webhooksPerHostMax'
+
+/** What a gateway is made of, and simulated runs replace. */
+export interface GatewayParts extends Pick<Deps, GivenDeps> {
+  broker: Pick<
+    Broker,
+    'publishJob' | 'removeJob' | 'hasJob' | 'publishChange' | 'isConnected' | 'problem'
+  >
+  connectEngine: (address: string) => EngineClient
+  /** Posts webhooks. */
+  post: PublicPost['post']
+  config: AppConfig & Pick<Config, Limits>
+}
+
+/** What a gateway follows. */
+export type Followed = Pick<
+  Broker,
+  | 'followEvents'
+  | 'followDeadLetters'
+  | 'followProgress'
+  | 'followChanges'
+  | 'followAnnouncements'
+  | 'followLosses'
+>
+
+export type Gateway = ReturnType<typeof createGateway>
+
+export function createGateway(parts: GatewayParts) {
+  const { store, broker, clock, log, config } = parts
+  const webhookSender = new WebhookSender({
+    store,
+    clock,
+    log,
+    post: parts.post,
+    encryptionKeys: config.encryptionKeys,
+    triesMax: config.webhooksMax,
+    hostTriesMax: config.webhooksPerHostMax,
+    onTried: (state) => parts.metrics.webhookTried(state),
+  })
+  const deps: Deps = {
+    ...partsOfDeps(parts),
+    wakePublisher: () => publisher.wake(),
+    wakeWebhooks: () => webhookSender.wake(),
+  }
+  const { engineRegistry, keyUses } = deps
+  const publisher = createJobPublisher({ ...deps, broker })
+  const rescuer = createRescuer({ ...deps, broker })
+  const sweeper = createSweeper(deps)
+  const closer = createAccountCloser(deps)
+  const writeKeyUses = () => keyUses.write()
+  const keyUseWriter = new Loop({ name: 'key uses', everyMs: MINUTE_MS, turn: writeKeyUses, log })
+  let following: ReturnType<typeof follow> = []
+  return {
+    deps,
+    /** Begins to publish, to deliver, to look after what is there, and to follow. */
+    async start(followed: Followed): Promise<void> {
+      publisher.start()
+      webhookSender.start()
+      rescuer.start(RESCUE_AFTER_MS)
+      followed.followLosses(() => rescuer.streamsLost())
+      sweeper.start(SWEEP_AFTER_MS)
+      closer.start(SWEEP_AFTER_MS)
+      keyUseWriter.start(MINUTE_MS)
+      following = follow(followed, deps)
+      await Promise.all(following.map(async (stop) => await stop))
+    },
+    /**
+     * Ends the work under way, in order.
+     * @param closeServers what else takes calls, which need these parts
+     */
+    async stop(closeServers = async (): Promise<void> => undefined): Promise<void> {
+      const webhooksEnded = webhookSender.stop()
+      await closeServers()
+      const loops = [publisher, rescuer, sweeper, closer, keyUseWriter]
+      const unfollowed = following.map(async (stop) => (await stop)())
+      await Promise.all([...loops.map((loop) => loop.stop()), ...unfollowed])
+      await webhooksEnded
+      await keyUses.write().catch((error: unknown) => log.warn({ err: error }, KEY_USES_LOST))
+      engineRegistry.close()
+    },
+  }
+}
+
+function partsOfDeps({ connectEngine, post, ...parts }: GatewayParts) {
+  const { store, mediaStore, broker, clock, log, config } = parts
+  const { rateLimitPerMinute, streamsMaxPerAccount } = config
+  const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
+  const feed = new RequestFeed(streamsMaxPerAccount, (id) => broker.publishChange(id))
+  const limiter = new RateLimiter({ perMinute: TESTS_PER_MINUTE, clock, store })
+  return {
+    ...parts,
+    engineRegistry,
+    feed,
+    pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
+    queueOutlook: new QueueOutlook({ store, feed, clock, engineRegistry }),
+    rateLimiter: new RateLimiter({ perMinute: rateLimitPerMinute, clock, store }),
+    keyChecks: new KeyChecks({ store, clock }),
+    keyUses: new KeyUses({ store, clock }),
+    webhookTester: new WebhookTester({ post, clock, limiter }),
+  }
+}
+
+const follow = (followed: Followed, deps: Deps) => [
+  followed.followEvents(createEventHandler(deps)),
+  followed.followDeadLetters(createDeadLetterHandler(deps)),
+  followed.followProgress((progress) => deps.feed.progressed(progress)),
+  followed.followChanges((requestId) => deps.feed.rowChangedElsewhere(requestId)),
+  followed.followAnnouncements((announcement) => deps.engineRegistry.announced(announcement)),
+]
