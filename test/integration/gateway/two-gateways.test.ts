@@ -170,9 +170,11 @@ test('a job that is lost is queued again once', async (t) => {
 test('two sweepers remove everything that is past its time, once', async (t) => {
   const gateways = await startTwo(t)
   const [{ store, clock, deps, disk }] = gateways
-  await atOnce(gateways, 150, (gateway) =>
-    gateway.call('POST', '/v1/files', { body: createFileBody() }),
-  )
+  for (let round = 0; round < 5; round += 1) {
+    await atOnce(gateways, 30, (gateway) =>
+      gateway.call('POST', '/v1/files', { body: createFileBody() }),
+    )
+  }
   const requestId = await submitted(gateways[0])
   await complete(gateways[0], requestId)
   clock.advance(8 * 86_400_000)
