@@ -249,6 +249,7 @@ test('extension: an account sees its balance with a key of any scope', async (t)
   assert.deepEqual(reply.json(), {
     account_id: accountId,
     name: 'Metered',
+    status: 'active',
     metered: true,
     balance_seconds: 7,
     reserved_seconds: 0,
@@ -287,6 +288,8 @@ test('a database from before there were credits keeps what it has', async (t) =>
       reserved_seconds: 0,
       media_held_bytes: 0,
       media_reserved_bytes: 0,
+      disabled_at: null,
+      deleted_at: null,
     },
   ])
   assert.equal((await store.selectFrom('api_keys').select('name').executeTakeFirst())?.name, '')
