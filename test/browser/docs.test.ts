@@ -91,10 +91,10 @@ test('every link and picture of every page leads to a part of the site', async (
 
 test('search finds a section, and its link leads there', async (t) => {
   const page = await open(t, 'guides/podcast')
-  await page.getByRole('searchbox').fill('dashboard alerts')
-  const found = page.getByRole('link', { name: 'Dashboard and alerts' })
+  await page.getByRole('searchbox').fill('prometheus grafana')
+  const found = page.getByRole('link', { name: 'Set up Prometheus and Grafana' })
   await found.click()
-  await page.waitForURL(/operations\.html#dashboard-and-alerts/)
+  await page.waitForURL(/monitor\.html#set-up-prometheus-and-grafana/)
 })
 
 test('search says when it finds nothing', async (t) => {
