@@ -45,7 +45,7 @@ const { values: options } = parseArgs({
 })
 
 interface Separator {
-  /** Of one item of a batch. */
+  /** Seconds of sound in one item of a batch. */
   seconds: number
   /** Random inputs for so many items. */
   inputs: (batch: number) => Tensor[]

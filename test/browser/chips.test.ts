@@ -9,10 +9,11 @@ import { anyChromium, fillPrompts, launchBrowser } from '../harness/browser.ts'
 import {
   assertAccessible,
   chooseExample,
+  lastsTwoHours,
+  type Place,
   playerIsThere,
   separate,
   signedIn,
-  type Place,
 } from './playground.ts'
 import { startWinnow } from '../harness/start-winnow.ts'
 import { wavBytes } from '../harness/wav.ts'
@@ -72,11 +73,7 @@ async function silence(place: Place): Promise<void> {
 
 async function longMedia(place: Place): Promise<void> {
   const page = await signedIn(place)
-  await page.route('**/result', async (route) => {
-    const reply = await route.fetch()
-    const result = (await reply.json()) as { data: object }
-    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
-  })
+  await lastsTwoHours(page)
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)

@@ -12,10 +12,11 @@ import {
   assertAccessible,
   chooseExample,
   largestDifference,
+  lastsTwoHours,
+  type Place,
   playerIsThere,
   separate,
   signedIn,
-  type Place,
 } from './playground.ts'
 import { makeMedia } from '../harness/make-media.ts'
 import { concatenate, noise } from '../harness/signals.ts'
@@ -132,11 +133,7 @@ async function longZip(place: Place): Promise<void> {
       },
     })
   })
-  await page.route('**/result', async (route) => {
-    const reply = await route.fetch()
-    const result = (await reply.json()) as { data: object }
-    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
-  })
+  await lastsTwoHours(page)
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)

@@ -7,11 +7,12 @@ import { fillPrompts, launchBrowser } from '../harness/browser.ts'
 import {
   assertAccessible,
   chooseExample,
+  lastsTwoHours,
   nextInput,
+  type Place,
   playerIsThere,
   separate,
   signedIn,
-  type Place,
 } from './playground.ts'
 import { startWinnow } from '../harness/start-winnow.ts'
 
@@ -97,11 +98,7 @@ async function assertNothingAdded(page: Page): Promise<void> {
 /** Media whose outputs are not decoded in the page is not fetched for it either. */
 async function longMedia(place: Place): Promise<void> {
   const page = await signedIn(place)
-  await page.route('**/result', async (route) => {
-    const reply = await route.fetch()
-    const result = (await reply.json()) as { data: object }
-    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
-  })
+  await lastsTwoHours(page)
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)

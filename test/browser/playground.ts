@@ -69,6 +69,14 @@ export async function chooseLongFile({ winnow }: Place, page: Page): Promise<voi
   await page.getByLabel('Prompt 1').fill('noise')
 }
 
+/** Results say from now on that their media is too long to be decoded in the page. */
+export const lastsTwoHours = (page: Page) =>
+  page.route('**/result', async (route) => {
+    const reply = await route.fetch()
+    const result = (await reply.json()) as { data: object }
+    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
+  })
+
 /** The `input` of the next request that the page submits. */
 export async function nextInput<T extends object>(page: Page): Promise<T> {
   const asked = await page.waitForRequest((request) => request.url().endsWith('/audio/separate'))

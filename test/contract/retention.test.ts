@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
@@ -26,16 +26,7 @@ import {
   uploadFile,
   type Gateway,
 } from '../support/start-gateway.ts'
-
-/** The paths of all that lies in the media folder, half-written media included. */
-async function onDisk({ folder }: Gateway): Promise<string[]> {
-  const media = join(folder, 'media')
-  const entries = await readdir(media, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(media, join(entry.parentPath, entry.name)))
-    .sort()
-}
+import { onDisk } from '../support/stored.ts'
 
 const result = (gateway: Gateway, requestId: string) =>
   gateway.call('GET', `${API}/requests/${requestId}/result`)

@@ -1,9 +1,9 @@
 /** What `requests` does, from the words of its command line to its exit code. */
 
 import { ApiError, createClient, type Client } from '../../../clients/typescript/node.ts'
+import { exitCodeOf } from '../exit-code.ts'
 import { printed } from '../operator/print.ts'
 import { describe } from '../separate/world.ts'
-import { UsageError } from '../usage-error.ts'
 import { HELP, readArguments, type Arguments } from './arguments.ts'
 
 /** Entries that the service gives at once. */
@@ -19,21 +19,13 @@ interface World {
 }
 
 /** Runs the command and resolves with its exit code. */
-export async function requests(words: readonly string[], world: World): Promise<number> {
-  try {
+export const requests = (words: readonly string[], world: World): Promise<number> =>
+  exitCodeOf(async () => {
     const args = readArguments(words, world.env)
-    if (args !== 'help') return await obey(args, world)
+    if (args !== 'help') return obey(args, world)
     world.stdout.write(HELP)
     return 0
-  } catch (error) {
-    if (world.signal.aborted) {
-      world.stderr.write('canceled\n')
-      return 130
-    }
-    world.stderr.write(`${describe(error)}\n`)
-    return error instanceof UsageError ? 2 : 1
-  }
-}
+  }, world)
 
 function obey(args: Arguments, world: World): Promise<number> {
   const client = createClient({ ...args, signal: world.signal })
