@@ -57,11 +57,17 @@ test('a rate that is stated only on the way is refused there', async () => {
     const audio = { planes: [noise(3, sampleRate)], sampleRate, encoder: 'flac' }
     return readFile(await make(name, 'flac', { audio }))
   }
-  const bytes = Buffer.concat([await flac('1.flac', 8_000), await flac('2.flac', 500)])
-  await assert.rejects(readSound(await save('both.flac', bytes)), {
+  const [first, second] = [await flac('1.flac', 8_000), await flac('2.flac', 500)]
+  const frames = second.subarray(second.indexOf(Buffer.from([0xff, 0xf8])))
+  await assert.rejects(readSound(await save('one.flac', Buffer.concat([first, frames]))), {
     code: 'INVALID_MEDIA',
     message: /500 Hz/,
   })
+  const { mixture, planes } = await readSound(
+    await save('two.flac', Buffer.concat([first, second])),
+  )
+  assert.equal(planes[0]!.length, 24_000)
+  assert.match(mixture.remarks.join('\n'), /Recording 2 of the source is left out: .* is 500 Hz/)
 })
 
 test('sound of very many samples a second may last as much shorter', async () => {
