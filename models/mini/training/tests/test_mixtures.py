@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from winnow_training.data.audio import RATE, Clip, write_bank
-from winnow_training.data.mixtures import SAMPLES, Bank, level, together
+from winnow_training.data.mixtures import SAMPLES, SPEED, Bank, level, together
 
 
 class Silence(unittest.TestCase):
@@ -20,14 +20,35 @@ class Silence(unittest.TestCase):
 
 
 class Rumble(unittest.TestCase):
-    def test_clips_are_drawn_without_offset_and_rumble(self):
+    def setUp(self):
         time = np.arange(2 * SAMPLES) / RATE
         sound = np.sin(2 * np.pi * 440 * time) + np.sin(2 * np.pi * 8 * time) + 0.5
-        with tempfile.TemporaryDirectory() as folder:
-            cache = Path(folder)
-            write_bank(cache, "test", "organ", [Clip(sound, "origin", "licence", "author")])
-            np.savez(cache / "text.npz")
-            drawn = Bank(cache, "test", "held_out").clip("organ", np.random.default_rng(0), False)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        cache = Path(folder.name)
+        write_bank(cache, "test", "organ", [Clip(sound, "origin", "licence", "author")])
+        np.savez(cache / "text.npz")
+        self.bank = Bank(cache, "test", "held_out")
+
+    def draw(self, seed, augmented):
+        """A clip, the share of its power that is under 15 Hz, and the frequency of its peak."""
+        drawn = self.bank.clip("organ", np.random.default_rng(seed), augmented)
         powers = np.abs(np.fft.rfft(drawn * np.hanning(SAMPLES))) ** 2
-        below = powers[np.fft.rfftfreq(SAMPLES, 1 / RATE) < 15].sum()
-        self.assertLess(below / powers.sum(), 1e-6)
+        frequencies = np.fft.rfftfreq(SAMPLES, 1 / RATE)
+        below = powers[frequencies < 15].sum() / powers.sum()
+        return drawn, below, frequencies[powers.argmax()]
+
+    def test_clips_are_drawn_without_offset_and_rumble(self):
+        self.assertLess(self.draw(0, False)[1], 1e-6)
+
+    def test_augmented_clips_are_another_speed_of_the_same_sound_without_rumble(self):
+        for seed in range(40):
+            drawn, below, peak = self.draw(seed, True)
+            self.assertEqual((drawn.shape, drawn.dtype), ((SAMPLES,), np.float32))
+            self.assertAlmostEqual(float((drawn**2).mean()), 1, places=3)
+            self.assertLess(below, 1e-4)  # a gate spreads what it cuts
+            self.assertLess(abs(np.log(peak / 440)), SPEED + 0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import soundfile
-from scipy.signal import butter, resample_poly, sosfiltfilt
+from scipy.signal import butter, freqz_sos, resample_poly, sosfiltfilt
 
 RATE = 32000
 """Hertz. The network itself takes any rate: its frames are 16 ms long at every rate."""
@@ -62,6 +62,12 @@ def high_pass(samples):
     reads and that targets are made of."""
     edge = min(samples.shape[-1] - 1, EDGE_SAMPLES)
     return sosfiltfilt(HIGH_PASS, samples, padlen=edge).astype(np.float32)
+
+
+def high_pass_gains(count):
+    """[count // 2 + 1]: what `high_pass` does to the spectrum of `count` samples."""
+    response = freqz_sos(HIGH_PASS, np.fft.rfftfreq(count, 1 / RATE), fs=RATE)[1]
+    return (np.abs(response) ** 2).astype(np.float32)
 
 
 def read_mono(path):

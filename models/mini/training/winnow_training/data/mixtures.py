@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.fft
-from scipy.signal import fftconvolve
 
-from winnow_training.data.audio import RATE, RECORDINGS, high_pass
+from winnow_training.data.audio import RATE, RECORDINGS, high_pass, high_pass_gains
 from winnow_training.data.phrasings import load_phrasings
 from winnow_training.data.rooms import microphone, room
 from winnow_training.data.sources import esc10
@@ -58,6 +57,14 @@ TWO_RECORDINGS = 0.6
 RECORDED, RECORDED_ENOUGH = 0.7, 24
 """So often a clip is a real recording, or of notes that are, where the class has enough of them;
 of a class that has fewer less often, or it would be known by its recordings."""
+MARGIN, DRAWN = 12288, 147456
+"""Of the samples that are drawn so many come before the mixture's. What a product of spectra wraps
+around from the end falls on them. DRAWN is 2^14 · 9, which transforms fast."""
+PLACES = np.arange(2.0 * DRAWN)
+HIGH_PASSED = high_pass_gains(DRAWN)
+LOG_FREQUENCY = np.log2(np.linspace(0, 511, len(HIGH_PASSED), dtype=np.float32) + 1) / 9
+TONES = np.maximum(0, 1 - np.abs(6 * LOG_FREQUENCY - np.arange(7, dtype=np.float32)[:, None]))
+"""[places, frequencies]: how much of each place's gain a frequency has."""
 BAND = "band"
 """Two or three instruments as one source, which is asked for as music."""
 OTHER = "other"
@@ -149,32 +156,37 @@ class Bank:
         Those that are augmented have SAMPLES, others `samples`."""
         if self.recorded and rng.random() < self.recorded_share(name):
             return self.recorded.clip(name, rng, augmented, samples)
-        clips = self.clips[name]
-        reach = SPEEDS.get(name, SPEED)
-        speed = math.exp(rng.uniform(-reach, reach)) if augmented and rng.random() < 0.6 else 1.0
-        length = int(samples * speed) + 2
-        while True:
-            kept = clips[rng.integers(len(clips))]
-            whole = self.samples[name][kept.start : kept.end]
-            enough = 0.15 * kept.power * min(len(whole), length)
-            if len(whole) < length:
-                lead = int(rng.integers(0, length - len(whole) + 1))
-                whole = np.pad(whole, (lead, length - len(whole) - lead))
-            start = int(rng.integers(0, len(whole) - length + 1))
-            cut = whole[start : start + length].astype(np.float32)
-            if (cut**2).sum() > enough:
-                break
-        if speed != 1.0:
-            at = np.arange(SAMPLES, dtype=np.float32) * speed
-            cut = np.interp(at, np.arange(length, dtype=np.float32), cut).astype(np.float32)
-        cut = cut[:samples] / 32768
         if not augmented:
-            return level(high_pass(cut))
+            return level(high_pass(self.cut(name, rng, samples + 2)[:samples]))
+        reach = SPEEDS.get(name, SPEED)
+        speed = math.exp(rng.uniform(-reach, reach)) if rng.random() < 0.6 else 1.0
+        before, length, whole = (int(count * speed) for count in (MARGIN, SAMPLES, DRAWN))
+        cut = self.cut(name, rng, length, before, whole + 2 - before - length)
+        if speed != 1.0:
+            cut = np.interp(speed * PLACES[:DRAWN], PLACES[: len(cut)], cut).astype(np.float32)
+        cut = cut[:DRAWN]
         if name in STEADY and rng.random() < 0.4:
             cut = cut[::-1]
-        if name in REAL and rng.random() < 0.4:
-            cut = cut * swell(rng)
-        return level(high_pass(augment(cut, rng)))
+        return level(augment(cut, rng, swells=name in REAL))
+
+    def cut(self, name: str, rng, length: int, before: int = 0, after: int = 0) -> np.ndarray:
+        """[before + length + after] from a clip of the class, zero beyond its ends; what is
+        between `before` and `after` is not silent."""
+        clips = self.clips[name]
+        while True:
+            kept = clips[rng.integers(len(clips))]
+            size = kept.end - kept.start
+            lead = int(rng.integers(0, length - size + 1)) if size < length else 0
+            start = int(rng.integers(0, max(size, length) - length + 1)) - lead - before
+            end = start + before + length + after
+            inside = slice(max(0, start), min(size, end))
+            cut = np.zeros(end - start, np.float32)
+            cut[inside.start - start : inside.stop - start] = self.samples[name][
+                kept.start + inside.start : kept.start + inside.stop
+            ]
+            enough = 0.15 * kept.power * min(size, length)
+            if (cut[before : before + length] ** 2).sum() > enough:
+                return cut / 32768
 
 
 def training_bank(cache: Path) -> Bank:
@@ -194,14 +206,18 @@ def level(samples: np.ndarray) -> np.ndarray:
     return (samples / (np.sqrt((samples**2).mean()) + 1e-6)).astype(np.float32)
 
 
-def augment(samples: np.ndarray, rng) -> np.ndarray:
-    """Another tone, room, microphone or time for a clip."""
+def augment(cut: np.ndarray, rng, swells: bool) -> np.ndarray:
+    """[N] of a cut [DRAWN] in another tone, room, microphone or time. Tone, room and `high_pass`
+    are one product of spectra."""
+    spectrum = scipy.fft.rfft(cut)
+    spectrum *= HIGH_PASSED * equaliser(rng) if rng.random() < 0.75 else HIGH_PASSED
+    if rng.random() < 0.25:
+        spectrum *= scipy.fft.rfft(room(rng), DRAWN)
+    samples = scipy.fft.irfft(spectrum, DRAWN)[MARGIN : MARGIN + SAMPLES]
     if rng.random() < 0.5:
         samples = -samples
-    if rng.random() < 0.75:
-        samples = equalise(samples, rng)
-    if rng.random() < 0.25:
-        samples = fftconvolve(samples, room(rng))[:SAMPLES].astype(np.float32)
+    if swells and rng.random() < 0.4:
+        samples = samples * swell(rng)
     if rng.random() < 0.06:
         samples = microphone(rng, samples)
     if rng.random() < 0.25:
@@ -212,17 +228,13 @@ def augment(samples: np.ndarray, rng) -> np.ndarray:
     return samples
 
 
-LOG_FREQUENCY = np.log2(np.linspace(0, 511, SAMPLES // 2 + 1, dtype=np.float32) + 1) / 9
-
-
-def equalise(samples: np.ndarray, rng) -> np.ndarray:
-    """Up to 10 dB up or down at seven places, and sometimes nothing above some frequency."""
-    gains = np.interp(LOG_FREQUENCY, np.linspace(0, 1, 7), rng.uniform(-10, 10, 7))
+def equaliser(rng) -> np.ndarray:
+    """Gains up to 10 dB up or down at seven places, and sometimes nothing above a frequency."""
+    gains = rng.uniform(-10, 10, len(TONES)).astype(np.float32) @ TONES
     if rng.random() < 0.2:
         frequency = np.linspace(0, 1, len(gains), dtype=np.float32)
-        gains = gains - 60 * np.clip((frequency - rng.uniform(0.2, 0.8)) * 8, 0, 1)
-    gains = decibels(gains.astype(np.float32))
-    return scipy.fft.irfft(scipy.fft.rfft(samples) * gains, SAMPLES)
+        gains -= 60 * np.clip((frequency - np.float32(rng.uniform(0.2, 0.8))) * 8, 0, 1)
+    return np.exp(gains * np.float32(math.log(10) / 20))
 
 
 def gate(rng) -> np.ndarray:
@@ -230,7 +242,7 @@ def gate(rng) -> np.ndarray:
     length = int(rng.uniform(0.25, 0.75) * SAMPLES)
     start = int(rng.integers(-length // 4, SAMPLES - 3 * length // 4))
     ramp = int(rng.uniform(0.005, 0.2) * RATE)
-    at = np.arange(SAMPLES)
+    at = PLACES[:SAMPLES]
     rise, fall = (at - start) / ramp, (start + length - at) / ramp
     return np.clip(np.minimum(rise, fall), 0, 1).astype(np.float32)
 
@@ -239,7 +251,7 @@ def swell(rng) -> np.ndarray:
     """[N] gains that wander by up to 8 dB either way, as when what sounds turns or moves."""
     points = rng.uniform(-8, 8, int(rng.integers(3, 12)))
     places = np.linspace(0, SAMPLES - 1, len(points))
-    return decibels(np.interp(np.arange(SAMPLES), places, points).astype(np.float32))
+    return decibels(np.interp(PLACES[:SAMPLES], places, points).astype(np.float32))
 
 
 def choose_sources(bank: Bank, rng) -> list[str]:
@@ -279,7 +291,7 @@ def together(one: np.ndarray, other: np.ndarray, rng) -> np.ndarray:
     if rng.random() < 0.4:
         return level(one + other)
     ramp = rng.uniform(0.01, 0.3) * RATE
-    share = (np.arange(SAMPLES) - rng.uniform(0.2, 0.8) * SAMPLES) / ramp
+    share = (PLACES[:SAMPLES] - rng.uniform(0.2, 0.8) * SAMPLES) / ramp
     fade = np.clip(share, 0, 1).astype(np.float32)
     joined = one * (1 - fade) + other * fade
     # Of two barks each may be in the part that is faded; silence has no gradient.
