@@ -44,7 +44,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** The codes with which a request can end `FAILED` (docs/decisions/error-codes.md). */
+/** The codes with which a request can end `FAILED` (docs/reference/errors.md). */
 export const FAILURE_CODES = [
   'MODEL_FAILED',
   'CHUNK_TOO_LARGE',

@@ -1,6 +1,6 @@
 /**
  * The options of a separation with their limits and defaults: docs/contract.md, 2.7, and
- * docs/decisions/processing-options.md.
+ * docs/reference/options.md.
  */
 
 import { Type, type Static } from 'typebox'

@@ -1,4 +1,4 @@
-/** The table of error codes is the one that docs/decisions/error-codes.md gives. */
+/** The table of error codes is the one that docs/reference/errors.md gives. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import test from 'node:test'
 import { ERRORS, FAILURE_CODES } from '../../../shared/errors.ts'
 
 const document = readFileSync(
-  new URL('../../../docs/decisions/error-codes.md', import.meta.url),
+  new URL('../../../docs/reference/errors.md', import.meta.url),
   'utf8',
 )
 
