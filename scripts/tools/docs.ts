@@ -12,7 +12,7 @@ import MiniSearch from 'minisearch'
 import { SEARCH_OPTIONS } from '../../web/docs/search-options.ts'
 import { collectFiles, targetOf, addressOf, wayTo, type Document } from './docs/documents.ts'
 import { renderDocument, type Rendered } from './docs/markdown.ts'
-import { listOfFolder, readNavigation } from './docs/navigation.ts'
+import { readNavigation } from './docs/navigation.ts'
 import { pageHtml } from './docs/page.ts'
 import { packagesInRedoc, redocScript } from './docs/redoc.ts'
 import { licenceTexts, packagesOf } from '../setup/licence-texts.mjs'
@@ -20,7 +20,6 @@ import { licenceTexts, packagesOf } from '../setup/licence-texts.mjs'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const INDEX = 'docs/README.md'
-const DECISIONS = 'docs/decisions'
 /** Below its text stands what Redoc draws. */
 const REFERENCE = 'docs/api-reference.md'
 const API_DESCRIPTION = 'test/contract/openapi.golden.json'
@@ -62,8 +61,7 @@ renameSync(fresh, out)
 console.log(`${documents.length} pages in ${out}`)
 
 function render({ path, address, text }: Document): Rendered {
-  const list = path === `${DECISIONS}/README.md` ? `\n${listOfFolder(DECISIONS, documents)}` : ''
-  return renderDocument(text + list, (link) => {
+  return renderDocument(text, (link) => {
     const [file = '', anchor] = link.split('#')
     const target = wayTo(address, addressOf(targetOf(ROOT, path, file)))
     return anchor === undefined ? target : `${target}#${anchor}`

@@ -1,4 +1,4 @@
-/** What has outlived its time goes, bytes and all: docs/decisions/lifetimes-and-states.md. */
+/** What has outlived its time goes, bytes and all: docs/reference/settings.md. */
 
 import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'

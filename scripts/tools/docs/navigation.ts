@@ -1,6 +1,6 @@
 /** The way through the site, as the lists of docs/README.md have it. */
 
-import { addressOf, targetOf, wayTo, type Document } from './documents.ts'
+import { addressOf, targetOf, type Document } from './documents.ts'
 
 export interface NavigationSection {
   title: string
@@ -19,16 +19,4 @@ export function readNavigation(root: string, index: Document): NavigationSection
     sections.at(-1)?.entries.push({ title, address })
   }
   return sections
-}
-
-/** Replaces the placeholder of a folder's list of documents by their titles, in order of names. */
-export function listOfFolder(folder: string, documents: readonly Document[]): string {
-  const page = `${folder}/README.md`
-  return documents
-    .filter(({ path }) => path.startsWith(`${folder}/`) && path !== page)
-    .map(({ path, text }) => {
-      const title = /^# (.+)$/m.exec(text)?.[1] ?? path
-      return `- [${title}](${wayTo(page, path)})\n`
-    })
-    .join('')
 }
