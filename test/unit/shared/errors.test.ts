@@ -5,10 +5,7 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { ERRORS, FAILURE_CODES } from '../../../shared/errors.ts'
 
-const document = readFileSync(
-  new URL('../../../docs/reference/errors.md', import.meta.url),
-  'utf8',
-)
+const document = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8')
 
 test('every code stands in the document, with its status, and no other', () => {
   const documented = [...document.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)].map(
