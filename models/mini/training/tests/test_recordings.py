@@ -9,6 +9,7 @@ import numpy as np
 import soundfile
 
 from winnow_training.data.audio import RATE
+from winnow_training.data.phrasings import OTHER
 from winnow_training.data.sources import recordings
 from winnow_training.data.sources.phrases import Instrument, Note, Sample, phrase, pitch_of
 
@@ -125,6 +126,11 @@ class Splits(unittest.TestCase):
             self.assertTrue(
                 all(owner in clip.origin for clip in made[name]["test"] for owner in held_out)
             )
+
+    def test_small_classes_join_others_or_are_company_without_a_name(self):
+        names = ("cow", "cat", "purr", "scissors", "elephant", "speech")
+        read = self.read([row(name, number=number) for number, name in enumerate(names)])
+        self.assertEqual([one.name for one in read], ["livestock", "cat", "cat", OTHER])
 
     def test_what_may_be_esc10s_own_is_left_out(self):
         read = self.read(

@@ -159,7 +159,8 @@ def recorded_cases(cache: Path, split: str = "test") -> dict[str, list[Case]]:
     m = Maker(Bank(cache, split, "held_out", is_recorded=True), RECORDED_SAMPLES)
     played = [name for name in m.bank.names if name in MELODIC]
     music = GROUPS["music"] | UNSURE["music"]
-    sounds = [name for name in m.bank.names if name not in {*music, *SPEECH, "crowd"}]
+    voices = GROUPS["speech"] | UNSURE["speech"]
+    sounds = [name for name in m.bank.names if name not in music | voices]
     pitched = [name for name in played if name not in {"congas", "tambourine", "timpani"}]
     no_drums = [name for name in played if name not in UNSURE["drums"]]
 
@@ -182,6 +183,8 @@ def recorded_cases(cache: Path, split: str = "test") -> dict[str, list[Case]]:
         ],
         "absent": [absent_case(m) for _ in [*turns, *turns]],
     }
+    if "child" in m.bank.names:
+        made["child x woman or man"] = each(["child"], SPEECH)
     return {f"recorded: {category}": cases for category, cases in made.items()}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.fft
 
 from winnow_training.data.audio import RATE, RECORDINGS, high_pass, high_pass_gains
-from winnow_training.data.phrasings import load_phrasings
+from winnow_training.data.phrasings import OTHER, load_phrasings
 from winnow_training.data.rooms import microphone, room
 from winnow_training.data.sources import esc10
 
@@ -67,8 +67,6 @@ TONES = np.maximum(0, 1 - np.abs(6 * LOG_FREQUENCY - np.arange(7, dtype=np.float
 """[places, frequencies]: how much of each place's gain a frequency has."""
 BAND = "band"
 """Two or three instruments as one source, which is asked for as music."""
-OTHER = "other"
-"""Sounds of no class: company that no prompt names."""
 SOURCE_WEIGHTS = {
     **WEIGHTS,
     BAND: 10.0,
@@ -79,6 +77,13 @@ SOURCE_WEIGHTS = {
 FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
 COUNTS = {1: 0.04, 2: 0.74, 3: 0.16, 4: 0.06}
 """Of a mixture's sources. One alone teaches to open, and what is not there."""
+REACHES = {5: 0.6, 10: 0.32, 15: 0.08}
+"""How much louder or softer than the first another source may be, in dB."""
+BANDS = {"whole": 0.66, "telephone": 0.12, "wide": 0.08, "lossy": 0.06, "any": 0.08}
+"""How often a mixture and its targets have a telephone's band, a 16 kHz rate's or another."""
+RUMBLES, CLIPPED = 0.04, 0.04
+HERTZ = np.maximum(1, np.linspace(0, RATE / 2, SAMPLES // 2 + 1, dtype=np.float32))
+"""Frequencies of a mixture's spectrum, 1 at least."""
 SAME_FAMILY = 0.35
 ABSENT = 0.25
 ALL = 0.05
@@ -125,8 +130,7 @@ class Bank:
         self.embeddings = {
             key.split("/")[1]: text[key] for key in text.files if key.startswith(f"{words}/")
         }
-        groups = {name: members & set(self.names) for name, members in GROUPS.items()}
-        self.groups = {name: members for name, members in groups.items() if members}
+        self.groups = find_groups(self.names)
 
     def _clips(self, name: str, notes) -> list[Kept]:
         offsets, samples = notes["offsets"], self.samples[name]
@@ -141,10 +145,12 @@ class Bank:
         ]
 
     def recorded_share(self, name: str) -> float:
-        """How often a clip of the class is a real recording."""
-        if not self.recorded:
+        """Returns how often a clip of the class is a real recording: always if it has no others."""
+        if not self.recorded or name not in self.recorded.clips:
             return 0
-        return RECORDED * min(1, len(self.recorded.clips.get(name, [])) / RECORDED_ENOUGH)
+        if name not in self.clips:
+            return 1
+        return RECORDED * min(1, len(self.recorded.clips[name]) / RECORDED_ENOUGH)
 
     def weight(self, name: str) -> float:
         """How often the class is a source: oftener where real recordings take turns from what
@@ -194,7 +200,16 @@ def training_bank(cache: Path) -> Bank:
     bank = Bank(cache, "train", "train")
     if (cache / RECORDINGS).is_dir():
         bank.recorded = Bank(cache, "train", "train", is_recorded=True)
+        known = {*bank.names, *bank.recorded.names}
+        bank.names = [name for name in PHRASINGS["classes"] if name in known]
+        bank.groups = find_groups(bank.names)
     return bank
+
+
+def find_groups(names: list[str]) -> dict[str, set[str]]:
+    """Returns the members of each group that are among `names`; groups without any are left out."""
+    groups = {name: members & set(names) for name, members in GROUPS.items()}
+    return {name: members for name, members in groups.items() if members}
 
 
 def read_notes(cache: Path, split: str, name: str):
@@ -314,15 +329,18 @@ def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]
     """A mixture [N] and its queries, of different sources where there are enough."""
     names = choose_sources(bank, rng)
     made = [make_source(bank, name, rng) for name in names]
-    reach = 5 if rng.random() < 0.7 else 10
+    reach = rng.choice([*REACHES], p=[*REACHES.values()])
     sources = [
         samples * decibels(rng.uniform(-reach, reach) if index else 0)
         for index, (samples, _) in enumerate(made)
     ]
-    if rng.random() < 0.1:
-        low = rng.uniform(0.1, 0.7)
-        sources = [low_pass(samples, low) for samples in sources]
+    sources = limit_band(sources, rng)
     mixture = sum(sources)
+    if rng.random() < RUMBLES:
+        mixture = mixture + make_rumble(rng) * decibels(rng.uniform(-20, -3))
+    if rng.random() < CLIPPED:
+        most = np.abs(mixture).max() * decibels(rng.uniform(-9, -2))
+        mixture = np.clip(mixture, -most, most)
     scale = MIXTURE_RMS / (np.sqrt((mixture**2).mean()) + 1e-9)
     mixture, sources = mixture * scale, [samples * scale for samples in sources]
     classes = [members for _, members in made]
@@ -335,10 +353,36 @@ def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]
     ]
 
 
-def low_pass(samples: np.ndarray, share: float) -> np.ndarray:
-    spectrum = scipy.fft.rfft(samples)
-    spectrum[int(share * len(spectrum)) :] = 0
-    return scipy.fft.irfft(spectrum, SAMPLES)
+def limit_band(sources: list[np.ndarray], rng) -> list[np.ndarray]:
+    """Limits all sources to a telephone's band, a 16 kHz rate's, a lossy file's or any."""
+    kind = rng.choice([*BANDS], p=[*BANDS.values()])
+    if kind == "whole":
+        return sources
+    if kind == "telephone":
+        low, high, per_octave = rng.uniform(200, 400), rng.uniform(3000, 3800), rng.uniform(12, 48)
+    else:
+        low, per_octave = 0.0, 200.0
+        high = {
+            "wide": rng.uniform(6800, 8000),
+            "lossy": rng.uniform(9500, 15500),
+            "any": rng.uniform(1600, 11200),
+        }[kind]
+    below = np.maximum(0, np.log2(max(low, 1) / HERTZ))
+    above = np.maximum(0, np.log2(HERTZ / high))
+    gains = decibels(np.maximum(-80, -per_octave * below - 200 * above))
+    sent = [scipy.fft.irfft(scipy.fft.rfft(samples) * gains, SAMPLES) for samples in sources]
+    # A telephone carries nothing of a kick drum; silence has no gradient.
+    is_heard = all((new**2).mean() > KEEPS * (old**2).mean() for new, old in zip(sent, sources))
+    return sent if is_heard else sources
+
+
+def make_rumble(rng) -> np.ndarray:
+    """Returns [N] with an RMS of 1, from 20 to at most 100 Hz: wind, traffic or a shaken table."""
+    spectrum = np.zeros(SAMPLES // 2 + 1, np.complex64)
+    band = (HERTZ > 20) & (HERTZ < rng.uniform(40, 100))
+    noise = rng.standard_normal((2, band.sum()), np.float32)
+    spectrum[band] = (noise[0] + 1j * noise[1]) / HERTZ[band]
+    return level(scipy.fft.irfft(spectrum, SAMPLES))
 
 
 def make_query(bank: Bank, rng, sources, classes, names, index: int) -> Query:

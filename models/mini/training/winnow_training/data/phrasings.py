@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+OTHER = "other"
+"""Sounds of no class: company that no prompt names."""
+
 
 def load_phrasings():
     """Class and group to {"train": [...], "held_out": [...]}; groups also have "members"."""
