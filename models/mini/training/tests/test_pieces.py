@@ -9,7 +9,7 @@ import numpy as np
 from winnow_training.data.audio import RATE, RECORDINGS, Clip, write_bank
 from winnow_training.data.pieces import order_banks, pack, unpack
 
-ORDER = [f"{RECORDINGS}/train-woman", "train-dog", "train-flute"]
+ORDER = ["train-dog", f"{RECORDINGS}/train-woman", "train-flute"]
 
 
 class Pieces(unittest.TestCase):
@@ -46,7 +46,7 @@ class Pieces(unittest.TestCase):
         with np.load(self.there / "text.npz") as text:
             np.testing.assert_allclose(text["train/dog"], self.prompts, atol=2e-3)
 
-    def test_real_recordings_come_first_and_then_everyday_sounds(self):
+    def test_everyday_sounds_come_first_and_then_real_recordings(self):
         self.assertEqual([f"{path.with_suffix('')}" for path in order_banks(self.cache)], ORDER)
 
     def test_a_bank_that_no_piece_can_hold_is_refused(self):

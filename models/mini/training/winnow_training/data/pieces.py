@@ -56,14 +56,13 @@ def count_bytes(files: dict[str, bytes]) -> int:
 
 
 def order_banks(cache: Path) -> list[Path]:
-    """Returns the JSON of each bank to train on, relative to the cache: real recordings first, then
-    ESC-10's classes and voices."""
-    first = [*REAL, *SPEECH, "singing"]
+    """Returns the JSON of each bank to train on, relative to the cache: ESC-10's classes first,
+    then real recordings, and voices before the rest."""
+    voices = [*SPEECH, "singing"]
 
     def want(path: Path):
         name = path.stem.removeprefix("train-")
-        is_recorded = path.parent.name == RECORDINGS
-        return not is_recorded, first.index(name) if name in first else len(first), path
+        return name not in REAL, path.parent.name != RECORDINGS, name not in voices, path
 
     found = [*cache.glob("train-*.json"), *(cache / RECORDINGS).glob("train-*.json")]
     return sorted((path.relative_to(cache) for path in found), key=want)
