@@ -78,9 +78,7 @@ const EPISODE = 'cp media/episode.wav .'
 const READERS: Readonly<Record<string, Reader>> = {
   'README.md': {
     has: `${SONGS}; cp media/episode.wav mix.wav`,
-    gets:
-      'test -s examples/drums-and-flute.rest.without-drums.wav -a -s stems/one.vocals.wav ' +
-      '-a -s drums.wav -a -s piano.wav',
+    gets: 'test -s examples/drums-and-flute.rest.without-drums.wav -a -s stems/one.vocals.wav -a -s piano.wav',
   },
   'docs/first-run.md': {
     has: 'mkdir recordings; cp media/episode.wav recordings/',
