@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -26,7 +29,7 @@ from winnow_training.model.checkpoints import (  # noqa: E402
     whole_name,
 )
 from winnow_training.model.export import golden, save, write_weights  # noqa: E402
-from winnow_training.model.network import BANDS, PATCH, TEXT  # noqa: E402
+from winnow_training.model.network import BANDS, PATCH, TEXT, TimeConv  # noqa: E402
 
 
 def notes(rng, seconds: float) -> np.ndarray:
@@ -85,7 +88,8 @@ class Smoke(unittest.TestCase):
         cls.begun = {name: tensor.clone() for name, tensor in cls.run_.model.state_dict().items()}
         bank = training_bank(cls.cache)
         for _ in range(STEPS):
-            cls.run_.one_step(batch(bank, rng, cls.options.batch), 1.0)
+            made = batch(bank, rng, cls.options.batch)
+            cls.run_.one_step([torch.from_numpy(array) for array in made], 1.0)
         cls.run_.save()
         cls.served = cls.cache / "served"
         cls.served.mkdir()
@@ -120,6 +124,38 @@ class Smoke(unittest.TestCase):
         run.seconds, run.started = 0, time.monotonic() - 3600
         run.count_time()
         self.assertEqual(run.seconds, PAUSE_SECONDS)
+
+    def test_a_run_saves_when_it_is_stopped_and_goes_on_from_there(self):
+        cache = self.cache / "elsewhere"  # without banks to test on
+        cache.mkdir()
+        for path in [*self.cache.glob("train-*"), self.cache / "text.npz"]:
+            (cache / path.name).symlink_to(path)
+        command = [sys.executable, "-m", "winnow_training.commands.train", cache, "stopped"]
+        command += [*SIZES, "--decay-minutes", "9", "--workers", "2", "--threads", "1"]
+        begun = 0
+        for _ in range(2):
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+                lines = iter(run.stdout.readline, "")
+                self.assertIn(f"from step {begun}", next(lines))
+                self.assertIn("first step", next(lines))
+                run.send_signal(signal.SIGTERM)
+                self.assertIn("stopped at step", next(lines))
+                self.assertEqual(run.wait(), 0)
+            stored = load_checkpoint(cache / "stopped-release.pt")
+            self.assertGreater(stored["step"], begun)
+            self.assertLess(stored["done"], 1)
+            begun = stored["step"]
+
+    def test_taps_are_the_convolution(self):
+        for shape in ((2, 9, 16), (2, 9, 3, 16)):
+            layer, x = TimeConv(16, 5), torch.randn(*shape)
+            torch.testing.assert_close(layer.add_taps(x), layer(x))
+
+    def test_a_gradient_that_is_not_finite_is_never_saved(self):
+        run = Run(self.options)
+        run.sums[-1] = torch.nan
+        with self.assertRaises(FloatingPointError):
+            run.save()
 
     def test_the_export_loads_to_the_same_network(self):
         served, stored = load_average(self.served)

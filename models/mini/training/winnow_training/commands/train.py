@@ -12,17 +12,16 @@ import copy
 import json
 import math
 import os
+import signal
 import time
 from pathlib import Path
-from queue import Full
 
 import numpy as np
 import torch
-import torch.multiprocessing as multiprocessing
 
 from winnow_training.data.cases import recorded_cases, test_cases
-from winnow_training.data.mixtures import batch, training_bank
 from winnow_training.model.checkpoints import NAMES, load_checkpoint, read_weights, rename
+from winnow_training.model.feed import Feed
 from winnow_training.model.loss import inputs, loss
 from winnow_training.model.measures import summary
 from winnow_training.model.muon import Muon
@@ -31,8 +30,9 @@ from winnow_training.model.network import Separator
 LEARNING_RATE, WARM_UP_STEPS = 3e-3, 100
 CLIP, DECAY = 1.0, 0.01
 AVERAGE = 0.998
-MINUTES_PER_CHECKPOINT = 10
-PAUSE_SECONDS = 60
+REPORT_EVERY = 100
+SUMS = ("snr", "present", "leak", "absent", "norm")
+PAUSE_SECONDS, PAUSE_SECONDS_GPU = 60, 2
 """A step that takes longer was interrupted: a process that others stop for a while does not train.
 """
 CASES_EVERY = 6
@@ -44,23 +44,37 @@ def main():
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     run = Run(options)
-    batches = start_worker(options, run.step)
+    feed = Feed(options, run.step)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: run.stop())
     minutes = options.decay_minutes or options.minutes
-    all_cases = recorded_cases(options.cache) | test_cases(options.cache)
-    cases = {name: cases[::CASES_EVERY] for name, cases in all_cases.items()}
-    run.one_step(next(batches), 0.0)  # compiles, which the clock should not count
-    run.started = time.monotonic()
+    cases = evaluation_cases(options.cache)
+    run.first_step(feed.take())  # compiles, which the clock should not count
     saved = run.seconds
     start = saved - run.done * minutes * 60
     while (done := (run.seconds - start) / (minutes * 60)) < 1:
+        if run.is_stopped:
+            break
         run.done = done
-        run.one_step(next(batches), 1 - math.sqrt(done) if options.decay_minutes else 1.0)
+        run.one_step(run.wait_for(feed), 1 - math.sqrt(done) if options.decay_minutes else 1.0)
         run.count_time()
-        if run.seconds - saved > MINUTES_PER_CHECKPOINT * 60:
+        if run.seconds - saved > options.checkpoint_minutes * 60:
             saved = run.seconds
             run.checkpoint(cases)
-    run.done = 1.0
-    run.checkpoint(cases)
+    if run.is_stopped:
+        run.save()
+        print(f"stopped at step {run.step}, {100 * run.done:.0f} % done", flush=True)
+    else:
+        run.done = 1.0
+        run.checkpoint(cases)
+
+
+def evaluation_cases(cache: Path) -> dict:
+    """Returns none where the banks to test on are missing."""
+    if not any(cache.glob("test-*.npy")):
+        return {}
+    every = recorded_cases(cache) | test_cases(cache)
+    return {name: cases[::CASES_EVERY] for name, cases in every.items()}
 
 
 def read_options(arguments=None):
@@ -78,6 +92,7 @@ def read_options(arguments=None):
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--checkpoint-minutes", type=float, default=10)
     parser.add_argument("--workers", type=int, default=1, help="processes that make mixtures")
     for size, default in (("C", 64), ("D", 256), ("heads", 4), ("shared", 2), ("conditioned", 5)):
         parser.add_argument(f"--{size}", type=int, default=default)
@@ -101,16 +116,22 @@ class Run:
         matrices, others = split_parameters(self.model)
         self.optimizers = [
             Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
-            torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=DECAY),
+            torch.optim.AdamW(
+                others,
+                LEARNING_RATE,
+                betas=(0.9, 0.98),
+                weight_decay=DECAY,
+                fused=options.device != "cpu",
+            ),
         ]
         self.average = copy.deepcopy(self.model)
         self.step, self.seconds, self.curve, self.warm_up_from = 0, 0.0, [], 0
         if stored:
             self.restore(stored)
-        self.compiled = torch.compile(self.model, dynamic=False)
-        self.compiled_loss = torch.compile(loss, dynamic=False)
-        self.sums = np.zeros(4)
-        self.started = time.monotonic()
+        self.model.compile_blocks()
+        self.loss = torch.compile(loss, dynamic=False)
+        self.sums = torch.zeros(len(SUMS), device=options.device)
+        self.is_stopped, self.started, self.waited = False, time.monotonic(), 0.0
         size = sum(parameter.numel() for parameter in self.model.parameters())
         print(f"{size / 1e6:.2f} million parameters, from step {self.step}", flush=True)
 
@@ -123,17 +144,39 @@ class Run:
         self.curve = stored["curve"]
         self.warm_up_from = 0 if stored["optimizers"] else self.step
 
-    def one_step(self, arrays, rate: float):
-        """`rate` is a share of the run's."""
-        device = self.options.device
-        tensors = [torch.from_numpy(array).to(device) for array in arrays]
-        mixture, targets, embeddings, absent, activity, spans = tensors
+    def stop(self):
+        """Ends training after the step that is being made."""
+        self.is_stopped = True
+
+    def wait_for(self, feed: Feed) -> list[torch.Tensor]:
+        began = time.monotonic()
+        tensors = feed.take()
+        self.waited += time.monotonic() - began
+        return tensors
+
+    def first_step(self, tensors):
+        """Makes a step of no length, and goes without compiled code where the compiler fails."""
+        began = time.monotonic()
+        try:
+            self.one_step(tensors, 0.0)
+        except Exception as error:
+            print(f"goes on without compiled code: {error}", flush=True)
+            torch.compiler.set_stance("force_eager")
+            self.model.zero_grad()
+            self.one_step(tensors, 0.0)
+        self.started = time.monotonic()
+        print(f"first step after {self.started - began:.0f} s", flush=True)
+
+    def one_step(self, tensors, rate: float):
+        """`rate` is a share of the run's. Nothing here waits for the device, but every REPORT_EVERY
+        steps."""
+        mixture, targets, embeddings, absent, activity, spans, _ = tensors
         x, truth = inputs(self.model.window, mixture, targets, absent, activity)
-        with torch.autocast(device, torch.bfloat16):
-            logits, activity_logits = self.compiled(
+        with torch.autocast(self.options.device, torch.bfloat16):
+            logits, activity_logits = self.model(
                 x, embeddings.flatten(0, 1), spans.flatten(0, 1), targets.shape[1]
             )
-        total, error, leak = self.compiled_loss(
+        total, error, leak = self.loss(
             logits,
             activity_logits,
             truth.mixture,
@@ -143,7 +186,7 @@ class Run:
             truth.activity,
         )
         total.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP, error_if_nonfinite=True)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
         rate *= self.options.rate * min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
@@ -152,15 +195,16 @@ class Run:
         self.model.zero_grad()
         self.step += 1
         self.update_average()
-        count = truth.absent.sum().item()
-        self.sums += (-error.item(), len(truth.absent) - count, leak.item(), count)
-        if self.step % 100 == 0:
+        count = truth.absent.sum()
+        self.sums += torch.stack([-error, len(truth.absent) - count, leak, count, norm])
+        if self.step % REPORT_EVERY == 0:
             self.report_step()
 
     def count_time(self):
         """Adds the time since it was last called, or since `started`, without pauses."""
         now = time.monotonic()
-        self.seconds += min(now - self.started, PAUSE_SECONDS)
+        most = PAUSE_SECONDS if self.options.device == "cpu" else PAUSE_SECONDS_GPU
+        self.seconds += min(now - self.started, most)
         self.started = now
 
     @torch.no_grad()
@@ -170,18 +214,30 @@ class Run:
         torch._foreach_mul_(averages, share)
         torch._foreach_add_(averages, list(self.model.parameters()), alpha=1 - share)
 
+    def read_sums(self) -> dict[str, float]:
+        """Fails if a gradient since the last report was not finite: weights are lost then."""
+        sums = dict(zip(SUMS, self.sums.tolist()))
+        if not math.isfinite(sums["norm"]):
+            raise FloatingPointError(f"a gradient before step {self.step} was not finite")
+        return sums
+
     def report_step(self):
-        snr, leak = self.sums[0] / max(1, self.sums[1]), self.sums[2] / max(1, self.sums[3])
-        minutes = self.seconds / 60
+        sums, minutes = self.read_sums(), self.seconds / 60
+        snr = sums["snr"] / max(1, sums["present"])
+        leak = sums["leak"] / max(1, sums["absent"])
         print(
-            f"step {self.step}, {minutes:.1f} minutes: {snr:.2f} dB, absent {leak:.1f} dB",
+            f"step {self.step}, {minutes:.1f} minutes: {snr:.2f} dB, absent {leak:.1f} dB,"
+            f" waited {self.waited:.1f} s",
             flush=True,
         )
-        self.sums[:] = 0
+        self.sums.zero_()
+        self.waited = 0.0
 
     def checkpoint(self, cases):
         """Saves at once, then adds a point to the learning curve and saves that too."""
         self.save()
+        if not cases:
+            return
         point = {
             "step": self.step,
             "minutes": round(self.seconds / 60, 1),
@@ -193,6 +249,7 @@ class Run:
         self.started = time.monotonic()
 
     def save(self):
+        self.read_sums()
         state = dict(
             config=self.model.config,
             model=self.model.state_dict(),
@@ -231,31 +288,6 @@ def split_parameters(model):
         is_matrix = parameter.ndim == 2 and min(parameter.shape) >= 8
         (matrices if in_block and is_matrix else others).append(parameter)
     return matrices, others
-
-
-def start_worker(options, step: int):
-    """Batches without end, made in processes of their own."""
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue(2 * options.workers + 2)
-    for number in range(options.workers):
-        seed = [options.seed, step, number]
-        context.Process(
-            target=make_batches, args=(queue, options.cache, options.batch, seed), daemon=True
-        ).start()
-    while True:
-        yield queue.get()
-
-
-def make_batches(queue, cache, count, seed):
-    torch.set_num_threads(1)
-    os.nice(2)  # the steps should not wait for a processor
-    bank, rng = training_bank(cache), np.random.default_rng(seed)
-    while multiprocessing.parent_process().is_alive():
-        made = batch(bank, rng, count)
-        try:
-            queue.put(made, timeout=60)
-        except Full:
-            continue
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ KEEPS = 0.02
 PHRASINGS = load_phrasings()
 WORDS = PHRASINGS["classes"] | PHRASINGS["groups"]
 """By name, in the order of the network's names."""
+PLACE = {name: place for place, name in enumerate(WORDS)}
 GROUPS = {name: set(group["members"]) for name, group in PHRASINGS["groups"].items()}
 UNSURE = {name: set(group.get("unsure", [])) for name, group in PHRASINGS["groups"].items()}
 """Classes that a group's words may or may not mean: the group is not asked of what holds them."""
@@ -101,6 +102,8 @@ class Query:
     """[T], 1 where the target sounds."""
     spans: np.ndarray
     """[T, 2]: sounds here, does not sound here; both 0: unknown."""
+    asked: int
+    """The class or group, by its place in WORDS."""
 
 
 @dataclass
@@ -392,7 +395,7 @@ def make_query(bank: Bank, rng, sources, classes, names, index: int) -> Query:
         key = absent_key(bank, rng, everything)
         nothing = np.zeros(SAMPLES, np.float32)
         activity = np.zeros(TOKENS, np.float32)
-        return Query(prompt(bank, key, rng), nothing, 1.0, activity, no_spans())
+        return Query(prompt(bank, key, rng), nothing, 1.0, activity, no_spans(), PLACE[key])
     key = "music" if names[index] == BAND else names[index]
     groups = [
         name
@@ -407,7 +410,7 @@ def make_query(bank: Bank, rng, sources, classes, names, index: int) -> Query:
     target = sum(samples for samples, members in zip(sources, classes) if members <= covered)
     activity = active_tokens(target)
     spans = hint(activity, rng) if rng.random() < 0.25 else no_spans()
-    return Query(prompt(bank, key, rng), target, 0.0, activity, spans)
+    return Query(prompt(bank, key, rng), target, 0.0, activity, spans, PLACE[key])
 
 
 def absent_key(bank: Bank, rng, present: set[str]) -> str:
@@ -464,9 +467,9 @@ def hint(activity: np.ndarray, rng) -> np.ndarray:
 
 def batch(bank: Bank, rng, count: int, queries: int = 2) -> tuple[np.ndarray, ...]:
     """mixtures [B, N], targets [B, Q, N], embeddings [B, Q, 384], absent [B, Q],
-    activity [B, Q, T], spans [B, Q, T, 2]."""
+    activity [B, Q, T], spans [B, Q, T, 2], asked [B, Q]."""
     made = [example(bank, rng, queries) for _ in range(count)]
-    fields = ("target", "embedding", "is_absent", "activity", "spans")
+    fields = ("target", "embedding", "is_absent", "activity", "spans", "asked")
     columns = [
         np.stack([[getattr(query, field) for query in asked] for _, asked in made])
         for field in fields

@@ -35,16 +35,17 @@ class Muon(torch.optim.Optimizer):
                 alike.setdefault(parameter.shape, []).append(parameter)
             for shape, parameters in alike.items():  # many small products take longer than one
                 size = 0.2 * math.sqrt(max(shape))
-                update = orthogonal(
-                    torch.stack([self.momentum(one, group["momentum"]) for one in parameters])
-                )
+                update = orthogonal(torch.stack(self.momenta(parameters, group["momentum"])))
                 torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
                 torch._foreach_add_(parameters, list(update), alpha=-group["lr"] * size)
 
-    def momentum(self, parameter, share):
-        """Nesterov's: where the velocity leads with the gradient as it is here."""
-        state = self.state[parameter]
-        if not state:
-            state["velocity"] = torch.zeros_like(parameter)
-        velocity = state["velocity"].mul_(share).add_(parameter.grad)
-        return parameter.grad + share * velocity
+    def momenta(self, parameters, share):
+        """Nesterov's: where each velocity leads with the gradient as it is here."""
+        for parameter in parameters:
+            if not self.state[parameter]:
+                self.state[parameter]["velocity"] = torch.zeros_like(parameter)
+        velocities = [self.state[parameter]["velocity"] for parameter in parameters]
+        gradients = [parameter.grad for parameter in parameters]
+        torch._foreach_mul_(velocities, share)
+        torch._foreach_add_(velocities, gradients)
+        return torch._foreach_add(gradients, velocities, alpha=share)

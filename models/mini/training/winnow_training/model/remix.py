@@ -1,0 +1,101 @@
+"""Mixtures of targets that earlier mixtures had, made on the device.
+
+A GPU trains faster than processors make mixtures. Between two batches of these it trains on their
+targets in other pairs, at other levels.
+"""
+
+from collections import deque
+
+import numpy as np
+import torch
+
+from winnow_training.data.mixtures import CONFUSABLE, GROUPS, MIXTURE_RMS, UNSURE, WORDS
+
+BATCHES = 8
+"""Whose targets are kept."""
+PER_BATCH = 3
+"""Remixes for each new batch, at most."""
+LOUDER = 5
+"""How much louder or softer than the first the second target is, at most, in dB."""
+ABSENT = 0.5
+"""So often the second prompt is for what is not there: a quarter of all prompts, as elsewhere."""
+
+
+def tell_apart() -> np.ndarray:
+    """[asked, asked]: whether nothing that the one may mean is, or sounds like, what the other may
+    mean."""
+    means = [GROUPS.get(name, {name}) | UNSURE.get(name, set()) for name in WORDS]
+    alike = [names.union(*(pair for pair in CONFUSABLE if pair & names)) for names in means]
+    return np.array([[not one & other for other in alike] for one in means])
+
+
+class Remixer:
+    """Keeps the last batches, and makes others of them."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.kept, self.owed, self.apart = deque(maxlen=BATCHES), 0, tell_apart()
+
+    def keep(self, tensors, asked: np.ndarray, absent: np.ndarray):
+        """`tensors` as `batch` has them; `asked` and `absent` [B, Q] are not on the device."""
+        self.kept.append((tensors, asked.astype(int).ravel(), absent.ravel() > 0))
+        self.owed = min(self.owed + PER_BATCH, BATCHES)
+
+    def make(self) -> list[torch.Tensor] | None:
+        """A batch of pairs; None where too much was made of what is kept."""
+        if self.owed == 0 or len(self.kept) < 2:
+            return None
+        # Of two batches, as to gather from all of them would copy all of them.
+        chosen = [self.kept[place] for place in self.rng.choice(len(self.kept), 2, replace=False)]
+        asked, absent = (np.concatenate([one[field] for one in chosen]) for field in (1, 2))
+        places = self.choose(asked, absent, len(asked) // 4)
+        if places is None:
+            return None
+        self.owed -= 1
+        louder = self.rng.uniform(-LOUDER, LOUDER, len(asked) // 4)
+        return mix([tensors for tensors, _, _ in chosen], *places, louder)
+
+    def choose(self, asked, absent, count: int):
+        """Places of the first target, of the second, and of the second prompt, [count] each; None
+        where something has no match."""
+        present, missing = np.flatnonzero(~absent), np.flatnonzero(absent)
+        one = self.rng.choice(present, count)
+        other = self.pick(present, self.apart[asked[one]][:, asked[present]])
+        if other is None:
+            return None
+        is_absent = self.rng.random(count) < ABSENT
+        allowed = self.apart[asked[one]] & self.apart[asked[other]]
+        nothing = self.pick(missing, allowed[:, asked[missing]] | ~is_absent[:, None])
+        if nothing is None:
+            return None
+        return one, other, np.where(is_absent, nothing, other)
+
+    def pick(self, places, allowed):
+        """For each row of `allowed` one of `places` that it allows."""
+        if not allowed.size or not allowed.any(1).all():
+            return None
+        return places[(self.rng.random(allowed.shape) * allowed).argmax(1)]
+
+
+def mix(batches, one, other, second, louder) -> list[torch.Tensor]:
+    """Tensors as `batch` has them: each mixture is of two targets, and its prompts are those of the
+    first target and of the place `second`."""
+    device = batches[0][0].device
+    targets, embeddings, absent, activity, spans, asked = (
+        torch.cat([tensors[field].flatten(0, 1) for tensors in batches]) for field in range(1, 7)
+    )
+    one, other, second = (torch.from_numpy(places).to(device) for places in (one, other, second))
+    gains = torch.from_numpy(10 ** (louder / 20)).to(device, torch.float32)
+    first, company = (level(targets[places]) for places in (one, other))
+    company = company * gains[:, None]
+    mixture = first + company
+    scale = MIXTURE_RMS / (mixture.pow(2).mean(1, keepdim=True).sqrt() + 1e-9)
+    is_there = 1 - absent[second]
+    made = torch.stack([first * scale, company * scale * is_there[:, None]], 1)
+    pairs = torch.stack([one, second], 1)
+    rest = [field[pairs] for field in (embeddings, absent, activity, spans, asked)]
+    return [mixture * scale, made, *rest]
+
+
+def level(samples: torch.Tensor) -> torch.Tensor:
+    return samples / (samples.pow(2).mean(1, keepdim=True).sqrt() + 1e-6)
