@@ -57,12 +57,15 @@ def count_bytes(files: dict[str, bytes]) -> int:
 
 def order_banks(cache: Path) -> list[Path]:
     """Returns the JSON of each bank to train on, relative to the cache: ESC-10's classes first,
-    then real recordings, and voices before the rest."""
+    then real recordings, voices, and what has the fewest real recordings."""
     voices = [*SPEECH, "singing"]
 
     def want(path: Path):
         name = path.stem.removeprefix("train-")
-        return name not in REAL, path.parent.name != RECORDINGS, name not in voices, path
+        is_made = path.parent.name != RECORDINGS
+        recorded = cache / RECORDINGS / f"train-{name}.npy"
+        size = recorded.stat().st_size if is_made and recorded.exists() else 0
+        return name not in REAL, is_made, name not in voices, size, path
 
     found = [*cache.glob("train-*.json"), *(cache / RECORDINGS).glob("train-*.json")]
     return sorted((path.relative_to(cache) for path in found), key=want)
