@@ -30,7 +30,7 @@ class Feed:
 
     def __init__(self, options, step: int):
         context = multiprocessing.get_context("spawn")
-        self.device, self.count = options.device, options.batch
+        self.device, self.count, self.can_pin = options.device, options.batch, True
         self.ready, self.free = context.Queue(), context.Queue()
         floats = sum(np.prod(shape) for shape in batch_shapes(self.count))
         slots = options.workers + SPARE
@@ -89,8 +89,14 @@ class Feed:
         """Copies a slot to the device: through pinned memory, so that no step waits for it."""
         if self.device == "cpu":
             return shared.clone()
-        pinned = torch.empty(shared.shape, pin_memory=True).copy_(shared)
-        return pinned.to(self.device, non_blocking=True)
+        if self.can_pin:
+            try:
+                pinned = torch.empty(shared.shape, pin_memory=True).copy_(shared)
+                return pinned.to(self.device, non_blocking=True)
+            except RuntimeError as error:
+                self.can_pin = False
+                print(f"goes on without pinned memory: {error}", flush=True)
+        return shared.to(self.device)
 
 
 class WorkersEnded(RuntimeError):
