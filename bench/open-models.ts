@@ -12,26 +12,16 @@
  * the bench first lists the operations of the native library that take the time, step by step.
  */
 import { parseArgs } from 'node:util'
-import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
-import { readAudioSepConfig } from '../models/audiosep/config.ts'
-import { loadNetwork as loadAudioSep } from '../models/audiosep/network/network.ts'
-import { spectrumOf, wavesOf } from '../models/audiosep/spectrum.ts'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
-import { readHTDemucsConfig } from '../models/htdemucs/config.ts'
-import { loadNetwork as loadHTDemucs } from '../models/htdemucs/network/network.ts'
-import { readRoformerConfig } from '../models/roformer/config.ts'
-import { loadNetwork as loadRoformer } from '../models/roformer/network/network.ts'
 import type { Precision } from '../models/precision.ts'
-import { backendVersion, tf, type Tensor } from '../models/tensor.ts'
-import { randomWeights } from '../test/harness/random-weights.ts'
+import { backendVersion, tf } from '../models/tensor.ts'
 import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
-import { FIXTURES, readInventory, ROFORMER_SAMPLES } from './random-models.ts'
+import { FIXTURES } from './random-models.ts'
+import { RANDOM_SEPARATORS, type Separator } from './random-separators.ts'
 import { quantile, report, round } from './report.ts'
 
 const PROFILED = 16
-const AUDIOSEP_RATE = 32_000
-const AUDIOSEP_SECONDS = 10
 
 const { values: options } = parseArgs({
   options: {
@@ -43,65 +33,6 @@ const { values: options } = parseArgs({
     profile: { type: 'boolean', default: false },
   },
 })
-
-interface Separator {
-  /** Seconds of sound in one item of a batch. */
-  seconds: number
-  /** Random inputs for so many items. */
-  inputs: (batch: number) => Tensor[]
-  separate: (...inputs: Tensor[]) => Tensor
-}
-
-const LOADERS: Readonly<Record<string, (precision: Precision) => Separator>> = {
-  htdemucs: (precision) => {
-    const { kwargs, shapes } = readInventory('htdemucs')
-    const config = readHTDemucsConfig(kwargs)
-    const { separate } = loadHTDemucs(randomWeights(shapes).in(precision), config)
-    const { audioChannels, sampleRate, segmentSamples } = config
-    return {
-      seconds: segmentSamples / sampleRate,
-      inputs: (batch) => [tf.randomNormal([batch, audioChannels, segmentSamples], 0, 0.1)],
-      separate: (mixture) => separate(mixture!),
-    }
-  },
-  audiosep: (precision) => {
-    const used = Object.entries(readInventory('audiosep').shapes).filter(([name]) =>
-      isUsedTensor(name),
-    )
-    const weights = randomWeights(Object.fromEntries(used)).in(precision)
-    const config = readAudioSepConfig(weights, { sampleRate: AUDIOSEP_RATE })
-    const network = loadAudioSep(weights.at('ss_model'), config)
-    const samples = AUDIOSEP_RATE * AUDIOSEP_SECONDS
-    return {
-      seconds: AUDIOSEP_SECONDS,
-      inputs: (batch) => [
-        tf.randomNormal([batch, samples], 0, 0.1),
-        tf.randomNormal([batch, config.conditionDim]),
-      ],
-      separate: (waves, condition) =>
-        tf.tidy(() => {
-          const spectrum = spectrumOf(waves!, config)
-          const answer = network.forward(spectrum.magnitude, condition!)
-          return wavesOf(spectrum, answer, samples, config)
-        }),
-    }
-  },
-  roformer: (precision) => {
-    const { kwargs, shapes } = readInventory('roformer', 'mel-band-roformer-kim')
-    const config = readRoformerConfig({
-      model: kwargs,
-      audio: { chunk_size: ROFORMER_SAMPLES },
-      training: { target_instrument: 'vocals' },
-    })
-    const { separate } = loadRoformer(randomWeights(shapes).in(precision), config)
-    const { audioChannels, sampleRate } = config
-    return {
-      seconds: ROFORMER_SAMPLES / sampleRate,
-      inputs: (batch) => [tf.randomNormal([batch, audioChannels, ROFORMER_SAMPLES], 0, 0.1)],
-      separate: (mixture) => separate(mixture!),
-    }
-  },
-}
 
 interface Case {
   name: string
@@ -116,8 +47,9 @@ const pytorch = options.pytorch
   ? startPyTorch(options.pytorch, 'open_models/speed.py', ['time', FIXTURES])
   : null
 for (const model of options.models.split(',')) {
-  const load = LOADERS[model]
-  if (!load) throw new Error(`--models names ${Object.keys(LOADERS).join(', ')}, not ${model}`)
+  const load = RANDOM_SEPARATORS[model]
+  if (!load)
+    throw new Error(`--models names ${Object.keys(RANDOM_SEPARATORS).join(', ')}, not ${model}`)
   const ours = precisions.map((precision) => ({ precision, separator: load(precision) }))
   for (const batch of options.batch.split(',').map(Number)) {
     if (options.profile) {

@@ -43,6 +43,12 @@ test('every part ends well, and the report says what was found', async () => {
   if (!machine.isOnGpu) assert.match(text, /No GPU was used/)
 })
 
+test('a part is ended after the limit', async () => {
+  const ended = await run('--parts', 'kernels', '--again', '--limit', '0.1')
+  assert.equal(ended.code, 1)
+  assert.match(reportOf().parts.kernels!.failure!, /SIGKILL/)
+})
+
 test('parts that have ended are not run again; one that fails is told, and can be', async () => {
   const file = (name: string) => join(out, 'parts', `${name}.json`)
   const before = statSync(file('doctor')).mtimeMs
@@ -51,10 +57,11 @@ test('parts that have ended are not run again; one that fails is told, and can b
   assert.match(again.text, /^kernels: /)
   assert.equal(statSync(file('doctor')).mtimeMs, before)
 
-  const failed = await run('--parts', 'transformer', '--again', '--sizes', 'giant')
+  const failed = await run('--parts', 'transformer', '--again', '--sizes', 'tiny,giant')
   assert.equal(failed.code, 1)
   assert.match(failed.errors, /not ended well: transformer/)
   assert.match(reportOf().parts.transformer!.failure!, /Error: /)
+  assert.equal(reportOf().parts.transformer!.rows.length, 4, 'what was found before is kept')
   assert.match(readFileSync(join(out, 'report.md'), 'utf8'), /\*\*Failed\*\*/)
   writeFileSync(file('transformer'), JSON.stringify({ title: '', seconds: 1, rows: [] }))
   assert.equal((await run('--parts', 'transformer')).code, 0)

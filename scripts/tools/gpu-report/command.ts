@@ -13,16 +13,19 @@ import { markdown, type PartResult, type Programme } from './report.ts'
 
 const HELP = `Usage: npm run winnow -- gpu-report --out DIR [options]
 
-Shows in under 8 minutes on a GPU host what a GPU does here: what the host has, kernels, parity in
-float32, TF32 and bfloat16, speed of mini, SAM-Audio's transformer and codec by batch, whole
-requests, memory against its prediction, and a soak. Each part runs in a process of its own; one
-whose file is in DIR is not run again, so that the programme can be interrupted. DIR then has
-report.json and report.md. Without a GPU the shapes are tiny: it shows that the programme runs.
+Shows in about 8 minutes on a GPU host what a GPU does here: what the host has, kernels, parity in
+float32, TF32 and bfloat16, speed of mini, the open models and SAM-Audio's transformer and codec by
+batch, whole requests, memory against its prediction, and a soak. Each part runs in a process of its
+own; one whose file is in DIR is not run again, so that the programme can be interrupted. The rows
+of a part that fails are kept. DIR then has report.json and report.md. Without a GPU the shapes are
+tiny: it shows that the programme runs.
   --parts A,B      of: ${Object.keys(PARTS).join(', ')}
   --sizes A,B      of SAM-Audio: tiny, small, base, large
+  --models A,B     of the open ones: htdemucs, audiosep, roformer
   --batches 1,2,4  lanes of a batch        --requests 1,4  requests at once
   --seconds N      of each chunk and file  --soak N        seconds
   --pytorch FILE   a Python with PyTorch, to be measured beside
+  --limit N        ends a part after N seconds, if its own limit is longer
   --again          runs parts again whose files are there
 
 The exit code is 0 when every part has ended well, 1 when one has not, 2 when the command line is
@@ -75,10 +78,12 @@ function parse(words: readonly string[]) {
         out: TEXT,
         parts: TEXT,
         sizes: TEXT,
+        models: TEXT,
         batches: TEXT,
         seconds: TEXT,
         requests: TEXT,
         soak: TEXT,
+        limit: TEXT,
         pytorch: TEXT,
         again: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -92,13 +97,16 @@ function parse(words: readonly string[]) {
       return { problem: 'Give a folder for what is found: --out DIR.' }
     const options: Options = {
       sizes: list(values.sizes) ?? usual.sizes,
+      models: list(values.models) ?? usual.models,
       batches: list(values.batches)?.map(Number) ?? usual.batches,
       seconds: Number(values.seconds ?? usual.seconds),
       requests: list(values.requests)?.map(Number) ?? usual.requests,
       soakSeconds: Number(values.soak ?? usual.soakSeconds),
+      limitSeconds: Number(values.limit ?? usual.limitSeconds),
       pytorch: values.pytorch ?? usual.pytorch,
     }
-    const numbers = [...options.batches, ...options.requests, options.seconds, options.soakSeconds]
+    const { seconds, soakSeconds, limitSeconds } = options
+    const numbers = [...options.batches, ...options.requests, seconds, soakSeconds, limitSeconds]
     if (!numbers.every((number) => number > 0)) return { problem: 'Sizes are numbers above 0.' }
     const { again, help } = values
     return { out: resolve(values.out ?? '.'), names, options, again, help }
@@ -123,26 +131,32 @@ async function runPart(
   const part = PARTS[name]!
   stdout.write(`${name}: ${part.title}\n`)
   const startedAt = performance.now()
-  const failure = await inProcess(part, [name, file, JSON.stringify(options)])
+  const partial = `${file}.partial`
+  rmSync(partial, { force: true })
+  const failure = await inProcess(part, options, [name, file, JSON.stringify(options)])
   const seconds = (performance.now() - startedAt) / 1_000
+  const found = existsSync(partial)
+    ? (JSON.parse(readFileSync(partial, 'utf8')) as PartResult)
+    : { title: part.title, rows: [] }
+  rmSync(partial, { force: true })
   if (existsSync(file)) return
-  const result: PartResult = {
-    title: part.title,
-    seconds,
-    rows: [],
-    failure: failure || 'no answer',
-  }
+  const result: PartResult = { ...found, seconds, failure: failure || 'no answer' }
   writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`)
   stdout.write(`  failed: ${result.failure}\n`)
 }
 
 /** @returns what went wrong, in a line; empty: nothing did */
-function inProcess({ secondsMax, env }: Part, words: readonly string[]): Promise<string> {
+function inProcess(
+  { secondsMax, env }: Part,
+  { limitSeconds }: Options,
+  words: readonly string[],
+): Promise<string> {
   const program = fileURLToPath(new URL('part.ts', import.meta.url))
+  const patience = hasGpu() ? 1 : PATIENCE
   const child = spawn(process.execPath, ['--import', 'tsx', program, ...words], {
     env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '2', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 1_000 * (START_SECONDS + secondsMax) * (hasGpu() ? 1 : PATIENCE),
+    timeout: 1_000 * Math.min(limitSeconds, (START_SECONDS + secondsMax) * patience),
     killSignal: 'SIGKILL',
   })
   let errors = ''

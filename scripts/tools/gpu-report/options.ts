@@ -3,6 +3,8 @@
 export interface Options {
   /** Of SAM-Audio's published ones, or `tiny`, the tests' own. */
   sizes: readonly string[]
+  /** Of the open models. */
+  models: readonly string[]
   /** Lanes of a batch. */
   batches: readonly number[]
   /** Of each chunk and file. */
@@ -10,26 +12,32 @@ export interface Options {
   /** Requests at once. */
   requests: readonly number[]
   soakSeconds: number
+  /** Of a part at most, the start of its process included. */
+  limitSeconds: number
   /** An interpreter that has PyTorch; empty: none. */
   pytorch: string
 }
 
 export const ON_GPU: Options = {
   sizes: ['small', 'base', 'large'],
+  models: ['htdemucs', 'audiosep', 'roformer'],
   batches: [1, 2, 4, 8, 16, 32, 64],
   seconds: 10,
   requests: [1, 4, 16, 64],
   soakSeconds: 60,
+  limitSeconds: 600,
   pytorch: '',
 }
 
 /** Seconds on two cores: it shows that the programme runs, and says nothing of speed. */
 export const ON_PROCESSOR: Options = {
   sizes: ['tiny'],
+  models: ['audiosep'],
   batches: [1, 2],
   seconds: 1,
   requests: [1, 2],
   soakSeconds: 3,
+  limitSeconds: 600,
   pytorch: '',
 }
 
@@ -44,8 +52,11 @@ export interface Found {
   notes?: string[]
 }
 
-/** @param hasTime whether another case may begin */
-export type Run = (options: Options, hasTime: () => boolean) => Promise<Found>
+/**
+ * Yields each row, or a note as text, as soon as it is there: it is kept whatever comes after.
+ * @param hasTime whether another case may begin
+ */
+export type Run = (options: Options, hasTime: () => boolean) => AsyncGenerator<Row | string, void>
 
 export interface Part {
   /** What it asks, in a few words. */

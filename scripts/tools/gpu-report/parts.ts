@@ -1,4 +1,7 @@
-/** The parts of the programme, in their order. What they run is loaded in their own process. */
+/**
+ * The parts of the programme, what is worth most first. What they run is loaded in their own
+ * process.
+ */
 import type { Part } from './options.ts'
 
 export const PARTS: Readonly<Record<string, Part>> = {
@@ -14,25 +17,24 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   'parity-float32': {
     title: 'every stage beside the reference, in float32',
-    secondsMax: 25,
+    secondsMax: 30,
     env: { NVIDIA_TF32_OVERRIDE: '0' },
     load: async () => (await import('./parts/parity.ts')).compareWithReference,
-  },
-  'parity-tf32': {
-    title: 'the same with TF32 in products and convolutions; on a processor there is none',
-    secondsMax: 25,
-    env: { NVIDIA_TF32_OVERRIDE: '1' },
-    load: async () => (await import('./parts/parity.ts')).compareWithReference,
-  },
-  'parity-bfloat16': {
-    title: 'separations in bfloat16 beside float32, tiny random model',
-    secondsMax: 25,
-    load: async () => (await import('./parts/half-width.ts')).halfWidthPart,
   },
   mini: {
     title: 'mini, one channel, by batch: operation by operation, then as a graph',
     secondsMax: 30,
     load: async () => (await import('./parts/mini.ts')).miniPart,
+  },
+  service: {
+    title: 'whole requests at once through the real service, mini, stereo',
+    secondsMax: 50,
+    load: async () => (await import('./parts/service.ts')).servicePart,
+  },
+  'open-models': {
+    title: 'HTDemucs, AudioSep and RoFormer by batch, random weights',
+    secondsMax: 60,
+    load: async () => (await import('./parts/open-models.ts')).openModelsPart,
   },
   transformer: {
     title: 'one evaluation of the transformer by size and batch, random weights',
@@ -49,10 +51,16 @@ export const PARTS: Readonly<Record<string, Part>> = {
     secondsMax: 20,
     load: async () => (await import('./parts/memory.ts')).memoryPart,
   },
-  service: {
-    title: 'whole requests at once through the real service, mini, stereo',
-    secondsMax: 50,
-    load: async () => (await import('./parts/service.ts')).servicePart,
+  'parity-tf32': {
+    title: 'the same with TF32 in products and convolutions; on a processor there is none',
+    secondsMax: 30,
+    env: { NVIDIA_TF32_OVERRIDE: '1' },
+    load: async () => (await import('./parts/parity.ts')).compareWithReference,
+  },
+  'parity-bfloat16': {
+    title: 'separations in bfloat16 beside float32, tiny random model',
+    secondsMax: 25,
+    load: async () => (await import('./parts/half-width.ts')).halfWidthPart,
   },
   soak: {
     title: 'requests without a break: does memory grow, does anything fail?',

@@ -10,7 +10,7 @@ import {
 } from '../../../../test/harness/random-weights.ts'
 import { noise } from '../../../../test/harness/lanes.ts'
 import { least, timed } from '../measure.ts'
-import type { Run, Row } from '../options.ts'
+import type { Run } from '../options.ts'
 
 const TINY = fileURLToPath(
   new URL('../../../../test/fixtures/sam-audio/sam-audio-tiny/config.json', import.meta.url),
@@ -19,11 +19,10 @@ const RUNS = 4
 /** Of the asked length: the last is of another that is one slice more. */
 const LENGTHS = [1, 1.3, 3]
 
-export const codecPart: Run = async ({ sizes, seconds }, hasTime) => {
+export const codecPart: Run = async function* ({ sizes, seconds }, hasTime) {
   const isTiny = sizes.every((size) => size === 'tiny')
   const config = isTiny ? (await readConfig(TINY)).codec : PUBLISHED_CODEC
   const { encoder, decoder } = loadCodec(randomWeights(codecShapes(config)), config)
-  const rows: Row[] = []
   for (const length of LENGTHS) {
     if (!hasTime()) break
     const wave = noise(Math.round(length * seconds * config.sampleRate), 1)
@@ -35,16 +34,15 @@ export const codecPart: Run = async ({ sizes, seconds }, hasTime) => {
     )
     const latents = () => tf.randomNormal([2, frames, config.codebookDim])
     const decode = timed(() => read(() => decodeLatents(decoder, config, latents())), RUNS, hasTime)
-    rows.push({
+    yield {
       seconds: length * seconds,
       'first encode, ms': encode.millis[0]!,
       'encode, ms': least(encode.millis),
       'first decode, ms': decode.millis[0]!,
       'decode, ms': least(decode.millis),
       'peak MiB': decode.peakMib,
-    })
+    }
   }
-  return { rows }
 }
 
 const read = (compute: () => ReturnType<typeof tf.zeros>): void =>

@@ -3,11 +3,11 @@ import { doctor } from '../../../cli/doctor/command.ts'
 import type { Finding } from '../../../cli/doctor/finding.ts'
 import type { Run } from '../options.ts'
 
-export const doctorPart: Run = async () => {
+export const doctorPart: Run = async function* () {
   let text = ''
   const stdout = { write: (more: string) => void (text += more) }
   const words = ['--role', 'engine', '--json']
   await doctor(words, { env: process.env, stdout, stderr: stdout })
   const { findings } = JSON.parse(text) as { findings: Finding[] }
-  return { rows: findings.map(({ name, severity, found }) => ({ name, severity, found })) }
+  yield* findings.map(({ name, severity, found }) => ({ name, severity, found }))
 }

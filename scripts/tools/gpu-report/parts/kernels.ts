@@ -8,7 +8,7 @@ interface Kernel {
   types: Record<string, number[]>
 }
 
-export const kernelsPart: Run = async () => {
+export const kernelsPart: Run = async function* () {
   const list = JSON.parse(
     readFileSync(new URL('../../../../models/gpu-kernels.json', import.meta.url), 'utf8'),
   ) as { operations: Record<string, Kernel[]> }
@@ -23,16 +23,12 @@ export const kernelsPart: Run = async () => {
       ),
     ),
   )
-  return {
-    rows: [
-      {
-        backend: backendVersion(),
-        device: deviceKind(),
-        'pairs of operation and type': used.length,
-        'without a GPU kernel': without.map(({ name }) => name).join(' ') || 'none',
-        'seconds of the first run of all': (performance.now() - startedAt) / 1_000,
-      },
-    ],
-    notes: deviceWarnings(),
+  yield {
+    backend: backendVersion(),
+    device: deviceKind(),
+    'pairs of operation and type': used.length,
+    'without a GPU kernel': without.map(({ name }) => name).join(' ') || 'none',
+    'seconds of the first run of all': (performance.now() - startedAt) / 1_000,
   }
+  yield* deviceWarnings()
 }

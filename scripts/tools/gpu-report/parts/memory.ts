@@ -6,7 +6,7 @@ import type { Model } from '../../../../models/model.ts'
 import { loadSamAudio } from '../../../../models/sam-audio/sam-audio.ts'
 import { native } from '../../../../models/tensor.ts'
 import { mebibytes } from '../measure.ts'
-import type { Run, Row } from '../options.ts'
+import type { Run } from '../options.ts'
 
 const path = (name: string) => fileURLToPath(new URL(`../../../../${name}`, import.meta.url))
 
@@ -15,8 +15,7 @@ const MODELS: Readonly<Record<string, () => Promise<Model>>> = {
   'SAM-Audio, tiny': () => loadSamAudio(path('test/fixtures/sam-audio')),
 }
 
-export const memoryPart: Run = async ({ batches, seconds }, hasTime) => {
-  const rows: Row[] = []
+export const memoryPart: Run = async function* ({ batches, seconds }, hasTime) {
   for (const [name, load] of Object.entries(MODELS)) {
     const prediction = await predictMemory(load, seconds)
     const before = inUse()
@@ -29,7 +28,7 @@ export const memoryPart: Run = async ({ batches, seconds }, hasTime) => {
       takeThrough(model, { lanes, seconds }, () => {
         peak = Math.max(peak, native.binding.memoryStats()?.peak ?? 0)
       })
-      rows.push({
+      yield {
         model: name,
         lanes,
         seconds,
@@ -37,11 +36,11 @@ export const memoryPart: Run = async ({ batches, seconds }, hasTime) => {
         'predicted weights': mebibytes(prediction.weightsBytes),
         'work, MiB': mebibytes(peak - weights),
         'predicted work': mebibytes(bytesFor(lanes, prediction)),
-      })
+      }
     }
   }
   const { limit = 0 } = native.binding.memoryStats() ?? {}
-  return { rows, notes: [`The allocator may give out ${mebibytes(limit)} MiB.`] }
+  yield `The allocator may give out ${mebibytes(limit)} MiB.`
 }
 
 /** What stays, the peak begins anew. */

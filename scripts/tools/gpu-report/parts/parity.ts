@@ -1,27 +1,24 @@
 /** How far the port is from the reference here: the tensors of `winnow parity`, by stage. */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parity } from '../../../cli/parity/command.ts'
 import type { Comparison } from '../../../cli/parity/comparison.ts'
 import type { Run } from '../options.ts'
 
-const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/sam-audio', import.meta.url))
+const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures', import.meta.url))
+const MODELS = ['sam-audio', 'htdemucs', 'audiosep', 'roformer']
 
 type Line = Comparison & { stage: string }
 
-export const compareWithReference: Run = async () => {
-  let text = ''
-  const stdout = { write: (more: string) => void (text += more) }
-  await parity([FIXTURES, '--json'], { stdout, stderr: { write: () => undefined } })
-  const lines = text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Line)
-  const stages = [...new Set(lines.map(({ stage }) => stage))]
-  return {
-    rows: stages.map((stage) => {
+export const compareWithReference: Run = async function* (_, hasTime) {
+  for (const model of MODELS) {
+    if (!hasTime()) break
+    const lines = await linesOf(model)
+    for (const stage of new Set(lines.map((line) => line.stage))) {
       const own = lines.filter((line) => line.stage === stage)
       const worst = own.reduce((a, b) => (b.error * a.allowed > a.error * b.allowed ? b : a))
-      return {
+      yield {
+        model,
         stage,
         tensors: own.length,
         'beyond what is allowed': own.filter(({ error, allowed }) => error > allowed).length,
@@ -29,6 +26,17 @@ export const compareWithReference: Run = async () => {
         difference: worst.error.toExponential(1),
         allowed: worst.allowed.toExponential(1),
       }
-    }),
+    }
   }
+}
+
+async function linesOf(model: string): Promise<Line[]> {
+  let text = ''
+  const stdout = { write: (more: string) => void (text += more) }
+  const stderr = { write: () => undefined }
+  await parity([join(FIXTURES, model), '--json'], { stdout, stderr })
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line)
 }

@@ -6,34 +6,32 @@ import { createScope } from '../../../../test/harness/scope.ts'
 import { noise } from '../../../../test/harness/signals.ts'
 import { wavBytes } from '../../../../test/harness/wav.ts'
 import { separateFile, startWinnow, type Winnow } from '../../../../test/harness/start-winnow.ts'
-import type { Found, Run, Row } from '../options.ts'
+import type { Run, Row } from '../options.ts'
 
 const RATE = 44_100
 const SETTINGS = { JOBS_MAX: '64', PRECISION: process.env.PRECISION ?? 'auto' }
 
 export const servicePart: Run = ({ requests, seconds }, hasTime) =>
-  withService(async (winnow) => {
+  withService(async function* (winnow) {
     const file = await soundFile(winnow, seconds)
     const separate = () => separateFile(winnow, file, { prompt: 'rain' })
     for (let i = 0; i < 2; i += 1) await separate()
-    const rows: Row[] = []
     for (const count of requests) {
       if (!hasTime()) break
       const startedAt = performance.now()
       await Promise.all(Array.from({ length: count }, separate))
       const taken = (performance.now() - startedAt) / 1_000
-      rows.push({
+      yield {
         requests: count,
         'seconds of each': seconds,
         'all done, s': taken,
         'audio-seconds a second': (count * seconds) / taken,
-      })
+      }
     }
-    return { rows }
   })
 
 export const soakPart: Run = ({ soakSeconds, seconds }) =>
-  withService(async (winnow) => {
+  withService(async function* (winnow) {
     const file = await soundFile(winnow, seconds)
     const engine = connectEngine(winnow.engines[0]!.ready.control!)
     const separate = () => separateFile(winnow, file, { prompt: 'rain' })
@@ -53,22 +51,18 @@ export const soakPart: Run = ({ soakSeconds, seconds }) =>
     const after = await residentBytes()
     engine.close()
     const mib = (bytes: number) => Math.round(bytes / 2 ** 20)
-    return {
-      rows: [
-        {
-          seconds: (performance.now() - startedAt) / 1_000,
-          'requests completed': done,
-          'engine before, MiB': mib(before),
-          'engine after, MiB': mib(after),
-        },
-      ],
+    yield {
+      seconds: (performance.now() - startedAt) / 1_000,
+      'requests completed': done,
+      'engine before, MiB': mib(before),
+      'engine after, MiB': mib(after),
     }
   })
 
-async function withService(work: (winnow: Winnow) => Promise<Found>): Promise<Found> {
+async function* withService(work: (winnow: Winnow) => AsyncGenerator<Row>) {
   const scope = createScope()
   try {
-    return await work(await startWinnow(scope, { env: SETTINGS }))
+    yield* work(await startWinnow(scope, { env: SETTINGS }))
   } finally {
     await scope.end()
   }

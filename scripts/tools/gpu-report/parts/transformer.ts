@@ -1,6 +1,5 @@
 /** One evaluation of SAM-Audio's transformer by size, width and batch, beside PyTorch's. */
 import { fileURLToPath } from 'node:url'
-import { WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
 import { onShapes } from '../../../../models/memory/shape-binding.ts'
 import type { Precision } from '../../../../models/precision.ts'
 import { readConfig, type TransformerConfig } from '../../../../models/sam-audio/config.ts'
@@ -9,7 +8,7 @@ import { native, tf } from '../../../../models/tensor.ts'
 import { startPyTorch, type PyTorch } from '../../../../bench/pytorch.ts'
 import { publishedSizes, type PublishedSize } from '../../../../test/harness/published.ts'
 import { randomWeights, transformerShapes } from '../../../../test/harness/random-weights.ts'
-import { least, mebibytes, timed } from '../measure.ts'
+import { leastOf, mebibytes, speedOf } from '../measure.ts'
 import type { Options, Run, Row } from '../options.ts'
 
 const TINY = fileURLToPath(
@@ -20,23 +19,18 @@ const FEATURES = 256
 const WORDS = 12
 const PRECISIONS: readonly Precision[] = ['bfloat16', 'float32']
 
-export const transformerPart: Run = async (options, hasTime) => {
-  const rows: Row[] = []
+export const transformerPart: Run = async function* (options, hasTime) {
   const skipped: string[] = []
   for (const size of options.sizes) {
     const config = await configOf(size)
     const pytorch = options.pytorch ? start(options, config) : null
     for (const precision of PRECISIONS) {
-      if (hasTime())
-        rows.push(...(await measured({ size, config, precision }, options, pytorch, hasTime)))
+      if (hasTime()) yield* measured({ size, config, precision }, options, pytorch, hasTime)
       else skipped.push(`${size} in ${precision}`)
     }
     pytorch?.stop()
   }
-  return {
-    rows,
-    notes: skipped.length > 0 ? [`Not measured, for want of time: ${skipped.join(', ')}.`] : [],
-  }
+  if (skipped.length > 0) yield `Not measured, for want of time: ${skipped.join(', ')}.`
 }
 
 interface Case {
@@ -59,12 +53,12 @@ const start = ({ pytorch, seconds }: Options, { dim, layers, heads }: Transforme
 
 const framesOf = (seconds: number): number => Math.ceil(FRAMES_PER_SECOND * seconds)
 
-async function measured(
+async function* measured(
   { size, config, precision }: Case,
   { batches, seconds }: Options,
   pytorch: PyTorch | null,
   hasTime: () => boolean,
-): Promise<Row[]> {
+): AsyncGenerator<Row> {
   const load = () =>
     loadTransformer(randomWeights(transformerShapes(config, FEATURES)), config, FEATURES, precision)
   const predicted = await onShapes(async (memory) => {
@@ -79,28 +73,22 @@ async function measured(
   const startedAt = performance.now()
   const transformer = load()
   const loadSeconds = (performance.now() - startedAt) / 1_000
-  const rows: Row[] = []
   for (const [i, batch] of batches.entries()) {
     if (!hasTime()) break
     const run = () => evaluate(transformer, config, batch, framesOf(seconds))
-    const single = timed(run, WARM_UP_CALLS, hasTime)
-    const graph = timed(run, 5, hasTime)
-    rows.push({
+    const { best, cells } = speedOf(run, hasTime)
+    yield {
       size,
       precision,
       batch,
       frames: framesOf(seconds),
       'load, s': loadSeconds,
-      'first call, ms': single.millis[0]!,
-      'single operations, ms': least(single.millis),
-      'graph, ms': least(graph.millis),
-      'PyTorch, ms': pytorch && (await pytorch.measure(`${batch} ${precision}`)),
-      'TFLOP a second': (batch * flopOf(config, framesOf(seconds))) / least(graph.millis) / 1e9,
-      'peak MiB': single.peakMib,
+      ...cells,
+      'PyTorch, ms': pytorch && (await leastOf(pytorch, `${batch} ${precision}`)),
+      'TFLOP a second': (batch * flopOf(config, framesOf(seconds))) / best / 1e9,
       'predicted MiB': mebibytes(predicted[i]!),
-    })
+    }
   }
-  return rows
 }
 
 /** Weights of a size that are not needed any more are freed with their process. */

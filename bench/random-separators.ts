@@ -1,0 +1,76 @@
+/** The networks of the open models at their published sizes with random weights, in memory. */
+import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
+import { readAudioSepConfig } from '../models/audiosep/config.ts'
+import { loadNetwork as loadAudioSep } from '../models/audiosep/network/network.ts'
+import { spectrumOf, wavesOf } from '../models/audiosep/spectrum.ts'
+import { readHTDemucsConfig } from '../models/htdemucs/config.ts'
+import { loadNetwork as loadHTDemucs } from '../models/htdemucs/network/network.ts'
+import { readRoformerConfig } from '../models/roformer/config.ts'
+import { loadNetwork as loadRoformer } from '../models/roformer/network/network.ts'
+import type { Precision } from '../models/precision.ts'
+import { tf, type Tensor } from '../models/tensor.ts'
+import { randomWeights } from '../test/harness/random-weights.ts'
+import { readInventory, ROFORMER_SAMPLES } from './random-models.ts'
+
+const AUDIOSEP_RATE = 32_000
+const AUDIOSEP_SECONDS = 10
+
+export interface Separator {
+  /** Seconds of sound in one item of a batch. */
+  seconds: number
+  /** Random inputs for so many items. */
+  inputs: (batch: number) => Tensor[]
+  separate: (...inputs: Tensor[]) => Tensor
+}
+
+/** By the name of the model. */
+export const RANDOM_SEPARATORS: Readonly<Record<string, (precision: Precision) => Separator>> = {
+  htdemucs: (precision) => {
+    const { kwargs, shapes } = readInventory('htdemucs')
+    const config = readHTDemucsConfig(kwargs)
+    const { separate } = loadHTDemucs(randomWeights(shapes).in(precision), config)
+    const { audioChannels, sampleRate, segmentSamples } = config
+    return {
+      seconds: segmentSamples / sampleRate,
+      inputs: (batch) => [tf.randomNormal([batch, audioChannels, segmentSamples], 0, 0.1)],
+      separate: (mixture) => separate(mixture!),
+    }
+  },
+  audiosep: (precision) => {
+    const used = Object.entries(readInventory('audiosep').shapes).filter(([name]) =>
+      isUsedTensor(name),
+    )
+    const weights = randomWeights(Object.fromEntries(used)).in(precision)
+    const config = readAudioSepConfig(weights, { sampleRate: AUDIOSEP_RATE })
+    const network = loadAudioSep(weights.at('ss_model'), config)
+    const samples = AUDIOSEP_RATE * AUDIOSEP_SECONDS
+    return {
+      seconds: AUDIOSEP_SECONDS,
+      inputs: (batch) => [
+        tf.randomNormal([batch, samples], 0, 0.1),
+        tf.randomNormal([batch, config.conditionDim]),
+      ],
+      separate: (waves, condition) =>
+        tf.tidy(() => {
+          const spectrum = spectrumOf(waves!, config)
+          const answer = network.forward(spectrum.magnitude, condition!)
+          return wavesOf(spectrum, answer, samples, config)
+        }),
+    }
+  },
+  roformer: (precision) => {
+    const { kwargs, shapes } = readInventory('roformer', 'mel-band-roformer-kim')
+    const config = readRoformerConfig({
+      model: kwargs,
+      audio: { chunk_size: ROFORMER_SAMPLES },
+      training: { target_instrument: 'vocals' },
+    })
+    const { separate } = loadRoformer(randomWeights(shapes).in(precision), config)
+    const { audioChannels, sampleRate } = config
+    return {
+      seconds: ROFORMER_SAMPLES / sampleRate,
+      inputs: (batch) => [tf.randomNormal([batch, audioChannels, ROFORMER_SAMPLES], 0, 0.1)],
+      separate: (mixture) => separate(mixture!),
+    }
+  },
+}
