@@ -43,7 +43,7 @@ const gatewayMetrics = {
   winnow_webhook_tries_total: {
     of: 'gateway',
     type: 'counter',
-    help: 'Webhooks posted, by the state that followed: delivered, pending (another try), failed.',
+    help: 'Webhooks posted, by the state that followed: delivered, pending (a retry), failed.',
     labelNames: ['state'],
   },
   winnow_http_request_seconds: {
@@ -81,13 +81,13 @@ const gatewayMetrics = {
     type: 'gauge',
     help: 'Webhooks neither delivered nor given up.',
   },
-  winnow_webhooks_due: { of: 'gateway', type: 'gauge', help: 'Of these, such as are due now.' },
+  winnow_webhooks_due: { of: 'gateway', type: 'gauge', help: 'Of these, those due now.' },
   winnow_status_watches: {
     of: 'gateway',
     type: 'gauge',
     help: 'Open status streams and Watch calls.',
   },
-  winnow_engines: { of: 'gateway', type: 'gauge', help: 'Engines that are there.' },
+  winnow_engines: { of: 'gateway', type: 'gauge', help: 'Engines that report to the gateway.' },
   winnow_database_up: {
     of: 'gateway',
     type: 'gauge',
@@ -122,11 +122,11 @@ const engineMetrics = {
     help: '1 for the state that the engine is in: READY, BUSY, PAUSED or DRAINING.',
     labelNames: ['state'],
   },
-  winnow_engine_leases: { of: 'engine', type: 'gauge', help: 'Jobs in hand.' },
+  winnow_engine_leases: { of: 'engine', type: 'gauge', help: 'Jobs leased.' },
   winnow_engine_leases_max: {
     of: 'engine',
     type: 'gauge',
-    help: 'Jobs that may be in hand at once: JOBS_MAX.',
+    help: 'Most jobs leased at once: JOBS_MAX.',
   },
   winnow_engine_lanes: {
     of: 'engine',
@@ -177,7 +177,7 @@ const engineMetrics = {
   winnow_job_queue_seconds: {
     of: 'engine',
     type: 'histogram',
-    help: 'From the submit of a request to the beginning of a try of it.',
+    help: 'From the submit of a request to the start of an attempt.',
     buckets: JOB_SECONDS,
   },
   winnow_job_run_seconds: {
