@@ -56,6 +56,22 @@ const COLUMNS_MAX_OF_TESTS = 120
 const FUNCTION_LINES_MAX = 60
 /** Words of documents that are read in one go. */
 const WORDS_MAX = { 'models/mini/card.md': 800, 'docs/performance.md': 900 }
+/** Holds for the README and `docs/` together. */
+const ALL_WORDS_MAX = 25_000
+const SENTENCE_WORDS_MAX = 30
+/** Words that documents do without; for "beside", "next to" or "compared with". */
+const AVOIDED =
+  /\b(told|heard|anew|aloud|beside|for ever|as well as|in hand|give[ns]? back|tr(y|ied) again)\b/i
+/** Pages that users read; the one of licences is generated. */
+const PAGES = ['docs', 'clients', 'models', 'bench', 'examples', '.']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: folder !== '.' }).map((name) =>
+      join(folder, String(name)),
+    ),
+  )
+  .filter((path) => /^(docs\/.*|models\/[\w-]+\/card|[\w/]*README|[A-Z]+)\.md$/.test(path))
+  .filter((path) => !/training|node_modules|venv/.test(path))
+  .filter((path) => path !== 'docs/licences.md')
 
 interface Source {
   path: string
@@ -321,9 +337,47 @@ test('relative links of documents lead somewhere', () => {
 
 test('documents that promise to be short are', () => {
   for (const [path, wordsMax] of Object.entries(WORDS_MAX)) {
-    const words = readFileSync(join(ROOT, path), 'utf8').split(/\s+/).filter(Boolean)
-    assert.ok(words.length <= wordsMax, `${path} has ${words.length} words, not ${wordsMax}`)
+    const words = wordsOf(readFileSync(join(ROOT, path), 'utf8'))
+    assert.ok(words <= wordsMax, `${path} has ${words} words, not ${wordsMax}`)
   }
+  const words = PAGES.filter((path) => /^(docs\/|(README|CONTRIBUTING|SECURITY)\.md)/.test(path))
+    .map((path) => wordsOf(readFileSync(join(ROOT, path), 'utf8')))
+    .reduce((sum, count) => sum + count, 0)
+  assert.ok(words <= ALL_WORDS_MAX, `README and docs have ${words} words, not ${ALL_WORDS_MAX}`)
+})
+
+/** Rules of a table, dashes and the like are no words. */
+const wordsOf = (text: string): number =>
+  text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
+
+/** A page's paragraphs, list items and cells of tables, without code and targets of links. */
+function proseOf(path: string): { text: string; isSentence: boolean }[] {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+    .replace(/^```[^]*?^```$|<!--[^]*?-->/gm, '')
+    .replace(/``.+?``|`[^`]*`/g, 'CODE')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+  return text
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|#+) |\|)|\|/)
+    .map((part) => part.replace(/\s+/g, ' ').trim())
+    .map((part) => ({ text: part, isSentence: /[.:]$/.test(part) }))
+}
+
+test('documents have short sentences, and the words of their field', () => {
+  const found = PAGES.filter((path) => path !== 'docs/gpu.md').flatMap((path) =>
+    proseOf(path).flatMap(({ text, isSentence }) => {
+      const term = AVOIDED.exec(text)?.[0]
+      const doubled = /(?<![\w-])([a-z]+) \1(?![\w-])/.exec(text)?.[0]
+      const long = text
+        .split(/(?<=[.!?:]) (?=["“(*]*[A-Z])/)
+        .find((sentence) => isSentence && wordsOf(sentence) > SENTENCE_WORDS_MAX)
+      return [
+        ...(term ? [`${path}: "${term}" in "${text}": see AVOIDED`] : []),
+        ...(doubled ? [`${path}: "${doubled}"`] : []),
+        ...(long ? [`${path}: ${wordsOf(long)} words, not ${SENTENCE_WORDS_MAX}: "${long}"`] : []),
+      ]
+    }),
+  )
+  assert.deepEqual(found, [])
 })
 
 test('files that the architecture names exist', () => {
