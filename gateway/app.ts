@@ -35,6 +35,7 @@ import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
 import { resultRoute } from './routes/result.ts'
+import { separateRoute } from './routes/separate.ts'
 import { codeRoute, PLAYGROUND, sessionRoutes } from './routes/sessions.ts'
 import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
@@ -89,6 +90,11 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await app.register(async (v1) => {
     await apiRoutes(v1, deps, createAuthenticator(deps))
     if (hasPage) codeRoute(v1, deps)
+  })
+  await app.register(async (v1) => {
+    // without a deadline for bodies, as they are files
+    admitCallers(v1, deps, createAuthenticator(deps))
+    await separateRoute(v1, deps)
   })
   if (hasPage) {
     playgroundRoutes(app, deps)
@@ -150,12 +156,16 @@ async function sessionApi(app: FastifyInstance, deps: Deps): Promise<void> {
 
 type Authenticator = ReturnType<typeof createAuthenticator>
 
-/** Everything that needs an account. */
-async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authenticator) {
+function admitCallers(app: FastifyInstance, deps: Deps, authenticate: Authenticator): void {
   app.decorateRequest('accountId', '').decorateRequest('apiKey')
   installTracing(app)
   app.addHook('onRequest', authenticate)
   installRateLimit(app, deps.rateLimiter)
+}
+
+/** Everything that needs an account, but for calls that bring a file. */
+async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authenticator) {
+  admitCallers(app, deps, authenticate)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
   keepBodyText(app)

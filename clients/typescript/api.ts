@@ -379,6 +379,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audio/separate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a file with its prompt; wait for the result
+         * @description Extension. Creates the file, takes its bytes and submits the separation. The fields are those of a submit and its `input`: `prompt` once for each sound, `metadata` and `spans` as JSON. `file` is the last part; the key then needs the scope `files:write`, too. With `Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), or that of a submit (202) once the time is up.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        post: operations["separate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/fleet": {
         parameters: {
             query?: never;
@@ -432,6 +454,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/accounts/{account_id}/credit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add seconds to the balance of an account */
+        post: operations["creditAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/accounts/{account_id}/disable": {
         parameters: {
             query?: never;
@@ -460,23 +499,6 @@ export interface paths {
         put?: never;
         /** Admit the keys of a disabled account again */
         post: operations["enableAccount"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/accounts/{account_id}/credit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Add seconds to the balance of an account */
-        post: operations["creditAccount"];
         delete?: never;
         options?: never;
         head?: never;
@@ -709,7 +731,7 @@ export interface components {
              * @description true: the target sounds here; false: it does not.
              * @default true
              */
-            include?: boolean | null;
+            include?: boolean;
         };
         /** CreateAccountRequest */
         CreateAccountRequest: {
@@ -1329,6 +1351,79 @@ export interface components {
             object: "list";
             data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
+        };
+        /** SeparateForm */
+        SeparateForm: {
+            /** @description The sound to extract, in plain language; given again, one more of them. */
+            prompt: string;
+            /**
+             * Format: uri
+             * @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
+             */
+            audio_url?: string;
+            /** @description An extension: of a COMPLETED request, one of whose outputs is the media. With `output`. */
+            request_id?: string;
+            /**
+             * @description An extension: which output of the request of `request_id`.
+             * @enum {unknown}
+             */
+            output?: "target" | "residual";
+            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            output_index?: number;
+            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            audio_track?: number;
+            /**
+             * @description An extension: the model that answers all prompts, by its name in `GET /v1/models`; `auto`: the words of each prompt decide.
+             * @default auto
+             */
+            separator?: string;
+            /**
+             * @description Predict first where the target sounds.
+             * @default false
+             */
+            predict_spans?: boolean;
+            /**
+             * @description Candidates to choose the best from.
+             * @default 1
+             */
+            reranking_candidates?: number;
+            /**
+             * @description Speed against quality.
+             * @default balanced
+             * @enum {unknown}
+             */
+            acceleration?: "fast" | "balanced" | "quality";
+            /**
+             * @description Seconds of media in one model pass; less than 1 is taken for 1.
+             * @default 60
+             */
+            max_chunk_duration?: number;
+            /**
+             * @description Seconds; more than half a chunk is taken for half of one.
+             * @default 5
+             */
+            chunk_overlap?: number;
+            /**
+             * @description Coding of the outputs.
+             * @default wav
+             * @enum {unknown}
+             */
+            output_format?: "wav" | "mp3" | "flac";
+            /** @description Where the target sounds, or does not. */
+            spans?: components["schemas"]["AudioSpan"][];
+            /**
+             * Format: uri
+             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
+             */
+            webhookUrl?: string;
+            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            webhookSecret?: string;
+            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description The media, as the last part. Exactly one of file, audio_url and request_id. */
+            file?: string;
         };
         /** SeparationCompletedEvent */
         SeparationCompletedEvent: {
@@ -3454,6 +3549,201 @@ export interface operations {
             };
         };
     };
+    separate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new. */
+                "Idempotency-Key"?: string;
+                /** @description As in RFC 7240: `wait=30` waits 30 seconds for the result. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["SeparateForm"];
+            };
+        };
+        responses: {
+            /** @description The outputs of a completed request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueResultResponse"];
+                };
+            };
+            /** @description The request is in the queue, and will end `COMPLETED` or `FAILED`. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueSubmitResponse"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             *
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `RESULT_NOT_READY`: The request has not finished yet.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             *
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FILE_EXPIRED`: The file has expired; upload it again. */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed.
+             *
+             *     `MEDIA_TOO_LONG`: The media is longer than allowed.
+             */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: content_type must be audio/*, video/*, application/ogg or application/octet-stream. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again later.
+             *
+             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched.
+             *
+             *     `QUEUE_UNAVAILABLE`: The request could not be queued; try again.
+             */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     showFleet: {
         parameters: {
             query?: never;
@@ -3720,6 +4010,102 @@ export interface operations {
             };
         };
     };
+    creditAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreditRequest"];
+            };
+        };
+        responses: {
+            /** @description Account */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     disableAccount: {
         parameters: {
             query?: never;
@@ -3808,102 +4194,6 @@ export interface operations {
             };
             /** @description `NOT_FOUND`: There is nothing at this address. */
             404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: Something went wrong on our side. */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-        };
-    };
-    creditAccount: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                account_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CreditRequest"];
-            };
-        };
-        responses: {
-            /** @description Account */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Account"];
-                };
-            };
-            /**
-             * @description `INVALID_REQUEST`: The request is not valid.
-             *
-             *     `INVALID_PARAMETER`: A parameter is outside its limits.
-             *
-             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
-             *
-             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
-            402: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `NOT_FOUND`: There is nothing at this address. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body. */
-            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

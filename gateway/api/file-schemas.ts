@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 import { LIMITS } from '../../shared/separation-options.ts'
 import { DateTime, NO_NUL, Nullable } from './schemas.ts'
 
-const INPUT_PURPOSE = 'audio.separate.input'
+export const INPUT_PURPOSE = 'audio.separate.input'
 
 export const File = Type.Object(
   {

@@ -54,7 +54,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       security: [{ apiKey: [] }],
     },
     transform: ({ schema: own, url, route }) => {
-      const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
+      const isJson = own?.body && !own.consumes
+      const schema = isJson ? { ...own, body: describeNulls(own.body as object) } : own
       const scope = route.config?.scope
       if (!scope) return { schema, url }
       const response = {

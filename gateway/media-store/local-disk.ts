@@ -36,6 +36,7 @@ import {
   type SignedMethod,
 } from './signed-url.ts'
 import { OWNER_KEY } from './media-store.ts'
+import { piecesOf } from './pieces.ts'
 import type {
   Download,
   LocalDisk,
@@ -70,8 +71,6 @@ const FILE_MODE = 0o600
 const SILENT_MS = HOUR_MS
 /** A hint to clients; nobody can know when there is room. */
 const RETRY_AFTER_SECONDS = 60
-/** A refused body stays open, so that the response can still be sent. */
-const KEEP_OPEN = { destroyOnReturn: false }
 /** The free space is measured again after this much of one body. */
 const ROOM_CHECK_BYTES = 16 * 2 ** 20
 
@@ -145,6 +144,11 @@ class MediaFolder implements LocalDisk {
       throw isDiskFull(error) ? noRoom(error) : error
     })
     return staged
+  }
+
+  async save(key: string, body: Readable, limits: StageLimits): Promise<void> {
+    const staged = await this.stage(body, limits)
+    await staged.place(key).finally(() => staged.discard())
   }
 
   async adopt(name: string): Promise<StagedMedia | undefined> {
@@ -249,18 +253,15 @@ async function* countedPieces(
 ): AsyncGenerator<Buffer, void, void> {
   let [bytes, checkedBytes] = [0, 0]
   await assertRoom(limits.bytes ?? 0)
-  for await (const piece of timelyPieces(body, limits)) {
+  for await (const piece of piecesOf(body, limits)) {
     bytes += piece.length
-    if (limits.bytes !== undefined && bytes > limits.bytes) throw tooLarge(limits.bytes)
     if (bytes - checkedBytes > ROOM_CHECK_BYTES) {
       // others are writing, too
       checkedBytes = bytes
       await assertRoom(0)
     }
-    limits.onPiece?.(piece)
     yield piece
   }
-  if (limits.bytes !== undefined && bytes < limits.bytes) throw tooSmall(bytes, limits.bytes)
 }
 
 async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
@@ -281,36 +282,6 @@ async function makeDurable(path: string): Promise<void> {
   }
 }
 
-/**
- * The pieces of `body`; throws when nothing arrives for too long, and the reason of `signal` even
- * while nothing arrives.
- */
-async function* timelyPieces(
-  body: Readable,
-  { silentMsMax, signal }: StageLimits,
-): AsyncGenerator<Buffer> {
-  const pieces = body.iterator(KEEP_OPEN) as AsyncIterator<Buffer>
-  let fail: (error: Error) => void = () => undefined
-  const timer = setTimeout(() => fail(tooSilent(silentMsMax)), silentMsMax)
-  const stop = () => fail(signal.reason as Error)
-  signal.addEventListener('abort', stop)
-  try {
-    for (;;) {
-      signal.throwIfAborted()
-      timer.refresh()
-      const { done, value } = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
-        fail = reject
-        pieces.next().then(resolve, reject)
-      })
-      if (done) return
-      yield value
-    }
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
-  }
-}
-
 const isDiskFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
@@ -319,21 +290,6 @@ const noRoom = (cause?: unknown) =>
     message: 'There is no room for this media now; try again later.',
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-  })
-
-const tooSilent = (ms: number) =>
-  new ServiceError('INVALID_REQUEST', {
-    message: `No byte of the body came for ${ms / 1_000} seconds; send it again.`,
-  })
-
-const tooLarge = (wanted: number) =>
-  new ServiceError('PAYLOAD_TOO_LARGE', {
-    message: `The body is larger than the ${wanted} bytes of file_size.`,
-  })
-
-const tooSmall = (given: number, wanted: number) =>
-  new ServiceError('INVALID_REQUEST', {
-    message: `The body ended after ${given} bytes; file_size is ${wanted}.`,
   })
 
 const empty = () => Readable.from([])

@@ -49,6 +49,8 @@ export interface BaseMediaStore {
   uploadUrl(upload: Upload): Promise<string>
   /** An address that returns the media, whole or by range, without an API key. */
   downloadUrl(download: Download): Promise<string>
+  /** Stores all of `body` under `key`, durably, or nothing on failure. */
+  save(key: string, body: Readable, limits: StageLimits): Promise<void>
   /** Deletes what is stored under `key`, and all that lies below it; nothing there is no error. */
   remove(key: string): Promise<void>
   /** All that is stored, in any order. Concurrent changes may be missed. */
@@ -90,6 +92,8 @@ export interface LocalDisk extends BaseMediaStore {
 export interface StageLimits {
   /** Exactly this many bytes, or it fails with `PAYLOAD_TOO_LARGE` or `INVALID_REQUEST`. */
   bytes?: number
+  /** At most this many bytes, or it fails with `PAYLOAD_TOO_LARGE`. */
+  bytesMax?: number
   /** A longer pause of the sender ends the upload. */
   silentMsMax: number
   /** When it aborts, it fails with its reason. */

@@ -1,11 +1,13 @@
 /**
  * Media in a bucket of an S3-compatible store, which clients and engines reach by presigned
- * addresses (Signature Version 4): its bytes never pass through the gateway.
+ * addresses (Signature Version 4): only what comes in one call with its prompt passes through the
+ * gateway.
  *
  * An address can be used repeatedly until it expires, so clients upload to `incoming/`. The gateway
  * copies an accepted upload to its key, where later uploads do not change it.
  */
 
+import { Readable } from 'node:stream'
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
@@ -19,11 +21,20 @@ import {
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
+import { Upload as UploadInParts } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import contentDisposition from 'content-disposition'
 import { OWNER_KEY } from './media-store.ts'
+import { piecesOf } from './pieces.ts'
 import type { Audience } from './signed-url.ts'
-import type { PendingUpload, Bucket, Download, StoredMedia, Upload } from './media-store.ts'
+import type {
+  PendingUpload,
+  Bucket,
+  Download,
+  StageLimits,
+  StoredMedia,
+  Upload,
+} from './media-store.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../../shared/durations.ts'
 import { StartError } from '../../shared/process/lifecycle.ts'
 
@@ -129,6 +140,15 @@ class S3Bucket implements Bucket {
       ...(contentType && { ResponseContentType: contentType }),
     })
     return getSignedUrl(this.#clients[audience], get, { expiresIn: secondsUntil(expiresAt) })
+  }
+
+  async save(key: string, body: Readable, limits: StageLimits): Promise<void> {
+    const upload = new UploadInParts({
+      client: this.#s3,
+      params: { Bucket: this.#bucket, Key: key, Body: Readable.from(piecesOf(body, limits)) },
+      queueSize: 1, // one part of 5 MiB in memory
+    })
+    await upload.done()
   }
 
   async pendingUploadOf(key: string): Promise<PendingUpload | undefined> {

@@ -25,6 +25,8 @@ export interface Submitted {
   body: unknown
   /** The compact JSON of its metadata, if it has any. */
   metadataText?: string | undefined
+  /** What a repeated submit must have alike; the body, unless it is given. */
+  fingerprinted?: unknown
   /** The value of the header of that name. */
   idempotencyKey?: string | string[] | undefined
   /** Aborts when the client no longer waits for the answer; nothing is stored then. */
@@ -52,10 +54,10 @@ type SubmitDeps = SourceDeps &
 export async function submit(
   deps: SubmitDeps,
   accountId: string,
-  { body, metadataText, idempotencyKey, signal }: Submitted,
+  { body, metadataText, fingerprinted = body, idempotencyKey, signal }: Submitted,
 ): Promise<string> {
   const submission = checkSubmission(body, metadataText)
-  const key = readIdempotencyKey(idempotencyKey, accountId, { body, metadataText })
+  const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
   const earlier = key && (await findAnswer(deps, key))
   if (earlier !== undefined) return earlier
   await assertSeparator(deps.engineRegistry, submission)

@@ -6,12 +6,24 @@ import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.
 import { hungUp, submit } from '../requests/submit.ts'
 
 /** Operations that take the returned id. */
-const LINKS = Object.fromEntries(
+export const submitLinks = Object.fromEntries(
   ['getStatus', 'streamStatus', 'getResult', 'cancelRequest'].map((operationId) => [
     operationId,
     { operationId, parameters: { request_id: '$response.body#/request_id' } },
   ]),
 )
+
+export const idempotencyHeader = {
+  'Idempotency-Key': {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
+    description:
+      'Extension. For 24 hours, the same key with the same body gets the same ' +
+      'answer and submits nothing new.',
+  },
+} as const
 
 /** Endpoint 5: accepts a separation. */
 export function submitRoute(app: FastifyInstance, deps: Deps): void {
@@ -26,20 +38,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
           'Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Answers at ' +
           'once; follow the request by its three addresses.',
         tags: ['queue'],
-        headers: {
-          type: 'object',
-          properties: {
-            'Idempotency-Key': {
-              type: 'string',
-              minLength: 1,
-              maxLength: 255,
-              pattern: '^[!-~]+$',
-              description:
-                'Extension. For 24 hours, the same key with the same body gets the same ' +
-                'answer and submits nothing new.',
-            },
-          },
-        },
+        headers: { type: 'object', properties: idempotencyHeader },
         body: SubmitAudioSeparateRequest,
         response: responses({ 202: QueueSubmitResponse }, [
           400,
@@ -57,7 +56,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
           502,
         ]),
       },
-      links: { 202: LINKS },
+      links: { 202: submitLinks },
     },
     async (request, reply) => {
       const { accountId, body, bodyText, headers } = request

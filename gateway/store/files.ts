@@ -83,18 +83,21 @@ export async function keepMedia(store: Store, fileId: string): Promise<boolean> 
   return file !== undefined
 }
 
-/** Moves a file from pending to uploaded; false when it already was, or has expired. */
+/**
+ * Moves a file from pending to uploaded; false when it already was, or has expired.
+ * @param noted its size, too, where it was not known before
+ */
 export async function markFileUploaded(
   store: Store,
   fileId: string,
-  times: { uploaded_at: string; expires_at: string },
+  noted: Pick<FileRow, 'expires_at'> & { uploaded_at: string; file_size?: number },
 ): Promise<boolean> {
   const { numUpdatedRows } = await store
     .updateTable('files')
-    .set(times)
+    .set(noted)
     .where('file_id', '=', fileId)
     .where('uploaded_at', 'is', null)
-    .where('expires_at', '>', times.uploaded_at)
+    .where('expires_at', '>', noted.uploaded_at)
     .where('media_removed_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows === 1n

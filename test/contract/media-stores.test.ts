@@ -180,6 +180,28 @@ async function uploadSteps(step: Stop, store: Bucket | null): Promise<void> {
     },
   )
 
+  await step('a file that comes with its prompt is kept whole, or not at all', async (t) => {
+    const { gateway, fetch: open } = await start(t, store)
+    const post = (bytes: Uint8Array<ArrayBuffer>) => {
+      const body = new FormData()
+      body.append('prompt', 'a bell')
+      body.append('file', new Blob([bytes], { type: 'audio/wav' }), 'a.wav')
+      const headers = { authorization: `Bearer ${gateway.key}` }
+      return open(`${PUBLIC_URL}/v1/audio/separate`, { method: 'POST', headers, body })
+    }
+    const bytes = new Uint8Array(6 * 2 ** 20).map((_, i) => i % 251) // more than one part
+    const submitted = await post(bytes)
+    assert.equal(submitted.status, 202)
+    const { request_id: requestId } = (await submitted.json()) as { request_id: string }
+    await gateway.publish()
+    const kept = await open(gateway.broker.jobOf(requestId).source.url)
+    assert.deepEqual(new Uint8Array(await kept.arrayBuffer()), bytes)
+    const media = store ?? gateway.disk
+    const before = await keys(media)
+    assert.equal((await post(new Uint8Array(0))).status, 400)
+    assert.deepEqual(await keys(media), before)
+  })
+
   await step('once a file is uploaded, nothing that is put changes it', async (t) => {
     const { create } = await start(t, store)
     const file = await create()

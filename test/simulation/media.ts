@@ -71,6 +71,10 @@ export class MediaDisk {
           discard: async () => void this.staged.delete(staged),
         }
       },
+      save: (key) =>
+        call('save media', () => {
+          this.stored.set(key, { writtenAt: this.#wallClock(), bytes: 1 })
+        }),
       engineFolder: undefined, // its disk is no engine's
       adopt: async () => undefined,
       handOver: async () => false,

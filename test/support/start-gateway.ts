@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { pino } from 'pino'
 import { isoTime } from '../../shared/clock.ts'
@@ -324,6 +325,16 @@ export async function submitted(
   assert.equal(reply.statusCode, 202, reply.body)
   await gateway.publish()
   return reply.json().request_id
+}
+
+/** The id of the only request that is there, once its job is in the broker. */
+export async function firstRequest({ store, publish }: Gateway): Promise<string> {
+  for (;;) {
+    const row = await store.selectFrom('requests').select('request_id').executeTakeFirst()
+    await publish()
+    if (row) return row.request_id
+    await sleep(5)
+  }
 }
 
 /** What an engine reports of a source without a picture. */

@@ -1,0 +1,79 @@
+/** Takes in a file whose bytes come in the call that names what is to be done with them. */
+
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../../shared/errors.ts'
+import { INPUT_PURPOSE } from '../api/file-schemas.ts'
+import type { Deps } from '../deps.ts'
+import { markFileUploaded } from '../store/files.ts'
+import { inputKey } from '../store/retention.ts'
+import { createFile } from './create-file.ts'
+import { removeFile } from '../files/removal.ts'
+import { uploadTimes } from '../files/times.ts'
+
+export interface IncomingFile {
+  name: string
+  contentType: string
+  body: Readable
+  /** How long it may be: so much is set aside of the account's media until it is there. */
+  bytesMax: number
+  signal: AbortSignal
+}
+
+export interface ReceivedFile {
+  fileId: string
+  /** SHA-256 in hexadecimal digits. */
+  hash: string
+}
+
+type ReceiveDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
+
+/**
+ * Stores a file of the account as uploaded, or nothing on failure.
+ * @throws ServiceError as the calls do that create a file and upload its bytes
+ */
+export async function receiveFile(
+  deps: ReceiveDeps,
+  accountId: string,
+  { name, contentType, body, bytesMax, signal }: IncomingFile,
+): Promise<ReceivedFile> {
+  const file = await createFile(deps, accountId, {
+    file_name: name,
+    content_type: contentType,
+    file_size: bytesMax,
+    purpose: INPUT_PURPOSE,
+  })
+  const { file_id: fileId } = file
+  try {
+    const sum = createHash('sha256')
+    let bytes = 0
+    await deps.mediaStore.save(inputKey(fileId), body, {
+      bytesMax,
+      silentMsMax: 1_000 * deps.config.bodySecondsMax,
+      signal,
+      onPiece(piece) {
+        bytes += piece.length
+        sum.update(piece)
+      },
+    })
+    await keep(deps, fileId, bytes)
+    return { fileId, hash: sum.digest('hex') }
+  } catch (error) {
+    await discardFile(deps, fileId)
+    throw error
+  }
+}
+
+/** Deletes a received file that nothing uses; what can't be done now, the sweeper does. */
+export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<void> {
+  await removeFile(deps, { file_id: fileId }).catch((error: unknown) => {
+    deps.log.warn({ err: error, fileId }, 'a received file could not be deleted; it expires')
+  })
+}
+
+async function keep({ store, clock, config }: ReceiveDeps, fileId: string, bytes: number) {
+  if (bytes === 0) throw new ServiceError('INVALID_REQUEST', { message: 'The file is empty.' })
+  const noted = { file_size: bytes, ...uploadTimes(clock.now(), config) }
+  if (await markFileUploaded(store, fileId, noted)) return
+  throw new ServiceError('FILE_EXPIRED', { message: 'The upload took too long; send it again.' })
+}

@@ -1,0 +1,305 @@
+/** One call with a file and its prompt: docs/decisions/one-call.md. */
+
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { LIMITS } from '../../shared/separation-options.ts'
+import {
+  complete,
+  FILE_BYTES,
+  firstRequest,
+  startGateway,
+  submitted,
+  type Gateway,
+  type GatewayOptions,
+} from '../support/start-gateway.ts'
+
+type Field = [name: string, value: string | Blob, fileName?: string]
+
+const FILE: Field = ['file', new Blob([FILE_BYTES], { type: 'audio/mp4' }), 'concert.m4a']
+const PROMPT: Field = ['prompt', 'a bell']
+
+async function start(t: TestContext, options: GatewayOptions = {}) {
+  const gateway = await startGateway(t, options)
+  const address = await gateway.listen()
+  const post = async (
+    fields: Field[],
+    { key = gateway.key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
+  ) => {
+    const body = new FormData()
+    for (const [name, value, fileName] of fields) {
+      if (typeof value === 'string') body.append(name, value)
+      else body.append(name, value, fileName)
+    }
+    const reply = await fetch(`${address}/v1/audio/separate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...headers },
+      body,
+    })
+    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
+  }
+  return { gateway, address, post }
+}
+
+type Posted = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['post']>>
+
+function assertRefused({ status, body }: Posted, code: string, param?: string): void {
+  assert.deepEqual([body.error?.code, body.error?.param], [code, param], JSON.stringify(body))
+  assert.ok(status >= 400)
+}
+
+/** The media that is kept, and the bytes that the account is said to hold. */
+async function held({ folder, store }: Gateway) {
+  const entries = await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true })
+  const { sum } = await store
+    .selectFrom('accounts')
+    .select(({ fn }) => fn.sum<number>('media_held_bytes').as('sum'))
+    .executeTakeFirstOrThrow()
+  return { files: entries.filter((entry) => entry.isFile()).length, bytes: Number(sum) }
+}
+
+const NOTHING = { files: 0, bytes: 0 }
+
+test('a file and its prompt in one call are a submit', async (t) => {
+  const { gateway, post } = await start(t)
+  const { status, body } = await post([
+    PROMPT,
+    ['max_chunk_duration', '12.5'],
+    ['predict_spans', 'true'],
+    ['spans', '[{"start":0,"end":1}]'],
+    ['output_format', 'flac'],
+    ['metadata', '{"take": 12345678901234567890}'],
+    FILE,
+  ])
+  assert.equal(status, 202, JSON.stringify(body))
+  assert.equal(body.status, 'IN_QUEUE')
+  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+  await gateway.publish()
+  const job = gateway.broker.jobOf(body.request_id)
+  assert.equal(job.prompt, 'a bell')
+  const { max_chunk_duration, predict_spans, spans, output_format } = job.options
+  assert.deepEqual(
+    { max_chunk_duration, predict_spans, spans, output_format },
+    {
+      max_chunk_duration: 12.5,
+      predict_spans: true,
+      spans: [{ start: 0, end: 1, include: true }],
+      output_format: 'flac',
+    },
+  )
+  const media = await gateway.call('GET', job.source.url)
+  assert.equal(media.body, FILE_BYTES.toString())
+  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
+  assert.equal(row.metadata, '{"take":12345678901234567890}')
+  assert.equal(row.file_name, 'concert.m4a')
+})
+
+test('prompt given several times asks for several sounds', async (t) => {
+  const { gateway, post } = await start(t)
+  const { body } = await post([PROMPT, ['prompt', 'a dog'], FILE])
+  await gateway.publish()
+  const job = gateway.broker.jobOf(body.request_id)
+  assert.deepEqual([job.prompt, job.options.further_prompts], ['a bell', ['a dog']])
+})
+
+test('without a file it takes the other sources', async (t) => {
+  const { post } = await start(t)
+  const { status, body } = await post([PROMPT, ['audio_url', 'https://example.com/a.wav']])
+  assert.equal(status, 202, JSON.stringify(body))
+  assertRefused(await post([PROMPT]), 'INVALID_PARAMETER', 'input.audio_url')
+  const both = await post([PROMPT, ['audio_url', 'https://example.com/a.wav'], FILE])
+  assertRefused(both, 'INVALID_PARAMETER', 'input.file_id')
+})
+
+test('what is wrong is said, and nothing is kept', async (t) => {
+  const { gateway, post } = await start(t)
+  const refusals: [Field[], string, string?][] = [
+    [[FILE], 'INVALID_REQUEST', 'input.prompt'],
+    [[FILE, PROMPT], 'INVALID_REQUEST', 'input.prompt'],
+    [[PROMPT, FILE, ['output_format', 'wav']], 'INVALID_REQUEST', 'file'],
+    [[PROMPT, ['file', 'text']], 'INVALID_REQUEST', 'file'],
+    [[PROMPT, ['media', FILE[1], 'a.wav']], 'INVALID_REQUEST', 'media'],
+    [[PROMPT, ['file', new Blob([]), 'a.wav']], 'INVALID_REQUEST'],
+    [[PROMPT, ['max_chunk_duration', 'long'], FILE], 'INVALID_REQUEST', 'input.max_chunk_duration'],
+    [[PROMPT, ['max_chunk_duration', ''], FILE], 'INVALID_REQUEST', 'input.max_chunk_duration'],
+    [[PROMPT, ['predict_spans', 'yes'], FILE], 'INVALID_REQUEST', 'input.predict_spans'],
+    [[PROMPT, ['spans', '[{'], FILE], 'INVALID_REQUEST', 'spans'],
+    [[PROMPT, ['colour', 'red'], FILE], 'INVALID_REQUEST', 'input.colour'],
+    [[PROMPT, ['separator', 'x'], ['separator', 'x'], FILE], 'INVALID_REQUEST', 'separator'],
+    [
+      [PROMPT, ['file', new Blob(['x'], { type: 'text/plain' }), 'a.txt']],
+      'UNSUPPORTED_MEDIA_TYPE',
+      'content_type',
+    ],
+    [[PROMPT, ['metadata', JSON.stringify(Array(10_001).fill(0))], FILE], 'INVALID_REQUEST'],
+    [[PROMPT, ['metadata', 'x'.repeat(262_145)], FILE], 'PAYLOAD_TOO_LARGE'],
+    [Array(70).fill(PROMPT), 'INVALID_REQUEST'],
+  ]
+  for (const [fields, code, param] of refusals) assertRefused(await post(fields), code, param)
+  assert.deepEqual(await held(gateway), NOTHING)
+})
+
+test('a body that is no form, or a broken one, is refused', async (t) => {
+  const { gateway, address } = await start(t)
+  const post = (body: string, type: string) =>
+    fetch(`${address}/v1/audio/separate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': type },
+      body,
+    })
+  const form = 'multipart/form-data; boundary=b'
+  for (const [body, type] of [
+    ['{}', 'application/json'],
+    ['', form],
+    ['no form', form],
+    ['no form', 'multipart/form-data'],
+    ['--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\na bell', form],
+    [
+      '--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\na bell\r\n' +
+        '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nRIFF',
+      form,
+    ],
+  ] as const) {
+    const reply = await post(body, type)
+    const { error } = (await reply.json()) as any
+    assert.ok(reply.status >= 400 && reply.status < 500, `${body}: ${JSON.stringify(error)}`)
+  }
+  assert.deepEqual(await held(gateway), NOTHING)
+  assert.deepEqual(gateway.logged('error'), [])
+})
+
+test('a connection that breaks off leaves nothing', async (t) => {
+  const { gateway, address } = await start(t)
+  const socket = connect(Number(new URL(address).port), '127.0.0.1')
+  socket.write(
+    'POST /v1/audio/separate HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n' +
+      `Authorization: Bearer ${gateway.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n` +
+      '--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\na bell\r\n' +
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n' +
+      'content-type: audio/wav\r\n\r\nRIFF',
+  )
+  while ((await held(gateway)).bytes === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  socket.destroy()
+  while ((await held(gateway)).bytes > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.deepEqual(await held(gateway), NOTHING)
+})
+
+test('a sender that falls silent is refused in time', async (t) => {
+  const { gateway, address } = await start(t, { config: { bodySecondsMax: 0.2 } })
+  const reply = await fetch(`${address}/v1/audio/separate`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${gateway.key}`,
+      'content-type': 'multipart/form-data; boundary=b',
+    },
+    duplex: 'half',
+    body: new ReadableStream({
+      start(controller) {
+        controller.enqueue(
+          Buffer.from(
+            '--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\na bell\r\n' +
+              '--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n' +
+              'content-type: audio/wav\r\n\r\nRIFF',
+          ),
+        )
+      },
+    }),
+  } as RequestInit)
+  assert.equal(reply.status, 400)
+  assert.match(((await reply.json()) as any).error.message, /No byte of the body came/)
+  assert.deepEqual(await held(gateway), NOTHING)
+})
+
+test('a form that is too long for a file is refused before it is sent', async (t) => {
+  const { gateway, address } = await start(t)
+  const socket = connect(Number(new URL(address).port), '127.0.0.1').setEncoding('utf8')
+  socket.write(
+    `POST /v1/audio/separate HTTP/1.1\r\nHost: x\r\nContent-Length: ${LIMITS.fileBytesMax * 2}\r\n` +
+      `Authorization: Bearer ${gateway.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n` +
+      '--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\na bell\r\n' +
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n' +
+      'content-type: audio/wav\r\n\r\nRIFF',
+  )
+  const answer = await new Promise<string>((resolve) =>
+    socket.once('data', (text) => resolve(String(text))),
+  )
+  socket.destroy()
+  assert.match(answer, /413/)
+})
+
+test('the file counts in the media of the account from its first byte', async (t) => {
+  const { gateway, post } = await start(t, { config: { mediaBytesMaxPerAccount: 1_000 } })
+  const large: Field = ['file', new Blob([new Uint8Array(1_001)], { type: 'audio/wav' }), 'a.wav']
+  assertRefused(await post([PROMPT, large]), 'MEDIA_QUOTA_EXCEEDED')
+  assert.deepEqual(await held(gateway), NOTHING)
+  assert.equal((await post([PROMPT, FILE])).status, 202)
+})
+
+test('a refused submit leaves no file', async (t) => {
+  const { gateway, post } = await start(t, { config: { queueMaxPerAccount: 1 } })
+  assert.equal((await post([PROMPT, FILE])).status, 202)
+  assertRefused(await post([PROMPT, FILE]), 'RATE_LIMITED')
+  assert.equal((await held(gateway)).files, 1)
+})
+
+test('both scopes are needed for a file', async (t) => {
+  const { gateway, post } = await start(t)
+  const key = await gateway.newKey(['audio:separate'])
+  assertRefused(await post([PROMPT, FILE], { key }), 'PERMISSION_DENIED')
+  assert.equal(
+    (await post([PROMPT, ['audio_url', 'https://example.com/a.wav']], { key })).status,
+    202,
+  )
+})
+
+test('a repeated call with the same key submits once and keeps one file', async (t) => {
+  const { gateway, post } = await start(t)
+  const headers = { 'idempotency-key': 'one' }
+  const first = await post([PROMPT, FILE], { headers })
+  const again = await post([PROMPT, FILE], { headers })
+  assert.deepEqual(again.body, first.body)
+  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+  const other: Field = ['file', new Blob(['other...'], { type: 'audio/mp4' }), 'concert.m4a']
+  assertRefused(await post([PROMPT, other], { headers }), 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  assert.equal((await held(gateway)).files, 1)
+})
+
+test('who waits gets the result', async (t) => {
+  const { gateway, post } = await start(t)
+  const waiting = post([PROMPT, FILE], { headers: { prefer: 'respond-async, wait=60' } })
+  const requestId = await firstRequest(gateway)
+  await complete(gateway, requestId)
+  const { status, headers, body } = await waiting
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.equal(headers.get('preference-applied'), 'wait=60')
+  assert.deepEqual([body.request_id, body.status], [requestId, 'COMPLETED'])
+  assert.match(body.data.target.url, /^http/)
+})
+
+test('who waits hears why a request failed', async (t) => {
+  const { gateway, post } = await start(t)
+  const waiting = post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
+  const requestId = await firstRequest(gateway)
+  await gateway.event('started', requestId)
+  await gateway.event('failed', requestId)
+  const { status, body } = await waiting
+  assert.equal(status, 409)
+  assert.deepEqual([body.error.code, body.error.request_id], ['REQUEST_FAILED', requestId])
+  assert.match(body.error.message, /MODEL_FAILED/)
+})
+
+test('who waits in vain, or with too many others, gets the answer of a submit', async (t) => {
+  const { gateway, post } = await start(t, { streamsMaxPerAccount: 1 })
+  const headers = { prefer: 'wait=1' }
+  assert.equal((await post([PROMPT, FILE], { headers })).status, 202)
+  const watch = gateway.feed.watch(await submitted(gateway), await accountOf(gateway))
+  const reply = await post([PROMPT, FILE], { headers: { prefer: 'wait=60' } })
+  assert.equal(reply.status, 202)
+  assert.equal(reply.headers.get('preference-applied'), null)
+  watch.close()
+})
+
+const accountOf = async ({ store }: Gateway) =>
+  (await store.selectFrom('requests').select('account_id').executeTakeFirstOrThrow()).account_id
