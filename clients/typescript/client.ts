@@ -6,6 +6,7 @@
 import type { components } from './api.ts'
 import { ApiError } from './errors.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
+import { formOf, ONE_CALL_BYTES_MAX, WAIT_SECONDS } from './one-call.ts'
 import { growing } from './send-blob.ts'
 import { Transport, type Bytes, type ClientOptions } from './transport.ts'
 
@@ -59,6 +60,11 @@ export interface SubmitOptions {
    * a key of its own, so that its retries submit once.
    */
   idempotencyKey?: string
+}
+
+/** The fields of a submit but for its media and prompts; what is absent has the default. */
+export interface SeparateOptions extends SubmitOptions, Partial<Omit<Submission, 'input'>> {
+  input?: Omit<Submission['input'], 'prompt' | 'prompts' | 'file_id' | 'audio_url' | 'request_id'>
 }
 
 export interface PageOptions {
@@ -121,6 +127,16 @@ export interface Client {
    * @returns the file's id
    */
   uploadBlob(file: NamedBlob, onProgress?: (part: number) => void): Promise<string>
+  /**
+   * Separates one sound from media, or several; in one call up to 32 MiB, else in steps.
+   * @returns the result, once it is there
+   * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+   */
+  separate(
+    media: NamedBlob,
+    prompt: string | readonly string[],
+    options?: SeparateOptions,
+  ): Promise<Result>
   submit(submission: Submission, options?: SubmitOptions): Promise<Submitted>
   status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
   /** Every status of a request, up to and with the terminal one; reconnects when it must. */
@@ -159,7 +175,8 @@ const PAGE = 20
 
 export function createClient(options: ClientOptions): Client {
   const transport = new Transport(options)
-  return { ...fileCalls(transport), ...requestCalls(transport), ...accountCalls(transport) }
+  const files = fileCalls(transport)
+  return { ...files, ...requestCalls(transport, files), ...accountCalls(transport) }
 }
 
 type FileCalls = Pick<
@@ -203,8 +220,25 @@ const accountCalls = (transport: Transport): AccountCalls => ({
 
 type RequestCalls = Omit<Client, keyof FileCalls | keyof AccountCalls>
 
-function requestCalls(transport: Transport): RequestCalls {
+function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestCalls {
   const calls: RequestCalls = {
+    async separate(media, prompt, { idempotencyKey = newIdempotencyKey(), ...options } = {}) {
+      if (media.bytes.size > ONE_CALL_BYTES_MAX) {
+        const input = { ...options.input, ...promptsOf(prompt), file_id: await uploadBlob(media) }
+        return calls.wait(await calls.submit({ ...options, input }, { idempotencyKey }))
+      }
+      const headers = { 'idempotency-key': idempotencyKey, prefer: `wait=${WAIT_SECONDS}` }
+      const form = formOf(media, { ...options, input: { ...options.input, ...promptsOf(prompt) } })
+      try {
+        const given = { form, bytes: media.bytes.size, headers }
+        const answer = await transport.json<Result | Submitted>('POST', '/v1/audio/separate', given)
+        return 'data' in answer ? answer : await calls.wait(answer)
+      } catch (error) {
+        const { code, requestId } = error as ApiError
+        if (code !== 'REQUEST_FAILED' || requestId === undefined) throw error
+        return calls.wait(requestId) // which knows the code of the failure
+      }
+    },
     submit: (submission, { idempotencyKey = newIdempotencyKey() } = {}) =>
       transport.json('POST', '/v1/queue/audio/separate', {
         body: submission,
@@ -237,6 +271,15 @@ function requestCalls(transport: Transport): RequestCalls {
   }
   return calls
 }
+
+const promptsOf = (
+  prompt: string | readonly string[],
+): Pick<Submission['input'], 'prompt' | 'prompts'> =>
+  typeof prompt === 'string'
+    ? { prompt }
+    : prompt.length === 1
+      ? { prompt: prompt[0]! }
+      : { prompts: [...prompt] }
 
 /** A query without what is undefined. */
 function queryOf(values: Record<string, string | number | boolean | undefined>): string {

@@ -1,15 +1,19 @@
 /** The client with what needs a file system: for Node 20.19 or later, Deno and Bun. */
 
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, openAsBlob } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { originOf } from './call.ts'
 import {
   createClient as createWebClient,
+  contentTypeOf,
   type Client as WebClient,
   type ClientOptions,
+  type NamedBlob,
+  type Result,
+  type SeparateOptions,
 } from './client.ts'
 import { growing } from './send-blob.ts'
 import { TIMEOUT_SECONDS, TimeLimit, timelyPieces } from './time-limit.ts'
@@ -27,6 +31,12 @@ export {
 const FILE_BYTES_AHEAD = 262_144
 
 export interface Client extends WebClient {
+  /** As in browsers, and of the file at a path. */
+  separate(
+    media: NamedBlob | string,
+    prompt: string | readonly string[],
+    options?: SeparateOptions,
+  ): Promise<Result>
   /**
    * Creates a file and sends the bytes of `path`, as a stream.
    * @param onProgress gets the part that is sent, from 0 to 1
@@ -46,6 +56,8 @@ export function createClient(options: ClientOptions): Client {
   const { timeoutSeconds: seconds = TIMEOUT_SECONDS } = options
   return {
     ...client,
+    separate: async (media, prompt, options) =>
+      client.separate(typeof media === 'string' ? await blobOf(media) : media, prompt, options),
     async upload(path, contentType, onProgress = () => undefined) {
       const { size } = await stat(path)
       const file = await client.createFile({
@@ -76,6 +88,13 @@ export function createClient(options: ClientOptions): Client {
     },
   }
 }
+
+/** The file at `path`, whose bytes are read as they are sent. */
+const blobOf = async (path: string): Promise<NamedBlob> => ({
+  name: basename(path),
+  contentType: contentTypeOf(path),
+  bytes: await openAsBlob(path),
+})
 
 async function* readWithProgress(path: string, size: number, onProgress: (part: number) => void) {
   let sent = 0

@@ -4,6 +4,7 @@ import type { components } from './api.ts'
 import { call, callJson, originOf } from './call.ts'
 import { ApiError } from './errors.ts'
 import { followStatus } from './follow.ts'
+import { secondsFor } from './one-call.ts'
 import { retrying } from './retry.ts'
 import { sendBlob } from './send-blob.ts'
 import { TIMEOUT_SECONDS, withinTime, type TimeLimit } from './time-limit.ts'
@@ -35,6 +36,10 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 
 interface Given {
   body?: object
+  /** In place of a body. */
+  form?: FormData
+  /** Of media in the form. */
+  bytes?: number
   headers?: Record<string, string>
   /** In place of the client's. */
   signal?: AbortSignal
@@ -59,10 +64,12 @@ export class Transport {
 
   /** The JSON that a path of the API answers. */
   json<T>(method: string, path: string, given: Given = {}): Promise<T> {
-    const { isRepeatable, signal = this.#signal } = given
+    const { isRepeatable, signal = this.#signal, bytes } = given
     const { url, init } = this.#request(method, path, given)
+    const limit = this.#limit(url, signal)
+    if (bytes !== undefined) limit.seconds += secondsFor(bytes)
     return retrying({ retries: this.#retries, signal, isRepeatable }, () =>
-      withinTime(this.#limit(url, signal), ({ signal }) => callJson<T>(url, { ...init, signal })),
+      withinTime(limit, ({ signal }) => callJson<T>(url, { ...init, signal })),
     )
   }
 
@@ -139,7 +146,7 @@ export class Transport {
     return { signal, seconds: this.#seconds, address: originOf(url) }
   }
 
-  #request(method: string, path: string, { body, headers }: Given = {}) {
+  #request(method: string, path: string, { body, form, headers }: Given = {}) {
     const { baseUrl, apiKey, headers: common } = this.#options
     const authorization: Record<string, string> =
       apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
@@ -147,6 +154,7 @@ export class Transport {
       method,
       headers: { ...common, ...authorization, ...headers, ...(body && JSON_TYPE) },
       ...(body && { body: JSON.stringify(body) }),
+      ...(form && { body: form }),
     }
     return { url: baseUrl.replace(/\/+$/, '') + path, init }
   }

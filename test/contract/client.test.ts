@@ -21,6 +21,7 @@ import {
   complete,
   createFileBody,
   FILE_BYTES,
+  firstRequest,
   startGateway,
   type GatewayOptions,
 } from '../support/start-gateway.ts'
@@ -93,6 +94,50 @@ test('client: a file is uploaded, separated, waited for and downloaded', async (
   )
   assert.equal(cursor, null)
   assert.equal((await client.models()).data[0]?.id, 'audio/separate')
+})
+
+test('client: one call separates a file, and names the failure where it fails', async (t) => {
+  const { gateway, path, client } = await start(t)
+  const separating = client.separate(path, ['a bell', 'a dog'], {
+    input: { output_format: 'flac', predict_spans: true, spans: [{ start: 0, end: 1 }] },
+    metadata: { take: 1 },
+  })
+  const requestId = await firstRequest(gateway)
+  const job = gateway.broker.jobOf(requestId)
+  assert.deepEqual([job.prompt, job.options.further_prompts], ['a bell', ['a dog']])
+  assert.deepEqual(
+    [job.options.output_format, job.options.predict_spans, job.options.spans],
+    ['flac', true, [{ start: 0, end: 1, include: true }]],
+  )
+  await complete(gateway, requestId)
+  const { data, metadata } = await separating
+  assert.equal(data.targets?.length, 2)
+  assert.deepEqual(metadata, { take: 1 })
+  await client.delete(requestId)
+  const failing = client.separate(
+    { name: 'a.wav', contentType: 'audio/wav', bytes: new Blob([FILE_BYTES]) },
+    'a bell',
+  )
+  const failed = await firstRequest(gateway)
+  await gateway.event('started', failed)
+  const error = { code: 'NO_AUDIO_STREAM', message: 'The file has no sound.' } as const
+  await gateway.event('failed', failed, { error })
+  await assert.rejects(failing, { code: 'NO_AUDIO_STREAM' })
+})
+
+test('client: a larger file is sent by itself, and separated all the same', async (t) => {
+  const { gateway, client } = await start(t)
+  const bytes = new Blob([new Uint8Array(32 * 2 ** 20 + 1)])
+  const media = { name: 'a.wav', contentType: 'audio/wav', bytes }
+  const separating = client.separate(media, 'a bell')
+  const requestId = await firstRequest(gateway)
+  const answered = gateway.logged('info').map(({ path }) => path)
+  assert.deepEqual(
+    [answered.includes('/v1/files'), answered.includes('/v1/audio/separate')],
+    [true, false],
+  )
+  await complete(gateway, requestId)
+  assert.equal((await separating).request_id, requestId)
 })
 
 test('client: the progress of an upload grows with its pieces and ends at 1', async (t) => {

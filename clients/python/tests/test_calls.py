@@ -35,6 +35,37 @@ def test_both_clients_have_the_same_calls_with_the_same_parameters() -> None:
     assert len(public(Client)) >= 16
 
 
+def test_a_larger_file_is_sent_by_itself(mocked: Mocked, tmp_path: Path) -> None:
+    seen: list[str] = []
+    created = {
+        "file_id": "file_1",
+        "upload_url": "http://127.0.0.1/up",
+        "upload_method": "PUT",
+        "headers": {},
+    }
+    result = {"request_id": "req_1", "status": "COMPLETED"}
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(f"{request.method} {request.url.path}")
+        if request.url.path == "/v1/files":
+            return httpx.Response(201, json=created)
+        if request.url.path.endswith("/stream"):
+            return stream(STATUS % "COMPLETED")()
+        return httpx.Response(200, json=result)
+
+    large = tmp_path / "large.wav"
+    with large.open("wb") as file:
+        file.truncate(32 * 2**20 + 1)
+    assert mocked(handler).separate(large, "a bell") == result
+    assert seen == [
+        "POST /v1/files",
+        "PUT /up",
+        "POST /v1/queue/audio/separate",
+        "GET /v1/queue/requests/req_1/status/stream",
+        "GET /v1/queue/requests/req_1/result",
+    ]
+
+
 def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
     seen: list[tuple[str, str, str]] = []
 

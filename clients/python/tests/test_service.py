@@ -89,6 +89,19 @@ def test_a_file_is_sent_separated_followed_and_downloaded(client: Any, tmp_path:
         assert response.headers["content-length"] == str(paths[0].stat().st_size)
 
 
+def test_one_call_separates_a_file(client: Any, tmp_path: Path) -> None:
+    submission = {"input": {"output_format": "flac"}, "metadata": {"take": 1}}
+    result = client.separate(MIXTURE, PROMPTS, submission)
+    assert [target["prompt"] for target in result["data"]["targets"]] == PROMPTS
+    assert result["data"]["residual"]["content_type"] == "audio/flac"
+    assert result["metadata"] == {"take": 1}
+    text = tmp_path / "text.wav"
+    text.write_text("no sound at all" * 100)
+    with pytest.raises(ApiError) as refused:
+        client.separate(text, "piano")
+    assert refused.value.code == "INVALID_MEDIA"
+
+
 def test_the_example_writes_stems_that_add_up(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, ROOT / "clients/python/examples/stems.py"],

@@ -67,6 +67,12 @@ class Call(Generic[Answer]):
     headers: Mapping[str, str] = field(default_factory=dict)
     is_repeatable: bool = True
     """Whether a call that may have been served can be made again."""
+    form: Mapping[str, object] | None = None
+    """In place of JSON: fields, of which each value of a list is one."""
+    file: tuple[str, bytes, str] | None = None
+    """The last part of the form: its name, its bytes and its type."""
+    wait_seconds: float = 0
+    """How long the service may take for its answer beyond what others take."""
 
 
 def models() -> Call[ModelList]:
@@ -91,7 +97,7 @@ def list_files(limit: int, cursor: str) -> Call[FileList]:
 
 def submit(submission: Submission, idempotency_key: str | None) -> Call[Submitted]:
     key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
-    headers = {"idempotency-key": _visible("idempotency_key", key)}
+    headers = {"idempotency-key": visible("idempotency_key", key)}
     return Call("POST", "/v1/queue/audio/separate", submission, headers)
 
 
@@ -185,7 +191,7 @@ def _flag(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _visible(name: str, value: str) -> str:
+def visible(name: str, value: str) -> str:
     """:raises ValueError: for what no header can carry; it does not show the value, maybe a key"""
     if not re.fullmatch(r"[!-~]+", value):
         raise ValueError(f"{name} must be visible ASCII characters, without blanks or line ends.")
@@ -209,7 +215,7 @@ class Service:
         self._base = base_url.rstrip("/")
         self._headers = {"user-agent": "winnow-client-python", **(headers or {})}
         if api_key is not None:
-            self._headers["authorization"] = f"Bearer {_visible('api_key', api_key)}"
+            self._headers["authorization"] = f"Bearer {visible('api_key', api_key)}"
         self._timeout = httpx.Timeout(timeout_seconds)
         self.retries = retries
 
@@ -219,8 +225,15 @@ class Service:
             self._base + call.path,
             headers={**self._headers, **call.headers},
             json=call.json,
-            extensions={"timeout": (timeout or self._timeout).as_dict()},
+            data=call.form,
+            files=None if call.file is None else {"file": call.file},
+            extensions={"timeout": self._timeout_of(call, timeout or self._timeout)},
         )
+
+    @staticmethod
+    def _timeout_of(call: Call[Any], timeout: httpx.Timeout) -> dict[str, float | None]:
+        limits = timeout.as_dict()
+        return limits | {"read": (limits["read"] or 0) + call.wait_seconds}
 
     def stream_request(self, call: Call[Any]) -> httpx.Request:
         timeout = self._timeout.as_dict() | {"read": STREAM_SILENCE_SECONDS_MAX}

@@ -5,7 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +24,7 @@ import httpx
 from . import _core
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Progress, new_file, replacing
+from ._one_call import failed_request, separation
 from .errors import ApiError, UnreachableError
 from .types import (
     Account,
@@ -109,6 +117,25 @@ class AsyncClient:
         self, name: str, content_type: str, data: bytes, on_progress: OnProgress | None = None
     ) -> str:
         return await self._upload(name, content_type, io.BytesIO(data), len(data), on_progress)
+
+    async def separate(
+        self,
+        path: str | Path,
+        prompt: str | Sequence[str],
+        submission: Submission | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Result:
+        asked = separation(path, prompt, submission, idempotency_key)
+        if asked.is_large:
+            body = asked.submission_of(await self.upload(path, asked.content_type))
+            key = asked.idempotency_key
+            return await self.wait(await self.submit(body, idempotency_key=key))
+        try:
+            answer = await self._ask(asked.call())
+        except ApiError as error:
+            return await self.wait(failed_request(error))
+        return answer if answer["status"] == "COMPLETED" else await self.wait(answer)
 
     async def submit(
         self, submission: Submission, *, idempotency_key: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ import httpx
 from . import _core
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Progress, new_file, replacing
+from ._one_call import failed_request, separation
 from .errors import ApiError, UnreachableError
 from .types import (
     Account,
@@ -135,6 +136,32 @@ class Client:
     ) -> str:
         """`upload` of bytes in memory."""
         return self._upload(name, content_type, io.BytesIO(data), len(data), on_progress)
+
+    def separate(
+        self,
+        path: str | Path,
+        prompt: str | Sequence[str],
+        submission: Submission | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Result:
+        """Separates one sound from a file, or several; in one call up to 32 MiB, else in steps.
+
+        :param submission: other fields of a submit, without its media and prompts, such as
+            `{"input": {"output_format": "flac"}}`
+        :returns: the result, once it is there
+        :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+        """
+        asked = separation(path, prompt, submission, idempotency_key)
+        if asked.is_large:
+            body = asked.submission_of(self.upload(path, asked.content_type))
+            key = asked.idempotency_key
+            return self.wait(self.submit(body, idempotency_key=key))
+        try:
+            answer = self._ask(asked.call())
+        except ApiError as error:
+            return self.wait(failed_request(error))
+        return answer if answer["status"] == "COMPLETED" else self.wait(answer)
 
     def submit(self, submission: Submission, *, idempotency_key: str | None = None) -> Submitted:
         """Queues a separation.
