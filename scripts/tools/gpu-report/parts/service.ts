@@ -9,23 +9,31 @@ import { separateFile, startWinnow, type Winnow } from '../../../../test/harness
 import type { Run, Row } from '../options.ts'
 
 const RATE = 44_100
+/** The first makes the graphs of its batches and starts processes for media. */
+const TURNS = 4
 const SETTINGS = { JOBS_MAX: '64', PRECISION: process.env.PRECISION ?? 'auto' }
 
 export const servicePart: Run = ({ requests, seconds }, hasTime) =>
   withService(async function* (winnow) {
     const file = await soundFile(winnow, seconds)
     const separate = () => separateFile(winnow, file, { prompt: 'rain' })
-    for (let i = 0; i < 2; i += 1) await separate()
+    await separate()
     for (const count of requests) {
-      if (!hasTime()) break
-      const startedAt = performance.now()
-      await Promise.all(Array.from({ length: count }, separate))
-      const taken = (performance.now() - startedAt) / 1_000
+      const taken: number[] = []
+      for (let turn = 0; turn < TURNS && hasTime(); turn += 1) {
+        const startedAt = performance.now()
+        await Promise.all(Array.from({ length: count }, separate))
+        taken.push((performance.now() - startedAt) / 1_000)
+      }
+      const [first, best] = [taken[0], Math.min(...taken)]
+      if (first === undefined) break
       yield {
         requests: count,
         'seconds of each': seconds,
-        'all done, s': taken,
-        'audio-seconds a second': (count * seconds) / taken,
+        turns: taken.length,
+        'first turn, s': first,
+        'best turn, s': best,
+        'audio-seconds a second': (count * seconds) / best,
       }
     }
   })
