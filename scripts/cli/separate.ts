@@ -5,9 +5,10 @@ import { separate } from './separate/command.ts'
 const controller = new AbortController()
 process.once('SIGINT', () => controller.abort()) // a second Ctrl-C ends the process at once
 
-const { env, stdout, stderr } = process
+const { env, stdin, stdout, stderr } = process
 process.exitCode = await separate(process.argv.slice(2), {
   env,
+  stdin,
   stdout,
   stderr,
   signal: controller.signal,

@@ -143,9 +143,14 @@ export async function makeFolder(t: TestContext, ...names: string[]): Promise<st
 }
 
 /** Runs the command with an environment that names the service. */
-export async function run(service: { base: string }, ...words: string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+export const run = (service: { base: string }, ...words: string[]) => runWith(service, '', words)
+
+/** As `run`, with `input` on standard input. */
+export async function runWith(service: { base: string }, input: string, words: string[]) {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  stdin.end(input)
   const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
-  const code = await separate(words, { env, stdout, stderr, signal: new AbortController().signal })
+  const { signal } = new AbortController()
+  const code = await separate(words, { env, stdin, stdout, stderr, signal })
   return { code, out: await text(stdout.end()), errors: await text(stderr.end()) }
 }

@@ -9,7 +9,7 @@ import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { called } from '../command-name.ts'
 import { readAccess, type Access, type Environment } from '../service-access.ts'
 import { UsageError } from '../usage-error.ts'
-import { isUrl, splitWords } from './sources.ts'
+import { isUrl, PIPE, splitWords } from './sources.ts'
 import { suggestion } from './suggestion.ts'
 
 const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
@@ -19,7 +19,8 @@ export const HELP = `Usage: ${called('separate', WORDS)}
 Separates the sounds that the prompts describe from any audio or video files, and writes for each
 <name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, beside it (for a URL:
 into the current folder). A target of a prompt that the model does not know is named for what it
-holds. The words that name files come first, prompts follow.
+holds. The words that name files come first, prompts follow. Of -, standard input, the sound goes to
+standard output.
 
 Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command goes
 on after an interruption; of several files, what was separated before is no source again.
@@ -102,7 +103,7 @@ export function readArguments(words: readonly string[], env: Environment): Argum
   }
   assertThere([...named.sources, ...prompts.filter(isMedia)])
   assertPrompts(prompts)
-  return {
+  const args = {
     ...named,
     prompts: [...new Set(prompts)],
     submission: { input: readOptions(values), ...readWebhook(values) },
@@ -116,11 +117,24 @@ export function readArguments(words: readonly string[], env: Environment): Argum
     json: values.json ?? false,
     quiet: values.quiet ?? false,
   }
+  if (args.sources.includes(PIPE)) assertPiped(args)
+  return args
 }
 
 function assertThere(sources: readonly string[]): void {
-  const missing = sources.find((source) => !isUrl(source) && !existsSync(source))
+  const isThere = (source: string) => source === PIPE || isUrl(source) || existsSync(source)
+  const missing = sources.find((source) => !isThere(source))
   if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
+}
+
+/** @throws UsageError where other options need files */
+function assertPiped({ sources, prompts, folder, json }: Arguments): void {
+  const wrong =
+    (sources.length > 1 && 'give - alone, or files') ||
+    (prompts.length > 1 && 'give one prompt with -: standard output holds one sound') ||
+    (folder !== undefined && 'leave out --out with -: the sound goes to standard output') ||
+    (json && 'leave out --json with -: the sound goes to standard output')
+  if (wrong) throw new UsageError(wrong)
 }
 
 function assertPrompts(prompts: readonly string[]): void {

@@ -21,7 +21,7 @@ import { assertSeparator } from './separator.ts'
 import { isUrl } from './sources.ts'
 import { secretLine, type Logs, type World } from './world.ts'
 
-interface Run {
+export interface Run {
   args: Arguments
   client: Client
   world: World
@@ -77,17 +77,11 @@ async function separateItem(run: Run, item: Item): Promise<void> {
     const there = args.force ? [] : present(item)
     if (there.length === item.expected.length) return report.there(item.source, there)
     assertFree(there)
-    const submitted = await submit(run, item)
-    const submittedAt = performance.now()
-    const last = await follow(run, submitted)
-    logs = last.logs ?? []
-    if (last.error) throw new ApiError(last.error)
-    const result = await client.result(submitted)
-    const elapsedSeconds = (performance.now() - submittedAt) / 1_000
+    const separated = await separateSource(run, item.source, (lines) => (logs = lines))
     view.show('downloading', 0)
-    const files = await save(client, item, result, args)
+    const files = await save(client, item, separated.result, args)
     view.stop()
-    report.separated(item.source, { result, files, logs, elapsedSeconds })
+    report.separated(item.source, { ...separated, files })
   } catch (error) {
     if (world.signal.aborted || endsAll(error)) throw error
     view.stop()
@@ -95,13 +89,36 @@ async function separateItem(run: Run, item: Item): Promise<void> {
   }
 }
 
-/** What became of a file that was separated. */
-export interface Separated {
+/** What became of media that was separated. */
+export interface SeparatedSource {
   result: Result
-  files: Files
   logs: Logs
   /** From submit to completion. */
   elapsedSeconds: number
+}
+
+/** Media whose outputs are written. */
+export interface Separated extends SeparatedSource {
+  files: Files
+}
+
+/**
+ * Separates the media at a path or URL; its outputs are still to be fetched.
+ * @param onLogs gets the log once the request has ended, also where it failed
+ * @throws ApiError, UnreachableError, and the signal's reason
+ */
+export async function separateSource(
+  run: Run,
+  source: string,
+  onLogs: (logs: Logs) => void,
+): Promise<SeparatedSource> {
+  const submitted = await submit(run, source)
+  const submittedAt = performance.now()
+  const { error, logs = [] } = await follow(run, submitted)
+  onLogs(logs)
+  if (error) throw new ApiError(error)
+  const result = await run.client.result(submitted)
+  return { result, logs, elapsedSeconds: (performance.now() - submittedAt) / 1_000 }
 }
 
 /** Whether every other file would fail in the same way. */
@@ -109,7 +126,7 @@ const endsAll = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))
 
-async function submit({ args, client, view }: Run, { source }: Item): Promise<Submitted> {
+async function submit({ args, client, view }: Run, source: string): Promise<Submitted> {
   const onProgress = (part: number) => view.show('uploading', part)
   const place = isUrl(source)
     ? { audio_url: source }

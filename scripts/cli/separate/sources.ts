@@ -5,6 +5,9 @@ import { basename, dirname, join, parse } from 'node:path'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { isOwnOutput } from './own-outputs.ts'
 
+/** Names standard input. */
+export const PIPE = '-'
+
 export const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
 /** The name of a source without its extension, as people read it. */

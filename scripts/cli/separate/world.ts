@@ -5,6 +5,7 @@ import type { Output } from './progress-view.ts'
 /** What the command touches beside files and network. */
 export interface World {
   env: Readonly<Record<string, string | undefined>>
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: Output
   stderr: Output
   /** Fires on Ctrl-C. */

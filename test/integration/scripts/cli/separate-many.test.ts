@@ -56,10 +56,10 @@ test('Ctrl-C cancels the requests of many files', async (t) => {
   const folder = await makeFolder(t, 'a.mp3')
   service.streams = [['stay'], ['stay']]
   const controller = new AbortController()
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
   const words = [folder, 'x', '--jobs', '2', '--out', join(folder, 'out')]
-  const ended = separate(words, { env, stdout, stderr, signal: controller.signal })
+  const ended = separate(words, { env, stdin, stdout, stderr, signal: controller.signal })
   while (service.streams.length > 0) await new Promise(setImmediate)
   controller.abort()
   assert.equal(await ended, 130)

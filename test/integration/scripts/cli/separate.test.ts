@@ -18,6 +18,7 @@ import {
   LOGS,
   makeFolder,
   run,
+  runWith,
   startService,
   status,
   type Json,
@@ -333,6 +334,38 @@ test('a download that fails leaves nothing half written', async (t) => {
   assert.deepEqual(await readdir(folder), ['song.mp3'])
 })
 
+test('- reads standard input and writes the sound to standard output', async (t) => {
+  const service = await startService(t)
+  service.findings = [{ state: 'unsure', message: 'Perhaps a dog.' }]
+  const { code, out, errors } = await runWith(service, 'some media', ['-', 'a dog', '--strict'])
+  assert.deepEqual([code, out], [3, 'bytes of /signed/target'], errors)
+  assert.equal(service.uploaded?.toString(), 'some media')
+  assert.match(errors, /standard input: Perhaps a dog\./)
+})
+
+test('- says what does not go with it', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const refusals: [string[], RegExp][] = [
+    [['-', 'a dog', 'a cat'], /one prompt with -/],
+    [['-', join(folder, 'song.mp3'), 'a dog'], /give - alone, or files/],
+    [['-', 'a dog', '--out', folder], /leave out --out/],
+    [['-', 'a dog', '--json'], /leave out --json/],
+    [['-', 'a dog'], /standard input is empty/],
+  ]
+  for (const [words, message] of refusals) {
+    const { code, out, errors } = await runWith(service, '', words)
+    assert.deepEqual([code, out], [2, ''], words.join(' '))
+    assert.match(errors, message)
+  }
+  service.streams = [
+    [status('FAILED', { error: { code: 'NO_AUDIO_STREAM', message: 'No sound.' } })],
+  ]
+  const failed = await runWith(service, 'some media', ['-', 'a dog'])
+  assert.deepEqual([failed.code, failed.out], [1, ''])
+  assert.match(failed.errors, /standard input: NO_AUDIO_STREAM: No sound\./)
+})
+
 test("the key of this machine's service is found, and not given to another", async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
@@ -341,7 +374,8 @@ test("the key of this machine's service is found, and not given to another", asy
   const call = async (base: string) => {
     const stderr = new PassThrough()
     const words = [join(folder, 'song.mp3'), 'x', '--quiet', '--force', '--url', base]
-    const world = { env: { DATA_DIR: join(folder, 'data') }, stdout: new PassThrough(), stderr }
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+    const world = { env: { DATA_DIR: join(folder, 'data') }, stdin, stdout, stderr }
     const code = await separate(words, { ...world, signal: new AbortController().signal })
     return { code, errors: await text(stderr.end()) }
   }
