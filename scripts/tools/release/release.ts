@@ -1,0 +1,74 @@
+/** Makes a release of what has landed: its version, the changelog, a commit and a tag. */
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+type Change = (text: string, version: string, before: string) => string
+
+const jsonOf = (value: object) => `${JSON.stringify(value, null, 2)}\n`
+
+const inJson: Change = (text, version) => jsonOf({ ...JSON.parse(text), version })
+const inToml: Change = (text, version) =>
+  text.replace(/^version = ".*"$/m, `version = "${version}"`)
+const inText: Change = (text, version, before) => text.replaceAll(before, version)
+
+function inLock(text: string, version: string): string {
+  const lock = JSON.parse(text)
+  lock.packages[''].version = version
+  return jsonOf({ ...lock, version })
+}
+
+/** Every file that states the version, by path. */
+const PLACES: Readonly<Record<string, Change>> = {
+  'package.json': inJson,
+  'package-lock.json': inLock,
+  'clients/typescript/package.json': inJson,
+  'clients/python/pyproject.toml': inToml,
+  'models/mini/training/pyproject.toml': inToml,
+  'docs/how-to/install.md': inText,
+}
+
+const CHANGELOG = 'CHANGELOG.md'
+const UNRELEASED = '## [Unreleased]\n'
+
+/**
+ * Commits the release, and tags it `v<version>`. Nothing is changed where it throws.
+ * @param root folder of a checkout
+ * @param date such as `2026-01-31`
+ * @throws Error saying what is in the way
+ */
+export function release(root: string, version: string, date: string): void {
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' })
+  const read = (path: string) => readFileSync(join(root, path), 'utf8')
+  const { version: before } = JSON.parse(read('package.json')) as { version: string }
+  if (!/^\d+\.\d+\.\d+$/.test(version)) {
+    throw new Error(`A version has the form 1.2.3, not "${version}".`)
+  }
+  if (version.localeCompare(before, 'en', { numeric: true }) <= 0) {
+    throw new Error(`${version} is not later than ${before}.`)
+  }
+  if (git('status', '--porcelain') !== '') {
+    throw new Error('There are uncommitted changes: commit or stash them first.')
+  }
+  if (git('tag', '--list', `v${version}`) !== '') throw new Error(`The tag v${version} exists.`)
+  const changes = Object.entries(PLACES).map(([path, change]) => {
+    const text = change(read(path), version, before)
+    if (!text.includes(version)) throw new Error(`${path} does not state the version.`)
+    return { path, text }
+  })
+  changes.push({ path: CHANGELOG, text: dated(read(CHANGELOG), version, date) })
+  for (const { path, text } of changes) writeFileSync(join(root, path), text)
+  git('commit', '--quiet', '--all', '--message', `Release ${version}`)
+  git('tag', '--annotate', '--message', `Winnow ${version}`, `v${version}`)
+}
+
+/** @throws Error when nothing has changed since the last release */
+function dated(changelog: string, version: string, date: string): string {
+  const [head, ...rest] = changelog.split(UNRELEASED)
+  const text = rest.join(UNRELEASED)
+  if (!text || text.trimStart().startsWith('## ')) {
+    throw new Error(`${CHANGELOG} has nothing under ${UNRELEASED.trim()}.`)
+  }
+  return `${head}${UNRELEASED}\n## [${version}] - ${date}\n${text}`
+}

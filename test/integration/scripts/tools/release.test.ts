@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { release } from '../../../../scripts/tools/release/release.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const PATHS = [
+  'package.json',
+  'package-lock.json',
+  'clients/typescript/package.json',
+  'clients/python/pyproject.toml',
+  'models/mini/training/pyproject.toml',
+  'docs/how-to/install.md',
+  'CHANGELOG.md',
+]
+
+/** A repository with the files of this one that state the version. */
+async function start(t: TestContext) {
+  const root = await mkdtemp(join(tmpdir(), 'release-'))
+  t.after(() => rm(root, { recursive: true }))
+  for (const path of PATHS) await cp(join(ROOT, path), join(root, path))
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', ...words], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+  git('init', '--quiet')
+  git('config', 'user.name', 'T')
+  git('config', 'user.email', 't@example.com')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'All')
+  const read = (path: string) => readFile(join(root, path), 'utf8')
+  return { root, git, read, version: JSON.parse(await read('package.json')).version as string }
+}
+
+test('a release writes its version everywhere, dates the changelog, commits and tags', async (t) => {
+  const { root, git, read, version } = await start(t)
+  const before = await Promise.all(PATHS.map(read))
+  release(root, '999.0.1', '2026-01-31')
+  for (const [i, path] of PATHS.entries()) {
+    const text = await read(path)
+    assert.notEqual(text, before[i], path)
+    const changed = text.split('\n').filter((line) => !before[i]!.split('\n').includes(line))
+    assert.ok(changed.length <= 5, `${path}: ${changed.join('\n')}`)
+    if (path !== 'CHANGELOG.md') assert.ok(!text.includes(`winnow_${version}_`), path)
+  }
+  assert.match(
+    await read('CHANGELOG.md'),
+    /## \[Unreleased\]\n\n## \[999\.0\.1\] - 2026-01-31\n\n###/,
+  )
+  assert.equal(git('status', '--porcelain'), '')
+  assert.equal(git('log', '-1', '--format=%s').trim(), 'Release 999.0.1')
+  assert.equal(git('tag', '--list', '--points-at', 'HEAD').trim(), 'v999.0.1')
+  assert.throws(() => release(root, '999.0.2', '2026-01-31'), /nothing under/)
+})
+
+test('what is in the way of a release is said, and nothing is changed', async (t) => {
+  const { root, git, version } = await start(t)
+  const refused = (wanted: string, message: RegExp) =>
+    assert.throws(() => release(root, wanted, '2026-01-31'), message)
+  refused('1.2', /form 1\.2\.3/)
+  refused(version, /is not later than/)
+  refused('0.1.9', /is not later than/)
+  git('tag', 'v999.0.1')
+  refused('999.0.1', /tag v999\.0\.1 exists/)
+  assert.equal(git('status', '--porcelain'), '')
+  await writeFile(join(root, 'new'), '')
+  refused('999.0.2', /uncommitted/)
+})
