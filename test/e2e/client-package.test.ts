@@ -17,6 +17,7 @@ const MODULES = [
   'follow',
   'idempotency-key',
   'node',
+  'one-call',
   'retry',
   'send-blob',
   'time-limit',
