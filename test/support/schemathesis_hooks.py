@@ -15,7 +15,10 @@ def before_call(context, case, kwargs):
         if isinstance(source.get("file_id"), str):
             source["file_id"] = os.environ["WINNOW_FILE_ID"]
         away(source, "audio_url")
+    away(body, "audio_url")  # of a form
     away(body, "webhookUrl")
+    if "Prefer" in (case.headers or {}):
+        case.headers["Prefer"] = "wait=1"  # nothing is separated: there is no engine
 
 
 def away(fields, name):
