@@ -731,7 +731,7 @@ export interface components {
              * @description true: the target sounds here; false: it does not.
              * @default true
              */
-            include?: boolean;
+            include?: boolean | null;
         };
         /** CreateAccountRequest */
         CreateAccountRequest: {

@@ -6,6 +6,7 @@ import { isTerminal } from '../../shared/request-status.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { errorBody } from '../api/error-handler.ts'
 import { fileBytesMax, readForm, type Form } from '../api/form.ts'
+import { describeNulls } from '../api/nulls.ts'
 import { responses } from '../api/openapi.ts'
 import { secondsToWait } from '../api/prefer.ts'
 import {
@@ -19,10 +20,10 @@ import type { Deps } from '../deps.ts'
 import { discardFile, receiveFile } from '../requests/receive-file.ts'
 import { resultOf } from '../requests/separations.ts'
 import { watchStatus } from '../requests/status-watch.ts'
-import { hungUp, submit } from '../requests/submit.ts'
+import { submit } from '../requests/submit.ts'
 import { findRequest } from '../store/requests.ts'
 import type { RequestRow } from '../store/tables.ts'
-import { idempotencyHeader, submitLinks } from './submit.ts'
+import { hangUpOf, idempotencyHeader, submitLinks } from './submit.ts'
 
 /** Stands for the file while its bytes are still to come. */
 const TO_COME = 'file_to_come'
@@ -38,6 +39,8 @@ const SeparateForm = Type.Object(
       ...formInput.prompt,
       description: 'The sound to extract, in plain language; given again, one more of them.',
     },
+    // as JSON, in which null counts as absent
+    spans: Type.Optional(describeNulls(formInput.spans as object)),
     file: Type.Optional(
       Type.String({
         contentMediaType: 'application/octet-stream',
@@ -117,14 +120,13 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
 /** @returns what a submit answers */
 async function takeForm(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<string> {
   const { accountId } = request
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort(hungUp()))
+  const signal = hangUpOf(reply)
   const form = await readForm(request)
-  const received = form.file && (await takeFile(deps, request, form, gone.signal))
+  const received = form.file && (await takeFile(deps, request, form, signal))
   const given = {
     metadataText: form.metadataText,
     idempotencyKey: request.headers['idempotency-key'],
-    signal: gone.signal,
+    signal,
   }
   if (!received) return submit(deps, accountId, { ...given, body: form.body })
   const { fileId, hash } = received

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { fieldText } from '../api/json-text.ts'
 import { responses } from '../api/openapi.ts'
@@ -24,6 +24,13 @@ export const idempotencyHeader = {
       'answer and submits nothing new.',
   },
 } as const
+
+/** Aborts when the client no longer waits for `reply`. */
+export function hangUpOf(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort(hungUp()))
+  return gone.signal
+}
 
 /** Endpoint 5: accepts a separation. */
 export function submitRoute(app: FastifyInstance, deps: Deps): void {
@@ -60,13 +67,11 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
     },
     async (request, reply) => {
       const { accountId, body, bodyText, headers } = request
-      const gone = new AbortController()
-      reply.raw.once('close', () => gone.abort(hungUp()))
       const answer = await submit(deps, accountId, {
         body,
         metadataText: fieldText(bodyText, 'metadata'),
         idempotencyKey: headers['idempotency-key'],
-        signal: gone.signal,
+        signal: hangUpOf(reply),
       })
       return reply.status(202).type('application/json; charset=utf-8').send(answer)
     },

@@ -132,7 +132,7 @@ class _AudioSpan(TypedDict):
 
 class AudioSpan(_AudioSpan, total=False):
     # true: the target sounds here; false: it does not.
-    include: bool
+    include: bool | None
 
 
 class AudioSeparateInput(TypedDict, total=False):
