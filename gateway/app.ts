@@ -45,7 +45,7 @@ import { usageRoute } from './routes/usage.ts'
 import { webhookTestRoute } from './routes/webhook-test.ts'
 import { BODY_BYTES_MAX } from './api/validation.ts'
 
-/** Of outputs, and of inputs unless their addresses live longer. */
+/** For outputs, and for inputs unless their addresses live longer. */
 const UPLOAD_MINUTES = 60
 /** Idle time of a connection: longer than any response takes, or a status stream pauses. */
 const SILENT_MS_MAX = 2 * MINUTE_MS

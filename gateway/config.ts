@@ -94,7 +94,7 @@ function readOrigins(text: string): string[] {
   throw new Error('must list origins such as https://app.example.com, without a path')
 }
 
-/** Where browsers get media when a bucket holds it. */
+/** Origins that browsers get media from when a bucket holds it. */
 export function mediaOrigins(settings: Partial<Config>): string[] {
   const { s3Bucket: bucket, s3Region: region, s3Endpoint, s3PublicEndpoint } = settings
   if (bucket === undefined) return []

@@ -53,7 +53,7 @@ export interface Deps {
 export interface AppConfig {
   /** Encrypt the secrets of webhooks. */
   encryptionKeys: Keys
-  /** Where clients reach this gateway; known once it listens. */
+  /** Address of this gateway for clients; known once it listens. */
   publicUrl: () => string
   uploadMinutes: number
   fileHours: number
@@ -71,7 +71,7 @@ export interface AppConfig {
   bodySecondsMax: number
   /** Files that one account may hold at once, pending ones included. */
   filesMaxPerAccount: number
-  /** Of files, outputs, and what is set aside for outputs. */
+  /** For files, outputs, and what is set aside for outputs. */
   mediaBytesMaxPerAccount: number
   streamWindowSeconds: number
   /** Longer media is refused. */
@@ -82,7 +82,7 @@ export interface AppConfig {
   playgroundFolder: string
   /** The site of the documents, as set-up has made it. */
   docsFolder: string
-  /** Where browsers get media, if elsewhere than here. */
+  /** Origins that browsers get media from, if not here. */
   mediaOrigins: readonly string[]
   /** Web pages of these origins may call the API. */
   corsOrigins: readonly string[]

@@ -32,7 +32,7 @@ type GivenDeps =
   'store' | 'mediaStore' | 'metrics' | 'clock' | 'log' | 'checkAudioUrl' | 'checkWebhookUrl'
 type Limits = 'rateLimitPerMinute' | 'streamsMaxPerAccount' | 'webhooksMax' | 'webhooksPerHostMax'
 
-/** What a gateway is made of, and simulated runs replace. */
+/** Parts that a gateway is made of, and simulated runs replace. */
 export interface GatewayParts extends Pick<Deps, GivenDeps> {
   broker: Pick<
     Broker,
@@ -44,7 +44,7 @@ export interface GatewayParts extends Pick<Deps, GivenDeps> {
   config: AppConfig & Pick<Config, Limits>
 }
 
-/** What a gateway follows. */
+/** The broker's streams that a gateway follows. */
 export type Followed = Pick<
   Broker,
   | 'followEvents'

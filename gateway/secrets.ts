@@ -1,7 +1,7 @@
 /**
  * The gateway's own keys, in files that only it may read, and the encryption of small secrets, so
- * that the database alone does not hold them. Of each kind two keys may be accepted at once, of
- * which the first is used: so one is replaced by another while gateways run.
+ * that the database alone does not hold them. Each kind accepts two keys and uses the first: so one
+ * replaces another while gateways run.
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
@@ -27,7 +27,7 @@ interface SecretSettings {
   databaseUrl: string | undefined
   signingKeyFile: string | undefined
   encryptionKeyFile: string | undefined
-  /** Where systemd puts the files of /etc/winnow/credentials/gateway: `winnow_` and their names. */
+  /** systemd's folder for files of /etc/winnow/credentials/gateway: `winnow_` and their names. */
   credentialsFolder: string | undefined
 }
 
@@ -53,7 +53,7 @@ export async function readSecrets(settings: SecretSettings): Promise<Secrets> {
   const { signingKeyFile, encryptionKeyFile, dataFolder } = settings
   const signingKeys = await readKeys('signing', signingKeyFile, settings)
   const encryptionKeys = await readKeys('encryption', encryptionKeyFile, settings)
-  // Where earlier versions kept what now is in the two files.
+  // Earlier versions kept both keys in this file.
   await rm(join(dataFolder, OLD_FILE), { force: true })
   return { signingKeys, encryptionKeys }
 }
@@ -192,7 +192,7 @@ export function encrypt([key]: Keys, owner: string, text: string): string {
   return Buffer.concat(parts).toString('base64url')
 }
 
-/** What was encrypted. @throws Error when keys, owner or text are not those of the encryption */
+/** The decrypted text. @throws Error when keys, owner or text are not those of the encryption */
 export function decrypt([used, accepted]: Keys, owner: string, encrypted: string): string {
   try {
     return decryptWith(used, owner, encrypted)

@@ -1,4 +1,4 @@
-/** What can be done with accounts and keys. The command-line tools and the admin API call this. */
+/** Changes accounts and keys, for the command-line tools and the admin API. */
 
 import ms from 'ms'
 import { isoTime } from '../../shared/clock.ts'
@@ -94,7 +94,7 @@ export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Acc
   })
 
 /**
- * Admits the keys of a disabled account again. What was canceled stays canceled.
+ * Admits the keys of a disabled account again. Canceled requests stay canceled.
  * @throws ServiceError `NOT_FOUND`
  */
 export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>

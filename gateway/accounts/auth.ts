@@ -37,7 +37,7 @@ export const newKeyId = (): string => randomBytes(6).toString('hex')
 export const newApiKey = (keyId: string): string =>
   `sep_${keyId}_${randomBytes(32).toString('hex')}`
 
-/** Of a key as `newApiKey` makes it. */
+/** The key id in a key that `newApiKey` made. */
 export const keyIdOf = (key: string): string | undefined => API_KEY.exec(key)?.[1]
 
 /** Keys are long and random, so a plain hash is enough. */

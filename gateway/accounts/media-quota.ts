@@ -19,8 +19,8 @@ type QuotaDeps = Pick<Deps, 'clock' | 'config'>
 const BUCKET_BYTES_MAX = 100e9
 
 /**
- * What an account may hold where the operator does not say: so much that no account alone fills the
- * disk, half of what its media may take.
+ * Default of an account's media limit: half of what media may take, so that no account alone fills
+ * the disk.
  */
 export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore): Promise<number> {
   if (mediaStore.kind === 's3') return BUCKET_BYTES_MAX

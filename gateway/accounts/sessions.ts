@@ -135,7 +135,7 @@ export const secretOf = (header: string | undefined): string | undefined =>
   new RegExp(`(?:^|; *)${COOKIE}=([0-9a-f]{64})(?:;|$)`).exec(header ?? '')?.[1]
 
 interface CookieOptions {
-  /** Of the page's addresses. */
+  /** The page's path. */
   path: string
   /** 0: the browser deletes the cookie. */
   seconds: number

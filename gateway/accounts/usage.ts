@@ -1,4 +1,4 @@
-/** What an account has used, by day. */
+/** Reads an account's use by day. */
 
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_SECONDS } from '../../shared/durations.ts'
@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { readUsage } from '../store/usage.ts'
 import type { Usage } from './schemas.ts'
 
-/** Of one answer. */
+/** Days in one answer. */
 export const USAGE_DAYS_MAX = 366
 const DAYS_BY_DEFAULT = 30
 const DAY_MS = 1_000 * DAY_SECONDS

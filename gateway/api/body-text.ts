@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * What a body may hold: metadata of its most bytes has 8,192 values. Checks that go through all
- * values of a body, and its second reading, take milliseconds then.
+ * Most values in a body: metadata of its most bytes has 8,192. Counting and reading them twice
+ * takes milliseconds.
  */
 export const BODY_VALUES_MAX = 10_000
 

@@ -1,4 +1,4 @@
-/** What the log states of a call: whose it was, from where, and what failed. */
+/** Fields of a call's log line: whose it was, from where, and what failed. */
 
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'

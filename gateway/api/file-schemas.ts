@@ -31,8 +31,8 @@ export const FileList = Type.Object(
 )
 
 /**
- * Patterns of JSON Schema have no flags. What follows the first semicolon may be anything that fits
- * into a header: browsers name codecs in forms that RFC 9110 does not allow.
+ * Patterns of JSON Schema have no flags. Anything that fits into a header may follow the first
+ * semicolon: browsers name codecs in forms that RFC 9110 does not allow.
  */
 const anyCase = (text: string): string =>
   text.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)

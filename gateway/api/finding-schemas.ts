@@ -1,11 +1,11 @@
-/** What a model found out about prompts, as JSON Schemas of the API. */
+/** JSON Schemas of the API for what a model found out about prompts. */
 
 import { Type, type Static } from 'typebox'
 import { Finding as StoredFinding, Recognition } from '../../shared/messages.ts'
 
 export const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
 
-/** What is known of a target, and the network that made it. */
+/** A recognised target, and the network that made it. */
 export const Recognised = Type.Object({
   ...Recognition.properties,
   separator: Type.Optional(

@@ -33,7 +33,7 @@ export interface Form {
   file: FormFile | undefined
 }
 
-/** Of the body's top level; all other fields are those of `input`. */
+/** Fields of the body's top level; all others are those of `input`. */
 const TOP = SubmitAudioSeparateRequest.properties as Record<string, TSchema>
 const INPUT = AudioSeparateInput.properties as Record<string, TSchema>
 
@@ -108,7 +108,7 @@ function bodyOf(given: readonly [name: string, text: string][]): Omit<Form, 'fil
   return { body: { ...Object.fromEntries(top), input: Object.fromEntries(input) }, metadataText }
 }
 
-/** What a text means for its schema; a text that means nothing there is refused by the schema. */
+/** Converts a form's text to its schema's type; other text stays, for the schema to refuse. */
 function valueOf(schema: TSchema | undefined, text: string, name: string): unknown {
   const { type } = Object(schema) as { type?: string }
   if (type === 'object' || type === 'array') return jsonOf(text, name)
@@ -132,7 +132,7 @@ function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** What a form's parser refuses; its own limits have a status. */
+/** Turns errors of a form's parser into 400; its own limits have a status. */
 function asInvalid(error: Error & { statusCode?: number; code?: string }): never {
   if (error.code === 'ECONNRESET' || error.statusCode !== undefined) throw error
   throw new ServiceError('INVALID_REQUEST', { message: `The form is broken: ${error.message}.` })
@@ -141,7 +141,7 @@ function asInvalid(error: Error & { statusCode?: number; code?: string }): never
 const invalid = (message: string, param?: string) =>
   new ServiceError('INVALID_REQUEST', { message, ...(param !== undefined && { param }) })
 
-/** What the file may take at most: so long is the whole form, where that is known. */
+/** Most bytes of the file: those of the whole form, where they are known. */
 export function fileBytesMax({ headers }: FastifyRequest): number {
   const length = Number(headers['content-length'] ?? LIMITS.fileBytesMax)
   if (length > LIMITS.fileBytesMax + BODY_BYTES_MAX) {

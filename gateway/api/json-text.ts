@@ -37,7 +37,7 @@ const tokensOf = (json: string): string[] =>
 
 const QUOTE = 34
 const BACKSLASH = 92
-/** What begins a value: a comma, and the brackets of arrays and objects. */
+/** Bytes that begin a value: a comma, and the brackets of arrays and objects. */
 const BEGINNINGS = new Set([44, 91, 123])
 
 /**

@@ -6,10 +6,10 @@ import type { Audience, Claims, SignedMethod } from '../media-store/signed-url.t
 import type { Deps } from '../deps.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
 
-/** What the routes under /media are given. */
+/** Deps of the routes under /media. */
 export type MediaDeps = Deps & { mediaStore: LocalDisk }
 
-/** What an endpoint serves. */
+/** An endpoint's method, key and audiences. */
 interface Served {
   method: SignedMethod
   key: string
@@ -17,7 +17,7 @@ interface Served {
   audiences: readonly [Audience, ...Audience[]]
 }
 
-/** What the address of `request` allows. @throws ServiceError for one that allows nothing here */
+/** Claims of a request's signed address. @throws ServiceError for one that allows nothing here */
 export function checkAddress(
   request: FastifyRequest,
   { method, key, audiences }: Served,

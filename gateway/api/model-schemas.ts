@@ -2,7 +2,7 @@
 
 import { Type, type Static } from 'typebox'
 
-/** Of one model: more are left out. */
+/** Names of one model: more are left out. */
 export const NAMES_MAX = 200
 
 const Engine = Type.Object(

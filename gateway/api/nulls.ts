@@ -1,6 +1,6 @@
 /** Null for an optional field of a body counts as absent: many clients write all their fields. */
 
-/** What is looked at of a JSON Schema. */
+/** The parts of a JSON Schema that matter here. */
 interface Schema {
   properties?: Readonly<Record<string, Schema>>
   required?: readonly string[]

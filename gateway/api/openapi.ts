@@ -96,7 +96,7 @@ const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
 /** Whether the operation names a 429 of its own. */
 const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
 
-/** Of everything that needs an API key: 429 where the operator has set a limit, 503. */
+/** Answers to every call with a key: 429 where the operator has set a limit, 503. */
 const retryResponse = (codes: readonly ErrorCode[]) => ({
   ...errorResponse(codes),
   headers: {

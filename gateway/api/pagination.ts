@@ -22,7 +22,7 @@ function numberOf(value: unknown, range: { least: number; most: number; default:
   return Math.min(range.most, Math.max(range.least, number))
 }
 
-/** Where a page of a list begins: after this item, in the order of the list. */
+/** The start of a list's page: after this item, in the order of the list. */
 export interface PageStart {
   created_at: string
   id: string

@@ -27,14 +27,14 @@ export interface Submission {
 export interface OutputSource {
   requestId: string
   output: 'target' | 'residual'
-  /** Of the target among several; 0 for a residual. */
+  /** Which of several targets; 0 for a residual. */
   index: number
 }
 
 /** Bodies over HTTP, and messages over gRPC. */
 export const BODY_BYTES_MAX = 256 * 1024
 
-/** Of the path of a field that a refusal names. */
+/** Characters of a field's path in a refusal. */
 const PATH_CHARACTERS_MAX = 200
 
 type Problem = ReturnType<Validator['Errors']>[number]

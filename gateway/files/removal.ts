@@ -16,8 +16,8 @@ import type { FileRow } from '../store/tables.ts'
 type RemovalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log'>
 
 /**
- * Deletes the bytes of media that the database has noted for it. What cannot be deleted now stays
- * noted, and the sweeper tries again. @returns how many keys are done
+ * Deletes the bytes of media that the database has noted for it. Keys that cannot be deleted now
+ * stay noted, and the sweeper retries. @returns how many keys are done
  */
 export async function removeMedia(
   { store, mediaStore, clock, log }: RemovalDeps,

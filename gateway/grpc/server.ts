@@ -64,7 +64,7 @@ export interface GrpcServer {
 export const SEPARATION_SERVICE = 'winnow.separation.v1.SeparationService'
 export const separationPackage = loadProto('separation.proto')
 
-/** Of keys that may call everything but DeleteFile. */
+/** Every RPC needs it, but DeleteFile. */
 const SCOPE: Scope = 'audio:separate'
 /** Time for open calls to end at shutdown; then they are canceled. */
 const CLOSE_MS_MAX = 3_000
@@ -80,8 +80,8 @@ const OPTIONS: grpc.ServerOptions = {
 }
 
 /**
- * Listens on `host:port`; port 0 takes any free one. Where `fd` is given: on that socket instead,
- * which is open already.
+ * Listens on `host:port`; port 0 takes any free one. With `fd`, listens on that open socket
+ * instead.
  * @throws Error when the port is taken
  */
 export async function startGrpcServer(

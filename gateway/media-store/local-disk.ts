@@ -51,7 +51,7 @@ export interface LocalDiskOptions {
   folder: string
   /** Sign the addresses. */
   signingKeys: Keys
-  /** Where each audience reaches the media routes. */
+  /** Base addresses of the media routes, by audience. */
   baseUrls: Readonly<Record<Audience, () => string>>
   /** An upload that would leave less free is refused: the database may be on the same disk. */
   freeBytesMin: number

@@ -37,9 +37,9 @@ export interface StoredMedia {
 /** The key, or the file, with the id of the installation that the place belongs to. */
 export const OWNER_KEY = 'winnow-installation'
 
-/** What both stores do. */
+/** Methods of both stores. */
 export interface BaseMediaStore {
-  /** Where the media are, for people. */
+  /** The media's place, for people. */
   readonly place: string
   /** The id of the installation that the place belongs to; undefined: nobody's. */
   owner(): Promise<string | undefined>
@@ -61,7 +61,7 @@ export interface BaseMediaStore {
 export interface LocalDisk extends BaseMediaStore {
   kind: 'local disk'
   /**
-   * What the query of a request to the address of `key` allows.
+   * Checks the signed query of a request to the address of `key`.
    * @param now epoch milliseconds
    */
   check(
@@ -70,7 +70,7 @@ export interface LocalDisk extends BaseMediaStore {
     query: Readonly<Record<string, unknown>>,
     now: number,
   ): Claims | 'expired' | 'forged'
-  /** What media may still take: without what an upload must leave. */
+  /** Bytes that media may still take, without what an upload must leave. */
   bytesLeft(): Promise<number>
   /** Whether the disk has as much free as an upload must leave. */
   hasRoom(): Promise<boolean>
@@ -120,7 +120,7 @@ export interface MediaReply {
 /** A bucket of an S3-compatible store, behind presigned addresses. */
 export interface Bucket extends BaseMediaStore {
   kind: 's3'
-  /** What a client has put at the upload address of `key`; undefined: nothing yet. */
+  /** The client's upload at the upload address of `key`; undefined: none yet. */
   pendingUploadOf(key: string): Promise<PendingUpload | undefined>
   /** Moves an upload to its key; false when the client has uploaded again meanwhile. */
   accept(pendingUpload: PendingUpload): Promise<boolean>

@@ -43,7 +43,7 @@ export interface BucketOptions {
   region: string
   /** The store's own address; absent: Amazon's. */
   endpoint?: string | undefined
-  /** Where clients reach the store, if that is elsewhere. */
+  /** The store's address for clients, if another. */
   publicEndpoint?: string | undefined
 }
 

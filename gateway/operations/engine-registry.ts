@@ -23,9 +23,9 @@ interface Member {
   /** By `clock.elapsed`. */
   announcedAt: number
   client: EngineClient
-  /** What it said last of itself; undefined when it did not answer. */
+  /** Its last answer about itself; undefined when it gave none. */
   described?: { at: number; description: Promise<EngineDescription | undefined> }
-  /** What it said last when it answered. */
+  /** Its last description. */
   last?: EngineDescription
 }
 

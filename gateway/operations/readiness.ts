@@ -53,7 +53,7 @@ const NO_ENGINE = 'No engine is there: requests wait for one.'
 const NO_ROOM =
   'The disk of DATA_DIR has less free than DISK_FREE_MB_MIN: uploads and results are refused.'
 
-/** What is wrong with each; null: nothing. */
+/** The problem of each; null: none. */
 interface Disks {
   database: string | null
   media: string | null

@@ -11,7 +11,7 @@ type StateDeps = Pick<
   'store' | 'broker' | 'engineRegistry' | 'feed' | 'clock' | 'metrics' | 'log'
 >
 
-/** Of Prometheus's 10 s, so that the rest is answered while the database hangs. */
+/** A part of Prometheus's 10 s: the rest is answered while the database hangs. */
 const DATABASE_MS_MAX = 2_000
 
 /**

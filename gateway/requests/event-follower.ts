@@ -108,7 +108,7 @@ type Ending = { now: string; presenter: MediaPresenter }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
-/** Of any attempt: the media of all of them is the same. */
+/** Accepts any attempt: all of them have the same media. */
 async function failUnlessItFits(
   store: Store,
   { request_id: requestId, duration, output_bytes: bytes = 0 }: EventOf<'measured'>,

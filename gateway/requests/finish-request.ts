@@ -13,7 +13,7 @@ import type { RequestRow } from '../store/tables.ts'
 import { addUse } from '../store/usage.ts'
 import { newDelivery } from './webhook-event.ts'
 
-/** Of a time's text, which is UTC. */
+/** Characters of the day in a timestamp, which is UTC. */
 const DAY_CHARACTERS = '2026-01-31'.length
 
 type Ending = Move & { to: 'COMPLETED' | 'FAILED' }

@@ -5,7 +5,7 @@ import { AUTO, routePrompt } from '../../shared/route-prompt.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 
 interface HeldModel extends DescribedModel {
-  /** Of those that hold it. */
+  /** Engines that hold it. */
   engineIds: string[]
 }
 

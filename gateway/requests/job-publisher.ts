@@ -163,7 +163,7 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
   await putOff(deps.store, row, isoTime(deps.clock.now() + retryDelayMs))
 }
 
-/** What an engine may store of a request. */
+/** Outputs that an engine may store for a request. */
 const partsOf = (row: RequestRow): OutputPart[] => [
   ...[...targetNames(promptsOfRow(row).length), 'residual' as const].flatMap((name) => [
     name,
@@ -172,7 +172,7 @@ const partsOf = (row: RequestRow): OutputPart[] => [
   'peaks',
 ]
 
-/** Where the media of a request is stored; null: it is fetched from its `audio_url`. */
+/** The key of a request's stored media; null: it is fetched from its `audio_url`. */
 async function sourceKey(row: RequestRow, store: Store): Promise<string | null> {
   const { file_id: fileId, source_request_id: sourceId, source_output: output } = row
   if (sourceId === null || output === null) return fileId === null ? null : inputKey(fileId)

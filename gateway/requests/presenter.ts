@@ -92,10 +92,7 @@ export function presentStatus(
 const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'metadata'> =>
   metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
 
-/**
- * What the engine found out about the first prompt, and about each: nothing, where the model tells
- * nothing.
- */
+/** Findings about each prompt, those of the first at the top; none where the model reports none. */
 function presentFindings(
   row: RequestRow,
 ): Recognised & Pick<QueueStatusResponse, 'targets' | 'findings'> {
@@ -124,7 +121,7 @@ function presentFindings(
 /** In the API `model` is `audio/separate`. */
 const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
 
-/** What is stored of each prompt of a COMPLETED request. */
+/** The stored finding of each prompt of a COMPLETED request. */
 function findingsOf(row: RequestRow): { prompt: string; finding: Finding }[] {
   const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
   return promptsOfRow(row).map((prompt, i, { length }) => {
@@ -257,7 +254,7 @@ export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promi
   })
 }
 
-/** What distinguishes an output of a COMPLETED request from its others. */
+/** The label that distinguishes an output of a COMPLETED request from its others. */
 function outputLabel(row: RequestRow, name: OutputName): string {
   const prompts = promptsOfRow(row)
   const holds = findingsOf(row).map(({ finding }) => finding.holds)

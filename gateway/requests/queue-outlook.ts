@@ -19,14 +19,14 @@ interface OutlookDeps {
   engineRegistry: { readonly engines: number }
 }
 
-/** What can be said of a request; absent: nothing, or it does not apply. */
+/** Estimates for a request; absent: unknown, or not applicable. */
 export interface Outlook {
   /** 1: next. */
   queuePosition?: number
   secondsLeft?: number
 }
 
-/** What was read stays in use for a second, and for longer while no row changes. */
+/** Rows stay in use for a second, and for longer while none changes. */
 const AGE_MS_MAX = 1_000
 /** Gateways and engines say so of their changes, but such a message may be lost. */
 const UNCHANGED_MS_MAX = 5_000
@@ -36,7 +36,7 @@ const COMPLETED_MAX = 17
 const PART_MIN = 0.1
 /** The work of a second of media beside `balanced`: between those of the models. */
 const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
-/** Of each prompt after the first, since a model may share a part of its work between them. */
+/** Work of each prompt after the first, since a model may share a part between them. */
 const FURTHER_PROMPT = 0.75
 
 interface Rows {
@@ -57,7 +57,7 @@ export class QueueOutlook {
     this.#deps = deps
   }
 
-  /** Of a request that is not finished; at most a second old. */
+  /** Estimates for an unfinished request; at most a second old. */
   async of(row: RequestRow): Promise<Outlook> {
     const { request_id: requestId, status } = row
     const rows = await this.#current()
@@ -143,7 +143,7 @@ function createWeighing(): (options: string) => number {
   }
 }
 
-/** What each second of media costs: of every prompt each candidate. */
+/** Work of each second of media: candidates × prompts × speed. */
 const weigh = ({
   further_prompts: further = [],
   reranking_candidates: candidates,

@@ -49,7 +49,7 @@ export async function checkSource(
   return { ...NO_SOURCE, file_id, file_name, duration }
 }
 
-/** Of media with a picture, the sound alone is the source: its video has the sound coded anew. */
+/** Takes the sound of an output as the source: its video has the sound encoded once more. */
 async function checkOutput(
   { requestId, output, index }: OutputSource,
   { spans }: Submission['options'],

@@ -20,12 +20,12 @@ import { inSharedTransaction } from '../store/shared-transaction.ts'
 import type { RequestRow } from '../store/tables.ts'
 import { newWebhookSecret } from '../webhooks/signature.ts'
 
-/** What a client sends. */
+/** A client's submit. */
 export interface Submitted {
   body: unknown
   /** The compact JSON of its metadata, if it has any. */
   metadataText?: string | undefined
-  /** What a repeated submit must have alike; the body, unless it is given. */
+  /** Must be equal in a repeated submit; default: the body. */
   fingerprinted?: unknown
   /** The value of the header of that name. */
   idempotencyKey?: string | string[] | undefined

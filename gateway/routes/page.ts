@@ -1,4 +1,4 @@
-/** What the pages that a gateway serves have in common: types, compressed copies, their policy. */
+/** Common parts of the gateway's pages: types, compressed copies, their policy. */
 
 import { extname } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'

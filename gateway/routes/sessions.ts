@@ -12,7 +12,7 @@ import {
 import { installBodyDeadline } from '../api/body-deadline.ts'
 import type { Deps } from '../deps.ts'
 
-/** Where the page calls the API with its session; the cookie is sent nowhere else. */
+/** The page's path to the API with its session; the cookie is sent nowhere else. */
 export const PLAYGROUND = '/playground'
 
 const hidden = { schema: { hide: true } }

@@ -160,13 +160,13 @@ const named = (reply: FastifyReply, place: string | undefined) =>
 
 interface OpenOutput {
   key: string
-  /** Of the attempt that sends it; engines of 0.2.0 do not say which it is. */
+  /** The sending attempt's; engines of 0.2.0 do not state it. */
   place: string | undefined
   /** @throws ServiceError once the request has ended */
   assertOpen(): Promise<void>
 }
 
-/** What a signed address for an output allows: until its request has ended. */
+/** Opens the output of a signed address: until its request has ended. */
 function outputOf(deps: UploadDeps, request: FastifyRequest<OutputRoute>): OpenOutput {
   const { request_id: requestId, part } = request.params
   const address = { method: 'PUT', key: outputKey(requestId, part), audiences: ['engine'] } as const

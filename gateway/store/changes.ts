@@ -5,7 +5,7 @@ import type { Store } from './database.ts'
 import type { ChangeRow } from './tables.ts'
 
 export type NewChange = Omit<ChangeRow, 'change_id' | 'details'> & {
-  /** What was set, for people. */
+  /** The values set, for people. */
   details: Readonly<Record<string, unknown>>
 }
 

@@ -7,9 +7,9 @@ import { readSchema } from './schema.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Every table: whether its rows are copied. Those that others refer to come first. What is not
- * copied, gateways make anew: counts of the last minute, a probe, a check of their
- * own keys, sessions in browsers, and what migrations state.
+ * Every table: whether its rows are copied. Those that others refer to come first. Gateways make
+ * the others: counts of the last minute, a probe, a check of their keys, sessions in browsers, and
+ * what migrations state.
  */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,

@@ -11,7 +11,7 @@ export type Store = Kysely<Tables>
 const TRIES_MAX = 6
 /** Rest before the second try, on average; doubled with each. */
 const REST_MS = 10
-/** What PostgreSQL calls them: a serialization failure and a deadlock. */
+/** PostgreSQL's codes of a serialization failure and a deadlock. */
 const MAY_BE_REPEATED = ['40001', '40P01']
 
 /** Whether it is PostgreSQL, where others, too, have transactions under way; SQLite has one. */
@@ -19,8 +19,8 @@ export const isPostgres = (store: Pick<Store, 'getExecutor'>): boolean =>
   store.getExecutor().adapter instanceof PostgresAdapter
 
 /**
- * Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. Where another
- * transaction got in its way, it runs once more: it may change nothing but the database.
+ * Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. A conflict with
+ * another transaction repeats it: it may change nothing but the database.
  */
 export async function inTransaction<T>(
   store: Store,

@@ -3,7 +3,7 @@
 import type { Store } from './database.ts'
 import type { DeliveryAttemptRow } from './tables.ts'
 
-/** Of one webhook; a redelivery adds ten at most. Older ones are dropped. */
+/** Attempts of one webhook; a redelivery adds ten at most. Older ones are dropped. */
 export const ATTEMPTS_KEPT_MAX = 30
 
 /** Adds an attempt, and drops the oldest beyond the most. */

@@ -1,4 +1,4 @@
-/** What several gateways share beside their work: counts of calls, and a check of their secrets. */
+/** Adds what gateways share besides their work: counts of calls, and a check of their secrets. */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from './database.ts'

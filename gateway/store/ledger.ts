@@ -18,7 +18,7 @@ interface Entry {
   now: string
 }
 
-/** What became of an entry; `refused`: the balance that is not reserved does not cover it. */
+/** Result of an entry; `refused`: the balance that is not reserved does not cover it. */
 type Entered = 'new' | 'known' | 'refused'
 /** False when the balance that is not reserved does not cover it. */
 type Covered = Promise<boolean>
@@ -67,7 +67,7 @@ export async function raiseReservation(store: Store, entry: Entry): Promise<bool
   return true
 }
 
-/** What is set aside for a request. */
+/** Seconds reserved for a request. */
 export const reservedFor = async (store: Store, requestId: string): Promise<number> =>
   (await findReservation(store, requestId))?.reserved_change ?? 0
 

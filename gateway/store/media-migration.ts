@@ -6,7 +6,7 @@
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from './database.ts'
 
-/** What a row adds to a sum of its account. */
+/** SQL of a row's part in a sum of its account. */
 type Share = (row: 'old' | 'new') => string
 
 interface Counted {
@@ -62,7 +62,7 @@ const EVENTS = [
 
 type EventOf = (typeof EVENTS)[number]
 
-/** What the change of a row adds to a sum. */
+/** SQL of what a row's change adds to a sum. */
 const changeOf = (share: Share, { gone, come }: EventOf): string =>
   `${come ? share('new') : '0'} - ${gone ? share('old') : '0'}`
 

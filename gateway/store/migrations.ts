@@ -268,7 +268,7 @@ async function addFileQuota(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** What is done later goes on with the trace of what asked for it. */
+/** Lets later work continue the trace that asked for it. */
 async function addTraces(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('outbox').addColumn('trace_parent', 'text').execute()
   await db.schema.alterTable('deliveries').addColumn('trace_parent', 'text').execute()

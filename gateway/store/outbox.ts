@@ -16,9 +16,9 @@ export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries' | '
 
 interface TakeOptions {
   now: string
-  /** What another gateway takes now rests for us until then, and the other way round. */
+  /** A taken row is ours until then: other gateways leave it alone. */
   until: string
-  /** What rests longer rests no more: the clock was set back meanwhile. */
+  /** A later rest is void: the clock was set back meanwhile. */
   latest: string
   limit: number
 }

@@ -3,7 +3,7 @@
 import type { Store } from './database.ts'
 import type { PageSessionRow } from './tables.ts'
 
-/** Of one key and kind; beyond it the oldest ends. */
+/** Rows of one key and kind; beyond it the oldest ends. */
 const ROWS_MAX = 100
 
 /** Stores a code or a session, in place of the key's oldest ones when it has too many. */

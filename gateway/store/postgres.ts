@@ -8,7 +8,7 @@ import { StartError } from '../../shared/process/lifecycle.ts'
 import type { Store } from './database.ts'
 import { prepareSchema } from './migrate.ts'
 
-/** Where it is said that the database is waited for, or was lost. */
+/** Receives a line when the database is waited for, or was lost. */
 export interface WaitLog {
   warn(details: object, message: string): void
 }
@@ -40,7 +40,7 @@ const RETRY_AFTER_SECONDS = 5
 const AWAY_STATES = /^(08...|53...|57P0[1-3]|57014|25006)$/
 const REFUSED_STATES = /^(28...|42501)$/
 const NO_DATABASE_STATE = '3D000'
-/** Of a connection: who does not answer may answer soon. */
+/** Codes of a connection that may work soon. */
 const AWAY_CODES = [
   ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
@@ -154,7 +154,7 @@ function refusalOf(error: unknown, place: string): string | undefined {
   return `no connection to the database at ${place} can be made (${message}).`
 }
 
-/** What may be shown of an address: no user and no password. */
+/** An address that may be shown: no user and no password. */
 export function placeOf(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`

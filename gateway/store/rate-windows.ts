@@ -7,7 +7,7 @@ import type { RateWindowRow } from './tables.ts'
 interface Call {
   keyId: string
   now: string
-  /** Of the window that begins with this call, if the one before is over. */
+  /** End of the window that this call begins, if the last is over. */
   endsAt: string
   /** A window that ends later is over as well: the clock was set back meanwhile. */
   latest: string

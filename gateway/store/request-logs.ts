@@ -3,7 +3,7 @@
 import type { LogLine } from '../../shared/messages.ts'
 import type { Store } from './database.ts'
 
-/** Of one statement: databases limit how many values it may have. */
+/** Rows of one statement: databases limit its values. */
 const ROWS_MAX = 1_000
 
 /** Appends `lines` to the logs of a request; call it in the transaction that moves the request. */

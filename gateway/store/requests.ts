@@ -10,7 +10,7 @@ import type { OutboxRow, RequestRow, Tables } from './tables.ts'
 
 export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
 
-/** Where a page of a list begins: after this row, in the order of the list. */
+/** The start of a list's page: after this row, in the order of the list. */
 export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>
 
 /** The prompts of a request, in the order of its targets. */

@@ -15,7 +15,7 @@ import { prepareSchema } from './migrate.ts'
 const DRIVER = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20'
 export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof BetterSqlite
 
-/** Of errors of the disk, which may pass: full, failing, or mounted for reading alone. */
+/** Errors of the disk, which may pass: full, failing, or read-only. */
 const DISK_CODES = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/
 /** Statements that stay compiled; lists of values make many. */
 const STATEMENTS_MAX = 500

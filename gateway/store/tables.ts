@@ -17,7 +17,7 @@ export interface AccountRow {
   /** Whole seconds of audio; the sum of its ledger, like what is reserved of it. */
   balance_seconds: number
   reserved_seconds: number
-  /** Of its files and outputs; both sums are kept by triggers: `media-migration.ts`. */
+  /** Held by its files and outputs; triggers keep both sums: `media-migration.ts`. */
   media_held_bytes: number
   /** Set aside for the outputs of its requests under way. */
   media_reserved_bytes: number
@@ -110,9 +110,9 @@ export interface RequestRow {
   outputs_expire_at: string | null
   error_code: string | null
   error_message: string | null
-  /** Of a COMPLETED request; null before there were credits: not metered. */
+  /** Null unless COMPLETED, and before there were credits: not metered. */
   billing_status: 'deducted' | 'not_metered' | null
-  /** What its outputs take, or will take while it is under way; 0: unknown. */
+  /** Bytes of its outputs, or their estimate while it is under way; 0: unknown. */
   media_bytes: number
   /** When its outputs were given up; only of a request that is finished. */
   media_removed_at: string | null
@@ -156,7 +156,7 @@ export interface DeliveryRow {
   /** The same in every try, so that the receiver can drop repeats. */
   webhook_id: string
   request_id: string
-  /** Of the request: accounts take turns. */
+  /** The request's: accounts take turns. */
   account_id: string
   host: string
   /** JSON: the very bytes of every try. */
@@ -191,7 +191,7 @@ export interface IdempotencyKeyRow {
 
 /** Media that no row refers to, and whose bytes are still to be deleted. */
 export interface MediaRemovalRow {
-  /** Of one piece of media, or of all that lie below it. */
+  /** One piece of media, or all below it. */
   media_key: string
   created_at: string
 }
@@ -220,7 +220,7 @@ export interface PageSessionRow {
   /** SHA-256 of the secret, in hexadecimal. */
   secret_hash: string
   key_id: string
-  /** Of the key's secret that it was made with: it ends with that secret, or with the key. */
+  /** The key's secret that made it: it ends with that secret, or with the key. */
   key_hash: string
   kind: 'code' | 'session'
   expires_at: string
@@ -230,9 +230,9 @@ export interface PageSessionRow {
 export interface ChangeRow {
   change_id: string
   created_at: string
-  /** What made it: the admin API, a tool of the command line, or a gateway that started. */
+  /** Its maker: the admin API, a tool of the command line, or a gateway that started. */
   tool: 'admin_api' | 'command_line' | 'gateway'
-  /** Of the admin API the client's address; else user and host, or the host. */
+  /** The client's address for the admin API; else user and host, or the host. */
   origin: string
   action:
     | 'account.create'
@@ -254,7 +254,7 @@ export interface ChangeRow {
 export interface InstallationRow {
   name: 'this'
   installation_id: string
-  /** Where its media are, in words; null: no place is marked yet. */
+  /** Place of its media, in words; null: no place is marked yet. */
   media_place: string | null
 }
 
@@ -264,7 +264,7 @@ export interface DeliveryAttemptRow {
   webhook_id: string
   started_at: string
   duration_ms: number
-  /** Of the answer; null: there was none. */
+  /** The answer's; null: there was none. */
   status_code: number | null
   /** Why it did not deliver; null: it did. */
   error: string | null
@@ -277,7 +277,7 @@ export interface UsageDayRow {
   day: string
   completed: number
   failed: number
-  /** Of completed requests, as they are charged: of each target as many. */
+  /** Charged for completed requests, once per target. */
   audio_seconds: number
 }
 

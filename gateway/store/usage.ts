@@ -1,4 +1,4 @@
-/** What accounts have used, by day. It outlives the records of requests. */
+/** Counts the accounts' use by day. It outlives the records of requests. */
 
 import type { Store } from './database.ts'
 import type { UsageDayRow } from './tables.ts'

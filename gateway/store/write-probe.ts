@@ -2,7 +2,7 @@
 
 import type { Store } from './database.ts'
 
-/** What the databases call a full disk. */
+/** The databases' codes of a full disk. */
 const FULL = ['SQLITE_FULL', '53100']
 
 /** Resolves once a write is durable. @throws what the database says when it is not */

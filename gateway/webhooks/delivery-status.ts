@@ -10,7 +10,7 @@ import { changeDelivery, findDelivery } from '../store/deliveries.ts'
 import { readAttempts } from '../store/delivery-attempts.ts'
 import type { DeliveryRow, RequestRow } from '../store/tables.ts'
 
-/** Of a webhook that has not been tried. */
+/** Status before the first attempt. */
 const UNTRIED: WebhookDeliveryStatus = {
   delivery_status: 'pending',
   attempts: 0,

@@ -1,4 +1,4 @@
-/** What came of posting a webhook, for the client. */
+/** Result of posting a webhook, for the client. */
 
 import type { PostOutcome } from './public-post.ts'
 

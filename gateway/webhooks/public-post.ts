@@ -56,7 +56,7 @@ const LIMITS = {
   connectMsMax: 10_000,
   /** For all of a post: resolving, connecting, sending and reading. */
   postMsMax: 15_000,
-  /** Of the response, which is discarded. */
+  /** Read at most, and discarded. */
   answerBytesMax: 64_000,
   /** Concurrent posts to one address, of all accounts; each has its share of it. */
   addressPostsMax: 8,

@@ -37,7 +37,7 @@ interface SenderOptions {
   encryptionKeys: Keys
   /** Tries at once, of all accounts. */
   triesMax: number
-  /** Of these, to one host; the poster limits those to one address. */
+  /** To one host; the poster limits those to one address. */
   hostTriesMax: number
   /** Called after each try that was sent, with the state of its delivery. */
   onTried?: (state: DeliveryState) => void

@@ -10,7 +10,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3
 export interface SignedMessage {
   /** The same on every try; without a dot. */
   id: string
-  /** Of this try, in seconds since the epoch. */
+  /** This attempt's, in seconds since the epoch. */
   timestamp: number
   body: Buffer
 }
@@ -18,8 +18,8 @@ export interface SignedMessage {
 export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 /**
- * The bytes of a secret: those in base64 after `whsec_`, otherwise its text in UTF-8. What is not
- * base64 after `whsec_` is text, since any 16 characters are a valid secret.
+ * The bytes of a secret: those in base64 after `whsec_`, otherwise its text in UTF-8. Other text
+ * after `whsec_` is text, since any 16 characters are a valid secret.
  */
 export function secretBytes(secret: string): Buffer {
   const coded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : ''

@@ -8,7 +8,7 @@ import { errorOf } from './outcome.ts'
 import type { PublicPost } from './public-post.ts'
 import { newWebhookSecret, signatureHeaders } from './signature.ts'
 
-/** Of one account, on all gateways of a PostgreSQL: a test posts to whom the client names. */
+/** Tests of one account, on all gateways of a PostgreSQL: a test posts to whom the client names. */
 export const TESTS_PER_MINUTE = 10
 
 interface TesterOptions {
