@@ -13,7 +13,7 @@ from .audio import Audio, batch_of, items_of, write_wav
 from .service import Download, canceled_on_error, connected, download, wait
 
 _CATEGORY = "audio/winnow"
-# Of the progress of one sound; the rest is the separation.
+# Upload's part of one sound's progress; the rest is the separation.
 _UPLOAD_PART = 0.1
 _PROGRESS_STEPS = 1_000
 
@@ -49,7 +49,7 @@ class WinnowSeparate:
     FUNCTION = "separate"
     RETURN_TYPES = ("AUDIO", "AUDIO", "STRING")
     RETURN_NAMES = ("target", "residual", "findings")
-    # Of several prompts each has a target; what follows runs for each.
+    # One target per prompt; later nodes run for each.
     OUTPUT_IS_LIST = (True, False, False)
 
     @classmethod

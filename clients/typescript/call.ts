@@ -29,6 +29,6 @@ export const refusal = (answered: Answered, statusText: string, text: string): A
   readError(text, answered) ??
   new ApiError({ code: `HTTP_${answered.status}`, message: statusText }, answered)
 
-/** Of an address, which in a page may be relative to it. */
+/** The origin of an address, which in a page may be relative. */
 export const originOf = (url: string): string =>
   URL.canParse(url) ? new URL(url).origin : 'The service'

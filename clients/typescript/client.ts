@@ -104,8 +104,8 @@ export interface NamedBlob {
 }
 
 /**
- * Every call may throw `ApiError`, when it is refused, and `UnreachableError`. What the service
- * refuses for now (429, 5xx), or does not answer, is retried before.
+ * Every call may throw `ApiError`, when it is refused, and `UnreachableError`. Before that it
+ * retries refusals that may pass (429, 5xx), and silence.
  */
 export interface Client {
   models(): Promise<ModelList>
@@ -147,7 +147,7 @@ export interface Client {
    */
   wait(request: RequestRef): Promise<Result>
   result(request: RequestRef): Promise<Result>
-  /** What the outputs of a completed request are drawn from without decoding them. */
+  /** Peaks of the outputs of a completed request, to draw them without decoding. */
   peaks(request: RequestRef): Promise<Peaks>
   /** The answer of a signed address, such as `data.target.url`. */
   open(url: string): Promise<Response>
@@ -165,7 +165,7 @@ export interface Client {
   testWebhook(receiver: WebhookTest): Promise<WebhookTestResult>
   /** The account that the key belongs to, with its balance. */
   account(): Promise<Account>
-  /** What the account has used, by day. */
+  /** The account's use by day. */
   usage(days?: UsageOptions): Promise<Usage>
 }
 

@@ -7,7 +7,7 @@ export interface ErrorDetails {
   request_id?: string | undefined
 }
 
-/** What an HTTP answer says beside its body. */
+/** Parts of an HTTP answer besides its body. */
 export interface Answered {
   status?: number
   /** The header `Retry-After`. */
@@ -22,7 +22,7 @@ export class ApiError extends Error {
   readonly param: string | undefined
   /** The queue request, if any. */
   readonly requestId: string | undefined
-  /** Of the HTTP answer; undefined when a request failed that had been accepted. */
+  /** The HTTP answer's; undefined when a request failed that had been accepted. */
   readonly status: number | undefined
   /** After so long another try may succeed, where the service says so. */
   readonly retryAfterSeconds: number | undefined

@@ -19,7 +19,7 @@ interface FollowOptions {
   /** Opens a stream, once. */
   open(ending: AbortSignal): Promise<Response>
   signal: AbortSignal
-  /** Of the service, for errors. */
+  /** The service's, for errors. */
   address: string
 }
 

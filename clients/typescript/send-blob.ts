@@ -12,7 +12,7 @@ interface SendOptions {
   signal: AbortSignal
 }
 
-/** What is used of a browser's XMLHttpRequest: the types of Node do not have it. */
+/** The used part of a browser's XMLHttpRequest: the types of Node do not have it. */
 interface BrowserRequest {
   readonly status: number
   readonly statusText: string

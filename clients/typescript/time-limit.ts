@@ -9,7 +9,7 @@ export interface TimeLimitOptions {
   /** The client's; when it fires, so does that of the limit. */
   signal: AbortSignal
   seconds: number
-  /** What is silent, for the error. */
+  /** The silent peer, for the error. */
   address: string
 }
 

@@ -38,7 +38,7 @@ interface Given {
   body?: object
   /** In place of a body. */
   form?: FormData
-  /** Of media in the form. */
+  /** Size of the form's media. */
   bytes?: number
   headers?: Record<string, string>
   /** In place of the client's. */
@@ -73,7 +73,7 @@ export class Transport {
     )
   }
 
-  /** What the status streams at a path say. */
+  /** Follows the status streams at a path. */
   follow(path: string) {
     const { url, init } = this.#request('GET', path)
     const open = (ending: AbortSignal) => call(url, { ...init, signal: ending })

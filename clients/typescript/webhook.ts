@@ -69,7 +69,7 @@ function field(headers: HeaderFields, name: string): string | undefined {
 /** With or without its padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
 
-/** What is base64 after the prefix `whsec_` is the key; else the bytes of the text are. */
+/** The key: base64 after the prefix `whsec_` is decoded; other text gives its bytes. */
 function keyOf(secret: string): Buffer {
   const coded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : ''
   return coded && BASE64.test(coded) ? Buffer.from(coded, 'base64') : Buffer.from(secret)

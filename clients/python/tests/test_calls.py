@@ -1,4 +1,4 @@
-"""What is sent, and how answers are read, without a service."""
+"""Checks bodies sent, and how answers are read, without a service."""
 
 from __future__ import annotations
 

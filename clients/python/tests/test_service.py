@@ -155,7 +155,7 @@ def test_a_request_is_deleted_and_its_file_by_its_own_call(client: Any) -> None:
 
 
 def test_bytes_are_sent_in_steps(client: Any) -> None:
-    # Of a longer body a refusal may be lost: the service closes the connection before it is sent.
+    # A longer body may lose its refusal: the service closes the connection before it is sent.
     data = MIXTURE.read_bytes()[:1_000]
     file = client.create_file(
         {

@@ -29,7 +29,7 @@ class Silent:
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self.given_up: list[bool] = []
-        """Of each silent connection, whether the client has closed it."""
+        """Per silent connection, whether the client has closed it."""
 
     def _serve(self) -> None:
         for i, piece in enumerate(self._pieces):

@@ -1,4 +1,4 @@
-"""What the nodes use of torch, on numpy: torch itself is large, and ComfyUI brings it."""
+"""Numpy in place of the parts of torch that the nodes use: torch is large, and ComfyUI brings it."""
 
 from __future__ import annotations
 

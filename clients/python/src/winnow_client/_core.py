@@ -1,4 +1,4 @@
-"""What both clients share: the calls of the API as data, and how answers are read. No I/O."""
+"""The part that both clients share: calls of the API as data, and reading of answers. No I/O."""
 
 from __future__ import annotations
 

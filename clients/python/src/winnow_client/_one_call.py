@@ -22,7 +22,7 @@ WAIT_SECONDS = 20
 
 @dataclass(frozen=True)
 class Separation:
-    """What `separate` was asked for."""
+    """The request of one `separate`."""
 
     path: Path
     prompts: Sequence[str]

@@ -45,8 +45,8 @@ from .types import (
 class Client:
     """A client of a Winnow service. Threads may share it.
 
-    Every call may raise `ApiError`, when it is refused, and `UnreachableError`. What the service
-    refuses for now (429, 5xx), or does not answer, is retried before.
+    Every call may raise `ApiError`, when it is refused, and `UnreachableError`. Before that it
+    retries refusals that may pass (429, 5xx), and silence.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class Client:
         return self._ask(_core.result(request))
 
     def peaks(self, request: RequestRef) -> Peaks:
-        """What the outputs of a completed request are drawn from without decoding them."""
+        """Peaks of the outputs of a completed request, to draw them without decoding."""
         return self._ask(_core.peaks(request), redirects=True)
 
     def open(self, url: str) -> AbstractContextManager[httpx.Response]:
@@ -272,7 +272,7 @@ class Client:
         return self._ask(_core.account())
 
     def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> Usage:
-        """What the account has used, by day.
+        """The account's use by day.
 
         :param from_day: the first day, such as `2026-01-31`; 29 days before the last one by default
         :param to_day: the last day; today by default

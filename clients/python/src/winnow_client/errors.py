@@ -24,7 +24,7 @@ class ApiError(Exception):
         self.request_id = request_id
         """The queue request, if any."""
         self.status = status
-        """Of the HTTP answer; None when a request failed that had been accepted."""
+        """The HTTP answer's; None when a request failed that had been accepted."""
         self.retry_after_seconds = retry_after_seconds
         """After so long another try may succeed, where the service says so."""
 

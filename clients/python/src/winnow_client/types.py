@@ -1,4 +1,4 @@
-"""What calls take and answer. A field that this version does not know is kept in the dictionary."""
+"""Arguments and answers of calls. Fields that this version does not know stay in the dictionary."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Waveform(TypedDict):
 
 
 class Peaks(TypedDict):
-    """What the outputs of a request are drawn from without decoding them."""
+    """Peaks of a request's outputs, to draw them without decoding."""
 
     mixture: Waveform
     targets: list[Waveform]

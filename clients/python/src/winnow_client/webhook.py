@@ -58,7 +58,7 @@ def verify_webhook(
 
 
 def _key_of(secret: str) -> bytes:
-    """What is base64 after the prefix `whsec_` is the key; else the bytes of the text are."""
+    """The key: base64 after the prefix `whsec_` is decoded; other text gives its bytes."""
     prefix, coded = secret[:6], secret[6:]
     if prefix == "whsec_" and coded and _BASE64.fullmatch(coded):
         return base64.b64decode(coded + "=" * (-len(coded) % 4))
