@@ -15,9 +15,9 @@ export interface DescribedModel extends RoutedModel {
   gives_candidates: boolean
   predicts_spans: boolean
   precision: string
-  /** Of the sounds that a model for text knows; absent or empty: it has no such list. */
+  /** Sounds that a model for text knows; absent or empty: it has no such list. */
   names?: string[]
-  /** What is known of the licence of the weights; absent or empty: nothing. */
+  /** The licence of the weights, as far as known; absent or empty: nothing. */
   licence?: string
 }
 

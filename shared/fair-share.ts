@@ -2,7 +2,7 @@
  * Chooses the next of several accounts that share a number of slots. The policy is a pure function.
  */
 
-/** What one account has, and when it was served last. */
+/** An account's slots in use, and its last turn. */
 export interface Share {
   inHand: number
   /** Number of its last turn, of all turns so far; 0: none yet. */
@@ -90,7 +90,7 @@ export class FairShares {
     if (share?.isIdle) this.#places.delete(place)
   }
 
-  /** Where the account may take no slot now. */
+  /** Places that have no slot for the account now. */
   placesClosedTo(account: string): string[] {
     return [...this.#places].flatMap(([place, share]) =>
       share.next([account]) === undefined ? [place] : [],

@@ -1,2 +1,2 @@
-/** Of an uploaded file, and of what an address gives. */
+/** Most bytes of an uploaded file, and of media from an address. */
 export const FILE_BYTES_MAX = 524_288_000

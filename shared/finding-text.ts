@@ -1,4 +1,4 @@
-/** What a model found out about a prompt, as a sentence for people. */
+/** Tells people in a sentence what a model found out about a prompt. */
 
 import type { Finding } from './messages.ts'
 

@@ -6,7 +6,7 @@
 import { ServiceError } from './errors.ts'
 import type { AudioSpan } from './separation-options.ts'
 
-/** Of media that lasts as long as it may, over all channels: of stereo at 192 kHz, or 7.1 at 48. */
+/** Bounds the longest media, over all channels: stereo at 192 kHz, or 7.1 at 48. */
 const SAMPLES_PER_SECOND_MAX = 384_000
 
 export interface SoundShape {

@@ -8,7 +8,7 @@ import { SeparationOptions } from './separation-options.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
 
-/** Where the media comes from: signed by us (`file`), or given by the client (`url`: untrusted). */
+/** The media's address: signed by us (`file`), or given by the client (`url`: untrusted). */
 const Source = Type.Object({
   kind: Type.Enum(['file', 'url']),
   url: Type.String(),
@@ -27,7 +27,7 @@ const FURTHER_TARGETS = [
 ] as const
 const FURTHER_VIDEOS = FURTHER_TARGETS.map((name) => `${name}_video` as const)
 
-/** What is separated from a mixture: a target of each prompt, and what none of them took. */
+/** One sound of a separated mixture: a target per prompt, and what none of them took. */
 export type OutputName = 'target' | 'residual' | (typeof FURTHER_TARGETS)[number]
 
 /** The targets of a request with so many prompts, in their order. */
@@ -61,7 +61,7 @@ export const Job = Type.Object({
     residual_video: Type.String(),
     ...optional(FURTHER_TARGETS, Type.String()),
     ...optional(FURTHER_VIDEOS, Type.String()),
-    /** Of all outputs, to draw them. Engines of 0.2.0 make none. */
+    /** Peaks of all outputs, to draw them. Engines of 0.2.0 make none. */
     peaks: Type.Optional(Type.String()),
   }),
   /**
@@ -71,7 +71,7 @@ export const Job = Type.Object({
   shared_folder: Type.Optional(Type.String()),
 })
 
-/** What an engine may store of one request. */
+/** A part of one request that an engine may store. */
 export type OutputPart = keyof Job['upload_urls']
 
 /** Log lines of one event. */
@@ -96,7 +96,7 @@ const StoredFile = Type.Object({
   content_type: Type.String(),
   extension: Type.String(),
   bytes: Type.Integer({ minimum: 0 }),
-  /** Where the gateway keeps it: `output-places.ts`. Absent: the only place, as in 0.2.0. */
+  /** The gateway's place for it: `output-places.ts`. Absent: the only place, as in 0.2.0. */
   place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
 })
 
@@ -135,7 +135,7 @@ export const Recognition = Type.Object(recognitionFields)
 /** Names to try in place of an unknown prompt, at most. */
 export const NEAREST_MAX = 8
 
-/** What the model found out about a prompt; of a model that tells nothing, nothing. */
+/** A model's finding about a prompt; empty if the model reports none. */
 export const Finding = Type.Object({
   ...recognitionFields,
   /** The name of the model that made the target. Absent in events of 0.2.0. */
@@ -165,10 +165,10 @@ export const Finding = Type.Object({
 const Target = Type.Object({ ...Output.properties, ...Finding.properties })
 
 /**
- * What an engine reports, durably. `released` returns the request, to be queued with a new job:
- * `drain` because the engine stops, `outage` because it does not reach the media store,
- * `interruption` because of another failure; `measured` comes at most once in a try, where the
- * duration is known before the media is separated.
+ * An engine's durable report. `released` returns the request, to be queued with a new job: `drain`
+ * because the engine stops, `outage` because it does not reach the media store, `interruption`
+ * because of another failure; `measured` comes at most once in a try, where the duration is known
+ * before the media is separated.
  */
 export const Event = Type.Union([
   Type.Object({ type: Type.Literal('started'), ...eventFields }),
@@ -182,7 +182,7 @@ export const Event = Type.Union([
     type: Type.Literal('measured'),
     ...eventFields,
     duration: Type.Number({ minimum: 0, description: 'seconds of media, by its packets' }),
-    /** What the outputs will take, as far as that can be foreseen. Engines of 0.2.0 do not say. */
+    /** Estimated bytes of the outputs. Engines of 0.2.0 send none. */
     output_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
   }),
   Type.Object({

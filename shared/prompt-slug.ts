@@ -1,7 +1,7 @@
 /** Names of output files, as the service, its page and the command line give them. */
 
 const CHARACTERS_MAX = 60
-/** Of the prompts in the name of a residual; more are counted. */
+/** Characters of the prompts in a residual's name; more are counted. */
 const RESIDUAL_CHARACTERS_MAX = 100
 
 /** Letters and digits of any script, in lower case, with hyphens between words. */
@@ -16,14 +16,14 @@ export const promptSlug = (prompt: string): string =>
     .join('') || 'target'
 
 export interface OutputLabels {
-  /** Of each prompt in order, each another than the others. */
+  /** One per prompt in order, all different. */
   targets: string[]
   residual: string
 }
 
 /**
- * What stands between the name of a source and the extension: `piano`, `rest.without-piano+drums`,
- * and `everything-but-speech-not-kettle` where the target of `kettle` holds something else.
+ * Labels between the source's name and the extension: `piano`, `rest.without-piano+drums`, and
+ * `everything-but-speech-not-kettle` if the target of `kettle` holds something else.
  * @param holds what the target of a prompt holds instead, for those that the model does not know
  */
 export function outputLabels(

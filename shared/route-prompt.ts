@@ -34,7 +34,7 @@ const PARTS = {
 
 const SONG: readonly string[] = ['vocals', 'drums', 'bass', 'guitar', 'piano', 'other']
 
-/** What follows is taken away: "no vocals", "everything but the drums". */
+/** Remove what follows: "no vocals", "everything but the drums". */
 const WITHOUT = [
   ...['without', 'no', 'minus', 'remove', 'mute', 'get rid of', 'take out', 'excluding'],
   ...['except', 'except for', 'everything but', 'all but', 'apart from'],
@@ -66,10 +66,10 @@ export interface RoutedModel {
   stems: readonly string[]
 }
 
-/** What answers a prompt. */
+/** The model, and its stems, that answer a prompt. */
 export interface Route {
   model: string
-  /** Of a model with stems: their sum is the target. Of a model for text: none. */
+  /** Stems whose sum is the target. A model for text has none. */
   stems: readonly string[]
   /** Whether the target is the mixture without these stems. */
   isWithout: boolean
@@ -182,7 +182,7 @@ const SYMBOLS: ReadonlyMap<string, Word> = new Map<string, Word>([
   ),
 ])
 
-/** Of a name. */
+/** Longest name. */
 const WORDS_MAX = Math.max(...[...SYMBOLS.keys()].map((name) => name.split(' ').length))
 
 /** Words in lower case; what joins parts is a comma. */

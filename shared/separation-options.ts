@@ -14,7 +14,7 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 export const LIMITS = {
   promptCharactersMax: 500,
-  /** Of one request. */
+  /** Prompts of one request. */
   promptsMax: 8,
   rerankingCandidatesMax: 8,
   maxChunkDurationSecondsMax: 300,
@@ -36,7 +36,7 @@ export const LIMITS = {
   metadataDepthMax: 32,
 } as const
 
-/** What models may be called (`isModelName` of models/installed/record.ts). */
+/** The names of models (`isModelName` of models/installed/record.ts). */
 export const SEPARATOR_PATTERN = '^[a-z0-9][a-z0-9_.-]{0,39}$'
 
 export const AudioSpan = Type.Object(
@@ -65,8 +65,8 @@ export const SeparationOptions = Type.Object(
     output_format: Type.Enum([...OUTPUT_FORMATS]),
     spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
     /**
-     * Of the media's tracks of sound, from 1; absent: the engine chooses. Engines of 0.2.0 return
-     * such a job to the queue.
+     * Number of the media's sound track, from 1; absent: the engine chooses. Engines of 0.2.0
+     * return such a job to the queue.
      */
     audio_track: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.audioTrackMax })),
     /** The prompts after the first. Engines of 0.2.0 return such a job to the queue. */

@@ -2,5 +2,5 @@ import { readFileSync } from 'node:fs'
 
 const manifest = new URL('../package.json', import.meta.url)
 
-/** Of Winnow. */
+/** Winnow's version. */
 export const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }

@@ -16,7 +16,7 @@ import { StartError } from '../process/lifecycle.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { SettingReader } from '../process/settings.ts'
 
-/** Where the broker is and how it is entered: the same for gateways and engines. */
+/** Address and credentials of the broker: the same for gateways and engines. */
 export interface BrokerAddress {
   /** `nats://[user:password@ | token@]host:port`, several with commas; `tls:` demands TLS. */
   url: string
@@ -45,7 +45,7 @@ export interface ConnectOptions {
   name: string
   /** Silence after which a lease ends. */
   leaseSeconds: number
-  /** Of a gateway: whose jobs the broker carries. */
+  /** The gateway's, whose jobs the broker carries. */
   installation?: string
   log: Logger
   /** A broker may take so long to answer; Infinity: it is waited for without end. */

@@ -1,4 +1,4 @@
-/** What gateway and engine ask of the broker. */
+/** The broker as gateway and engine see it. */
 
 import type { JobQueue } from './streams.ts'
 import type { DeadLetter } from './letters.ts'
@@ -52,7 +52,7 @@ export interface Broker {
   followProgress(handle: (progress: Progress) => void): Stop
   /** Announces to the other gateways that the row of a request has changed. */
   publishChange(requestId: string): void
-  /** What others publish so; not what this connection does. */
+  /** Follows changes that others publish, not this connection's. */
   followChanges(handle: (requestId: string) => void): Stop
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop

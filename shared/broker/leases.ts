@@ -1,4 +1,4 @@
-/** Where jobs are leased, and what becomes of a lease. */
+/** Leases jobs, and settles the leases. */
 
 import {
   JetStreamApiCodes,

@@ -4,17 +4,20 @@ import type { JsMsg } from '@nats-io/jetstream'
 import { DEAD_LETTERS } from './streams.ts'
 import { identify, type Identity } from '../messages.ts'
 
-/** Of a dead letter: its sequence in the stream where it was. */
+/** Holds a dead letter's sequence in the stream that it left. */
 export const SEQUENCE_HEADER = 'Winnow-Sequence'
 
-/** What no consumer could handle. The whole message stays among the dead letters for a while. */
+/**
+ * A message that no consumer could handle. The whole of it stays among the dead letters for a
+ * while.
+ */
 export interface DeadLetter extends Identity {
-  /** Where it was, and its place there. */
+  /** Its stream, and its place there. */
   stream: string
   sequence: number
 }
 
-/** What the server says of a message that used up its deliveries. */
+/** The server's advisory about a message that used up its deliveries. */
 export interface Exhaustion {
   stream: string
   stream_seq: number

@@ -14,7 +14,7 @@ import {
 import { DAY_SECONDS, HOUR_SECONDS } from '../durations.ts'
 import { StartError } from '../process/lifecycle.ts'
 
-/** Where a consumer reads. */
+/** The stream and consumer to read. */
 export interface Source {
   stream: string
   consumer: string
@@ -39,7 +39,7 @@ export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
 /** These messages themselves, for an operator to read; the subject ends with their stream. */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
 
-/** Where jobs wait that name this model; without a name, those that any engine may take. */
+/** The jobs that name this model; without a name, those that any engine may take. */
 export function jobSource(queue: JobQueue, model?: string): Source & { subject: string } {
   if (model === undefined) return JOB_QUEUES[queue]
   const name = model.replaceAll('.', '=') // which no model's name has: a dot parts subjects

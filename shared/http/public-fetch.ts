@@ -60,7 +60,7 @@ const LIMITS = {
 
 const REDIRECTS_MAX = 5
 
-/** Of a server's type, in a message. */
+/** Characters of a server's type in a message. */
 const TYPE_CHARACTERS_MAX = 127
 
 /** Types that are surely neither audio nor video; playlists would name further addresses. */

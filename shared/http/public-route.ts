@@ -11,7 +11,7 @@ import { request, type AddressGuard, type Answer, type RequestOptions } from './
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 
-/** Where a client named the address: what messages call it, and the code that refuses it. */
+/** The field with the client's address: its name in messages, and the code that refuses it. */
 export interface AddressField {
   name: string
   /** Dotted path in the body of a submit. */
@@ -155,7 +155,7 @@ const lookupBy =
   }
 
 interface ParseOptions {
-  /** What messages call the URL; the field's name when absent. */
+  /** The URL's name in messages; the field's when absent. */
   subject?: string
   base?: URL
 }
@@ -174,7 +174,7 @@ export function parseUrl(
   return url
 }
 
-/** What went wrong with the connection, without the addresses in Node's own messages. */
+/** Describes a failed connection, without the addresses in Node's own messages. */
 export function faultOnTheWay(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ETIMEOUT') return 'its name server did not answer in time'

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getSystemErrorName } from 'node:util'
 import { StartError } from './lifecycle.ts'
 
-/** Of flock(2): for one alone; an answer at once. */
+/** flock(2): an exclusive lock; an answer at once. */
 const LOCK_EX = 2
 const LOCK_NB = 4
 const RETRY_DELAY_MS = 200

@@ -32,8 +32,8 @@ export interface LogDestination {
 }
 
 /**
- * Where a process logs: to the journal where systemd has connected standard output to it, else
- * (undefined) to standard output.
+ * Destination of a process's log: the journal, if systemd connected standard output to it; else
+ * (undefined) standard output.
  * @throws StartError where libsystemd is missing
  */
 export async function journalDestination(

@@ -14,7 +14,7 @@ export class StartError extends Error {
   }
 }
 
-/** What `load` returns; after a SettingsError the process ends with its message alone. */
+/** Returns `load()`; after a SettingsError the process ends with its message alone. */
 export function settingsOrEnd<T>(name: string, load: () => T): T {
   try {
     return load()
@@ -25,7 +25,7 @@ export function settingsOrEnd<T>(name: string, load: () => T): T {
   }
 }
 
-/** What `starting` resolves with; after a StartError the process ends with that one line. */
+/** Awaits `starting`; after a StartError the process ends with that one line. */
 export async function startOrEnd<T>(log: Logger, starting: Promise<T>): Promise<T> {
   try {
     return await starting
@@ -40,7 +40,7 @@ export async function startOrEnd<T>(log: Logger, starting: Promise<T>): Promise<
 const DISK_CODES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'SQLITE_FULL']
 
 /**
- * What `working` resolves with.
+ * Awaits `working`.
  * @param place the setting that names the folder in which it works, and the folder
  * @throws StartError when the disk takes no writes; otherwise what `working` throws
  */

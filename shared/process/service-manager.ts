@@ -1,6 +1,6 @@
 /**
- * What a process reports to the service manager that started it (systemd's sd_notify): that it is
- * ready, how it stands, that it is alive, that it stops. Without NOTIFY_SOCKET nothing is loaded.
+ * Reports to the service manager that started the process (systemd's sd_notify): that it is ready,
+ * how it stands, that it is alive, that it stops. Without NOTIFY_SOCKET nothing is loaded.
  */
 
 import { loadLibsystemd } from './libsystemd.ts'

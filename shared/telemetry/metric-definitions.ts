@@ -11,7 +11,7 @@ export interface MetricDefinition {
   type: MetricType
   help: string
   labelNames?: readonly string[]
-  /** Of a histogram: the upper bounds, in the unit of its name. */
+  /** A histogram's upper bounds, in the unit of its name. */
   buckets?: readonly number[]
 }
 

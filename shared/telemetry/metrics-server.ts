@@ -8,7 +8,7 @@ import type { Logger } from './log.ts'
 import { MetricSet } from './metrics.ts'
 
 export interface MetricsServer {
-  /** Where it listens: `http://host:port`. */
+  /** Its address: `http://host:port`. */
   address: string
   stop(): Promise<void>
 }

@@ -25,7 +25,7 @@ export interface TracingOptions {
   /** The process, such as `winnow-gateway`. */
   service: string
   version: string
-  /** Of an OTLP receiver over HTTP; undefined: there are no spans. */
+  /** OTLP receiver over HTTP; undefined: there are no spans. */
   endpoint: string | undefined
   log: Logger
 }
@@ -35,8 +35,8 @@ export interface SpanOptions {
   kind?: keyof typeof KINDS
   attributes?: Attributes
   /**
-   * What it follows from in another process: a `traceparent`, or null where nothing is known.
-   * Without it: the span that is active.
+   * Its cause in another process: a `traceparent`, or null where nothing is known. Without it: the
+   * span that is active.
    */
   from?: string | null
   /** A repetition: a trace of its own, with a link to `from`, which may be long over. */
@@ -61,7 +61,7 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 }
 
-/** What is still to be sent at the end may take so long. */
+/** Time to send the remaining spans at the end. */
 const FLUSH_MS_MAX = 2_000
 
 let tracer: Tracer | null = null
