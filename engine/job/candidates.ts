@@ -11,7 +11,7 @@ import type { HeadResult } from '../../models/model.ts'
 
 export interface Ranked {
   best: HeadResult
-  /** Of every candidate, in order. */
+  /** One per candidate, in order. */
   scores: number[]
   /** Which one is `best`, from 0. */
   chosen: number

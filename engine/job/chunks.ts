@@ -42,7 +42,7 @@ interface PlanOptions {
   modelOverlapSecondsMax: number
   /** Samples of the model's frames, at which chunks start. */
   frameSamples: number
-  /** Of a model whose chunks are fixed: nothing else counts then. */
+  /** The model's fixed chunks: nothing else counts then. */
   fixedChunks?: ModelDescription['fixedChunks']
 }
 
@@ -123,7 +123,7 @@ export class ChunkCutter {
 export interface ChunkJoiner {
   /** Takes the next chunk, with its memory; returns the planar samples that are settled by it. */
   push(startSample: number, channels: Float32Array[]): Float32Array[]
-  /** What is left after the last chunk. */
+  /** Samples left after the last chunk. */
   finish(): Float32Array[]
 }
 

@@ -1,4 +1,4 @@
-/** What a model found out about a prompt, from what it said of each chunk. */
+/** Sums up what a model found out about a prompt in each chunk. */
 
 import { NEAREST_MAX, type Finding } from '../../shared/messages.ts'
 import type { Found } from '../../models/model.ts'
@@ -10,7 +10,7 @@ const GAIN_LEAST = 1e-5
 export const MATCH_LEAST = 0.5
 
 /**
- * The match is that of the chunk where it is highest. Of a model without one there is no state,
+ * The match is that of the chunk where it is highest. A model without matches gives no state,
  * unless it does not know the prompt.
  */
 export function findingOf(work: readonly Found[]): Finding {

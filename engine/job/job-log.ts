@@ -24,7 +24,7 @@ export function describeMixture(mixture: Mixture): string[] {
   ]
 }
 
-/** What was found while it was read, once all is decoded. */
+/** Log lines about reading, once all is decoded. */
 export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] => [
   ...remarks,
   ...(corruptPackets === 0
@@ -36,24 +36,24 @@ export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] 
 export interface ChunkWork extends Found {
   startSecond: number
   endSecond: number
-  /** Of its candidates, and which was kept. */
+  /** Scores of its candidates, and which was kept. */
   scores: readonly number[]
   chosen: number
   /** In seconds from the start of the chunk. */
   predictedSpans?: readonly Span[] | undefined
 }
 
-/** What one model did. */
+/** The work of one model. */
 export interface PassWork {
   model: ModelDescription
   plan: ChunkPlan
-  /** Of the mixture, at the model's rate. */
+  /** Length of the mixture, at the model's rate. */
   samples: number
   /** Hertz, of the chunks. */
   sampleRate: number
 }
 
-/** What was done for one prompt. */
+/** The work for one prompt. */
 export interface PromptWork {
   prompt: string
   model: ModelDescription

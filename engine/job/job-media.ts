@@ -1,4 +1,4 @@
-/** What a job does with files and with the network: a simulation puts its own in this place. */
+/** A job's access to files and the network: a simulation replaces it. */
 
 import { rm } from 'node:fs/promises'
 import { fetchPublicSource, fetchSource } from '../media/source.ts'

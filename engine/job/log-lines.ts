@@ -24,7 +24,7 @@ export class LogLines {
     this.#leftOut += 1
   }
 
-  /** What was added since the last time. */
+  /** Lines added since the last call. */
   take(): LogLine[] {
     const [next] = this.#last
     const gap =

@@ -1,6 +1,6 @@
 /**
  * A mixture through one model, streaming: resampled to the model's rate, cut into chunks that
- * overlap, separated, joined, and resampled back. What is held is bounded by the chunks in flight,
+ * overlap, separated, joined, and resampled back. Its memory is bounded by the chunks in flight,
  * whatever the length of the media.
  */
 
@@ -111,7 +111,7 @@ export class ModelPass {
     return chunkCount(this.#samples, this.plan)
   }
 
-  /** Of the mixture so far, at the model's rate. */
+  /** Samples of the mixture so far, at the model's rate. */
   get samples(): number {
     return this.#samples
   }

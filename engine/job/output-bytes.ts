@@ -8,12 +8,12 @@ interface Outputs {
   count: number
   seconds: number
   format: SoundFormat
-  /** Of the mixture. */
+  /** The mixture's. */
   sampleRate: number
   channels: number
-  /** Of the source; 0: it has no picture. */
+  /** The source's; 0: it has no picture. */
   videoBytes: number
-  /** Of the source's cover, which MP3 and FLAC hold. */
+  /** The source's cover, which MP3 and FLAC hold. */
   coverBytes: number
 }
 

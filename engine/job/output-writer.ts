@@ -14,7 +14,7 @@ import { allSettledOrThrow } from './all-settled-or-throw.ts'
 
 export interface OutputWriterOptions {
   name: OutputName
-  /** Where the files go. */
+  /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
   hasTrack: boolean

@@ -16,9 +16,9 @@ import type { PreparedVideo } from '../media/prepare-video.ts'
 import { VideoProcess } from '../media/video-process.ts'
 
 export interface OutputsOptions {
-  /** What is written. */
+  /** Outputs to write. */
   names: readonly OutputName[]
-  /** Where the files go. */
+  /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
   /** The source's file, when it has a picture. */
@@ -87,7 +87,7 @@ export class Outputs {
     }
   }
 
-  /** What the files of the sound hold: not every format can hold what the mixture has. */
+  /** Sound of the files: not every format can hold what the mixture has. */
   get sound(): { sampleRate: number; channels: number } {
     return this.#writers.get('target')!.sound
   }

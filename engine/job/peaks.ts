@@ -170,7 +170,7 @@ function rangeOf(samples: Float32Array, from: number, to: number): Range {
   return { low, high }
 }
 
-/** Of the sums of both, which need no memory then. */
+/** Adds both sample by sample, which needs no memory. */
 function rangeOfSum(one: Float32Array, other: Float32Array, from: number, to: number): Range {
   let [low, high] = [Infinity, -Infinity]
   for (let i = from; i < to; i += 1) {

@@ -16,13 +16,13 @@ import { ranked, type Ranked } from './candidates.ts'
 import type { MixtureChunk } from './chunks.ts'
 import type { LaneSpans } from './lane-spans.ts'
 
-/** What is asked of a model: a prompt and, of a model with stems, those that answer it. */
+/** A question to a model: a prompt and, if the model has stems, those that answer it. */
 export interface Wanted {
   prompt: string
   stems: readonly string[]
 }
 
-/** What the heads of one job may take together, in every chunk that is under way. */
+/** Memory of all heads of one job, in every chunk under way. */
 const JOB_BYTES_MAX = 2 ** 28
 
 /**
@@ -102,8 +102,8 @@ export async function separateChunk(
 }
 
 /**
- * The spans in a chunk, in seconds from its start. Where the target is only elsewhere, there is one
- * empty span: no span at all would mean that nothing is known.
+ * The spans in a chunk, in seconds from its start. If the target is only elsewhere, there is one
+ * empty span: no span would mean that nothing is known.
  */
 export function chunkSpans(
   spans: readonly AudioSpan[],

@@ -153,8 +153,8 @@ interface JobContext {
 type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
 
 /**
- * What was measured is reported while the sound is separated, and before the outcome. Where both
- * fail, the separation's error is the outcome.
+ * Reports measurements while the sound is separated, and before the outcome. If both fail, the
+ * separation's error is the outcome.
  */
 async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
   const { sourcePath, reader } = context
@@ -177,7 +177,7 @@ async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Pro
 interface OpenedContext extends JobContext {
   mixture: Mixture
   limits: MixtureLimits
-  /** Of media, by its packets; 0: unknown. */
+  /** Media's, by its packets; 0: unknown. */
   seconds: number
 }
 
@@ -220,7 +220,7 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
 
 interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'reporter' | 'signal'> {
   mixture: Mixture
-  /** Of the targets. */
+  /** The targets'. */
   names: readonly OutputName[]
   isLfeFull: boolean
   onPicture: OutputsOptions['onPicture']

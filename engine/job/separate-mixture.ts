@@ -92,7 +92,7 @@ export async function separateMixture(
   return { samples: outputs.samples, findings }
 }
 
-/** Of each prompt; those of one model are answered in one pass. */
+/** Separates per prompt; one pass answers all prompts of one model. */
 function answersOf(
   job: Job,
   mixture: Mixture,
@@ -123,7 +123,7 @@ function answersOf(
   })
 }
 
-/** Of prompts that stems answer. */
+/** Describes prompts that stems answer. */
 const describeRoutes = (answers: readonly Answer[]): string[] =>
   answers.flatMap(({ prompt, route: { stems, isWithout, model } }) => {
     if (stems.length === 0) return []
@@ -138,7 +138,7 @@ class Outputs {
   readonly #correlation: TargetCorrelation
   readonly #write: SeparationDeps['write']
   #written = 0
-  /** Of the mixture so far. */
+  /** Length of the mixture so far. */
   samples = 0
 
   constructor(answers: readonly Answer[], channels: number, write: SeparationDeps['write']) {

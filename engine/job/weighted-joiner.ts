@@ -28,7 +28,7 @@ export class WeightedJoiner {
     return settled
   }
 
-  /** What is left after the last window. */
+  /** Samples left after the last window. */
   finish(): Float32Array[] {
     return this.#settle(this.#total.length)
   }

@@ -1,4 +1,4 @@
-/** What an engine has counted since it started, and its state now. */
+/** Metrics of an engine: its counts since it started, and its state now. */
 
 import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
 import { FAILURE_CODES, type FailureCode } from '../../shared/errors.ts'
@@ -75,7 +75,7 @@ export class EngineMetrics implements SchedulerObserver {
   }
 }
 
-/** Of times that two machines noted: by their clocks it may seem negative, or be no number. */
+/** Observes a difference of two machines' clocks: it may be negative, or no number. */
 function observeWait(histogram: Histogram, labels: Record<string, string>, seconds: number): void {
   if (!Number.isNaN(seconds)) histogram.observe(labels, Math.max(0, seconds))
 }
@@ -122,7 +122,7 @@ export function engineStateText({
   return set.text()
 }
 
-/** What a GPU does not report has no series. */
+/** A value that a GPU does not report has no series. */
 function setGpus(set: MetricSet, gpus: readonly GpuReading[]): void {
   const gauges = {
     memoryUsedBytes: set.gauge('winnow_gpu_memory_used_bytes'),

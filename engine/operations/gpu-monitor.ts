@@ -14,7 +14,7 @@ interface GpuMonitorOptions {
 const READ_MS_MAX = 2_000
 
 export interface GpuMonitor {
-  /** What the GPUs report now; empty where they do not in time. */
+  /** Readings of the GPUs now; empty when they do not answer in time. */
   read(): Promise<readonly GpuReading[]>
   close(): void
 }

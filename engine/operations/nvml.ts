@@ -6,7 +6,7 @@
 import { promisify } from 'node:util'
 import type { LibraryHandle } from 'koffi'
 
-/** What a GPU reports of itself; what it does not support is absent. */
+/** A GPU's report of itself; values it does not support are absent. */
 export interface GpuReading {
   /** Its UUID. */
   gpu: string
@@ -33,7 +33,7 @@ export interface Nvml {
   gpus: readonly Gpu[]
   /** Xids of the GPUs in `uuids` from now on. */
   watchXids(uuids: readonly string[]): void
-  /** What was reported since the call before. */
+  /** Errors since the last call. */
   takeXids(): Promise<XidError[]>
   close(): void
 }
@@ -117,7 +117,7 @@ function callsOf(library: LibraryHandle) {
 
 type Synchronous = (...values: unknown[]) => number
 
-/** What a call gives through its last pointer; undefined where the GPU does not support it. */
+/** The value behind a call's last pointer; undefined if the GPU does not support it. */
 async function given<T>(call: (out: [T | null]) => Promise<number>): Promise<T | undefined> {
   const out: [T | null] = [null]
   return (await call(out)) === SUCCESS ? (out[0] ?? undefined) : undefined
