@@ -1,4 +1,4 @@
-"""Numpy in place of the parts of torch that the nodes use: torch is large, and ComfyUI brings it."""
+"""Stands in for torch, on numpy, for what the nodes use: ComfyUI brings torch, and it is large."""
 
 from __future__ import annotations
 
