@@ -10,7 +10,7 @@ import { WEBHOOK_SECRET, type Receiver } from './receivers.ts'
 import type { Account, Service } from './service.ts'
 
 const SAMPLE_RATE = 8_000
-/** Of the files that they send. */
+/** Lengths of the files that they send. */
 const SECONDS = [0.4, 1.3]
 const POLL_MS = 1_000
 /** A stream that says nothing for so long is opened anew. */

@@ -1,4 +1,4 @@
-/** What clients and receivers saw in a campaign, in milliseconds since its start. */
+/** Records what clients and receivers saw in a campaign, in milliseconds since its start. */
 
 export interface SeenStatus {
   /** An answer reflects the time between these. */
@@ -25,7 +25,7 @@ export interface Ask {
   statuses: SeenStatus[]
   /** Seconds that it costs when it completes. */
   cost: number
-  /** What is wrong with its outputs. */
+  /** Problem with its outputs. */
   damage: string | undefined
 }
 
@@ -42,7 +42,7 @@ export interface Webhook {
 /** How a fault went. */
 export interface DoneFault {
   kind: string
-  /** Where, for people. */
+  /** Its target, for people. */
   target: string
   beganAt: number
   endedAt: number
@@ -54,13 +54,13 @@ export interface History {
   faults: DoneFault[]
   /** Processes that ended without being told to. */
   deaths: string[]
-  /** What no client may see, such as an answer 404 for what it has just made. */
+  /** Answers that no client may see, such as 404 for a resource just made. */
   surprises: string[]
   /** Calls with a revoked key, made after the revocation was answered, and answered with success. */
   revokedKeysUsed: string[]
 }
 
-/** What the service says of an account once all is over. */
+/** The service's data of an account once all is over. */
 export interface AccountAtTheEnd {
   name: string
   isMetered: boolean

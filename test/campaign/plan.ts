@@ -31,7 +31,7 @@ export interface PlannedFault {
   kind: Kind
   /** Since the fault before, in milliseconds. */
   afterMs: number
-  /** Of those that last. */
+  /** Used by faults that last. */
   lastsMs: number
   /** From 0 up to 1: which process, connection or receiver. */
   which: number

@@ -1,4 +1,4 @@
-/** What the processes of a campaign take, sampled: as CSV, and as a plot. */
+/** Samples the resources of a campaign's processes: as CSV, and as a plot. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

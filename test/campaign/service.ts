@@ -43,7 +43,7 @@ export class Service {
   }
 
   /**
-   * What `attempt` resolves with, once there is an answer that another try would not change.
+   * Retries `attempt` until another try would not change the answer.
    * @throws ApiError with such a refusal; the signal's reason when the campaign is over
    */
   async persistently<T>(

@@ -1,4 +1,4 @@
-/** What a campaign came to, in numbers. */
+/** Sums up a campaign in numbers. */
 
 import { IS_OUTSIDE } from './faults.ts'
 import { isEnd, type Ask, type DoneFault, type History } from './history.ts'
@@ -19,7 +19,7 @@ export interface Summary {
   recover_ms: { n: number; p50: number; p99: number; most: number }
   ended_by_themselves: number
   violations: readonly string[]
-  /** Where the logs lie, when something was wrong. */
+  /** Folder of the logs, when something was wrong. */
   logs?: string | undefined
 }
 

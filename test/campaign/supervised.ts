@@ -45,12 +45,12 @@ export class Supervised {
     return this.#state
   }
 
-  /** Of its process of now. */
+  /** Its current process. */
   get pid(): number | undefined {
     return this.#running?.pid
   }
 
-  /** What its latest process wrote. */
+  /** The latest process's output. */
   log(): string {
     return this.#log()
   }

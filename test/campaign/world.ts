@@ -33,14 +33,14 @@ const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
 const NATS_TOKEN = 'a-token-for-tests-only'
 /** Holds what a campaign of a thousand faults writes, and is quickly filled. */
 const DISK_MEBIBYTES = 256
-/** What a campaign's requests leave, and half as much again: outputs stay for a day at least. */
+/** The output of a campaign's requests, and half as much again: outputs stay for a day at least. */
 const DISK_MEBIBYTES_A_MINUTE = 4
 /** Until a broker that could not start is started again. */
 const BROKER_RETRY_MS = 500
 
 export interface World {
   folder: string
-  /** Where clients call: a load balancer before the gateways. */
+  /** The clients' address: a load balancer before the gateways. */
   url: string
   adminToken: string
   processes: { broker: Supervised; gateways: Supervised[]; engines: Supervised[] }

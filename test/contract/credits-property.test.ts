@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** What the rules say, in the plainest form: one request after the other, all in memory. */
+/** The rules in their plainest form: one request after the other, all in memory. */
 class Model {
   balance: number
   reserved = new Map<number, number>()

@@ -10,7 +10,7 @@ const AUDIO_URL = { audio_url: 'https://media.example/x.wav' }
 const announce = ({ engineRegistry }: Gateway) =>
   engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
 
-/** What the status says after the second that an estimate may be old. */
+/** Reads the status after the second that an estimate may be old. */
 async function leftOf(gateway: Gateway, requestId: string): Promise<number | undefined> {
   gateway.clock.advance(1_000)
   announce(gateway)

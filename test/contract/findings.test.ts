@@ -1,4 +1,4 @@
-/** What an engine says of a prompt and its outputs: `match`, `understood_as` and `gain_db`. */
+/** Findings of an engine about a prompt and its outputs: `match`, `understood_as` and `gain_db`. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

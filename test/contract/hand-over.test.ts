@@ -47,7 +47,7 @@ const fetchTo = (gateway: Gateway, job: Job, name: string = FOLDER_NAME) =>
 const pathOf = ({ folder }: Gateway, requestId: string): string =>
   join(folder, 'media', 'outputs', requestId, ATTEMPT_ID, 'target')
 
-/** What is stored without a place yet. */
+/** Files stored without a place yet. */
 const staged = ({ folder }: Gateway) => readdir(join(folder, 'media', '.new'))
 
 test('7 an output is kept as the file that the engine made, for the gateway alone to read', async (t) => {

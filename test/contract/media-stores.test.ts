@@ -1,4 +1,4 @@
-/** What clients and engines find at the addresses of media, in either home: docs/decisions/uploads.md. */
+/** Reads and writes the addresses of media as clients and engines do, in either home: docs/decisions/uploads.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
@@ -138,7 +138,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
   })
 })
 
-/** What a client, an engine and the sweeper see; null stands for the local disk. */
+/** Acts as a client, an engine and the sweeper; null stands for the local disk. */
 async function suite(step: Stop, store: Bucket | null): Promise<void> {
   await uploadSteps(step, store)
   await outputSteps(step, store)
@@ -300,7 +300,7 @@ async function lifetimeSteps(step: Stop, store: Bucket | null): Promise<void> {
       await gateway.store.deleteFrom(table).where('request_id', '=', job.request_id).execute()
     }
     const all = await keys(gateway.deps.mediaStore)
-    // Of what the engine has stored, it named the sound alone.
+    // The engine has named only the sound.
     const wanted = all.filter((key) => !key.includes(job.request_id) && !/peaks|_video$/.test(key))
     await sweepOrphans(gateway.deps)
     assert.deepEqual(await keys(gateway.deps.mediaStore), all)

@@ -63,7 +63,7 @@ const envOf = ({ folder, url }: DatabasePlace) => ({
   ...(url !== undefined && { DATABASE_URL: url }),
 })
 
-/** Of a database that no gateway has ever opened. */
+/** The place of a database that no gateway has opened. */
 async function newPlace(t: TestContext): Promise<DatabasePlace> {
   const parent = await mkdtemp(join(tmpdir(), 'operator-'))
   t.after(() => rm(parent, { recursive: true }))

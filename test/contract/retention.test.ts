@@ -1,4 +1,4 @@
-/** What has outlived its time goes, bytes and all: docs/reference/settings.md. */
+/** Media past its time is removed, bytes and all: docs/reference/settings.md. */
 
 import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
@@ -100,7 +100,7 @@ test('3 a file that is given up between the check of a submit and its storing is
   const body = { input: { prompt: 'a bell', file_id: fileId } }
   const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
-  // In between. Of SQLite's transactions there is one at a time: there the sweep is the first.
+  // In between. SQLite has one transaction at a time: there the sweep comes first.
   const transaction = () => ({
     execute: async (work: (store: Store) => Promise<unknown>) => {
       await sweep(gateway.deps)

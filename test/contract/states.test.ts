@@ -55,7 +55,7 @@ const jobsOf = (gateway: Gateway, requestId: string): number[] =>
     .filter(([, job]) => job.request_id === requestId)
     .map(([sequence]) => sequence)
 
-/** What an engine does that gives a request back: it says so, and the job leaves the broker stream. */
+/** Releases a request as an engine does: it says so, and the job leaves the broker stream. */
 type Cause = 'drain' | 'outage' | 'interruption'
 
 async function release(gateway: Gateway, requestId: string, attempt: string, cause: Cause) {
@@ -323,7 +323,7 @@ test('3 a request whose job was lost with the broker is queued again, and only t
   assert.equal(gateway.broker.jobs.size, 2)
 })
 
-/** What the rescuer and the publisher do two minutes after the broker lost all that it stored. */
+/** Runs rescuer and publisher two minutes after the broker lost all that it stored. */
 async function loseJobs(gateway: Gateway): Promise<void> {
   gateway.broker.jobs.clear()
   gateway.clock.advance(121_000)

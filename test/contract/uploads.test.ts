@@ -31,7 +31,7 @@ async function createFile(gateway: Gateway, fields: object = {}) {
 
 const STAGE_LIMITS = { silentMsMax: 10_000, signal: new AbortController().signal }
 
-/** What lies in the media folder. */
+/** Files in the media folder. */
 const stored = async ({ folder }: Gateway): Promise<string[]> =>
   (await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())

@@ -405,7 +405,7 @@ test('6.1 tries at once are bounded, and one slow host does not hold up the othe
   for (let i = 0; i < 6; i += 1) await failed(gateway, { webhookUrl: 'https://slow.example/' })
   gateway.clock.advance(1) // so that all of these are due first
   for (let i = 0; i < 4; i += 1) await failed(gateway, { webhookUrl: `https://host-${i}.example/` })
-  // Of these an account that is alone has half, rounded up.
+  // An account that is alone gets half of these, rounded up.
   const sender = gateway.newSender(gateway.store, { triesMax: 9, hostTriesMax: 3 })
   const hosts = () => gateway.posts.map(({ url }) => new URL(url).hostname.replace(/\d/, '')).sort()
   await sender.startDue()

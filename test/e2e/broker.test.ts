@@ -549,7 +549,7 @@ test('a cluster without a leader is waited for, whatever it answers meanwhile', 
   assert.equal(lines.length, 1)
 })
 
-/** What a program logs that ends at its start, with code 1 and one line. */
+/** The log of a program that ends at its start, with code 1 and one line. */
 async function lastWords(program: string, env: Readonly<Record<string, string>>): Promise<string> {
   const child = execFile(process.execPath, ['--import', 'tsx', program], {
     env: { ...process.env, ...env },

@@ -25,7 +25,7 @@ const MODULES = [
   'webhook',
 ]
 
-/** What a page may do: the types of Node are not there. */
+/** Code of a page: the types of Node are not there. */
 const PAGE = `
 import { ApiError, createClient, type Result, type Submission } from 'winnow-client'
 const input: Submission['input'] = { prompts: ['a', 'b'], file_id: 'file_1', acceleration: 'fast' }

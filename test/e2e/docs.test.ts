@@ -33,7 +33,7 @@ const NO_CODE = ['mermaid', 'text', 'json']
 const NOT_RUN_MAX = 11
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const MINUTE_MS = 60_000
-/** Of a refused call. */
+/** Marks a refused call. */
 const REFUSED = /"error":\{"code"/
 
 const blocks = documentedBlocks()
@@ -41,7 +41,7 @@ const runnable = blocks.filter(
   ({ language, notRun }) => RUN.includes(language) && notRun === undefined,
 )
 
-/** What a reader of a page has, and what is there afterwards; in sh, and for its TypeScript. */
+/** Files before and after a block; in sh, and for its TypeScript. */
 interface Reader {
   has?: string
   gets?: string
@@ -134,7 +134,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 let winnow: Winnow
 let folder: string
-/** What stands in the documents, and what it is here. */
+/** Pairs of a text in the documents, and its value here. */
 const replaced: [string, string][] = []
 
 before(async (t) => {

@@ -40,7 +40,7 @@ async function ends({ client }: Winnow, request: { request_id: string }): Promis
   for await (const { status } of client.follow(request)) void status
 }
 
-/** What the service gave for the last request: of all that are of one file, the same. */
+/** Targets of the last request: all requests of one file have the same. */
 async function targetsOfLast({ client }: Winnow): Promise<Float32Array[][]> {
   const { data } = await client.list({ limit: 1 })
   const { targets = [] } = (await client.result(data[0]!)).data

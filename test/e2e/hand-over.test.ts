@@ -9,7 +9,7 @@ import { downloadResult, separateFile, startWinnow, type Winnow } from '../harne
 
 const PARTS = ['peaks', 'residual', 'target']
 
-/** What the gateway has answered about media, after so much of its log. */
+/** The gateway's answers about media, after so much of its log. */
 const answered = ({ gateway }: Winnow, from: number) =>
   gateway
     .log()

@@ -32,7 +32,7 @@ const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url)
 const SOURCE = examplePath('speech-over-piano.wav')
 /** Requests between two events of the load: each gateway has taken some. */
 const SUBMITTED_BETWEEN = 25
-/** Of an upload's two halves: more than sockets on the way hold. */
+/** Half of an upload: more than sockets on the way hold. */
 const HALF_BYTES = 32 * 2 ** 20
 
 /** Processes of other hosts trust the balancer so. */

@@ -28,7 +28,7 @@ test('winnow start serves, and winnow separate is its client, without a checkout
   const tarball = join(ROOT, made.stdout.trim())
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder })
 
-  // What set-up would make stands in the checkout already: it is lent, so that the test is quick.
+  // The checkout lends what set-up would make, so that the test is quick.
   const installed = join(folder, 'node_modules/winnow')
   const { version } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
   const app = join(folder, 'home', version)
@@ -76,7 +76,7 @@ async function assertSetUp(): Promise<void> {
   assert.equal(installed, hash, 'the packages are not those of the lock file: run npm run setup')
 }
 
-/** Where the service says that it listens. */
+/** Reads the service's address from its output. */
 function addressIn(output: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** What ops/ holds works on a running Winnow: no panel and no alert asks for what is not there. */
+/** Runs the files of ops/ on a running Winnow: every panel and alert asks for metrics that exist. */
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -28,7 +28,7 @@ async function dashboardQueries(): Promise<Map<string, string>> {
   return new Map(queries)
 }
 
-/** What the alerts compare with their thresholds. */
+/** Queries whose values the alerts compare with their thresholds. */
 async function alertQueries({ ask }: Prometheus): Promise<Map<string, string>> {
   type Rules = { groups: { rules: { name: string; query: string; health: string }[] }[] }
   const { groups } = await ask<Rules>('rules')

@@ -1,6 +1,6 @@
 /**
  * A real engine with SAM-Audio, over HTTP: a tiny checkpoint with random weights in the published
- * format. What the service answers is compared with what the model gives when it is asked directly.
+ * format. The service's answers are compared with direct calls of the model.
  */
 
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ import {
 } from '../harness/start-winnow.ts'
 
 const FOLDER = fileURLToPath(new URL('../fixtures/sam-audio', import.meta.url))
-/** Of 24 bits, and of sums in another order. */
+/** Error of 24 bits, and of sums in another order. */
 const ROUNDING = 2e-5
 
 const model = await loadSamAudio(FOLDER)
@@ -52,7 +52,7 @@ async function separated(planes: Float32Array[], options: Options, sampleRate = 
   }
 }
 
-/** What the model gives for the same chunks, from the seed that the request has. */
+/** Asks the model for the same chunks, from the request's seed. */
 async function direct(
   mixture: Float32Array,
   requestId: string,

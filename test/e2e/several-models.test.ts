@@ -13,7 +13,7 @@ import { startWinnow, type Winnow } from '../harness/start-winnow.ts'
 import { TINY_MODELS } from '../support/tiny-models.ts'
 import { readWav24, wavBytes } from '../harness/wav.ts'
 
-/** Of 24 bits in each output. */
+/** Error of 24 bits in each output. */
 const ROUNDING = 4 / 2 ** 23
 
 const RATE = 48_000

@@ -1,4 +1,4 @@
-/** What an upgrade does: gateway and engine restart under load. */
+/** Upgrades under load: gateway and engine restart. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -45,7 +45,7 @@ const TENSORS: Record<string, SavedTensor> = {
 interface Damage {
   /** By which its reader is chosen. */
   ending: '.pt' | '.safetensors'
-  /** What fast-check prints of a case that fails. */
+  /** fast-check prints it for a case that fails. */
   what: unknown
   /** Writes the damaged checkpoint. */
   write(path: string): void
@@ -115,7 +115,7 @@ const SAFETENSORS = JSON.stringify({
   b: { dtype: 'BF16', shape: [64], data_offsets: [256, 384] },
 })
 
-/** Of the file's bytes, or a header that states what is not so. */
+/** Damages the file's bytes, or states falsehoods in its header. */
 const damagedSafetensors = fc
   .tuple(
     fc.oneof(mutations, fc.constant<Mutation[]>([])),

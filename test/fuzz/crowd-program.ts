@@ -12,7 +12,7 @@ import type { CrowdOrder } from './crowds-order.ts'
 const OPENED_AT_ONCE = 100
 const TRICKLE_MS = 1_000
 const HEAD_BYTES = 15_000
-/** Of one account, and of one connection of HTTP/2. */
+/** For one account, and for one connection of HTTP/2. */
 const STREAMS_MAX = 1_000
 const CALLS_OF_SESSION = 100
 

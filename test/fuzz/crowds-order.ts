@@ -1,4 +1,4 @@
-/** What a crowd is told to do. */
+/** Orders for a crowd. */
 
 export const CROWDS = [
   'nobody',

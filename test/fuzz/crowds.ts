@@ -26,7 +26,7 @@ export interface CrowdReport {
   /** Those whose connection the gateway had not closed by the end. */
   still_open: number
   submit_ms: { p50: number; p99: number; most: number }
-  /** Of the gateway, in MiB: before, and the most while the crowd was there. */
+  /** The gateway's, in MiB: before, and the most while the crowd was there. */
   rss_mib: { before: number; most: number }
 }
 

@@ -194,7 +194,7 @@ async function isNoDefect({ exchange }: Target, bytes: Uint8Array): Promise<stri
   return statuses.length === 0 ? 'closed' : `${statuses[0]}`
 }
 
-/** Of every answer in these bytes. */
+/** Statuses of all answers in these bytes. */
 const statusesOf = (bytes: Buffer): number[] =>
   [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 

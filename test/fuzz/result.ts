@@ -1,4 +1,4 @@
-/** What a fuzzer is asked for, and what it answers. */
+/** A fuzzer's options and its result. */
 
 export interface FuzzOptions {
   cases: number

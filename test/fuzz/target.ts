@@ -15,7 +15,7 @@ export { API_KEY }
 
 /** Longer than the gateway waits for any bytes, when it is set up as below. */
 const SILENT_MS_MAX = 30_000
-/** What a gateway may take beyond what it has at rest: so much, and for each open connection. */
+/** Bounds a gateway's memory beyond that at rest: in all, and for each open connection. */
 const RSS_GROWTH_MAX = 256 * 2 ** 20
 const RSS_OF_CONNECTION_MAX = 64 * 2 ** 10
 
@@ -23,7 +23,7 @@ export interface Target {
   winnow: Winnow
   port: number
   grpcPort: number
-  /** Of a small file, to be submitted. */
+  /** Id of a small file, to be submitted. */
   fileId: string
   /** Sends the bytes and no more; what came back when the gateway had closed the connection. */
   exchange(bytes: Uint8Array, port?: number): Promise<Buffer>

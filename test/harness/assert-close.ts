@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 
 type Numbers = Float32Array | Int32Array | readonly number[]
 
-/** What may differ: `absolute`, and `relative` to the largest magnitude expected. */
+/** The allowed difference: `absolute`, and `relative` to the largest magnitude expected. */
 interface Tolerance {
   absolute?: number
   relative?: number

@@ -38,7 +38,7 @@ export async function launchBrowser(
   return launching
 }
 
-/** What Chromium's console says of something that the page's own policy forbids. */
+/** Chromium's console says so when the page's own policy forbids something. */
 const FORBIDDEN = /Content Security Policy/
 
 /** A new page whose errors, and breaches of its policy, fail the test. */
@@ -58,7 +58,7 @@ export async function openPage(t: TestContext, browser: Browser, url: string): P
   return page
 }
 
-/** What axe-core finds in the page as it is now: rules and the elements that break them. */
+/** Runs axe-core on the page as it is now: rules and the elements that break them. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate(async () => {

@@ -43,7 +43,7 @@ export function siSdr(
   return 10 * Math.log10((scale * scale * energy) / distortion)
 }
 
-/** What `sumError` may be: two roundings to 24 bits, and one of the sum in float32. */
+/** The bound of `sumError`: two roundings to 24 bits, and one of the sum in float32. */
 export const SUM_ERROR_MAX = 3 / 2 ** 23
 
 /** The largest distance of a sample of `target + residual` from the mixture. */

@@ -1,4 +1,4 @@
-/** What tests fetch from registries once, and keep under .runtime. */
+/** Fetches from registries once for all tests, and keeps it under .runtime. */
 
 import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'

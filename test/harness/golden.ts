@@ -1,4 +1,4 @@
-/** What PyTorch computed for the built-in model: `test/fixtures/parity/mini`. */
+/** Results of PyTorch for the built-in model: `test/fixtures/parity/mini`. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { tf, type Tensor } from '../../models/tensor.ts'

@@ -161,12 +161,12 @@ export function sumError({ mixture, outputs, gainDb }: Separated): number {
   return greatest
 }
 
-/** Of 24 bits. */
+/** Step of 24 bits. */
 const STEP = 2 ** -23
 
 /**
- * What may be missing from the sum of two outputs: half a step for the rounding of each, and as
- * much again for the float samples that they are rounded from. One more step: a sample of exactly
- * +1, which 24 bits hold as the step below it.
+ * Bounds the error of two outputs' sum: half a step for the rounding of each, and as much again for
+ * the float samples that they are rounded from. One more step: a sample of exactly +1, which 24
+ * bits hold as the step below it.
  */
 export const SUM_ERROR_MAX = 3 * STEP

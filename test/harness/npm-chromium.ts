@@ -15,7 +15,7 @@ const runFile = promisify(execFile)
 /** 70 MB; its libraries and fonts are those that a bare machine lacks. */
 const VERSION = '153.0.0'
 
-/** What is unpacked, and into which folder: libraries, a renderer without a GPU, fonts. */
+/** Archives and their folders: libraries, a renderer without a GPU, fonts. */
 const ARCHIVES = { al2023: '.', swiftshader: '.', fonts: 'fonts' }
 
 /** Without a font Chromium ends. */

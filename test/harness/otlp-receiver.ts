@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { serve } from './serve.ts'
 
 export interface ReceivedSpan {
-  /** Of the resource. */
+  /** The resource's. */
   service: string
   name: string
   /** OTLP's numbers: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */

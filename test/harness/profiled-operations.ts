@@ -16,7 +16,7 @@ export interface UsedOperation {
   types: Record<string, number>
 }
 
-/** Of mini and SAM-Audio with all its parts, in every precision: open, steps and close. */
+/** Runs mini and SAM-Audio with all its parts, in every precision: open, steps and close. */
 export async function profiledOperations(): Promise<UsedOperation[]> {
   const used = new Map<string, UsedOperation>()
   await recording(used, async () => {

@@ -1,6 +1,6 @@
 /**
  * The published checkpoints of SAM-Audio: their configurations, and the names and shapes of their
- * tensors, all but those of the vision encoder, which is never read. Where they come from:
+ * tensors, all but those of the vision encoder, which is never read. Their origin:
  * models/sam-audio/published/sizes.json.
  */
 import {

@@ -9,7 +9,7 @@ import { Weights } from '../../models/checkpoint/weights.ts'
 
 export type Shapes = Record<string, readonly number[]>
 
-/** Of the published checkpoints. */
+/** As in the published checkpoints. */
 export const PUBLISHED_CODEC: CodecConfig = {
   sampleRate: 48_000,
   encoderDim: 64,
@@ -96,7 +96,7 @@ export function transformerShapes(config: TransformerConfig, features: number): 
   }
 }
 
-/** Of the codec, without its watermark. */
+/** Shapes of the codec, without its watermark. */
 export function codecShapes(config: CodecConfig): Shapes {
   const { encoderDim, encoderRates, latentDim, decoderDim, decoderRates, codebookDim } = config
   const unit = (name: string, dim: number): Shapes => ({
@@ -148,7 +148,7 @@ export interface WatermarkSizes {
   rates: readonly number[]
 }
 
-/** Of the watermark, whose weights lie among those of the codec's decoder. */
+/** Shapes of the watermark, whose weights lie among those of the codec's decoder. */
 export function watermarkShapes({ decoderRates }: CodecConfig, sizes: WatermarkSizes): Shapes {
   const { channels, hiddenDim, codeDim, bits, rates } = sizes
   const unit = (name: string, dim: number): Shapes => ({

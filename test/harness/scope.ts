@@ -1,4 +1,4 @@
-/** What a script gives to helpers that clean up after a test. */
+/** A script gives it to helpers that clean up after a test. */
 
 export interface Scope {
   after(end: () => unknown): void

@@ -33,7 +33,7 @@ export function linesWithSecrets(
   })
 }
 
-/** Of an address its password, or the token in place of a user. */
+/** Secrets of settings: an address's password, or the token in place of a user. */
 function secretsOf(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(environment)
     .filter(([name]) => SECRET_SETTING.test(name) && !name.endsWith('_FILE'))

@@ -23,7 +23,7 @@ import { openPostgres } from '../../gateway/store/postgres.ts'
 import { freePorts } from './free-ports.ts'
 
 const NOBODY = 65_534
-/** What a crash of the machine would cost, nobody needs; one of the server costs nothing. */
+/** No test survives a crash of the machine; one of the server costs nothing. */
 const UNSAFE_BUT_QUICK = ['fsync=off', 'full_page_writes=off', 'deadlock_timeout=20ms']
 
 export interface PostgresServer {

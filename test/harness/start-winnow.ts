@@ -40,9 +40,9 @@ export interface Winnow {
 
 interface WinnowOptions {
   engines?: number
-  /** Of gateways and engines. */
+  /** For gateways and engines. */
   env?: Environment
-  /** Where the broker keeps its store; without it, in the folder of the rest. */
+  /** Folder of the broker's store; default: in the folder of the rest. */
   natsFolder?: string
 }
 
@@ -61,7 +61,7 @@ export async function startWinnow(
   const programs: Launched[] = []
   const winnow = { folder, engines: [] as Program[] } as Winnow
   t.after(async () => {
-    // What is launched as soon as NATS is there is among `programs` once this has waited for it.
+    // `programs` holds all that start with NATS once this has waited for it.
     const nats = await natsStarting.catch(() => undefined)
     await Promise.all(programs.map((program) => program.end('SIGKILL')))
     ;(winnow.nats ?? nats)?.process.kill('SIGKILL')

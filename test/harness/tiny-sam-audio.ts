@@ -1,4 +1,4 @@
-/** Where the tiny SAM-Audio lies that the tests use. */
+/** Folder of the tests' tiny SAM-Audio. */
 import { fileURLToPath } from 'node:url'
 
 export const FIXTURES = fileURLToPath(new URL('../fixtures/sam-audio', import.meta.url))

@@ -1,5 +1,5 @@
 /**
- * What goes between host and device in a step: inputs in, results out, and nothing else. On a GPU
+ * Traffic between host and device in a step: inputs in, results out, and nothing else. On a GPU
  * every such copy waits for all that was computed before it.
  */
 import assert from 'node:assert/strict'
@@ -99,7 +99,7 @@ test('a step of mini takes its inputs, and reads nothing', () => {
   assert.equal(step.reads, 0)
   assertNoneFetches(step)
   const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))
-  // Of the network's encoder and decoder, and of each lane's filter by place.
+  // The network's encoder and decoder, and each lane's filter by place.
   assert.equal(graphs.length, 4)
   // Target and activity; what the prompt means was read when it was first opened.
   assert.equal(trafficOf(() => closeLane(mini, lanes[0]!)).reads, 2)

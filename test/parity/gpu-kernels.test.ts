@@ -1,6 +1,7 @@
 /**
- * What the models run has GPU kernels, by the list that libtensorflow's build for GPUs gave of its
- * own (`npm run winnow -- gpu-kernels`): for these types, and with no number fetched to the host.
+ * All operations of the models have GPU kernels, by the list that libtensorflow's build for GPUs
+ * gave of its own (`npm run winnow -- gpu-kernels`): for these types, and with no number fetched to
+ * the host.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What is predicted on shapes alone is what TensorFlow gives, and what its allocator gives out. */
+/** Predictions on shapes alone equal TensorFlow's shapes, and its allocator's bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Binding } from '../../models/binding.ts'
@@ -26,7 +26,7 @@ const MIB = 2 ** 20
 const UNCOUNTED = native.binding.memoryStats() === null
 const COUNTED = { skip: UNCOUNTED && 'the allocator counts nothing on this processor' }
 
-/** Of a fresh model: the most that the allocator gave out, in the first call and as graphs. */
+/** Most bytes that the allocator gave a fresh model, in the first call and as graphs. */
 function measure(model: Model, lanes: number, seconds: number, calls = 1): number {
   let most = 0
   native.binding.memoryStats()

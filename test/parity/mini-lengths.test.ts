@@ -21,7 +21,7 @@ import { laneRequest, noise, separateOne } from '../harness/lanes.ts'
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 const SAMPLE_RATE = 16_000
 
-/** What the native library is asked to run while `work` does, and what it answers. */
+/** Operations that the native library runs during `work`, and its answers. */
 function operationsOf(work: () => void): { name: string; answer: Stored[] }[] {
   const { binding } = native
   const operations: { name: string; answer: Stored[] }[] = []

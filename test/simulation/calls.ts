@@ -4,9 +4,9 @@ import type { Choices } from './choices.ts'
 import { never, type Process, type Scheduler } from './scheduler.ts'
 
 /**
- * What can happen to a call. `fails`: without effect; `unanswered`: it has its effect, and fails
- * for its caller; `late` and `slow`: it takes long, and very long; `crash`: its caller dies, before
- * or after the effect.
+ * Faults of a call. `fails`: without effect; `unanswered`: it has its effect, and fails for its
+ * caller; `late` and `slow`: it takes long, and very long; `crash`: its caller dies, before or
+ * after the effect.
  */
 export type CallFault = 'fails' | 'unanswered' | 'late' | 'slow' | 'crash before' | 'crash after'
 export const CALL_FAULTS: readonly CallFault[] = [

@@ -158,7 +158,7 @@ export class DatabaseServer {
   }
 }
 
-/** What is undone anyway, or done in one step with what is beside it. */
+/** Statements undone anyway, or done in one step with the next. */
 const isExempt = (name: string) => name === 'rollback' || name === 'savepoint'
 
 class SimulatedDriver implements Driver {

@@ -1,4 +1,4 @@
-/** What a simulated engine does with files and the network: its files are names alone. */
+/** Simulates an engine's files and network: its files are names alone. */
 
 import { setMaxListeners } from 'node:events'
 import type { JobMedia, JobOutputs } from '../../engine/job/job-media.ts'
@@ -18,7 +18,7 @@ export const RATE = 10
 const STEP_MS = [1, 300] as const
 
 export interface SourceFacts {
-  /** Of sound. */
+  /** Length of the sound. */
   seconds: number
   /** Whether its packets say so before it is decoded. */
   isMeasured: boolean

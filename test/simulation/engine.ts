@@ -29,7 +29,7 @@ export interface EngineParts {
   broker: Broker
   /** GETs or PUTs an address; resolves with the status. */
   exchange: Exchange
-  /** What is at the address of a source. */
+  /** Facts of the source at an address. */
   factsOf: (url: string) => SourceFacts
   storeIsAway: () => boolean
   clock: Clock
@@ -99,7 +99,7 @@ export function startEngine(parts: EngineParts) {
       await intake.drain(deadlineMs)
       clearInterval(announcements)
     },
-    /** What it holds: nothing, when it has nothing to do. */
+    /** Counts of what it holds: zero, when it has nothing to do. */
     held: () => ({
       jobs: intake.jobs,
       lanes: scheduler.stats().lanes,

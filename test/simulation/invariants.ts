@@ -1,6 +1,6 @@
 /**
- * What holds after every step, read from the database itself: triggers list what has changed, so
- * that a step costs what it changes.
+ * Checks after every step, on the database itself: triggers list what has changed, so that a step
+ * costs what it changes.
  */
 
 import { isoTime } from '../../shared/clock.ts'
@@ -86,7 +86,7 @@ export class Invariants {
     return this.#requests
   }
 
-  /** What was committed since the last call; throws a Violation where that may not be. */
+  /** Returns commits since the last call; throws a Violation for one that may not be. */
   check(): Change[] {
     const { database } = this.#subject
     if (database.raw.inTransaction) return []
@@ -122,7 +122,7 @@ export class Invariants {
     if (row?.media_removed_at === null) fail('what is deleted was due', `${key} is still wanted`)
   }
 
-  /** Of what one attempt has stored. */
+  /** Checks the removal of one attempt's outputs. */
   #checkPlaceRemoval(id: string, place: string): void {
     const row = this.#subject.database
       .statement('select status, outputs, media_removed_at from requests where request_id = ?')

@@ -1,4 +1,4 @@
-/** What clients, operators and misfortune will do in a run: a function of its seed. */
+/** Actions of clients, operators and misfortune in a run: a function of its seed. */
 
 import type { Choices, Rates } from './choices.ts'
 
@@ -59,7 +59,7 @@ export function ratesOf(choices: Choices): Rates {
 }
 
 export interface Plan {
-  /** Of when the last action is, in milliseconds. */
+  /** Time of the last action, in milliseconds. */
   lengthMs: number
   actions: Action[]
 }

@@ -1,4 +1,4 @@
-/** What people read of a run that failed. */
+/** Reports a failed run to people. */
 
 import { randomInt } from 'node:crypto'
 import type { RunOptions, RunResult } from './run.ts'

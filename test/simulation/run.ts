@@ -169,7 +169,7 @@ function jumpToNextTry(world: World): void {
   world.jump(Math.max(0, Date.parse(next) - world.wallClock()))
 }
 
-/** Of each acknowledged submit there is one request that has ended, and its receiver knows. */
+/** Each acknowledged submit has one request that has ended, and its receiver knows. */
 function checkTold({ clients, database, receivers }: World): void {
   for (const [action, id] of clients.acknowledged) {
     const row = database.statement('select * from requests where request_id = ?').get(id) as

@@ -19,7 +19,7 @@ export interface SimulatedRuntime {
   seed: number
 }
 
-/** What setTimeout returns. */
+/** setTimeout returns it. */
 class Timer {
   event: ScheduledEvent | undefined
 

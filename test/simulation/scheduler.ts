@@ -1,7 +1,7 @@
 /**
  * Simulated processes and time: a queue of events, each of which belongs to a process. Between two
- * events all promises settle that can. What an event starts, its timers too, belongs to the same
- * process, and is dropped with it.
+ * events all promises settle that can. An event's process owns all that it starts, timers too; they
+ * are dropped with it.
  */
 
 import { mix } from './choices.ts'

@@ -54,7 +54,7 @@ export class World {
   readonly invariants: Invariants
   readonly gateways = new Map<string, Running<SimulatedGateway>>()
   readonly engines = new Map<string, Running<SimulatedEngine>>()
-  /** Of all that has happened. */
+  /** Covers all events so far. */
   hash = 0
   /** How much longer a poll's pause is than it says. */
   lateness = 1
@@ -161,7 +161,7 @@ export class World {
     this.engines.clear()
   }
 
-  /** What anyone holds who should have nothing left to do. */
+  /** Counts of what is held though nothing is left to do. */
   held(): Record<string, number> {
     const held: Record<string, number> = {
       'jobs at the broker': this.broker.jobs.size,
@@ -273,7 +273,7 @@ export class World {
     })
   }
 
-  /** What `start` begins belongs to `owner`. */
+  /** Makes `owner` the owner of all that `start` begins. */
   #as(owner: Process, start: () => void): void {
     const before = this.scheduler.current
     this.scheduler.current = owner
@@ -324,7 +324,7 @@ export class World {
     return size === undefined ? undefined : this.#facts(size)
   }
 
-  /** Of the media with that number: some are damaged, and some do not say how long they are. */
+  /** Facts of media by number: some is damaged, and some does not state its length. */
   #facts(number: number): SourceFacts {
     const share = (what: number) => mix(mix(this.#seed, number), what) / 2 ** 32
     return {

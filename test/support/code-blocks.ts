@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export interface CodeBlock {
   /** The document, from the root of the checkout. */
   page: string
-  /** Of its first line of code. */
+  /** Its first line of code. */
   line: number
   /** As the fence names it; empty where it names none. */
   language: string

@@ -73,7 +73,7 @@ async function unpack(packageName: string, root: string): Promise<void> {
   }
 }
 
-/** Where the machine has no lists of packages, as in a container: options to use lists of ours. */
+/** Options to use our lists of packages if the machine has none, as in a container. */
 async function ownLists(folder: string): Promise<string[]> {
   const [lists, cache] = [join(folder, 'lists'), join(folder, 'cache')]
   await mkdir(join(lists, 'partial'), { recursive: true })

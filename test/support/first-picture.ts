@@ -87,7 +87,7 @@ function describe(frame: Frame): Omit<FirstPicture, 'pixelAspect'> {
   }
 }
 
-/** The shares of red and blue in luma. Where nothing says, players take these of SD video. */
+/** The shares of red and blue in luma. By default players take those of SD video. */
 const sharesOf = (matrix: AVColorSpace): [number, number] =>
   matrix === AVCOL_SPC_BT709
     ? [0.2126, 0.0722]

@@ -9,7 +9,7 @@ export class MemoryBroker implements Pick<
   'publishJob' | 'removeJob' | 'hasJob' | 'isConnected' | 'problem'
 > {
   readonly jobs = new Map<number, Job>()
-  /** Of each request, in which queue its last job was put. */
+  /** Queue of each request's last job. */
   readonly queues = new Map<string, JobQueue | undefined>()
   connected = true
   /** Jobs that were handed over, repeats too. */

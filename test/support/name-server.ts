@@ -8,7 +8,7 @@ const HEADER_BYTES = 12
 const NAME_ERROR = 3
 const TYPES: Record<number, 4 | 6> = { 1: 4, 28: 6 }
 
-/** What a name leads to: IPv4 addresses (none: there is no such name), or a wait without end. */
+/** The answer about a name: IPv4 addresses (none: there is no such name), or a wait without end. */
 export type NameAnswer = readonly string[] | 'silence'
 
 /** Serves until the test ends; queries for IPv6 get no address. */
@@ -62,6 +62,6 @@ function reply(question: Buffer, nameEnd: number, addresses: readonly string[]):
   return Buffer.concat([head, ...records])
 }
 
-/** Of type A, class IN, without life, about the name of the question. */
+/** A record of type A, class IN, without life, about the name of the question. */
 const recordOf = (address: string): Buffer =>
   Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)])

@@ -1,4 +1,4 @@
-/** What `nsc` makes of an operator: settings for a server, and the credentials of a user. */
+/** Makes an operator as `nsc` does: settings for a server, and the credentials of a user. */
 
 import { createHash } from 'node:crypto'
 import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys'

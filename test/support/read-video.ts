@@ -16,7 +16,7 @@ export function clickedChirp(seconds: number, sampleRate: number, at: number): F
   )
 }
 
-/** Where the click begins, in seconds. */
+/** Start of the click, in seconds. */
 export const clickOf = (wave: Float32Array, sampleRate: number): number =>
   wave.findIndex((x) => Math.abs(x) > 0.35) / sampleRate
 

@@ -1,4 +1,4 @@
-/** What a command of ours prints, and how it ends. */
+/** Runs a command of ours: its output, and how it ends. */
 
 interface Streams {
   stdout: { write(text: string): unknown }

@@ -1,4 +1,4 @@
-"""What schemathesis cannot know: an uploaded file to submit, and hosts that must not be called."""
+"""Gives schemathesis an uploaded file to submit, and hosts that must not be called."""
 
 import os
 

@@ -14,7 +14,7 @@ import { serve } from '../harness/serve.ts'
 export const KEY = 'sep_1_secret'
 
 export type Json = Record<string, unknown>
-/** What one connection to the status stream says; `break` cuts it. */
+/** Texts of one connection to the status stream; `break` cuts it. */
 type Stream = readonly (string | 'break')[]
 
 interface FakeService {
@@ -28,7 +28,7 @@ interface FakeService {
   /** Answers some requests in the place of the usual. */
   refuse: Record<string, readonly [number, string]>
   hasVideo: boolean
-  /** What the model found out. */
+  /** The model's findings. */
   findings: readonly Json[]
   /** Resolves when an upload may be answered. */
   holdUpload: () => Promise<void>

@@ -26,7 +26,7 @@ export function whyNoSmallDisk(): string | null {
   }
 }
 
-/** What fills it, the large ones first. */
+/** Fill it, the large ones first. */
 const PIECES = [1_048_576, 4_096].map((bytes) => Buffer.alloc(bytes))
 
 /** It lasts as long as the test; what uses it must have ended before, by a later `t.after`. */

@@ -18,7 +18,7 @@ export type Containers = (...words: string[]) => Promise<string>
 const DOCKER_MS_MAX = 60_000
 const OUTPUT_BYTES_MAX = 2 ** 26
 
-/** What a machine that is itself a container may lack: control groups, and rights to raise limits. */
+/** Replaces what a machine that is itself a container may lack: control groups, and rights to raise limits. */
 const SETTINGS = `[containers]
 cgroups = "disabled"
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
@@ -26,7 +26,7 @@ default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 lock_type = "file"
 `
 
-/** Where control groups of both versions are mounted, crun refuses to run; it sees one alone here. */
+/** crun refuses to run if control groups of both versions are mounted; it sees one alone here. */
 const NAMESPACE = 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo ready && exec sleep infinity'
 
 /** Needs root. Containers that are left are removed at the end, with their mounts and volumes. */

@@ -40,7 +40,7 @@ export const PUBLIC_URL = 'http://winnow.test'
 export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
-/** What gateways side by side have in common. */
+/** Shared by gateways side by side. */
 interface Shared {
   folder: string
   database: DatabasePlace
@@ -64,7 +64,7 @@ export interface GatewayOptions {
   streamsMaxPerAccount?: number
   checkAudioUrl?: Deps['checkAudioUrl']
   checkWebhookUrl?: Deps['checkWebhookUrl']
-  /** What tests of receivers post with. */
+  /** Posts in tests of receivers. */
   postWebhook?: PublicPost['post']
   /** SCRATCH_DIR of engines on its host. */
   engineFolder?: string
@@ -186,7 +186,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     key,
     /** A key of an account of its own, unless one is named. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
-    /** What was logged so, in order. */
+    /** Log lines of a level, in order. */
     logged: (level: 'error' | 'info'): Record<string, any>[] =>
       logLines
         .map((line) => JSON.parse(line))
@@ -285,7 +285,7 @@ function makeEvent(
 
 export const FILE_BYTES = Buffer.from('RIFF....')
 
-/** What is posted to create a file of FILE_BYTES. */
+/** The body that creates a file of FILE_BYTES. */
 export const createFileBody = (fields: object = {}) => ({
   file_name: 'concert.m4a',
   content_type: 'audio/mp4',
@@ -337,7 +337,7 @@ export async function firstRequest({ store, publish }: Gateway): Promise<string>
   }
 }
 
-/** What an engine reports of a source without a picture. */
+/** An engine's report of a source without a picture. */
 export const outputsOf = (job: Job) => {
   const files = Object.keys(job.upload_urls)
     .filter((part) => !part.endsWith('_video'))
@@ -348,7 +348,7 @@ export const outputsOf = (job: Job) => {
 /** The id of the attempt of an event that names none. */
 export const ATTEMPT_ID = 'attempt-1'
 
-/** What an engine does that completes a request: uploads, then says so. */
+/** Completes a request as an engine does: uploads, then says so. */
 export async function complete(gateway: Gateway, requestId: string): Promise<Job> {
   const job = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)

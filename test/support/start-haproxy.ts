@@ -13,7 +13,7 @@ import { TLS_FILES } from './tls-files.ts'
 interface Places {
   /** Ports of loopback: where clients reach it by http, https and gRPC. */
   ports: { http: number; https: number; grpc: number }
-  /** Where the two gateways are, or will be. */
+  /** The two gateways' ports, open or not yet. */
   gateways: readonly [GatewayPorts, GatewayPorts]
 }
 

@@ -1,4 +1,4 @@
-/** What a gateway has stored. */
+/** Lists the files that a gateway has stored. */
 
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'

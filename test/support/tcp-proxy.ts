@@ -27,8 +27,8 @@ export interface TcpProxy {
   cut(): void
   accept(): void
   /**
-   * Of every connection closes the end at one side, and never tells the other: it stays open there,
-   * and what is sent into it is lost. New connections work.
+   * Closes one end of every connection, and never tells the other: it stays open there, and bytes
+   * sent into it are lost. New connections work.
    */
   halfOpen(closed: 'client' | 'server'): void
 }
@@ -137,7 +137,7 @@ function abandon(client: Socket, server: Socket, closed: 'client' | 'server'): S
   return left.resume() // what it sends is lost
 }
 
-/** What the bytes of all connections go through. */
+/** Carries the bytes of all connections. */
 class Traffic {
   delayMs = 0
   #held: Promise<void> | null = null

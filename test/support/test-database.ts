@@ -15,7 +15,7 @@ const KINDS = ['sqlite', 'postgres'] as const
 
 export type DatabaseKind = (typeof KINDS)[number]
 
-/** What a test runs on that does not say. */
+/** The database of a test that names none. */
 export function databaseKind(): DatabaseKind {
   const named = process.env.WINNOW_TEST_DATABASE || 'sqlite'
   const kind = KINDS.find((kind) => kind === named)
@@ -23,7 +23,7 @@ export function databaseKind(): DatabaseKind {
   return kind
 }
 
-/** Where a database is; without an address, the SQLite file in the folder. */
+/** Place of a database; without an address, the SQLite file in the folder. */
 export interface DatabasePlace {
   folder: string
   url?: string

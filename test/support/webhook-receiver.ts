@@ -29,7 +29,7 @@ export async function startReceiver(t: TestContext) {
     answerAll(status: number) {
       everyAnswer = status
     },
-    /** What came first of all that was not taken yet; it waits for its answer. */
+    /** The first message not taken yet; it waits for its answer. */
     async next(): Promise<Received> {
       while (waiting.length === 0)
         await new Promise<void>((resolve) => {

@@ -18,7 +18,7 @@ import { runCommand } from '../../support/run-command.ts'
 import { createDatabase } from '../../harness/start-postgres.ts'
 
 const NAMES = Object.keys(migrations).sort()
-/** What an expansion by a newer version leaves behind. */
+/** The trace of an expansion by a newer version. */
 const NEWER = { name: '999-of-the-future', timestamp: '2026-01-01T00:00:00.000Z' }
 
 async function newFolder(t: TestContext): Promise<string> {

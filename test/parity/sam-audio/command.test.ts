@@ -1,4 +1,4 @@
-/** What `npm run winnow -- parity` prints and how it ends. */
+/** Output and exit code of `npm run winnow -- parity`. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.u
 
 const root = mkdtempSync(join(tmpdir(), 'parity-'))
 after(() => rmSync(root, { recursive: true }))
-/** Of the prompt's encoder alone. */
+/** Has the prompt's encoder alone. */
 const folder = folderWith('prompts', 't5-tiny', 'golden/t5.safetensors', 'golden/t5_buckets.json')
 
 /** A reference run with these of the fixtures. */

@@ -1,4 +1,4 @@
-/** What MANIFEST.json says that the reference was asked, in place of the first run's constants. */
+/** MANIFEST.json replaces the first run's constants by the questions that it states. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ const T5_TEXTS = [
   'female vocals with reverb',
 ]
 
-/** What the first run was asked, stated. */
+/** The first run's questions, stated. */
 const STATED = {
   sample_rate: 2400,
   hop: 96,

@@ -16,7 +16,7 @@ import {
 import { randomWeights } from '../../harness/random-weights.ts'
 import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
 
-/** Of the fixture, which the reference's own code made. */
+/** The fixture's, which the reference's own code made. */
 const TINY_WATERMARK = { channels: 2, hiddenDim: 32, codeDim: 8, bits: 16, rates: [4, 3, 2, 2] }
 
 test('the list of a size is made as the reference makes its own: that of the fixture', async () => {

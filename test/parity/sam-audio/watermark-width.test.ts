@@ -13,7 +13,7 @@ const CODE = 4
 const BITS = 2
 const KERNEL = 4
 
-/** Of a mark with one block of `width` channels whose units have `half` of them inside. */
+/** Shapes of a mark with one block of `width` channels whose units have `half` of them inside. */
 function shapesOf(width: number, half: number): Record<string, readonly number[]> {
   const convolution = (name: string, out: number, ...rest: number[]) => ({
     [`${name}.weight`]: [out, ...rest],

@@ -47,7 +47,7 @@ test('one engine that takes one job at a time waits as M/D/1 does', () => {
     // Erlang: with probability 1 − load nobody waits, so at 0.3 half do not.
     if (load < 0.5) assert.ok(Math.abs(p50 - 1) < 1e-6, `${p50}`)
   }
-  // Of M/D/1 at 0.8: P(wait > 6.5 services) is about 5 % (asymptote of Tijms).
+  // M/D/1 at 0.8: P(wait > 6.5 services) is about 5 % (asymptote of Tijms).
   const { p95 } = simulate(FLEET, demand(0.8))
   assert.ok(p95 > 6 && p95 < 9, `${p95}`)
 })

@@ -1,4 +1,4 @@
-/** What the native libraries are told, and that a program tells it before they are loaded. */
+/** Settings of the native libraries, and that a program sets them before they are loaded. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What becomes of a job whose device, store or broker fails. */
+/** The end of a job whose device, store or broker fails. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -39,7 +39,7 @@ const takeOutput: RequestListener = (request, response) =>
 const away: RequestListener = (_, response) => void response.writeHead(503).end()
 
 interface Setting {
-  /** Of the media store, in turn. */
+  /** The media store's, in turn. */
   answers?: RequestListener[]
   fails?: Error
   tries?: number

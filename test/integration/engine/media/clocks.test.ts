@@ -22,7 +22,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 const RATE = 48_000
-/** Of each part: a flash in frame 12 of 10 a second, and with it a click. */
+/** In each part: a flash in frame 12 of 10 a second, and with it a click. */
 const CLICK_SECONDS = 1.2
 const SECONDS = 2.5
 
@@ -75,7 +75,7 @@ async function join2(kind: Kind, parts: readonly Part[]): Promise<string> {
   return save(`joined ${made++}`, Buffer.concat(joined))
 }
 
-/** Where each click begins. */
+/** Starts of the clicks. */
 function clicksOf(plane: Float32Array): number[] {
   const clicks: number[] = []
   for (let i = 0; i < plane.length; i++) {
@@ -138,7 +138,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
 }
 
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
-/** Of which each part is a whole file, and the pictures of all are coded anew into one video. */
+/** Each part is a whole file; the pictures of all are encoded into one video. */
 const FILES: Record<string, Kind & { containerOptions?: Record<string, string> }> = {
   'Ogg with Theora': { container: 'ogg', video: { encoder: 'libtheora' }, audio: 'libvorbis' },
   'ASF with WMV': { container: 'asf', video: { encoder: 'wmv2' }, audio: 'wmav2' },

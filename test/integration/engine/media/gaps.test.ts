@@ -122,7 +122,7 @@ test('a step back leaves nothing out: sound follows sound, and later gaps count 
   assertNear((await measureSound(path, { secondsMax: 60 }))!, planes[0]!.length / RATE, 0.1)
 })
 
-/** Of these two every time is a whole number of milliseconds, as Matroska counts. */
+/** These make every time a whole number of milliseconds, as Matroska counts. */
 const SLOW_RATE = 8_000
 const FRAME_SAMPLES = 1_024
 const FRAMES = 24

@@ -20,8 +20,8 @@ const { save, make } = mediaFolder()
 const measure = (path: string, secondsMax = 7200) => measureSound(path, { secondsMax })
 
 /**
- * What is measured of a file, and what decoding gives; in seconds. Decoding gives the same sound
- * after measuring, without opening the file again.
+ * Seconds of a file as measured, and as decoded. Decoding gives the same sound after measuring,
+ * without opening the file again.
  */
 async function bothOf(path: string) {
   const measured = await measure(path)

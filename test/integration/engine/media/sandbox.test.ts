@@ -1,6 +1,6 @@
 /**
- * What code in a media file could do where it is decoded: nothing to files of others, to other
- * processes or over a network. Outside of the sandbox the same program does all of it.
+ * Tries from a sandboxed decoder what code in a media file could do: it reaches no files of others,
+ * no other process and no network. Outside of the sandbox the same program does all of it.
  */
 
 import assert from 'node:assert/strict'

@@ -70,7 +70,7 @@ const readAll = () => [...openTorchCheckpoint(file).values()].map(({ values }) =
 interface Drawn {
   type: string
   numbers: number[]
-  /** Of each tensor: sizes, the order of its axes in memory, steps between numbers, an offset. */
+  /** Per tensor: sizes, the order of its axes in memory, steps between numbers, an offset. */
   tensors: { shape: number[]; order: number[]; step: number; offset: number }[]
 }
 

@@ -25,7 +25,7 @@ async function makeRoot(t: TestContext): Promise<string> {
   return root
 }
 
-/** Where this checkout and this node are does not matter here: the services may not see them. */
+/** Stands for this checkout and this node: the services may not see the real ones. */
 const installed = { checkout: '/usr', node: '/bin/sh' }
 
 const run = (words: string[], env: Record<string, string> = {}) =>

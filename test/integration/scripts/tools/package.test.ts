@@ -70,7 +70,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   assert.deepEqual([said, lintian.status], [[], 0], lintian.stderr)
 })
 
-/** What a program reads beside itself, or imports. */
+/** Files that a program reads besides itself, or imports. */
 const NAMED = /(?:new URL\(\s*|from |import\()['`](\.[^'`]+)['`]/g
 
 test('packages hold every file that their programs name', async (t) => {

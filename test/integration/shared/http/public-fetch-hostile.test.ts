@@ -190,7 +190,7 @@ const URLS = [
   'https://exa mple/',
 ]
 
-/** What a name server may answer; every one of these names must be refused. */
+/** Answers of a name server; every one of these names must be refused. */
 const ANSWERS = [
   ['127.0.0.1'],
   ['::1'],

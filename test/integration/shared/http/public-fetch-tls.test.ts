@@ -27,7 +27,7 @@ async function serveTls(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** What a probe of each URL answers or throws, asked in a process of its own. */
+/** Probes each URL in a process of its own: answers or errors. */
 async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
   const script = `
     import { createPublicFetch } from ${JSON.stringify(join(ROOT, 'shared/http/public-fetch.ts'))}

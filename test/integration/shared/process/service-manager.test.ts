@@ -1,4 +1,4 @@
-/** What a process reports to systemd, at a real socket through the real libsystemd. */
+/** Reports of a process to systemd, at a real socket through the real libsystemd. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'

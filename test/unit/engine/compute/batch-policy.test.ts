@@ -17,7 +17,7 @@ const lane = (
   rows = 1,
 ): WaitingLane => ({ id, requestId, accountId, model: 'test', rows, frames })
 
-/** Of every model, with a second for each frame. */
+/** Limits of every model, with a second for each frame. */
 const limits = (framesMax: number) => () => ({ framesMax, secondsPerFrame: 1 })
 
 const ids = (lanes: readonly WaitingLane[]) => lanes.map(({ id }) => id)

@@ -7,7 +7,7 @@ import { native } from '../../../../models/tensor.ts'
 
 const nameOf = (message: string) => computeErrorOf(message).name
 
-/** What a call throws. */
+/** The error of a call. */
 function messageOf(call: () => unknown): string {
   try {
     call()

@@ -160,7 +160,7 @@ test('an overlap takes at most half a chunk, and a chunk lasts at least a second
   })
 })
 
-/** What an API call may ask, of media as long as a day, at the rates and channels that are taken. */
+/** Any plan that the API allows, of media as long as a day, at the rates and channels that are taken. */
 const anyPlan = fc.record({
   sampleRate: fc.integer({ min: 8_000, max: 768_000 }),
   channels: fc.integer({ min: 1, max: 8 }),

@@ -22,7 +22,7 @@ function waveformsOf(blocks: ReadonlyMap<OutputName, Blocks>, channels: number) 
   }
 }
 
-/** Of planar samples as they are whole, in buckets of one size. */
+/** Peaks of whole planar samples, in buckets of one size. */
 function directly(planes: readonly Float32Array[], bucketSamples: number): number[] {
   const data: number[] = []
   for (let at = 0; at < planes[0]!.length; at += bucketSamples) {

@@ -67,7 +67,7 @@ interface World {
   secondsExpected?: number
   /** Throws for a lane that fails. */
   check?: (lane: Lane) => void
-  /** What the model finds out about a lane. */
+  /** The model's findings about a lane. */
   found?: (lane: Lane) => Pick<HeadResult, 'match' | 'understoodAs'>
 }
 

@@ -1,4 +1,4 @@
-/** What a client can send has bounds: each text, each list. */
+/** Everything that a client can send has bounds: each text, each list. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** What runs as a graph gives what it gave step by step. */
+/** A graph gives the results of its steps. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compiled, WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'

@@ -1,4 +1,4 @@
-/** What lies below hearing is taken from a chunk, and nothing else. */
+/** Sound below hearing is taken from a chunk, and nothing else. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { highPass } from '../../../../models/mini/high-pass.ts'

@@ -1,4 +1,4 @@
-/** What a prompt's logits say: names, or that none is near. */
+/** A prompt's logits give names, or that none is near. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { understand, type Name } from '../../../../models/mini/text/understand.ts'
