@@ -32,7 +32,7 @@ const HELP = `Usage: npm run bench -- capacity [options]
   --out FOLDER        where runs.jsonl goes (default capacity)
   --resume, --stop-after SECONDS   as of tune
 `
-/** Of the checks: short, so that a minute has many. */
+/** The load of checks: short, so that a minute has many. */
 const CHECK_MIX = '4s:4,10s:1'
 const CHECK_SECONDS = 40
 const CHECK_LOADS = [0.5, 0.75]
@@ -44,7 +44,7 @@ const SIMULATED = { secondsLeast: 600, requests: 60_000 }
 const HOURS_A_DAY = [100, 1_000, 10_000, 100_000, 1_000_000]
 const P95_SECONDS = 60
 const UNFINISHED_CODE = 3
-/** Of an engine; as measured for mini on a processor, more for large models. */
+/** An engine's, as measured for mini on a processor; more for large models. */
 const COLD_START_SECONDS = 20
 const STORM = { failureHours: 24, deployHours: 24 }
 
@@ -202,7 +202,7 @@ function reportSizes(service: ServiceTimes, carried: Carried | null): void {
   }
 }
 
-/** What the store keeps grows with the media; the rest is of requests. */
+/** Share of a cost: the store's grows with the media, others with the requests. */
 function storeShare(name: string, audioSeconds: number): number {
   return name.startsWith('store') ? meanSeconds(mix) / audioSeconds : 1
 }

@@ -16,7 +16,7 @@ import {
 import { quantile, report, round } from './report.ts'
 
 const STREAMS = 2
-/** Of a second: counted from the products of matrices, two operations to a multiplication. */
+/** Cost of a second: counted from the products of matrices, two operations to a multiplication. */
 const GIGAFLOP = { encode: 48.6, decode: STREAMS * 109.7 }
 
 const { values: options } = parseArgs({

@@ -150,7 +150,7 @@ function measure({ transformer, embedTime }: Ours, batch: number): number {
   return taken
 }
 
-/** Where the time of one evaluation goes: the most expensive operations of the native library. */
+/** Prints the most expensive operations of the native library in one evaluation. */
 function profile(each: Ours, batch: number): void {
   const rounds = Array.from({ length: STEP_BY_STEP }, () =>
     timeOperations(() => measure(each, batch)),
@@ -166,7 +166,7 @@ function profile(each: Ours, batch: number): void {
   })
 }
 
-/** Of the products of matrices of one row; two operations to every multiplication. */
+/** Operations in the products of matrices of one row; two to every multiplication. */
 function flopOfRow(): number {
   const { feedForwardDim } = config
   const perFrame =

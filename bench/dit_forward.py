@@ -95,7 +95,7 @@ class Transformer(nn.Module):
         self.register_buffer("sin", angles.sin())
 
     def codes(self, times):
-        """What depends on the time alone, which a flow tabulates."""
+        """The part that depends on the time alone, which a flow tabulates."""
         t = self.time(sinusoids(times, TIME_DIM))
         return t[:, None], self.to_blocks(F.silu(t)).unflatten(-1, (6, self.dim))
 

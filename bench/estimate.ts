@@ -55,7 +55,7 @@ const KINDS = {
   two_prompts: { prompts: ['beep', 'wind'] },
 } satisfies Record<string, Parameters<typeof submitFile>[2]>
 
-/** Of eleven requests, no multiple of the number of lengths, so that each kind has all lengths. */
+/** Eleven requests, no multiple of the number of lengths, so that each kind has all lengths. */
 const LOAD = [
   KINDS.balanced,
   KINDS.fast,

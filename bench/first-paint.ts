@@ -25,7 +25,7 @@ interface Visit {
   bytes: number
 }
 
-/** Of the browser's timeline, whose types Node has not. */
+/** An entry of the browser's timeline, whose types Node has not. */
 interface Entry {
   name: string
   startTime: number

@@ -76,7 +76,7 @@ async function improvements(setting: Setting): Promise<number[]> {
   return values
 }
 
-/** What the cut gains over the whole minute in one chunk, mixture by mixture. */
+/** The cut's gain over the whole minute in one chunk, mixture by mixture. */
 function comparison(values: readonly number[], reference: readonly number[]) {
   const gains = values.map((value, i) => value - reference[i]!)
   const variance = mean(gains.map((gain) => (gain - mean(gains)) ** 2))

@@ -1,6 +1,6 @@
 /**
- * What do candidates, predicted spans and `quality` gain with the built-in model? Minutes of two
- * sources that come and go, at equal power, in chunks of 10 s joined as an engine does it.
+ * Measures the gain of candidates, predicted spans and `quality` with the built-in model. Minutes
+ * of two sources that come and go, at equal power, in chunks of 10 s joined as an engine does it.
  *
  *   node --import tsx bench/mini-options.ts <folder of ESC-10 by class>
  */
@@ -31,7 +31,7 @@ interface Setting {
 
 interface Outcome {
   improvement: number
-  /** What is left of the mixture where the target is silent, in decibels. */
+  /** Residue of the mixture where the target is silent, in decibels. */
   leak: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * What two channels cost the built-in model, beside one: 10 s of noise at 44.1 kHz, in turns. By
- * processor time, which says as much on a busy machine: with two cores half of it is real time.
+ * The built-in model's cost of two channels compared with one: 10 s of noise at 44.1 kHz, in turns.
+ * By processor time, which says as much on a busy machine: with two cores half of it is real time.
  *
  *   node --import tsx bench/mini-stereo.ts
  */

@@ -68,7 +68,7 @@ interface Running {
 
 interface WinnowSettings {
   engines: number
-  /** Of TensorFlow in each; undefined: its default. */
+  /** TensorFlow's, in each; undefined: its default. */
   threads?: number
   bfloat16?: boolean
 }
@@ -150,7 +150,7 @@ async function bestPeer(): Promise<PeerSettings> {
   return bestOf('peer', waits, peerOf)
 }
 
-/** Of all settings tried, those under which a side serves most when all come at once. */
+/** The settings under which a side serves most when all requests come at once. */
 async function bestOf<Settings extends object>(
   phase: string,
   all: readonly Settings[],

@@ -34,7 +34,7 @@ interface Case {
   atOnce: number
 }
 
-/** Of one round, per second of audio. */
+/** Cost of one round, per second of audio. */
 interface Measure {
   wall: number
   engine: number

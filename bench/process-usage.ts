@@ -1,13 +1,13 @@
-/** What processes and their children use: processor time and memory, by Linux's `/proc`. */
+/** Measures processes and their children by Linux's `/proc`: processor time and memory. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Of `/proc/<pid>/stat`: USER_HZ, 100 on every Linux that Node runs on. */
+/** Unit of `/proc/<pid>/stat`: USER_HZ, 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100
 const SAMPLE_MS = 500
 
 export interface Usage {
-  /** Of these processes, their children, and the children of theirs that have ended. */
+  /** Includes children, and those of theirs that have ended. */
   cpuSeconds: number
   /** The most at once; what processes share is counted once (PSS). */
   peakBytes: number

@@ -178,7 +178,7 @@ async function publishProgress(lengthSeconds: number): Promise<void> {
   await sleep(1_000)
 }
 
-/** Of the gateway. */
+/** The gateway's memory. */
 async function residentBytes({ gateway }: Winnow): Promise<number> {
   const status = await readFile(`/proc/${gateway.child.pid}/status`, 'utf8')
   return 1_024 * Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])

@@ -5,7 +5,7 @@ import { Agent, request, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 interface SubmitLoad {
-  /** Of the gateways. */
+  /** The gateways'. */
   urls: readonly string[]
   apiKey: string
   /** JSON. */

@@ -1,4 +1,7 @@
-/** What one request costs the database, the broker and the store, counted by themselves. */
+/**
+ * Measures the cost of one request to the database, the broker and the store, counted by
+ * themselves.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { readdir, stat, writeFile } from 'node:fs/promises'
@@ -30,9 +33,9 @@ export type Counts = Record<(typeof COUNTS)[number], number>
 export interface Carried {
   audioSeconds: number
   requests: number
-  /** Of one request, less what an idle service does in the time. */
+  /** Cost of one request, less an idle service's in the time. */
   perRequest: Counts
-  /** Of a gateway and an engine that have nothing to do, a second. */
+  /** Cost of an idle gateway and engine, a second. */
   idlePerSecond: Counts
 }
 
@@ -110,7 +113,7 @@ async function counts(database: pg.Pool, monitorPort: number, data: string): Pro
   }
 }
 
-/** Of the media in the service's folder; its broker's store, logs and keys are not there. */
+/** Bytes of media in the service's folder, without its broker's store, logs and keys. */
 async function bytesOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes('/nats'))

@@ -1,4 +1,4 @@
-/** What is due next: a binary heap by time. */
+/** Queue of due events: a binary heap by time. */
 export class Timeline<T> {
   readonly #heap: { at: number; value: T }[] = []
 

@@ -11,7 +11,7 @@ export interface Wanted {
 }
 
 const ENGINES_MAX = 10_000
-/** Of the simulated time. */
+/** Length of the simulated time. */
 const SECONDS = { least: 300, most: 3_600, requests: 20_000 }
 /** Nearer to all that they could do, a fleet's queue depends on how long one looks. */
 const LOAD_MAX = 0.95

@@ -8,11 +8,11 @@ import { exponential, seededRandom } from '../load/random.ts'
 import type { Line } from '../statistics/fit.ts'
 import { Timeline } from './heap.ts'
 
-/** What a job of so many seconds of media takes, in seconds, both as lines. */
+/** Seconds that a job of so many seconds of media takes, both as lines. */
 export interface ServiceTimes {
-  /** Of a job that has the engine to itself. */
+  /** For a job that has the engine to itself. */
   alone: Line
-  /** Of the engine, where it always has several. */
+  /** Time of an engine that always has several. */
   demand: Line
 }
 
@@ -44,7 +44,7 @@ export interface Simulated {
   p50: number
   p95: number
   p99: number
-  /** Of the engines' time that was worked. */
+  /** Share of the engines' time that was worked. */
   utilisation: number
   /** Jobs begun again, for their engine had failed or was drained. */
   repeated: number
@@ -55,7 +55,7 @@ export interface Simulated {
 interface Job {
   arrivedAt: number
   audioSeconds: number
-  /** Of the work, in seconds of an engine to itself. */
+  /** Work left, in seconds of an engine to itself. */
   left: number
   /** The share of an engine that it uses when nothing holds it up. */
   share: number
@@ -134,7 +134,7 @@ class Simulation {
     const worked = this.#engines.reduce((sum, { workedSeconds }) => sum + workedSeconds, 0)
     return {
       requests: sorted.length,
-      // What never ended is longer than all that did.
+      // A job that never ended counts as longest.
       p50: at(0.5),
       p95: this.#unfinished > 0.05 * sorted.length ? Infinity : at(0.95),
       p99: this.#unfinished > 0.01 * sorted.length ? Infinity : at(0.99),

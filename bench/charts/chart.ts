@@ -5,7 +5,7 @@ import { parseHTML } from 'linkedom'
 
 const { document } = parseHTML('<!doctype html><body></body>')
 
-/** What readers with a dark page see too: the chart brings its own ground. */
+/** Colours for readers with a dark page too: the chart brings its own ground. */
 const STYLE = { background: 'white', color: '#222', fontFamily: 'sans-serif' }
 
 /** @returns an `<svg>` element that stands by itself */

@@ -66,7 +66,7 @@ function throughputChart(finalists: readonly Finalist[], sloSeconds: number): st
   })
 }
 
-/** What one request waits for where nothing else is there, and what many get done. */
+/** Plots the latency of a single request against the throughput of many. */
 function paretoChart({ finalists, winner }: TuneResult): string {
   const points = finalists.map(({ name, saturated, closed }) => ({
     name: name === winner.name ? `${name} (chosen)` : name,
@@ -147,7 +147,7 @@ function nameOfChunks<T extends { frames: number; seconds: number }>(
   })
 }
 
-/** Of requests that come at random, at the finalists' lowest rate. */
+/** Plots stages of requests that come at random, at the finalists' lowest rate. */
 function stagesChart({ finalists }: TuneResult): string {
   const bars = finalists.flatMap(({ name, rates }) =>
     STAGES.map((stage) => ({ name, stage, seconds: (rates[0]?.stages_ms[stage] ?? 0) / 1_000 })),

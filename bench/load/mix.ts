@@ -11,7 +11,7 @@ export interface MixPart {
 export interface Arrival {
   /** From the start of the load. */
   dueMs: number
-  /** Of its media. */
+  /** Its media's. */
   audioSeconds: number
 }
 
@@ -38,7 +38,7 @@ export function parseMix(text: string): MixPart[] {
   return parts
 }
 
-/** Of a request, on average. */
+/** A request's mean. */
 export const meanSeconds = (mix: readonly MixPart[]): number =>
   sumOf(mix.map(({ seconds, weight }) => seconds * weight)) / sumOf(mix.map((part) => part.weight))
 

@@ -1,4 +1,4 @@
-/** What a load came to: rates, latencies, stages, errors. */
+/** Sums up a load: rates, latencies, stages, errors. */
 
 import { build, type Histogram } from 'hdr-histogram-js'
 import { round } from '../report.ts'
@@ -13,7 +13,7 @@ export type Quantiles = Record<keyof typeof SHARES, number> & { n: number; mean:
 export interface LoadSummary {
   requests: number
   completed: number
-  /** Of the outcomes other than COMPLETED, how many by code. */
+  /** Counts of outcomes other than COMPLETED, by code. */
   errors: Record<string, number>
   /** Completed, by the time of the last end. */
   requests_per_second: number
@@ -52,7 +52,7 @@ export function summarise(outcomes: readonly Outcome[]): LoadSummary {
   }
 }
 
-/** Of the latencies, to three digits. */
+/** Histogram of latencies, to three digits. */
 export function histogramOf(outcomes: readonly Outcome[]): Histogram {
   const histogram = build({
     lowestDiscernibleValue: 1,

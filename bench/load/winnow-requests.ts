@@ -82,7 +82,7 @@ async function separate(client: Client, input: Input, signal: AbortSignal): Prom
       stages: stagesOf(statuses, submitMs, performance.now() - startedAt),
     }
   } catch (error) {
-    // What is given up must not be computed for nobody.
+    // Cancels it, so that no engine computes for nobody.
     if (requestId && signal.aborted) await client.cancel(requestId).catch(() => undefined)
     return { code: error instanceof ApiError ? error.code : 'UNREACHABLE' }
   }

@@ -10,7 +10,7 @@ import { wavBytes } from '../../test/harness/wav.ts'
 const PROMPT = 'rain'
 /** The rate that the PyTorch network is for; Winnow's takes any. */
 const SAMPLE_RATE = 32_000
-/** Of each length: chunks of the same sound in one batch would be encoded once. */
+/** Variants per length: chunks of the same sound in one batch would be encoded once. */
 const VARIANTS = 16
 
 type Media = (audioSeconds: number) => Buffer

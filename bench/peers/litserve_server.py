@@ -1,4 +1,4 @@
-"""What somebody would build instead: mini's weights in PyTorch behind LitServe, with batching.
+"""Serves mini's weights with PyTorch behind LitServe, with batching: what somebody might build.
 
 `litserve_server.py --port N --weights FOLDER --encoder FOLDER --batch N --batch-timeout S
 --workers N --threads N [--bfloat16]`. `POST /predict` takes JSON, `prompt` and `audio` (a mono WAV

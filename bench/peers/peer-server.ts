@@ -12,7 +12,7 @@ export interface PeerSettings {
   batchTimeout: number
   /** Processes with a network each. */
   workers: number
-  /** Of each worker. */
+  /** Each worker's. */
   threads: number
   bfloat16: boolean
 }

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Of the clock in which the kernel counts: the same on every x86-64 and arm64. */
+/** Unit of the kernel's counts: the same on every x86-64 and arm64. */
 const TICKS_PER_SECOND = 100
 
 /** Seconds of a process: its own, and those of its children, ended ones included. */
@@ -18,7 +18,7 @@ export function processorSeconds(pid: number): { own: number; children: number }
   }
 }
 
-/** Of the process itself, and of its children that have ended. */
+/** Ticks of the process itself, and of its children that have ended. */
 function ticksOf(pid: number): { own: number; ended: number } {
   const line = read(`/proc/${pid}/stat`)
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = line

@@ -1,6 +1,6 @@
 /**
- * A compute thread's program with a model that costs nothing: the target is the mixture.
- * What a request takes then is the path without the model.
+ * A compute thread's program with a model that costs nothing: the target is the mixture. So a
+ * request costs the path without the model.
  */
 
 import { parentPort } from 'node:worker_threads'

@@ -7,15 +7,15 @@ const RESAMPLES = 2_000
 
 export interface Interval {
   estimate: number
-  /** Of 95 %. */
+  /** Bounds of 95 %. */
   low: number
   high: number
 }
 
-/** Of the mean of `values`. */
+/** Interval of the mean of `values`. */
 export const meanInterval = (values: readonly number[]): Interval => intervalOf(values, mean)
 
-/** Of `statistic` of the values; the same values give the same interval. */
+/** Interval of `statistic` of the values; the same values give the same one. */
 export function intervalOf<T>(
   values: readonly T[],
   statistic: (values: readonly T[]) => number,
@@ -31,14 +31,14 @@ export function intervalOf<T>(
   }
 }
 
-/** Of the ratio of two means that were measured in turns: of each turn's ratio, on average. */
+/** Ratio of two means measured in turns: each turn's ratio, on average. */
 export function pairedRatio(values: readonly number[], beside: readonly number[]): Interval {
   const n = Math.min(values.length, beside.length)
   const logs = Array.from({ length: n }, (_, i) => Math.log(values[i]! / beside[i]!))
   return exponentOf(meanInterval(logs))
 }
 
-/** Of the ratio of two means that were measured apart. */
+/** Ratio of two means that were measured apart. */
 export function unpairedRatio(values: readonly number[], beside: readonly number[]): Interval {
   const random = seededRandom(values.length + beside.length)
   const draw = (from: readonly number[]) =>

@@ -57,7 +57,7 @@ function relativeTo(outcomes: readonly Outcome[]): (outcome: Outcome) => number 
 
 export interface RateResult {
   perSecond: number
-  /** Of the SLO's share of the requests. */
+  /** Latency of the SLO's share of requests. */
   latencyMs: number
   isSaturated: boolean
   /** Requests that did not complete. */

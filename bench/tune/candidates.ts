@@ -10,7 +10,7 @@ export interface Knob {
   name: string
   /** In their order. */
   levels: readonly string[]
-  /** What the service has unless it is told. */
+  /** The service's default. */
   default: string
 }
 
@@ -23,7 +23,7 @@ export interface Machine {
   memory?: { bytes: Line; available: number }
 }
 
-/** Of the memory, so much may be foreseen for a batch. */
+/** Share of the memory that may be foreseen for a batch. */
 const MEMORY_SHARE = 0.8
 const CHUNKS_OF_BATCH = [1, 2, 4, 8, 16, 32]
 const BATCH_FRAMES_DEFAULT = 4_096
@@ -57,7 +57,7 @@ export function knobsFor(machine: Machine): Knob[] {
 export const defaultsOf = (knobs: readonly Knob[]): Candidate =>
   Object.fromEntries(knobs.map((knob) => [knob.name, knob.default]))
 
-/** What a candidate changes, for people. */
+/** Names a candidate's changes, for people. */
 export function nameOf(candidate: Candidate, defaults: Candidate): string {
   const changed = Object.entries(candidate).filter(([name, value]) => defaults[name] !== value)
   return changed.map(([name, value]) => `${name}=${value}`).join(' ') || 'defaults'

@@ -8,7 +8,7 @@ import type { WorkResult } from './services.ts'
 
 export interface Compared {
   candidate: Candidate
-  /** Of the speed now to the speed then. */
+  /** Ratio of the speed now to the speed then. */
   ratio: Interval
   isRegression: boolean
 }

@@ -1,15 +1,15 @@
 /**
- * What was measured, one line each: the record of a search, and what it continues from. A search
- * that is begun again takes the measurements that are there and so comes to where it was.
+ * Keeps a search's measurements, one line each: it continues from them. A search that is begun
+ * again reads them, and so comes to where it was.
  */
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 
-/** What a search was asked, by which its measurements are comparable. */
+/** The question of a search, by which its measurements are comparable. */
 export type Header = Readonly<Record<string, unknown>>
 
 export interface Run {
-  /** What was measured: the same for the same measurement. */
+  /** Names a measurement: equal keys, equal measurements. */
   key: Readonly<Record<string, unknown>>
   /** Seconds of measuring since the search began, this included. */
   elapsed_seconds: number
@@ -24,7 +24,7 @@ interface JournalOptions {
   header: Header
   /** Whether measurements that are there are taken. */
   resume: boolean
-  /** Of this piece; then `run` throws PieceEnded. */
+  /** Length of this piece; then `run` throws PieceEnded. */
   secondsMax?: number
   load1: () => number
 }

@@ -9,7 +9,7 @@ import { keyOf, type Candidate, type Knob } from './candidates.ts'
 
 /** Gains below it end the search. */
 export const GAIN_LEAST = 0.03
-/** Of a comparison: from the first on an interval is looked at. */
+/** Turns of a comparison: from the first on an interval is looked at. */
 const TURNS = { least: 4, most: 7 }
 /** A candidate that served nothing. */
 const NOTHING = 1e-9
@@ -18,7 +18,7 @@ export interface SearchOptions {
   knobs: readonly Knob[]
   start: Candidate
   /**
-   * What a candidate does in one turn, the more the better; 0 where it fails.
+   * Result of a candidate in one turn, the more the better; 0 if it fails.
    * @param turn another for every call
    */
   measure(candidate: Candidate, turn: number): Promise<number>
@@ -30,7 +30,7 @@ export interface Ranked {
   candidate: Candidate
   /** As a multiple of the start: what comparisons gave, one upon the other. */
   score: number
-  /** Of the comparison to the best candidate of its time. */
+  /** Compared with the best candidate of its time. */
   ratio: Interval
   turns: number
 }
@@ -102,7 +102,7 @@ class Comparison {
     let open = trials
     for (let turn = 0; turn < TURNS.most && open.length > 0; turn += 1) {
       const all = [{ candidate: best, values: beside }, ...open]
-      // What warms the machine up or slows it down meets the first and the last alike.
+      // A machine that warms up or slows down meets the first and the last alike.
       if (turn % 2 === 1) all.reverse()
       for (const { candidate, values } of all) {
         values.push(Math.max(NOTHING, await this.#measure(candidate, this.#turn)))

@@ -15,10 +15,10 @@ import { keyOf, type Candidate } from './candidates.ts'
 /** Services at once: two that do nothing cost the one that is measured little. */
 const ALIVE_MAX = 3
 const IN_FLIGHT_MAX = 5_000
-/** What is under way after so long is canceled, and counts as unfinished. */
+/** Requests still under way then are canceled, and count as unfinished. */
 const DRAIN_MS = 30_000
 
-/** Of requests that are all there at once, or one after another. */
+/** Result of requests that are all there at once, or one after another. */
 export interface WorkResult {
   wall_seconds: number
   audio_seconds_per_second: number
@@ -30,11 +30,11 @@ export interface WorkResult {
   cpu_seconds: number
   peak_bytes: number
   lanes_of_batch: number
-  /** Of the time, that of calls of the compute thread. */
+  /** Share of the time in calls of the compute thread. */
   computing_share: number
 }
 
-/** Of requests that come at random. */
+/** Result of requests that come at random. */
 export interface RateResult extends Omit<WorkResult, 'wall_seconds'> {
   requests_per_second: number
   saturated: boolean
@@ -67,7 +67,7 @@ export class Services {
     this.#input = input
   }
 
-  /** Of work that is begun `concurrency` at a time. */
+  /** Measures work begun `concurrency` at a time. */
   async work(
     candidate: Candidate,
     work: readonly number[],
@@ -78,7 +78,10 @@ export class Services {
     return { wall_seconds: round(measured.value.wallSeconds), ...resultOf(measured) }
   }
 
-  /** Of Poisson arrivals. @param seed of the arrivals: the same for candidates that are compared */
+  /**
+   * Measures Poisson arrivals. @param seed of the arrivals: the same for candidates that are
+   * compared
+   */
   async rate(
     candidate: Candidate,
     { perSecond, seconds, seed }: { perSecond: number; seconds: number; seed: number },

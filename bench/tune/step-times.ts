@@ -16,7 +16,7 @@ export interface StepQuestion {
   secondsMax: number
 }
 
-/** What the process tells of the model. */
+/** The model that the process reports. */
 export interface StepModel {
   model: string
   device: 'cpu' | 'gpu'
@@ -28,9 +28,9 @@ export interface StepModel {
 
 export interface StepTime {
   batch: number
-  /** Of each chunk. */
+  /** Per chunk. */
   seconds: number
-  /** Of the whole batch. */
+  /** The whole batch's. */
   frames: number
   stepSeconds: number
   /** At the peak, of the first of each shape. */
@@ -45,7 +45,7 @@ export interface StepTimes {
 export interface StepFit {
   /** Seconds by frames. */
   time: Line
-  /** Of the seconds that a batch takes whatever its frames, and of those of a thousand frames. */
+  /** Seconds of a batch whatever its frames, and those of a thousand frames. */
   fixedSeconds: Interval
   secondsPerThousandFrames: Interval
   /** Bytes by frames. */

@@ -13,10 +13,10 @@ import { fitSteps, type StepFit, type StepQuestion, type StepTimes } from './ste
 export interface TuneOptions {
   mix: readonly MixPart[]
   minutes: number
-  /** Of the 95 % fastest requests. */
+  /** Latency of the 95 % fastest requests. */
   latencyMsMax: number
   journal: Journal
-  /** Of services that begin with this work. */
+  /** Starts services that begin with this work. */
   services: (warmUp: readonly number[], input?: Readonly<Record<string, unknown>>) => Services
   measureSteps(question: StepQuestion): Promise<StepTimes>
   /** Told before every measurement. */
@@ -28,7 +28,7 @@ export interface Finalist {
   name: string
   /** All of the requests at once, in turns with the other finalists. */
   saturated: WorkResult[]
-  /** Of its speed, to that of the defaults. */
+  /** Its speed, compared with that of the defaults. */
   ratio: Interval
   /** One request after another. */
   closed: WorkResult
@@ -41,7 +41,7 @@ export interface Finalist {
 export interface ChunkLength {
   seconds: number
   results: WorkResult[]
-  /** Of the speed, to that of the model's longest chunks. */
+  /** The speed, compared with that of the model's longest chunks. */
   ratio: Interval
 }
 
@@ -62,7 +62,7 @@ const SHARES = { steps: 0.12, turn: 1 / 120, searchUntil: 0.5, ratesUntil: 0.92 
 const FINALISTS = 3
 const FINAL_TURNS = 4
 const CHUNK_TURNS = 4
-/** Of the requests that the fastest finalist serves when it is saturated. */
+/** Shares of the requests that the fastest finalist serves when it is saturated. */
 const RATE_SHARES = [0.4, 0.6, 0.75, 0.9, 1.05]
 const RATE_SECONDS = { least: 2, most: 120 }
 /** At the least: with fewer, batches and jobs at once would hardly come about. */

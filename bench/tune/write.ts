@@ -1,4 +1,6 @@
-/** What a search leaves: a table, settings that are ready to use, and a page that shows both. */
+/**
+ * Writes a search's results: a table, settings that are ready to use, and a page that shows both.
+ */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
