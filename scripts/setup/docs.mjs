@@ -6,7 +6,7 @@ import { execute } from './commands.mjs'
 import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 import { hashesOf } from './web.mjs'
 
-/** What it is made of; a document outside these that changes is taken in at the next change. */
+/** The site's sources; a document outside these that changes is taken in at the next change. */
 const SOURCES = ['docs', 'web/docs', 'scripts/tools/docs', 'models/mini/pictures', 'examples']
 const FILES = ['README.md', 'scripts/tools/docs.ts', 'package-lock.json', 'models/mini/card.md']
 

@@ -1,4 +1,4 @@
-// Where set-up puts what it makes, and what it does with files.
+// Paths of files that set-up makes, and its helpers for files.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'

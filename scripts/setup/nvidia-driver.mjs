@@ -10,7 +10,7 @@ const DRIVER_FILE = '/proc/driver/nvidia/version'
 const OLDEST_DRIVER = '525.60.13'
 const NEEDED = `CUDA 12 needs ${OLDEST_DRIVER} or later`
 
-/** Where nvidia-smi is, besides the path: under Windows' Linux it lies beside the driver. */
+/** Commands for nvidia-smi: under Windows' Linux it lies next to the driver. */
 const SMI_COMMANDS = ['nvidia-smi', '/usr/lib/wsl/lib/nvidia-smi']
 const SMI_MS_MAX = 20_000
 
@@ -24,7 +24,7 @@ export function driverVersion(text) {
 }
 
 /**
- * What keeps the CUDA build from the GPU, in words; '' where nothing does.
+ * Says in words why the CUDA build cannot use the GPU; '' if it can.
  * @param {string | null} text as `driverText` gives it
  */
 export function driverProblem(text) {
@@ -38,8 +38,8 @@ export function driverProblem(text) {
 }
 
 /**
- * What the driver's kernel module tells of itself; where it shows no file (in some containers, and
- * under Windows' Linux) the version that nvidia-smi gives; null where neither is.
+ * Text of the driver's kernel module; without its file (in some containers, and under Windows'
+ * Linux) the version that nvidia-smi gives; null without both.
  * @returns {string | null}
  */
 export function driverText(file = DRIVER_FILE, commands = SMI_COMMANDS) {

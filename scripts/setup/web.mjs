@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { execute } from './commands.mjs'
 import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 
-/** What the page is made of. */
+/** The page's sources. */
 const SOURCES = ['web', 'clients/typescript', 'examples']
 const MAKERS = [
   ...['shared/route-prompt.ts', 'shared/errors.ts', 'shared/file-limits.ts'],

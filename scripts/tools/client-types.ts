@@ -16,7 +16,7 @@ export const PYTHON_TYPES = new URL(
   import.meta.url,
 )
 
-/** What the calls of a client take and answer, and the events of webhooks. */
+/** Schemas of a client's calls and answers, and of the events of webhooks. */
 const PYTHON_SCHEMAS = [
   'CreateFileRequest',
   'CreateFileResponse',
@@ -42,7 +42,7 @@ const readDescription = () => JSON.parse(readFileSync(DESCRIPTION, 'utf8'))
 
 /** The text of `CLIENT_TYPES`, as it should be. */
 export async function makeClientTypes(): Promise<string> {
-  // What has a default may be left out of a request.
+  // A request may omit fields that have a default.
   const tree = await openapiTS(readDescription(), { defaultNonNullable: false })
   const head =
     '// Made by `npm run winnow -- client-types` from the API description; do not edit.\n\n'

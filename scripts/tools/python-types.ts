@@ -1,6 +1,6 @@
 /** The types of the Python client, made from the reviewed API description. */
 
-/** What is used of a JSON Schema. */
+/** The used part of a JSON Schema. */
 interface Schema {
   $ref?: string
   type?: string

@@ -19,7 +19,7 @@ const NIGHTLY_FILE_MINUTES_MAX = 60
 const PROCESSES_MAX = { quick: 30, rest: 720, all: 750 }
 const SLOWEST = 10
 const SOAK_MINUTES = 30
-/** What draws at random: these files run by a new seed every night. */
+/** Marks files that draw at random: they run by a new seed every night. */
 const DRAWS = /support\/(property|test-seed)\.ts'/
 
 const { values, positionals: parts } = parseArgs({

@@ -1,16 +1,16 @@
-// What set-up changes in the binding of @tensorflow/tfjs-node-gpu 4.22.0 before it compiles it: the
-// methods of graph_functions.h and memory_stats.h are made known, and of several GPUs it computes
-// on the first, not on the last. npm's files stay as they are; a copy is changed.
+// Patches the binding of @tensorflow/tfjs-node-gpu 4.22.0 before set-up compiles it: the methods of
+// graph_functions.h and memory_stats.h are made known, and of several GPUs it computes on the
+// first, not on the last. npm's files stay as they are; a copy is changed.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hashOf } from '../files.mjs'
 
-/** What the changes include. */
+/** Headers that the changes include. */
 const HEADERS = ['graph_functions.h', 'memory_stats.h']
 
-/** What ends the description of a method. */
+/** The end of a method's description. */
 const NO_MORE = 'nullptr, nullptr, nullptr, napi_default, nullptr'
 
 /** For each file the SHA-256 of what is changed, and what is inserted before which line. */

@@ -14,7 +14,7 @@ export interface Document {
 
 export interface Files {
   documents: Document[]
-  /** Where each other file that a document links to lies in the site, by its path. */
+  /** Place in the site of each other file that a document links to, by its path. */
   copies: Map<string, string>
 }
 
@@ -75,7 +75,7 @@ export function targetOf(root: string, path: string, link: string): string {
   return statSync(join(root, target)).isDirectory() ? join(target, 'README.md') : target
 }
 
-/** Where a file of the repository lies in the site. */
+/** Place in the site of a file of the repository. */
 export function addressOf(path: string): string {
   if (path === 'README.md') return 'readme.html'
   const inSite = path.replace(/^docs\//, '')

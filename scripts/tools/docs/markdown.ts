@@ -106,7 +106,7 @@ function replaceSounds(children: Token[]): void {
   }
 }
 
-/** What is searched: the words of each heading and of what stands below it. */
+/** Text to search: the words of each heading and of what stands below it. */
 function sectionsOf(tokens: readonly Token[]): Section[] {
   const sections: Section[] = [{ id: '', title: '', text: '' }]
   for (const [i, token] of tokens.entries()) {

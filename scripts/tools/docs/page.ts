@@ -6,7 +6,7 @@ import type { NavigationSection } from './navigation.ts'
 export interface Page {
   address: string
   title: string
-  /** What stands in `<main>`, as HTML. */
+  /** HTML of `<main>`. */
   content: string
   /** Scripts of this page alone, by their addresses. */
   scripts: readonly string[]

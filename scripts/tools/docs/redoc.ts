@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 const FILE = 'node_modules/redoc/bundles/redoc.standalone.js'
 const EMPTY_PICTURE = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22/%3E'
-/** What stands in its file, and what the site needs in its place. */
+/** Pairs of a text in its file, and the site's in its place. */
 const REPLACED = [
   // Its own mark in the corner, which a page that asks nobody else can't load.
   ['https://cdn.redoc.ly/redoc/logo-mini.svg', EMPTY_PICTURE],

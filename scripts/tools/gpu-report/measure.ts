@@ -1,4 +1,4 @@
-/** What several parts share: times, and the memory that the allocator gave out meanwhile. */
+/** Shared by several parts: times, and the memory that the allocator gave out meanwhile. */
 import { readFileSync } from 'node:fs'
 import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
 import type { PyTorch } from '../../../bench/pytorch.ts'
@@ -9,7 +9,7 @@ const MIB = 2 ** 20
 export const mebibytes = (bytes: number): number => Number((bytes / MIB).toFixed(1))
 
 export interface Timed {
-  /** Of each run. */
+  /** Per run. */
   millis: number[]
   /**
    * Least that this thread computed in a run. Near the whole of it on a GPU, the device waits for

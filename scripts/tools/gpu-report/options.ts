@@ -1,18 +1,18 @@
-/** What the programme is run with: shapes as a GPU deserves them, or tiny ones on a processor. */
+/** Options of the programme: shapes as a GPU deserves them, or tiny ones on a processor. */
 
 export interface Options {
-  /** Of SAM-Audio's published ones, or `tiny`, the tests' own. */
+  /** SAM-Audio's published sizes, or `tiny`, the tests' own. */
   sizes: readonly string[]
-  /** Of the open models. */
+  /** Open models. */
   models: readonly string[]
   /** Lanes of a batch. */
   batches: readonly number[]
-  /** Of each chunk and file. */
+  /** Length of each chunk and file. */
   seconds: number
   /** Requests at once. */
   requests: readonly number[]
   soakSeconds: number
-  /** Of a part at most, the start of its process included. */
+  /** Longest part, the start of its process included. */
   limitSeconds: number
   /** An interpreter that has PyTorch; empty: none. */
   pytorch: string
@@ -46,7 +46,7 @@ export type Cell = string | number | boolean | null
 
 export type Row = Readonly<Record<string, Cell>>
 
-/** What a part found. */
+/** Result of a part. */
 export interface Found {
   rows: Row[]
   notes?: string[]
@@ -59,7 +59,7 @@ export interface Found {
 export type Run = (options: Options, hasTime: () => boolean) => AsyncGenerator<Row | string, void>
 
 export interface Part {
-  /** What it asks, in a few words. */
+  /** Its question, in a few words. */
   title: string
   /** On a GPU host; then it is ended. */
   secondsMax: number

@@ -1,7 +1,4 @@
-/**
- * The parts of the programme, what is worth most first. What they run is loaded in their own
- * process.
- */
+/** The parts of the programme, the most valuable first. Each loads its code in its own process. */
 import type { Part } from './options.ts'
 
 export const PARTS: Readonly<Record<string, Part>> = {

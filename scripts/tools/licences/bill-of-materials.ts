@@ -14,7 +14,7 @@ export function billOfMaterials(npmBill: Bill, { bundled, wheels, others }: Part
   return { ...npmBill, components: [...npmBill.components, ...more.map(component)] }
 }
 
-/** Of a package or an image, which contains a machine's choice of wheels. */
+/** Bill of a package or an image, which contains a machine's choice of wheels. */
 export function installationBill({ packages, wheels, others }: Parts, more: Part[] = []): Bill {
   return {
     bomFormat: 'CycloneDX',

@@ -1,4 +1,4 @@
-/** What an installation consists of beside its own sources, and under which licence each stands. */
+/** Lists the parts of an installation besides its own sources, and the licence of each. */
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -18,14 +18,16 @@ export interface Part {
 }
 
 export interface Parts {
-  /** What `npm ci --omit=dev` installs, as the lock file names it, and what the scripts for
-   * browsers contain. */
+  /**
+   * Installed by `npm ci --omit=dev`, as the lock file names it, and contained in the scripts for
+   * browsers.
+   */
   packages: readonly Part[]
-  /** Of these, such as stand in those scripts. */
+  /** The packages that those scripts contain. */
   bundled: readonly Part[]
-  /** What set-up unpacks of PyPI's wheels. */
+  /** Unpacked by set-up from PyPI's wheels. */
   wheels: readonly Part[]
-  /** What stands in another part, or in the repository. */
+  /** Contained in another part, or in the repository. */
   others: readonly Part[]
 }
 

@@ -21,12 +21,12 @@ interface Panel {
   stacked?: boolean
 }
 
-/** Of the range that Grafana chooses by the width of the panel. */
+/** The range that Grafana chooses by the width of the panel. */
 const RANGE = '$__rate_interval'
 
 const rate = (name: NameOf<'counter'>): string => `rate(${name}[${RANGE}])`
 
-/** Of a histogram: a share of what was observed stayed below. */
+/** The value that a share of a histogram's observations stayed below. */
 const quantile = (share: number, name: NameOf<'histogram'>, labels = ''): string =>
   `histogram_quantile(${share}, sum by (le) (rate(${name}_bucket${labels}[${RANGE}])))`
 
@@ -241,7 +241,7 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
   },
 ]
 
-/** What Grafana imports, as JSON; it asks for the data source then. */
+/** The dashboard as JSON, for Grafana to import; it asks for the data source then. */
 export function dashboard(): string {
   const panels: object[] = []
   let y = 0
@@ -303,7 +303,7 @@ function panelOf({ title, unit, queries, stacked = false }: Panel, id: number, g
   }
 }
 
-/** What the metrics of a panel mean, in the words of their definitions. */
+/** Describes the metrics of a panel in the words of their definitions. */
 function descriptionOf(queries: readonly Query[]): string {
   const asked = (name: MetricName) =>
     queries.some(({ expr }) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(expr))

@@ -15,7 +15,7 @@ import { packImage, type ImageConfig } from './oci.ts'
 import { manifest, ROOT } from './sources.ts'
 
 const SUITE = 'trixie'
-/** What the package depends on, beside what every Debian has. */
+/** Packages needed besides those of every Debian. */
 const PACKAGES = 'libstdc++6,systemd-standalone-sysusers'
 const DATA = '/var/lib/winnow'
 
@@ -90,7 +90,7 @@ function configOf(compute: Compute): ImageConfig {
     METRICS_HOST: '0.0.0.0',
     PUBLIC_URL: 'http://127.0.0.1:8080', // where `--publish 8080:8080` makes it
     MEDIA_URL: 'http://127.0.0.1:8080', // inside
-    // What NVIDIA's container toolkit looks for.
+    // NVIDIA's container toolkit looks for these.
     ...(compute === 'cuda' && {
       NVIDIA_VISIBLE_DEVICES: 'all',
       NVIDIA_DRIVER_CAPABILITIES: 'compute,utility',

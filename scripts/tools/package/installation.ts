@@ -8,12 +8,12 @@ import type { Compute } from './types.ts'
 import { unpackNode } from './node-runtime.ts'
 import { layCommand, laySources } from './sources.ts'
 
-/** Where it is on a host. */
+/** Its folder on a host. */
 export const INSTALLED = '/usr/lib/winnow'
 /** Its Node, from there. */
 export const NODE = 'node/bin/node'
 
-/** What set-up needs, and those who run the service do not; what is for another libc. */
+/** Needed by set-up alone, or meant for another libc. */
 const FOR_SET_UP = [
   ...['node/include', 'node/share', 'node/README.md', 'node/CHANGELOG.md', 'node/package.json'],
   ...['.runtime/setup.lock', '.runtime/tensorflow/tensorflow/include'],

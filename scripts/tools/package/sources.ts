@@ -1,4 +1,6 @@
-/** What every package holds: the sources of the service, the page, each client as one file. */
+/**
+ * Lays the content of every package: the sources of the service, the page, each client as one file.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'
@@ -21,7 +23,7 @@ const SHIPPED = [
 const REQUIRE =
   "import { createRequire } from 'node:module';" + 'const require = createRequire(import.meta.url);'
 
-/** What package.json says. */
+/** Fields of package.json. */
 export const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Readonly<
   Record<'name' | 'version' | 'description' | 'license', string>
 > & { engines: object }

@@ -1,4 +1,4 @@
-/** What every package is made with. */
+/** Types for the making of every package. */
 
 export const COMPUTES = ['cpu', 'cuda'] as const
 export type Compute = (typeof COMPUTES)[number]

@@ -6,7 +6,10 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
-/** Of /proc/self/stat, after the name: user and system time, then those of children that ended. */
+/**
+ * Fields of /proc/self/stat after the name: user and system time, then those of children that
+ * ended.
+ */
 const TIMES = [11, 12, 13, 14]
 /** Linux gives these times in hundredths of a second. */
 const TICKS_PER_SECOND = 100

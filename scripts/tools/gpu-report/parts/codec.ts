@@ -16,7 +16,7 @@ const TINY = fileURLToPath(
   new URL('../../../../test/fixtures/sam-audio/sam-audio-tiny/config.json', import.meta.url),
 )
 const RUNS = 4
-/** Of the asked length: the last is of another that is one slice more. */
+/** Factors of the asked length: the last gives another that is one slice more. */
 const LENGTHS = [1, 1.3, 3]
 
 export const codecPart: Run = async function* ({ sizes, seconds }, hasTime) {

@@ -1,4 +1,4 @@
-/** What the host has and lacks, as `npm run doctor` finds it for an engine. */
+/** Reports what the host has and lacks, as `npm run doctor` finds it for an engine. */
 import { doctor } from '../../../cli/doctor/command.ts'
 import type { Finding } from '../../../cli/doctor/finding.ts'
 import type { Run } from '../options.ts'

@@ -1,4 +1,4 @@
-/** What bfloat16 changes: separations in half the width beside those in float32. */
+/** Measures the effect of bfloat16: separations in half the width compared with float32. */
 import { fileURLToPath } from 'node:url'
 import type { Model } from '../../../../models/model.ts'
 import { loadSamAudio } from '../../../../models/sam-audio/sam-audio.ts'

@@ -1,4 +1,4 @@
-/** Where the operations of the models run: by the list of GPU kernels, and on which device. */
+/** Checks the device of the models' operations: by the list of GPU kernels, and as run. */
 import { readFileSync } from 'node:fs'
 import { backendVersion, deviceKind, deviceWarnings } from '../../../../models/tensor.ts'
 import { profiledOperations } from '../../../../test/harness/profiled-operations.ts'

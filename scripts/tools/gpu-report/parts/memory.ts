@@ -43,7 +43,7 @@ export const memoryPart: Run = async function* ({ batches, seconds }, hasTime) {
   yield `The allocator may give out ${mebibytes(limit)} MiB.`
 }
 
-/** What stays, the peak begins anew. */
+/** Bytes in use; restarts the peak. */
 function inUse(): number {
   native.binding.memoryStats()
   return native.binding.memoryStats()?.inUse ?? 0

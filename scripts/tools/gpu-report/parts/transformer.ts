@@ -109,7 +109,7 @@ function evaluate(
   })
 }
 
-/** Of the products of matrices of one row; two operations to a multiplication. */
+/** Operations in the products of matrices of one row; two to a multiplication. */
 function flopOf({ dim, layers, feedForwardDim }: TransformerConfig, frames: number): number {
   const attention = 2 * (frames + WORDS) * dim
   const perFrame = layers * (6 * dim ** 2 + 3 * dim * feedForwardDim + attention)
