@@ -25,7 +25,7 @@ function calledInCheckout(command: string, words: string): string {
   return [named, ...(words === '' ? [] : isScript ? ['--', words] : [words])].join(' ')
 }
 
-/** What to do where the installation's files are damaged, or those of the `other` build wanted. */
+/** Tells how to replace damaged files of the installation, or to get the `other` build. */
 export function setUpAgain(other?: 'cpu' | 'cuda', packaged = PACKAGED): string {
   const setting = other === undefined ? '' : `WINNOW_COMPUTE=${other} `
   if (packaged === undefined) return `Run ${setting}npm run setup.`

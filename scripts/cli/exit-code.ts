@@ -1,7 +1,7 @@
 import { describe } from './separate/world.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What the end of a command is told to. */
+/** Outlets of a command's end. */
 interface Ending {
   stderr: { write(text: string): unknown }
   /** Fires on Ctrl-C. */

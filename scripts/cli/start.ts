@@ -116,7 +116,7 @@ async function holdDataFolder(): Promise<void> {
 
 /**
  * Starts our nats-server; one that dies comes back on the same port, where the others look for it.
- * Where it can't, as with a full disk or while a connection has that port, it is tried again.
+ * If it can't, as with a full disk or while a connection has that port, it is restarted later.
  */
 async function ownNats(): Promise<string> {
   const folder = join(dataFolder, 'nats')
@@ -160,7 +160,7 @@ async function greet(
   const own = process.env.BOOTSTRAP_API_KEY
   const hasFile = existsSync(keyFile)
   const key = own ?? (hasFile ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
-  // What is no terminal is kept, such as a container's log, and read by others.
+  // Output that is no terminal is kept, such as a container's log, and read by others.
   const isShown = process.stdout.isTTY || !hasFile
   const shownKey = isShown ? key : `in ${keyFile}`
   const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
@@ -206,7 +206,7 @@ async function pageAddress(
   return `${address}/#code=${code}`
 }
 
-/** What the command-line client can't find out by itself. */
+/** Options that the command-line client can't find out by itself. */
 function clientOptions(address: string): string {
   const url = address === 'http://127.0.0.1:8080' ? '' : ` --url ${address}`
   if (process.env.BOOTSTRAP_API_KEY) return `${url} --key "$BOOTSTRAP_API_KEY"`

@@ -1,5 +1,5 @@
 // `winnow COMMAND …` in a package, `npm run winnow -- COMMAND …` in a checkout: runs a command by
-// its name. What differs between the two is in installation.mjs: a package has one of its own.
+// its name. The two differ in installation.mjs alone: a package has its own.
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'

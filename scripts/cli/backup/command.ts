@@ -26,7 +26,7 @@ is that PostgreSQL: pg_dump saves it, pg_restore fills an empty one. The keys go
 `
 
 const MEDIA = 'media'
-/** Where what is not whole yet stands: in the media folder of the gateway, and of a backup. */
+/** Folder of incomplete files, in the media folder of the gateway and in that of a backup. */
 const NEW = '.new'
 
 interface World {
@@ -150,7 +150,7 @@ async function assertNoOther(saved: string, path: string): Promise<void> {
   throw new Error(`${path} is another than in the backup: move it away first.`)
 }
 
-/** What is deleted meanwhile is left out. @returns the files that were copied */
+/** Leaves out files deleted meanwhile. @returns the files that were copied */
 async function copyMedia(from: string, to: string): Promise<number> {
   const folder = join(from, MEDIA)
   let copied = 0

@@ -1,4 +1,4 @@
-/** What a backup does with files and folders. */
+/** Copies and lists files and folders for a backup. */
 
 import { constants } from 'node:fs'
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** What the checks go by: the settings of this host's processes, wherever they stand. */
+/** Context of the checks: the settings of this host's processes, wherever they stand. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -17,7 +17,7 @@ export interface Context {
   engine: EngineConfig | null | undefined
   /** Every wrong setting. */
   problems: readonly string[]
-  /** Of the broker, with its credentials; undefined where none is set. */
+  /** The broker's, with its credentials; undefined if none is set. */
   natsUrl: string | undefined
   /** An address outside, to reach which shows that there is a way out. */
   egressUrl: string
@@ -63,7 +63,7 @@ interface Asked {
   installed?: string
 }
 
-/** Of a host where Winnow is installed: what its services are for. */
+/** The role of a host where Winnow is installed, by its services. */
 function roleOf(installed: string): Role {
   const [gateway, engine] = ['gateway', 'engine'].map((name) =>
     existsSync(join(installed, 'credentials', name)),

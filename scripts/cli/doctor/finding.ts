@@ -1,15 +1,15 @@
-/** What a check found, and how bad it is. */
+/** A check's result, and how bad it is. */
 
 /** `unused`: not set up here, and nothing needs it. */
 export type Severity = 'fine' | 'unused' | 'warning' | 'failure'
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** Thing checked, in a word or two. */
   name: string
   severity: Severity
-  /** What was found, in one sentence. */
+  /** The result, in one sentence. */
   found: string
-  /** What would help; with a warning or a failure. */
+  /** Advice; with a warning or a failure. */
   remedy?: string
 }
 

@@ -29,5 +29,5 @@ export function printed(findings: readonly Finding[]): string {
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
-/** What others wrote must not break the table. */
+/** Keeps others' text from breaking the table. */
 const shown = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()

@@ -22,7 +22,7 @@ export interface SeparationReport {
   loadSeconds: number
   separateSeconds: number
   samples: number
-  /** Of the target's energy in the mixture's: 0 silence, 1 everything. */
+  /** Share of the mixture's energy: 0 silence, 1 everything. */
   targetShare: number
   isFinite: boolean
 }

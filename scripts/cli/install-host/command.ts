@@ -40,7 +40,7 @@ interface World {
   env: Readonly<Record<string, string | undefined>>
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
-  /** What the services run. */
+  /** Files that the services run. */
   installed?: { checkout: string; node: string }
 }
 

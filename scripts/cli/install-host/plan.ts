@@ -1,4 +1,4 @@
-/** What makes a host run Winnow, as data: it is shown by a dry run and obeyed by apply.ts. */
+/** Plans a host that runs Winnow, as data: a dry run shows it, and apply.ts obeys it. */
 
 import { join } from 'node:path'
 
@@ -38,7 +38,7 @@ const SETTINGS = '/etc/winnow'
 const USERS = 'winnow.sysusers.conf'
 const USERS_FILE = '/etc/sysusers.d/winnow.conf'
 const PACKAGED_USERS_FILE = '/usr/lib/sysusers.d/winnow.conf'
-/** Where a broker of one's own listens. */
+/** Address of a broker of one's own. */
 export const OWN_BROKER = '127.0.0.1:4222'
 
 /** Units of each role, beside the target. */

@@ -1,4 +1,4 @@
-/** What `npm run accounts` can do. */
+/** Commands of `npm run accounts`. */
 
 import {
   allAccounts,

@@ -1,4 +1,4 @@
-/** What the operator's tools, `keys` and `accounts`, share: they work on the database itself. */
+/** Shared by the operator's tools, `keys` and `accounts`: they work on the database itself. */
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { hostname, userInfo } from 'node:os'
@@ -15,7 +15,7 @@ import { printed } from './print.ts'
 export class UsageError extends Error {}
 
 export interface Command {
-  /** What follows the command's name, such as `ID`. */
+  /** Words after the command's name, such as `ID`. */
   operands: readonly string[]
   options?: NonNullable<ParseArgsConfig['options']>
   /** @returns what is printed */
@@ -29,7 +29,7 @@ export interface Tool {
   commands: Readonly<Record<string, Command>>
 }
 
-/** What a tool touches beside the database. */
+/** A tool's surroundings besides the database. */
 export interface World {
   env: Readonly<Record<string, string | undefined>>
   stdout: Output
@@ -43,7 +43,7 @@ interface Output {
 /** Errors whose message says all. */
 const KNOWN = [UsageError, ServiceError, StartError, SettingsError]
 
-/** What is printed of an error. */
+/** The printed message of an error. */
 export function messageOf(error: unknown): string {
   const known = KNOWN.some((kind) => error instanceof kind)
   return known ? (error as Error).message : String(error)

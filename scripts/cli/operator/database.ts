@@ -1,4 +1,4 @@
-/** What `winnow database` can do. */
+/** Commands of `winnow database`. */
 
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

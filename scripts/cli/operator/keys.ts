@@ -1,4 +1,4 @@
-/** What `npm run keys` can do. */
+/** Commands of `npm run keys`. */
 
 import { allKeys, createKey, revokeKey, rotateKey } from '../../../gateway/accounts/accounts.ts'
 import { SCOPES } from '../../../gateway/accounts/auth.ts'

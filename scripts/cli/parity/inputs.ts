@@ -11,7 +11,7 @@ export interface BatchInputs {
 export interface SeparateInputs extends BatchInputs {
   /** Evaluations of the cases `plain.s12` and the like: twice their steps. */
   steps?: readonly number[]
-  /** Of each wave, in the cases `anchors.…`. */
+  /** Per wave, in the cases `anchors.…`. */
   anchors?: readonly (readonly Anchor[])[]
   stereo_text: string
 }
@@ -22,14 +22,14 @@ export interface Inputs {
   separate: SeparateInputs
   span_predictor: {
     texts?: readonly string[]
-    /** What `nomask.audio_embeds` was made of: so many frames of the batch's second wave. */
+    /** Source of `nomask.audio_embeds`: so many frames of the batch's second wave. */
     unmasked_frames?: number
   }
   judge?: BatchInputs
   t5?: { texts: readonly string[] }
 }
 
-/** Of the first reference run, whose manifest has no `inputs`. */
+/** Inputs of the first reference run, whose manifest has no `inputs`. */
 const FIRST_RUN: Inputs = {
   separate: {
     texts: ['man speaking', 'a dog barking loudly in the distance'],

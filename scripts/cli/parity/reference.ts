@@ -44,7 +44,7 @@ export class Reference {
     return folder
   }
 
-  /** What a part's folder holds: its configuration, as `readConfig` reads it, and its weights. */
+  /** Reads a part's folder: its configuration, by `readConfig`, and its weights. */
   async part<Config>(
     part: Part,
     readConfig: (file: string) => Promise<Config>,

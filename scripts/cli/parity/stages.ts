@@ -15,7 +15,7 @@ import { prepareVelocity } from './stages/velocity.ts'
 import { tidied } from './tidied.ts'
 
 export interface Stage {
-  /** What it reads of the reference: folders, and files in `golden/`. */
+  /** Its needs of the reference: folders, and files in `golden/`. */
   parts: readonly Part[]
   files: readonly string[]
   /** Reads what has to be waited for; the function that it resolves with computes. */
@@ -47,7 +47,7 @@ export const STAGES: Readonly<Record<string, Stage>> = {
   judge: { parts: ['judge'], files: ['judge.safetensors'], prepare: prepareJudge },
 }
 
-/** What of a stage's needs the reference has not. */
+/** Needs of a stage that the reference lacks. */
 export function missingFor(stage: Stage, reference: Reference): string[] {
   return [
     ...stage.parts.filter((part) => !reference.parts[part]).map((part) => `the ${part} part`),

@@ -1,4 +1,4 @@
-/** What `requests` does, from the words of its command line to its exit code. */
+/** Runs `requests`, from the words of its command line to its exit code. */
 
 import { ApiError, createClient, type Client } from '../../../clients/typescript/node.ts'
 import { exitCodeOf } from '../exit-code.ts'
@@ -9,7 +9,7 @@ import { HELP, readArguments, type Arguments } from './arguments.ts'
 /** Entries that the service gives at once. */
 const PAGE_MAX = 100
 
-/** What the command touches beside the network. */
+/** The command's surroundings besides the network. */
 interface World {
   env: Readonly<Record<string, string | undefined>>
   stdout: { write(text: string): unknown }

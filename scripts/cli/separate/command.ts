@@ -1,4 +1,4 @@
-/** What `separate` does, from the words of its command line to its exit code. */
+/** Runs `separate`, from the words of its command line to its exit code. */
 
 import { exitCodeOf } from '../exit-code.ts'
 import { HELP, readArguments } from './arguments.ts'

@@ -14,7 +14,7 @@ export interface Item {
   source: string
   folder: string
   stem: string
-  /** What the outputs are called if the model knows every prompt. */
+  /** Names of the outputs if the model knows every prompt. */
   expected: readonly string[]
 }
 

@@ -1,10 +1,10 @@
-/** What the command prints of each file, and how it ends. */
+/** Prints the result of each file, and gives the exit code. */
 
 import type { Arguments } from './arguments.ts'
 import type { Separated } from './separation.ts'
 import { describe, printLogs, type Logs, type World } from './world.ts'
 
-/** Where a sound was not surely found, by `--strict`. */
+/** Exit code of `--strict` when a sound was not surely found. */
 const EXIT_NOT_FOUND = 3
 
 export class Report {

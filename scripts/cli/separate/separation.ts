@@ -25,7 +25,7 @@ export interface Run {
   args: Arguments
   client: Client
   world: World
-  /** Of a single file. */
+  /** Shows a single file's progress. */
   view: ProgressView
   report: Report
 }
@@ -89,7 +89,7 @@ async function separateItem(run: Run, item: Item): Promise<void> {
   }
 }
 
-/** What became of media that was separated. */
+/** Results of separated media. */
 export interface SeparatedSource {
   result: Result
   logs: Logs
@@ -140,7 +140,7 @@ async function submit({ args, client, view }: Run, source: string): Promise<Subm
   return submitted
 }
 
-/** The last status. Where it can't be had, as after an abort, the request is canceled. */
+/** The last status. Without one, as after an abort, the request is canceled. */
 async function follow({ args, client, view }: Run, submitted: Submitted): Promise<Status> {
   const { logs } = args
   try {

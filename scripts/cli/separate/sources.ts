@@ -1,4 +1,4 @@
-/** What the words of the command line name: files, folders and patterns, then prompts. */
+/** Reads the words of the command line: files, folders and patterns, then prompts. */
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, parse } from 'node:path'

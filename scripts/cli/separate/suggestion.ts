@@ -1,4 +1,4 @@
-/** What a misspelt word probably means. */
+/** Guesses the meaning of a misspelt word. */
 
 /** More changes than a third of the letters are another word. */
 const CHANGES_PER_LETTER_MAX = 1 / 3

@@ -2,7 +2,7 @@ import { ApiError, UnreachableError, type Status } from '../../../clients/typesc
 import { called } from '../command-name.ts'
 import type { Output } from './progress-view.ts'
 
-/** What the command touches beside files and network. */
+/** The command's surroundings besides files and network. */
 export interface World {
   env: Readonly<Record<string, string | undefined>>
   stdin: NodeJS.ReadableStream & { isTTY?: boolean }
@@ -12,7 +12,7 @@ export interface World {
   signal: AbortSignal
 }
 
-/** What `--quiet` does not leave out. */
+/** Printed with `--quiet` too. */
 export const secretLine = (secret: string): string =>
   `webhook signing secret, shown only now: ${secret}`
 

@@ -15,10 +15,10 @@ export interface EngineStart {
 export interface EnginesOptions {
   /** UUIDs of the GPUs to use; none: one engine, wherever TensorFlow computes. */
   gpus: readonly string[]
-  /** What every engine is given. */
+  /** Common to all engines. */
   env: Environment
   scratchFolder: string
-  /** Of the first engine; those after it take the ports after it. 0 is any free one. */
+  /** The first engine's; those after it take the ports after it. 0 is any free one. */
   metricsPort: number | 'off'
 }
 

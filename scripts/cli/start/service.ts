@@ -29,7 +29,7 @@ export interface ServiceOptions {
 
 export interface Service {
   name: string
-  /** What it said of itself when it became ready: such as its `address`. */
+  /** Its own words when it became ready: such as its `address`. */
   ready: Readonly<Record<string, string>>
   /** Asks it to end and waits. */
   stop(): Promise<void>

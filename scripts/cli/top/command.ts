@@ -1,4 +1,4 @@
-/** What `top` does, from the words of its command line to its exit code. */
+/** Runs `top`, from the words of its command line to its exit code. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

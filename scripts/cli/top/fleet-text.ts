@@ -40,7 +40,7 @@ function engineRow(engine: FleetEngine, { at }: Fleet, before: Fleet | undefined
 }
 
 interface Rates {
-  /** Of a batch; null: none was stepped. */
+  /** A batch's; null: none was stepped. */
   fill: number | null
   audio: number
   busy: number

@@ -59,7 +59,7 @@ function runProbe(env: Context['env']): Promise<Probed> {
   })
 }
 
-/** What ended the probe, in one line: the message of its error, where there is one. */
+/** The probe's end in one line: its error's message, if there is one. */
 const lastLine = (errors: string, ended: string): string =>
   /^(?:\w*Error|\w+Error \[\w+\]): (.+)$/m.exec(errors)?.[1] ?? ended
 

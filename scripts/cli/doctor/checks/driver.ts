@@ -60,7 +60,7 @@ async function gpuFindings(): Promise<Finding[]> {
   }
 }
 
-/** Of this host, as nvidia-smi lists them. @throws Error where it can't */
+/** Lists this host's GPUs by nvidia-smi. @throws Error where it can't */
 export async function listGpus(): Promise<Gpu[]> {
   const query = '--query-gpu=index,uuid,name,memory.total,memory.free'
   const { stdout } = await promisify(execFile)('nvidia-smi', [

@@ -12,7 +12,7 @@ const INSTALLATION = 'select installation_id as id from installation'
 /** SQLite's and PostgreSQL's words for a database from before there were installations. */
 const NO_TABLE = /no such table|relation "installation" does not exist/
 
-/** Of media on this machine; `checkBucket` compares a bucket. */
+/** Compares media on this machine; `checkBucket` compares a bucket. */
 export async function checkInstallation(context: Context): Promise<Finding[]> {
   const { gateway } = context
   if (!gateway || gateway.s3Bucket !== undefined) return []

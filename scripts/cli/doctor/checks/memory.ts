@@ -9,7 +9,7 @@ import { failure, fine, warning, type Finding } from '../finding.ts'
 import { driverText } from '../../../setup/nvidia-driver.mjs'
 import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
-/** What an engine with the built-in model takes at work, about. */
+/** Memory of an engine at work with the built-in model, about. */
 const MINI_BYTES = 1.5 * 2 ** 30
 /** Node, TensorFlow and media beside the model, about. */
 const PROCESS_BYTES = 0.75 * 2 ** 30

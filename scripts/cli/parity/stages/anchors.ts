@@ -13,7 +13,7 @@ interface Case {
   sample_rate: number
   wav_sizes: number[]
   sizes: number[]
-  /** Of every row; null: none at all. */
+  /** Per row; null: none at all. */
   anchors: [sign: '+' | '-', start: number, end: number][][] | null
   anchor_tokens_per_frame: number[][]
 }
@@ -38,7 +38,7 @@ export async function prepareAnchors(reference: Reference): Promise<() => Compar
   ]
 }
 
-/** Of the real frames of each row: ours has no others. */
+/** Compares the real frames of each row: ours has no others. */
 function compareCase(each: Case): Comparison[] {
   const clock = { sampleRate: each.sample_rate, hop: each.hop_length }
   const sizes = each.wav_sizes.map((samples) => frameCount(samples, clock.hop))

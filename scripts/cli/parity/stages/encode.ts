@@ -44,7 +44,7 @@ function compareWaves(encoder: Encoder, codec: CodecConfig, golden: GoldenFile):
   ]
 }
 
-/** Of the reference's own padded batch, every frame of which is taken for real. */
+/** Compares on the reference's own padded batch, every frame of which is taken for real. */
 function compareBlocks(encoder: Encoder, golden: GoldenFile): Comparison[] {
   const { first, blocks, snake, last } = encoder
   const steps: ((x: Tensor) => Tensor)[] = [
@@ -62,7 +62,7 @@ function compareBlocks(encoder: Encoder, golden: GoldenFile): Comparison[] {
   })
 }
 
-/** Of the items whose inner states were stored. */
+/** Compares the items whose inner states were stored. */
 function compareParts({ blocks, last, snake, project }: Encoder, golden: GoldenFile): Comparison[] {
   const compare = (part: (x: Tensor) => Tensor, from: string, to: string) =>
     golden.compareTurned(
@@ -77,7 +77,7 @@ function compareParts({ blocks, last, snake, project }: Encoder, golden: GoldenF
       const at = `${item}.enc.block.${i + 1}`
       const end = units.length
       return [
-        // What goes into a block's first unit is stored of no block.
+        // The input of a block's first unit is stored of no block.
         ...units
           .slice(1)
           .map((unit, k) => compare((x) => unit(x, null), `${at}.${k}`, `${at}.${k + 1}`)),

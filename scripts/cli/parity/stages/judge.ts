@@ -92,7 +92,7 @@ function compareVerdict(
   ]
 }
 
-/** Of every row, from the mask of its samples. */
+/** Counts the real frames of every row, from the mask of its samples. */
 function realFrames(golden: GoldenFile, { codec }: JudgeConfig): number[] {
   const samples = tf.tidy(() => golden.tensor('padding_mask').sum(1).arraySync() as number[])
   return samples.map((count) => count / hopOf(codec))

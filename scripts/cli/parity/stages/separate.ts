@@ -177,14 +177,14 @@ function compareStereo(parts: Parts, golden: GoldenFile): Comparison[] {
 
 interface Decoded {
   latent: Tensor
-  /** Of target and residual. */
+  /** Those of target and residual. */
   messages: Tensor
   row: number
   name: string
   against: string
 }
 
-/** Of target and residual, with and without their mark, those that `golden` has. */
+/** Compares target and residual, with and without their mark, if `golden` has them. */
 function compareWaves(
   { config, network, watermark }: Parts,
   { latent, messages, row, name, against }: Decoded,
@@ -204,7 +204,7 @@ function compareWaves(
 interface FlowInputs {
   wave: Float32Array
   prompt: string
-  /** Of each frame, [frames] int32; those of padding are left out. */
+  /** Ids of the frames, [frames] int32; those of padding are left out. */
   tokens: Tensor
   noise: Tensor
 }

@@ -14,7 +14,7 @@ import { compareTexts } from '../texts.ts'
 
 const SPANS_FILE = 'span_predictor.json'
 
-/** Of the batch, the row that the reference also ran without a mask, cut to its first frames. */
+/** Row of the batch that the reference also ran without a mask, cut to its first frames. */
 const UNMASKED_ROW = 1
 
 type Pairs = readonly (readonly [start: number, end: number])[]
@@ -60,7 +60,7 @@ function unmaskedFrames(golden: GoldenFile, stated: number | undefined): number 
   )
 }
 
-/** Of every row, how many frames are real. */
+/** Counts the real frames of every row. */
 function realFrames(golden: GoldenFile): number[] {
   return tf.tidy(() => golden.tensor('padding_mask').sum(1).arraySync() as number[])
 }

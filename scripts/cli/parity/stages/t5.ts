@@ -9,7 +9,7 @@ import type { GoldenFile } from '../golden-file.ts'
 import type { Reference } from '../reference.ts'
 import { compareTexts } from '../texts.ts'
 
-/** Of the long text's position bias, every so many rows are stored. */
+/** Every so many rows of the long text's position bias are stored. */
 const BIAS_ROWS_APART = 37
 
 const BUCKETS_FILE = 't5_buckets.json'

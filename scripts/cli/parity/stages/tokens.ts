@@ -29,7 +29,7 @@ interface Tokenization {
   modernbert: { cases: Case[]; batch: Padded; long: Long }
 }
 
-/** Of T5's tokenizer, and of those that the span predictor and the judge bring. */
+/** Compares T5's tokenizer, and those that the span predictor and the judge bring. */
 export async function prepareTokens(reference: Reference): Promise<() => Comparison[]> {
   const { t5, modernbert } = await reference.json<Tokenization>(FILE)
   const prepared = [

@@ -50,7 +50,7 @@ function readInputs(golden: GoldenFile): Inputs {
   }
 }
 
-/** Of every frame the id at its place in its row's list: [batch, frames] int32. */
+/** Reads for every frame the id at its place in its row's list: [batch, frames] int32. */
 export function readAnchors(golden: GoldenFile, prefix = ''): Tensor {
   const ids = golden.tensor(`${prefix}anchor_ids`)
   const places = golden.tensor(`${prefix}anchor_alignment`).cast('int32')
@@ -168,7 +168,7 @@ function compareTransformer(
   ]
 }
 
-/** Of the first layer, from what the reference put into it. */
+/** Compares the first layer, from the reference's input to it. */
 function compareAttention(
   { transformer }: VelocityNetwork,
   inputs: Inputs,
