@@ -31,7 +31,7 @@ export interface AudioFileFormat {
   /** Hertz. */
   sampleRate: number
   layout: ChannelLayout
-  /** Of a variable bit rate, in the encoder's own units; absent where there is no choice. */
+  /** A variable bit rate, in the encoder's own units; absent without a choice. */
   quality?: number
   /** Bits per second, of a constant one. */
   bitRate?: number

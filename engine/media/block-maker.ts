@@ -66,7 +66,7 @@ export class BlockMaker {
   add(frame: Frame): void {
     const layout = layoutOf(frame)
     const isAlike = layout.nbChannels === this.layout.nbChannels
-    // Of as many channels without names, each stays where it is.
+    // As many channels without names each stay where they are.
     frame.channelLayout = namedForConverter(isAlike && isUnnamed(layout) ? this.layout : layout)
     this.#converter ??= this.#openConverter(frame, layout)
     if (this.#convert(frame)) return

@@ -16,7 +16,7 @@ import {
 } from 'node-av/lib'
 import type { OutputFormat } from '../../shared/separation-options.ts'
 
-/** What clients may choose, or the sound track of a video. */
+/** Formats that clients may choose, or the sound track of a video. */
 export type SoundFormat = OutputFormat | 'aac'
 
 /** A frame's loudspeakers; where it names none, more than two channels stay without any. */
@@ -46,13 +46,13 @@ const MIXED_BY_MEANING = 0x57ffn | (0x3n << 29n)
 export const isMixedByMeaning = (layout: ChannelLayout): boolean =>
   maskOf(layout) !== 0n && (maskOf(layout) & ~MIXED_BY_MEANING) === 0n
 
-/** What is left of a layout in fewer channels: without a meaning where they are mixed evenly. */
+/** A layout mixed down to fewer channels: without a meaning when they are mixed evenly. */
 export const mixedDown = (source: ChannelLayout, channels: number): ChannelLayout =>
   isMixedByMeaning(source) ? avChannelLayoutDefault(channels) : unnamed(channels)
 
 const LFE = 1n << 3n
 
-/** Where the LFE is among the channels; -1: there is none. */
+/** Index of the LFE among the channels; -1: there is none. */
 export function lfeChannelOf(mask: bigint): number {
   if ((mask & LFE) === 0n) return -1
   return [0n, 1n, 2n].filter((bit) => (mask & (1n << bit)) !== 0n).length
@@ -75,7 +75,7 @@ const AAC_LAYOUTS: readonly bigint[] = [
   ...[0x63fn, 0xffn, 0x6cfn, 0x503fn, 0x737n], // 7.1, 7.1(wide), (wide-side), 5.1.2, octagonal
 ]
 
-/** Of 3 to 8 channels. An LFE would lose what is above some 300 Hz. */
+/** Layouts of 3 to 8 channels. An LFE would lose what is above some 300 Hz. */
 const WITHOUT_LFE: Readonly<Record<number, ChannelLayout>> = {
   3: AV_CHANNEL_LAYOUT_SURROUND,
   4: avChannelLayoutDefault(4),

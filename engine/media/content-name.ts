@@ -16,7 +16,7 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
   [/^[\t\n\r\x20-\x7e\x80-\xff]+$/, 'text'],
 ]
 
-/** What a file that cannot be read seems to be, as the end of a sentence. */
+/** Guesses what an unreadable file is, as the end of a sentence. */
 export function contentName(head: Buffer): string {
   const text = head.toString('latin1')
   return MARKS.find(([mark]) => mark.test(text))?.[1] ?? 'no audio or video that can be decoded'

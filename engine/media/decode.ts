@@ -18,7 +18,7 @@ import type { Tags } from './tags.ts'
 /** Files in one of which something is left out and that are named one by one. */
 const REMARKS_MAX = 8
 
-/** Of a channel: 1.5 s at 44.1 kHz. Each block costs a message between two processes. */
+/** Per channel: 1.5 s at 44.1 kHz. Each block costs a message between two processes. */
 const BLOCK_SAMPLES_MAX = 2 ** 16
 
 /**

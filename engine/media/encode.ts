@@ -24,15 +24,15 @@ export interface EncoderOptions {
   format: SoundFormat
   /** Hertz, of the blocks. MP3 and AAC allow few: others are resampled to the next one up. */
   sampleRate: number
-  /** Of the blocks. MP3 has two at most, AAC eight: more are mixed down. */
+  /** The blocks'. MP3 has two at most, AAC eight: more are mixed down. */
   channels: number
   /** Which loudspeakers, as in a WAV header; absent or 0n: none is known. */
   channelMask?: bigint
   /** Whether an LFE among them holds more than one may. */
   isLfeFull?: boolean
-  /** Of the source; absent: none. */
+  /** The source's; absent: none. */
   tags?: Tags
-  /** Of the source, for MP3 and FLAC; null or absent: none. */
+  /** The source's, for MP3 and FLAC; null or absent: none. */
   cover?: Cover | null
 }
 
@@ -46,7 +46,7 @@ export interface EncodedFile {
 export interface Encoder {
   /** Hertz, of the file. */
   readonly sampleRate: number
-  /** Of the file. */
+  /** The file's. */
   readonly channels: number
   /** Why the loudspeakers have other names in the file, as a line of the log; null: they do not. */
   readonly layoutChange: string | null
@@ -124,7 +124,7 @@ function nearestSampleRate(sampleRate: number, known: readonly number[]): number
   return known.findLast((rate) => sampleRate % rate === 0 && rate % 44100 === 0) ?? most
 }
 
-/** Of one channel; where the rate is low FFmpeg takes what fits. */
+/** Per channel; at a low rate FFmpeg takes what fits. */
 const AAC_BITS_PER_SECOND = 128_000
 
 /** FLAC names any rate of 16 bits, and higher ones in tens of hertz. */

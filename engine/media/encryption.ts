@@ -122,7 +122,7 @@ function* programPackets(bytes: Buffer): Generator<boolean> {
   }
 }
 
-/** Of a tag in FLV: it is encrypted; the other bits are what it holds. */
+/** Bit of a tag in FLV: it is encrypted; the other bits are what it holds. */
 const FLASH_FILTER = 0x20
 const FLASH_SOUND = 8
 

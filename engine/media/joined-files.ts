@@ -24,7 +24,7 @@ interface Kind {
   mark?: Buffer
   /** Whether a file begins with these bytes, the mark included; absent: the mark is enough. */
   isStart?(head: Buffer): boolean
-  /** Where the file that begins at `start` ends, or is damaged; absent: at the next mark. */
+  /** End of the file that begins at `start`, or its damage; absent: the next mark. */
   endOf?(window: Window, start: number): Promise<number>
 }
 
@@ -99,7 +99,7 @@ const tooMany = (): ServiceError =>
 
 const OGG_HEADER_BYTES = 27
 const OGG_SEGMENTS_MAX = 255
-/** Of an Ogg page: the first of its stream. */
+/** Flag of an Ogg page: the first of its stream. */
 const FIRST = 2
 
 /** A file begins with the first pages of its streams: pages of no other kind are before them. */
@@ -116,7 +116,7 @@ async function endOfOgg(window: Window, start: number): Promise<number> {
   }
 }
 
-/** Of a block of WavPack: the first of those that are played together. */
+/** Flag of a WavPack block: the first of those that are played together. */
 const INITIAL = 0x800
 
 /** Whether a block holds the first samples of a file. */
@@ -168,7 +168,7 @@ class Window {
     return (await this.#from(position, count)).subarray(0, count)
   }
 
-  /** Where, from `position` on, `mark` is and `isWanted` of what begins there; else Infinity. */
+  /** The next `mark` from `position` on whose bytes `isWanted` accepts; else Infinity. */
   async find(mark: Buffer, position: number, isWanted: (head: Buffer) => boolean): Promise<number> {
     for (let at = position; ;) {
       const bytes = await this.#from(at, HEAD_BYTES)

@@ -1,8 +1,8 @@
 /**
- * Work on strangers' media, in a process of its own. What a file takes shows only while it is read,
- * and memory that native code takes can be limited for a whole process only. A file may also make
- * native code run what it contains: so the process reads and writes nothing but media, has no
- * network, and no secrets in its environment.
+ * Work on strangers' media, in a process of its own. A file's cost shows only while it is read, and
+ * native code's memory can be limited for a whole process only. A file may also make native code
+ * run what it contains: so the process reads and writes nothing but media, has no network, and no
+ * secrets in its environment.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -16,15 +16,15 @@ import { CallError } from './ffmpeg.ts'
 import { SANDBOX } from './sandbox-support.ts'
 
 export interface ProcessLimits {
-  /** Of the process's memory that can be written, the stacks of its threads included. */
+  /** Writable memory of the process, the stacks of its threads included. */
   bytesMax: number
-  /** Of one call. */
+  /** Per call. */
   secondsMax: number
   /** How far others go first on the processors, from 0 to 19. */
   niceness: number
 }
 
-/** What the process may open besides its program, with all beneath. */
+/** Paths that the process may open besides its program, with all beneath. */
 export interface ProcessFiles {
   reads?: readonly string[]
   writes?: readonly string[]

@@ -94,7 +94,7 @@ class SoundLength {
   readonly #media: Media
   readonly #tickSeconds: number
   readonly #sampleRate: number
-  /** Of all packets but the last. */
+  /** Sum of all packets but the last. */
   #ticks = 0
   #last: CountedPacket | undefined
   readonly #clock = new SoundClock()
@@ -129,8 +129,8 @@ class SoundLength {
     if (before) this.#count(this.#ticksUntil(pts, before))
     this.#silentSeconds += this.#clock.gapBefore(pts === null ? null : pts * this.#tickSeconds)
     this.#skippedSeconds += skippedSeconds(0)
-    // Of the last packet, some containers have shortened the duration by what is skipped, others
-    // not: it is as long as the one before it, less that.
+    // Some containers have shortened the last packet's duration by what is skipped, others not: it
+    // is as long as the one before it, less that.
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, tickCount }

@@ -30,9 +30,9 @@ interface Track {
   stream: Stream
   tickSeconds: number
   stretch: Stretch
-  /** Where it ends so far, shifted; null before its first packet. */
+  /** Its end so far, shifted; null before its first packet. */
   end: number | null
-  /** Of a picture: where the packet before begins, the last of all, and the least between two. */
+  /** For a picture: start of the packet before, the last start of all, and the least gap. */
   before: number
   latest: number
   step: number
@@ -122,7 +122,7 @@ export class MediaClock {
     return time > first - PAUSE_SECONDS_MAX && time < last + PAUSE_SECONDS_MAX
   }
 
-  /** Where the stream that is furthest ends, shifted. */
+  /** End of the stream that is furthest, shifted. */
   get #front(): number {
     return Math.max(...[...this.#tracks.values()].map(({ end }) => end ?? -Infinity))
   }

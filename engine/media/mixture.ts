@@ -17,7 +17,7 @@ export interface Mixture {
   /** Hertz. */
   readonly sampleRate: number
   readonly channels: number
-  /** Of the source; more than `channels` where they were mixed down. */
+  /** The source's; more than `channels` if they were mixed down. */
   readonly sourceChannels: number
   /** Which loudspeakers, as in a WAV header; 0n where nothing says. */
   readonly channelMask: bigint

@@ -13,7 +13,7 @@ export interface MuxOptions {
   video: Pick<PreparedVideo, 'path' | 'startSeconds' | 'soundIndex'>
   /** An M4A file; its first sample belongs to the start of the media. */
   audioPath: string
-  /** Where the MP4 goes. */
+  /** Path of the MP4. */
   path: string
 }
 
@@ -67,7 +67,7 @@ class Track {
   readonly #to: Stream
   readonly #start: bigint
   readonly #startSeconds: number
-  /** Of a packet that does not say how long it lasts, in the source's units. */
+  /** For packets that state no duration, in the source's units. */
   readonly #usualDuration: bigint
 
   constructor(reader: PacketReader, to: Stream, startSeconds: number) {

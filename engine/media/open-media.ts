@@ -57,7 +57,7 @@ const UNTIMED = [
 /** Those of files in which each piece of sound or picture has its time. */
 const TIMED = ['ogg', 'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf']
 
-/** What people have. None of them reads a second file or opens an address. */
+/** Containers that people have. None reads a second file or opens an address. */
 const CONTAINERS = [...UNTIMED, ...TIMED]
 
 /** FFmpeg's decoders of sound: with these alone, looking into a file decodes no picture. */
@@ -108,7 +108,7 @@ export interface Media {
   /** Its moving picture; null: it has none. */
   picture: Stream | null
   decoder: Codec
-  /** Where the media begins on its own clock, in seconds; a stream may begin later. */
+  /** Start of the media on its own clock, in seconds; a stream may begin later. */
   startSeconds: number
   container: string
   /** Whether its times are its own: FFmpeg counts them where a file has none. */
@@ -122,7 +122,7 @@ export interface Media {
 export interface OpenOptions {
   /** The part of the file that is read, as if it were the whole. */
   range?: ByteRange | undefined
-  /** Of the file's tracks of sound, from 1; absent: the best, or two that are a pair. */
+  /** Number of the track of sound, from 1; absent: the best, or two that are a pair. */
   track?: number | undefined
 }
 
@@ -221,7 +221,7 @@ async function analyse(context: FormatContext, { path, range, head }: Opening): 
   await assertNotEncrypted(context, path, range?.start)
 }
 
-/** Of its stream; -1 where there is no sound at all. */
+/** Index of its stream; -1 if there is no sound at all. */
 function indexOfTrack(streams: readonly Stream[], track: number): number {
   const tracks = soundTracks(streams)
   if (track <= tracks.length || tracks.length === 0) return tracks[track - 1]?.index ?? -1
@@ -265,7 +265,7 @@ export const isVideo = (stream: Stream): boolean =>
   !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC) &&
   !stream.hasDisposition(AV_DISPOSITION_TIMED_THUMBNAILS)
 
-/** Width to height of a pixel; 0: unknown. What the container states goes before the coding. */
+/** Width to height of a pixel; 0: unknown. The container's value goes before the coding's. */
 export const pixelAspectOf = ({ sampleAspectRatio, codecpar }: Stream): Rational =>
   sampleAspectRatio.num > 0 ? sampleAspectRatio : codecpar.sampleAspectRatio
 
@@ -326,12 +326,12 @@ export function isRead(code: number): boolean {
 export const invalidMedia = (problem: string, cause?: unknown): ServiceError =>
   new ServiceError('INVALID_MEDIA', { message: `${problem}. ${KNOWN_FORMATS}.`, cause })
 
-/** Where the media begins on its own clock, in seconds. */
+/** Start of the media on its own clock, in seconds. */
 export const startSecondsOf = ({ startTime }: FormatContext): number =>
   startTime === AV_NOPTS_VALUE ? 0 : Number(startTime) / TIME_BASE_PER_SECOND
 
 /**
- * Where the media begins, found without a decoder of pictures. Of H.264 in Matroska, which does not
+ * Finds the start of the media without a decoder of pictures. For H.264 in Matroska, which does not
  * say when pictures are decoded, FFmpeg then takes the start of the sound for that of the pictures.
  */
 async function earliestStart(

@@ -6,13 +6,13 @@ import { type ByteRange, joinedFiles } from './joined-files.ts'
 import { type Media, openMedia, type OpenOptions, refusalOf } from './open-media.ts'
 import { tagsOf, type Tags } from './tags.ts'
 
-/** What reading may change, such as the tags, is as it was before. */
+/** State before reading, which may change it, as it does the tags. */
 export interface OpenSound {
   path: string
   media: Media
   reader: FrameReader
   tags: Tags
-  /** Of several files in one: those after this one, which is the first. */
+  /** Files after this one, when one holds several. */
   following: readonly ByteRange[]
   /** As of `OpenOptions`: in those, too. */
   track?: number | undefined

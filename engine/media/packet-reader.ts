@@ -8,7 +8,7 @@ import type { ByteRange } from './joined-files.ts'
 import { isAudio, openInput, readOnly } from './open-media.ts'
 
 export interface PacketOptions {
-  /** Of the stream of sound by which a clock is put right; absent: it is right. */
+  /** Index of the sound by which a clock is put right; absent: it is right. */
   soundIndex?: number | undefined
   /** The part of the file that is read, as if it were the whole. */
   range?: ByteRange | undefined

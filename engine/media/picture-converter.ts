@@ -19,11 +19,11 @@ import {
 import { avGetPixFmtName, Frame, SoftwareScaleContext } from 'node-av/lib'
 import { check } from './ffmpeg.ts'
 
-/** What all pictures of a video have in common: 8 bits in 4:2:0, of limited range. */
+/** The form of all pictures of a video: 8 bits in 4:2:0, of limited range. */
 export interface PictureForm {
   width: number
   height: number
-  /** Of YUV. The source's own; RGB, which has none, gets one. */
+  /** YUV's. The source's own; RGB, which has none, gets one. */
   matrix: AVColorSpace
   primaries: AVColorPrimaries
   transfer: AVColorTransferCharacteristic

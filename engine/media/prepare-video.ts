@@ -55,7 +55,7 @@ export interface VideoOptions {
   soundIndex?: number
   /** As of `Mixture`. */
   track?: number | undefined
-  /** Where a video that is coded anew goes, as `video.mp4`. */
+  /** Folder of a video that is encoded again, as `video.mp4`. */
   folder: string
 }
 

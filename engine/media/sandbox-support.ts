@@ -1,4 +1,4 @@
-/** What the kernel of this machine enforces of `sandbox.mjs`. */
+/** Finds out what of `sandbox.mjs` this machine's kernel enforces. */
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -87,7 +87,7 @@ function filterCalls() {
   const [NUMBER, ARCHITECTURE] = [0, 4] // places in what the kernel gives to a filter
   const X86_64 = 0xc000003e
   const X32 = 0x40000000 // numbers from here on are those of another interface
-  // Of each step: the operation, how many steps to jump over if it holds and if not, its operand.
+  // Each step: the operation, how many steps to jump over if it holds and if not, its operand.
   const program = [
     [LOAD, 0, 0, ARCHITECTURE],
     [IF_EQUAL, 1, 0, X86_64],

@@ -6,7 +6,7 @@
 import { closeSync, readvSync } from 'node:fs'
 import koffi from 'koffi'
 
-/** The largest block fits: 65,536 samples of 64 channels. What is not written takes no memory. */
+/** The largest block fits: 65,536 samples of 64 channels. Unwritten parts take no memory. */
 const BYTES = 2 ** 24
 
 const [CLOSE_ON_EXEC, ALLOW_SEALING] = [1, 2]
@@ -33,8 +33,8 @@ export class SharedMemory {
   }
 
   /**
-   * What the child wrote last: planes of so many samples, one after the other. The child says how
-   * many, so nothing is allocated before it is known that they fit.
+   * Returns the child's last block: planes of so many samples, one after the other. The child says
+   * how many, so nothing is allocated before it is known that they fit.
    * @throws Error when it was closed, or has no room for as many
    */
   read(planes: number, samples: number): Float32Array[] {

@@ -24,7 +24,7 @@ export type SoundTask =
   | { do: 'next' }
   | { do: 'close' }
 
-/** What is measured: up to so many seconds of a track, as of `OpenOptions`. */
+/** The part to measure: up to so many seconds of a track, as of `OpenOptions`. */
 export interface MeasuredPart {
   secondsMax: number
   track?: number | undefined
@@ -32,13 +32,13 @@ export interface MeasuredPart {
 
 /** Its samples are in the shared memory. */
 export interface NextBlock {
-  /** Of each channel; 0: there are no more. */
+  /** Per channel; 0: there are no more. */
   samples: number
   corruptPackets: number
   remarks: readonly string[]
 }
 
-/** What is found when a file is opened. */
+/** Facts found on opening a file. */
 export type MixtureFacts = Omit<Mixture, 'corruptPackets' | 'remarks' | 'blocks' | 'close'>
 
 const WORKER = new URL('./sound-worker.ts', import.meta.url)

@@ -1,4 +1,4 @@
-/** What runs in a process of `sound-process.ts`: reads one file at a time. */
+/** Runs in a process of `sound-process.ts`: reads one file at a time. */
 
 import { writevSync } from 'node:fs'
 import { answerCalls } from './answer-calls.ts'

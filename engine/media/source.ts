@@ -19,7 +19,7 @@ export interface SourceOptions {
   retryPolicy?: RetryPolicy
   /** Called after each try that fails because the source is away. */
   onAway?: () => void
-  /** Of the folder of `path`, as the gateway knows it: into it goes a copy, if no byte is sent. */
+  /** Name of the folder of `path` at the gateway: it copies the file there, if no byte is sent. */
   folderName?: string | undefined
 }
 

@@ -22,7 +22,7 @@ export class StoreOutage {
   #nextPauseMs = PAUSE_MS.least
   #current: Promise<void> | null = null
   #end: () => void = () => undefined
-  /** Of the last transfer that failed. */
+  /** The last failed transfer's. */
   #origin: string | null = null
 
   constructor({ log, wait = waitAtMost }: StoreOutageOptions) {

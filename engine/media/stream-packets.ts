@@ -9,7 +9,7 @@ import { assertPacketNotEncrypted } from './encryption.ts'
 import { MediaClock } from './media-clock.ts'
 import { isRead, type Media } from './open-media.ts'
 
-/** What is read ahead is kept up to this, some minutes of sound: its process has little memory. */
+/** Limits of what is read ahead, some minutes of sound: its process has little memory. */
 const KEPT_BYTES_MAX = 16 * 2 ** 20
 const KEPT_PACKETS_MAX = 8_192
 

@@ -22,7 +22,7 @@ export type Tags = Readonly<Partial<Record<(typeof KEPT)[number], string>>>
 /** Those of a source, and the mark of an output. */
 export type FileTags = Tags & { readonly encoded_by?: string }
 
-/** Of one tag: a file may state megabytes. */
+/** Per tag: a file may state megabytes. */
 export const TAG_CHARACTERS_MAX = 500
 
 /** The tags of a file or, as in Ogg, of its sound; each cut to a length. */

@@ -18,7 +18,7 @@ const LENGTH_TOLERANCE = 0.1
 const LISTED_MAX = 8
 const TITLE_CHARACTERS_MAX = 60
 
-/** What FFmpeg calls tracks that are not the main one. */
+/** FFmpeg's names for tracks that are not the main one. */
 const PURPOSES: readonly (readonly [AVDisposition, string])[] = [
   [AV_DISPOSITION_COMMENT, 'commentary'],
   [AV_DISPOSITION_DUB, 'dubbed'],

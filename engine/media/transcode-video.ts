@@ -64,7 +64,7 @@ const X264 = { preset: 'veryfast', crf: '20' }
 /** Half of the processors, since the model needs the others; each holds pictures in memory. */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
-/** Of a video of several parts, each of which may have another. */
+/** For a video of several parts, each of which may have another. */
 const JOINED_TIME_BASE = new Rational(1, 90_000)
 
 /**
@@ -158,7 +158,7 @@ class VideoWriter {
   readonly #packet = new Packet()
   readonly #converter: PictureConverter
   readonly #timeBase: Rational
-  /** Of a picture that does not say how long it is shown, in `#timeBase`. */
+  /** For pictures that state no duration, in `#timeBase`. */
   readonly #usualDuration: bigint
   #stream!: Stream
   #lastTime: bigint | null = null

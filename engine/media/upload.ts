@@ -29,7 +29,7 @@ export interface UploadOptions {
   retryPolicy?: RetryPolicy
   /** Called after each try that fails because the store is away. */
   onAway?: () => void
-  /** Of the file, as the gateway knows it: it may keep the file itself, and no byte is sent. */
+  /** Name of the file at the gateway: it may keep the file itself, and no byte is sent. */
   fileName?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What runs in the process of `video-process.ts`. */
+/** Runs in the process of `video-process.ts`. */
 
 import { answerCalls } from './answer-calls.ts'
 import { muxVideo } from './mux-video.ts'
