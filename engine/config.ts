@@ -39,20 +39,20 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
     models: modelsOf(parsed, env, resolve(text('MODELS_DIR', defaultModelsFolder(env)))),
     /**
-     * Of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the device
-     * computes it fast. In bfloat16 the other lanes of a batch change a lane's result by as much
-     * as the rounding does, so it is not the default.
+     * Precision of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the
+     * device computes it fast. In bfloat16 the other lanes of a batch change a lane's result by as
+     * much as the rounding does, so it is not the default.
      */
     precision: choice('PRECISION', PRECISION_CHOICES, 'float32'),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
-    /** Where the gRPC control plane listens; port 0 takes any free one. */
+    /** Host of the gRPC control plane; port 0 takes any free one. */
     controlHost: text('CONTROL_HOST', '127.0.0.1'),
     controlPort: integer('CONTROL_PORT', 0, 65_535, 0),
     /** How gateways reach it, when that is not controlHost:controlPort. */
     controlAddress: optional('CONTROL_ADDRESS'),
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort: integerOrOff('METRICS_PORT', 0, 65_535) ?? 0, // 0: any free one
-    /** Of the GPUs of this machine, those that CUDA gives to this process. */
+    /** GPUs of this machine that CUDA gives to this process. */
     visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: there are none
     /** Jobs in hand at once. */
     jobsMax: integer('JOBS_MAX', 1, 1_000, 8),

@@ -26,7 +26,7 @@ import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {
   config: EngineConfig
-  /** Of Winnow. */
+  /** Winnow's. */
   version: string
   compute: ComputeThread
   broker: Broker

@@ -2,7 +2,7 @@
 
 import { setFlagsFromString } from 'node:v8'
 
-/** Of what is in use after a collection, in percent: how much more there may be until the next. */
+/** Growth from one collection to the next, in percent of what is in use after it. */
 const GROWTH_PERCENT = 200
 
 /**

@@ -19,7 +19,7 @@ const SUSPECT_DELIVERIES = 3
 
 const isSuspect = ({ deliveries }: HeldJob): boolean => deliveries >= SUSPECT_DELIVERIES
 
-/** Jobs in hand of the queue at once. Of `further` ones half, so that one account leaves room. */
+/** Jobs in hand of the queue at once. For `further` half, so that one account leaves room. */
 const jobsMaxOf = (queue: JobQueue, jobsMax: number): number =>
   queue === 'first' ? jobsMax : Math.max(1, Math.floor(jobsMax / 2))
 

@@ -21,7 +21,10 @@ export function parseBatchFrames(text: string): number | 'auto' {
 /** `auto` at most: a larger batch is no faster, and those who come meanwhile wait for its end. */
 const FRAMES_AUTO_MAX = 65_536
 
-/** Of a loaded model; `auto` on a processor, whose memory is not counted: the model's own. */
+/**
+ * Frames of a batch, for a loaded model; `auto` on a processor, whose memory is not counted: the
+ * model's own.
+ */
 export function chooseFrames(
   configured: number | 'auto',
   { description, framesFitting }: LoadedModel,
@@ -31,7 +34,7 @@ export function chooseFrames(
   return Math.min(framesFitting, FRAMES_AUTO_MAX)
 }
 
-/** Of each model, by name. */
+/** The budget of each model, by name. */
 export const budgetsOf = (
   models: readonly LoadedModel[],
   configured: number | 'auto',
@@ -83,8 +86,8 @@ export class BatchBudget {
   }
 
   /**
-   * The device ran out of memory. What it had none for may have been small, where it holds much
-   * else: so the budget is halved, not that.
+   * The device ran out of memory. The last batch may have been small on a full device: so the
+   * budget is halved, not that batch.
    */
   shrink(): void {
     this.#resize(Math.floor(this.#framesMax / 2))

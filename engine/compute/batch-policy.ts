@@ -9,7 +9,7 @@ export interface WaitingLane {
   model: string
   /** Rows of a batch that it takes. */
   rows: number
-  /** Of each of its rows. */
+  /** Per row. */
   frames: number
 }
 
@@ -71,7 +71,7 @@ export function nextBatch(
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
   rows * frames
 
-/** What a batch costs: its rows, each as long as the longest. */
+/** Cost of a batch: its rows, each as long as the longest. */
 export function paddedFrames(batch: readonly WaitingLane[]): number {
   const { rows, longest } = batch.reduce(grow, { rows: 0, longest: 0, filled: 0 })
   return rows * longest

@@ -1,4 +1,4 @@
-/** What a call of the compute thread can fail with, and what its message says of the cause. */
+/** Errors of the compute thread's calls; their messages name the cause. */
 
 /** The thread ended with this lane open; the lane is not at fault and can be opened again. */
 export class ComputeLostError extends Error {

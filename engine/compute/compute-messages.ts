@@ -67,7 +67,7 @@ export interface Replies {
 
 export type ToWorker = { call: number } & Command
 
-/** What the device holds after a call. */
+/** The device's state after a call. */
 export interface DeviceState {
   graphs: number
   /** By TensorFlow's allocator; 0 where it does not count. */

@@ -42,7 +42,7 @@ const models = new Map<string, LoadedModel>()
 const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
 let memoryPeakBytes = 0
-/** Of at most 15 characters. */
+/** At most 15 characters. */
 const THREAD_NAME = 'winnow-compute'
 
 nameThread()
@@ -144,7 +144,7 @@ async function load(choice: ModelChoice): Promise<void> {
   models.set(model.description.name, { model, prediction })
 }
 
-/** What the model takes, where it is needed: a processor's memory is not counted. */
+/** Predicts the model's memory if it is needed: a processor's is not counted. */
 async function predicted(choice: ModelChoice): Promise<MemoryPrediction | null> {
   if (options.batchFramesMax !== 'auto' || deviceKind() !== 'gpu') return null
   return predictMemory(() => loadModel(choice, options))
@@ -167,7 +167,7 @@ function held(): DeviceState {
   return { graphs: graphsHeld(), memoryBytes: inUse, memoryPeakBytes }
 }
 
-/** Of the device, by its allocator. */
+/** Free memory of the device, by its allocator. */
 function freeBytes(): number {
   const { limit = 0, inUse = 0 } = native.binding.memoryStats() ?? {}
   return limit - inUse

@@ -50,9 +50,9 @@ type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
 export interface SteppedBatch {
   seconds: number
   lanes: number
-  /** Of its lanes, without padding. */
+  /** Those of its lanes, without padding. */
   frames: number
-  /** What it might have held. */
+  /** Those it had room for. */
   framesMax: number
 }
 
@@ -71,7 +71,7 @@ const SECONDS_PER_FRAME_UNKNOWN = 0.001
 export class Scheduler {
   readonly #compute: Compute
   readonly #budgets: ReadonlyMap<string, BatchBudget>
-  /** Of each model, in its latest batch. */
+  /** Per model, in its latest batch. */
   readonly #secondsPerFrame = new Map<string, number>()
   readonly #observer: SchedulerObserver
   readonly #lanes = new Map<number, OpenLane>()
@@ -81,7 +81,7 @@ export class Scheduler {
   readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
-  /** Of each model's largest batch that was computed, padding included. */
+  /** Per model, of its largest computed batch, padding included. */
   readonly #framesComputedMax = new Map<string, number>()
 
   /** @param budgets of the models, by name */
