@@ -1,4 +1,4 @@
-/** Where the parts of SAM-Audio lie: each is a folder with a `config.json`, as it was published. */
+/** Finds the parts of SAM-Audio: each is a folder with a `config.json`, as it was published. */
 import { access, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -18,7 +18,7 @@ const HINTS: Readonly<Partial<Record<Part, RegExp>>> = {
 
 type Config = Readonly<Record<string, unknown>>
 
-/** What only the `config.json` of that part has. */
+/** Tells a part by what only its `config.json` has. */
 const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
   model: (config) => 'audio_codec' in config && 'text_encoder' in config,
   text: (config) => config.model_type === 't5',
@@ -29,8 +29,8 @@ const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
 
 /**
  * The folder of each part that there is: `folder` itself, one within it, or, of parts other than
- * the model, one beside it, whichever is nearest. Of several, the one that the model's own
- * configuration names is taken.
+ * the model, one beside it, whichever is nearest. Among several it takes the one that the model's
+ * own configuration names.
  * @throws Error naming the folders when several could be meant, or a configuration that is damaged
  */
 export async function findParts(folder: string): Promise<PartFolders> {
@@ -76,7 +76,7 @@ export async function unusedFolders(folder: string, found: PartFolders): Promise
   )
 }
 
-/** What the weights of a part may be called; the first that is there is taken. */
+/** Names of a part's weights; the first that is there is taken. */
 const CHECKPOINTS = [
   'model.safetensors',
   'model.safetensors.index.json',

@@ -5,7 +5,7 @@ import type { Encoder } from './codec/encoder.ts'
 import type { Slice } from './codec/slices.ts'
 import { hopOf, type CodecConfig } from './config.ts'
 
-/** What was encoded lies in JavaScript: it is small, and needs no freeing. */
+/** Keeps encoded slices in JavaScript: they are small, and need no freeing. */
 export class Encoding {
   readonly frames: number
   readonly #encoder: Encoder

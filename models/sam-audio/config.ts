@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 /** Tokens of a prompt that the text encoders take, as in the reference. */
 export const TOKENS_MAX = 512
 
-/** Of the codec, which turns samples into latent frames and back (DACVAE). */
+/** The codec's, which turns samples into latent frames and back (DACVAE). */
 export interface CodecConfig {
   /** Hertz. */
   sampleRate: number
@@ -17,7 +17,7 @@ export interface CodecConfig {
   codebookDim: number
 }
 
-/** Of the flow network's transformer (DiT). */
+/** The flow network's transformer (DiT). */
 export interface TransformerConfig {
   dim: number
   heads: number
@@ -40,7 +40,7 @@ export interface SamAudioConfig {
   anchorDim: number
 }
 
-/** What the published checkpoints have in common; another value means another network. */
+/** Common values of the published checkpoints; another value means another network. */
 const TRANSFORMER = {
   norm_eps: 1e-5,
   qk_norm: true,
@@ -149,7 +149,7 @@ function feedForwardDim(transformer: Record<string, number>): number {
   return multiple * Math.ceil(scaled / multiple)
 }
 
-/** Where a configuration says how fast positions turn: its own key, or since transformers 5. */
+/** How fast positions turn: a configuration's own key, or since transformers 5. */
 export interface RopeEntry {
   rope_parameters?: Readonly<Record<string, unknown>> | null
 }

@@ -11,25 +11,25 @@ import { inpaintOverlap, type PreviousOverlap } from './flow/overlap-state.ts'
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
 
 export interface LanePlan {
-  /** Of the head among those of its chunk. */
+  /** The head's, among those of its chunk. */
   index: number
   /** Its prompt is normalised. */
   request: Omit<ChunkRequest & Head, 'chunk' | 'overlapState'>
-  /** Of the chunk: where the target is placed. */
+  /** The chunk's: the target is placed in them. */
   channels: readonly Float32Array[]
   /** Their mean: what the result is compared with. */
   mixture: Float32Array
-  /** Of the mixture, shared by the lanes of one mixture; each step encodes one slice. */
+  /** The mixture's, shared by its lanes; each step encodes one slice. */
   encoding: Encoding
   /** Samples of a latent frame. */
   hop: number
   /** The overlap with the chunk before; undefined: there is none. */
   previous: PreviousOverlap | undefined
-  /** What the latents are decoded in, one slice a step once the flow has ended. */
+  /** Slices of the latents' decoding, one a step once the flow has ended. */
   slices: readonly Slice[]
 }
 
-/** What a lane goes on from. */
+/** The state that a lane goes on from. */
 export type EnteredState = {
   state: Tensor
   /** Its last frames, where the next chunk has them too: none or one. */
@@ -47,7 +47,7 @@ export class SamAudioLane implements Lane, Flow {
   readonly steps: number
   stepsDone = 0
   readonly plan: LanePlan
-  /** Where the target was predicted to sound; undefined: not asked for, or no predictor. */
+  /** Predicted spans of the target; undefined: not asked for, or no predictor. */
   predictedSpans: readonly Span[] | undefined
   readonly #encodingSteps: number
   readonly #strides: readonly Stride[]
@@ -174,7 +174,7 @@ export class SamAudioLane implements Lane, Flow {
     this.stepsDone += 1
   }
 
-  /** What was decoded of a stream, as long as the chunk. */
+  /** The decoded samples of a stream, as long as the chunk. */
   wave(stream: 'target' | 'residual'): Float32Array {
     const wave = new Float32Array(this.plan.mixture.length)
     let start = 0

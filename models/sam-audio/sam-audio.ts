@@ -166,7 +166,7 @@ class SamAudio implements Model {
     const ended = all.filter(
       ({ leftToEncode, stride }) => leftToEncode === undefined && stride === undefined,
     )
-    // What may fail comes before any lane moves on: so the step can be tried again.
+    // Failures come before any lane moves on: so the step can be retried.
     for (const lane of encoding) this.#encode(lane)
     const waves = ended.map((lane) => this.#decode(lane))
     const states = flowing.length > 0 ? this.#flow(flowing) : []
@@ -206,7 +206,7 @@ class SamAudio implements Model {
     own(lane).dispose()
   }
 
-  /** What stays the same while the flow runs, and the noise that it begins with. */
+  /** The constants of a flow, and the noise that it begins with. */
   #flowOf({ prompt, spans, seed, startSample = 0 }: LanePlan['request'], features: Tensor): Flow {
     const { conditions } = this.#parts.network.velocity
     const frames = features.shape[1]!
@@ -237,7 +237,7 @@ class SamAudio implements Model {
     return overlapState && previousOverlap(overlapState, own)
   }
 
-  /** Of the flow: those of target and residual, side by side. */
+  /** The flow's: those of target and residual, side by side. */
   get #channels(): number {
     return 2 * this.#parts.config.codec.codebookDim
   }
@@ -295,7 +295,7 @@ class SamAudio implements Model {
     return this.#parts.judge?.judge([{ mixture, separated, prompt }])[0]?.overall
   }
 
-  /** What one step of flows leads to. Where memory is short nothing is left. */
+  /** Takes one step of the flows. If memory is short nothing is left. */
   #flow(lanes: readonly SamAudioLane[]): EnteredState[] {
     const strides = lanes.map(({ stride }) => stride!)
     return tf.tidy(() => {
@@ -338,7 +338,7 @@ class SamAudio implements Model {
   }
 }
 
-/** What the network takes: it has one channel. */
+/** The network's input: it has one channel. */
 function meanOf(channels: readonly Float32Array[]): Float32Array {
   if (channels.length === 1) return channels[0]!
   return channels[0]!.map(

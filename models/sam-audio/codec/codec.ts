@@ -11,7 +11,7 @@ import { planSlices, type Slice } from './slices.ts'
 const SLICE_FRAMES = 128
 
 /**
- * What a row of one slice is extended to a multiple of. A GPU prepares kernels for each length; a
+ * A row of one slice is extended to a multiple of it. A GPU prepares kernels for each length; a
  * processor gains nothing by it.
  */
 const SHORT_STEP = deviceKind() === 'gpu' ? 16 : 1

@@ -18,7 +18,7 @@ interface DecoderBlock {
   units: readonly MaskedLayer[]
 }
 
-/** Where a block keeps its residual units; the places between belong to the watermark. */
+/** Indices of a block's residual units; those between belong to the watermark. */
 const UNIT_PLACES = [4, 5, 8] as const
 
 /** Frames on either side that the first convolution reads; samples that the last one reads. */

@@ -24,10 +24,10 @@ interface EncoderBlock {
   down: Layer
 }
 
-/** Where the encoder's layers lie among the codec's weights. */
+/** Paths of the encoder's layers among the codec's weights. */
 interface EncoderPlaces {
   first: string
-  /** Of the block `i`, from 0, and within it. */
+  /** Path of the block `i`, from 0, and paths within it. */
   block(i: number): string
   unit(i: number): string
   unitParts?: UnitPlaces
@@ -50,7 +50,7 @@ const DACVAE: EncoderPlaces = {
   project: 'quantizer.in_proj',
 }
 
-/** Of transformers' DacModel, with the bottleneck of perception_models. */
+/** Paths of transformers' DacModel, with the bottleneck of perception_models. */
 export const TRANSFORMERS: EncoderPlaces = {
   first: 'encoder.conv1',
   block: (i) => `encoder.block.${i}`,

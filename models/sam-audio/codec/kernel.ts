@@ -9,7 +9,7 @@ import type { Weights } from '../../checkpoint/weights.ts'
 /** As PyTorch has it: outputs, inputs and places of a kernel; inputs first where it upsamples. */
 export type KernelShape = readonly [number, number, number]
 
-/** Where a weight-normed kernel's length and direction are kept: before and since PyTorch 2.0. */
+/** Names of a weight-normed kernel's length and direction: before and since PyTorch 2.0. */
 const SPELLINGS = [
   { length: 'weight_g', direction: 'weight_v' },
   { length: 'parametrizations.weight.original0', direction: 'parametrizations.weight.original1' },

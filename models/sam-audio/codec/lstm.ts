@@ -25,7 +25,7 @@ function loadLstmLayer(weights: Weights, index: number, dim: number): Layer {
   return (x) =>
     tf.tidy(() => {
       const [batch, frames] = x.shape as [number, number, number]
-      // What comes from the input is known for every frame at once.
+      // The input's share is known for every frame at once.
       const driven = tf
         .matMul(x.reshape([-1, dim]), input)
         .add(bias)

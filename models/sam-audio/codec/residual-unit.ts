@@ -6,7 +6,7 @@ import { readNormedKernel } from './kernel.ts'
 import { applyMask } from './mask.ts'
 import { loadSnake } from './snake.ts'
 
-/** What is to be zero stays so: mask [batch, frames, 1], or null. */
+/** Keeps zeros zero: mask [batch, frames, 1], or null. */
 export type MaskedLayer = (x: Tensor, mask: Tensor | null) => Tensor
 
 export const UNIT_DILATIONS = [1, 3, 9] as const
@@ -16,7 +16,7 @@ const KERNEL = 7
 /** Frames that one unit after the other reads on either side. */
 export const UNITS_REACH = UNIT_DILATIONS.reduce((sum, dilation) => sum + reachOf(dilation), 0)
 
-/** Where a unit's layers lie: snake, convolution, snake, pointwise. */
+/** Paths of a unit's layers: snake, convolution, snake, pointwise. */
 export type UnitPlaces = readonly [string, string, string, string]
 
 const UNIT_PLACES: UnitPlaces = ['block.0', 'block.1', 'block.2', 'block.3']

@@ -1,10 +1,10 @@
 /** A long row worked off in slices, each with as much context as its frames depend on. */
 
 export interface Slice {
-  /** What is worked on: frames from `from` to `to`, which may lie beyond the row. */
+  /** Frames to work on: from `from` to `to`, which may lie beyond the row. */
   from: number
   to: number
-  /** What is kept of it: frames from `start` to `end`. */
+  /** Frames to keep: from `start` to `end`. */
   start: number
   end: number
 }

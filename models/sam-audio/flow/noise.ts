@@ -1,6 +1,6 @@
 /**
- * Where the flow begins: noise that depends on its seed and its place alone, so that what two
- * chunks have in common begins alike in both.
+ * Makes the noise that the flow begins with. It depends on its seed and its place alone, so that
+ * the overlap of two chunks begins alike in both.
  */
 
 /**

@@ -1,7 +1,7 @@
 /** The flow from noise to sound, in midpoint steps (torchdiffeq, method "midpoint"). */
 import { tf, type Tensor } from '../../tensor.ts'
 
-/** Where a row is in its flow from 0 to 1, and how far it goes next. */
+/** A row's time in its flow from 0 to 1, and its next step. */
 export interface Stride {
   time: number
   step: number

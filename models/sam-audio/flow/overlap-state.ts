@@ -17,7 +17,7 @@ export interface PreviousOverlap {
 }
 
 interface LaterChunk {
-  /** Where the later chunk begins in the mixture, in samples; a frame has `hop` of them. */
+  /** Start of the later chunk in the mixture, in samples; a frame has `hop` of them. */
   startSample: number
   hop: number
   frames: number

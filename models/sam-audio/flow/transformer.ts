@@ -27,7 +27,7 @@ export interface TransformerInput {
   memory: Tensor
   time: TimeEmbedding
   frames: RowMask | null
-  /** What masks the text as keys, or null. */
+  /** Mask of the text as keys, or null. */
   textKeys: Tensor | null
 }
 

@@ -21,7 +21,7 @@ import {
 import type { Weights } from '../../checkpoint/weights.ts'
 import { headsSideBySide } from './head-layout.ts'
 
-/** What one layer attends to: [batch, heads, length, width] each. */
+/** Memory that one layer attends to: [batch, heads, length, width] each. */
 export interface CrossMemory {
   keys: Tensor
   values: Tensor

@@ -37,7 +37,7 @@ function loadPatcherBlock(weights: Weights, dim: number) {
     })
 }
 
-/** Of every row, mean 0 and variance 1 over all its channels and real frames (GroupNorm(1)). */
+/** Gives every row mean 0 and variance 1 over all its channels and real frames (GroupNorm(1)). */
 function normalizeRows(x: Tensor, mask: RowMask | null): Tensor {
   const [, frames, dim] = x.shape as [number, number, number]
   const numbers = mask ? mask.counts.mul(dim) : tf.scalar(frames * dim)

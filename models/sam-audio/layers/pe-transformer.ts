@@ -60,7 +60,7 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
   const prepend = (x: Tensor): Tensor =>
     tf.tidy(() => tf.concat([tf.tile(first, [x.shape[0], 1, 1]), x], 1))
 
-  /** Of rows with so many real frames; null when all of them are real. */
+  /** Mask of rows with so many real frames; null when all of them are real. */
   const maskOf = (rows: readonly number[], frames: number) =>
     rowMask(
       rows.map((real) => real + 1),
@@ -79,8 +79,8 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
     })
 
   /**
-   * x [batch, frames, dim] to the same; `rows`: real frames of each. What is beyond them is of no
-   * meaning and changes nothing of the rest.
+   * x [batch, frames, dim] to the same; `rows`: real frames of each. Frames beyond them have no
+   * meaning and change nothing of the rest.
    */
   const forward = (x: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => tf.slice(states(x, rows), [0, 1, 0], [-1, x.shape[1]!, -1]))

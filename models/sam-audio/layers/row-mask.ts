@@ -8,7 +8,7 @@ export interface RowMask {
   valid: Tensor
   /** [batch, 1, 1], real frames of each row. */
   counts: Tensor
-  /** What attention adds to its scores, [batch, 1, 1, longest]. */
+  /** Added to the scores of attention, [batch, 1, 1, longest]. */
   keys: Tensor
 }
 

@@ -18,9 +18,9 @@ export interface Modulation {
 
 /** Masks of the keys of a block's attentions. */
 export interface Masks {
-  /** Of frames; null: every frame is valid. */
+  /** For frames; null: every frame is valid. */
   frameKeys: Tensor | null
-  /** Of the text's tokens; null: every token is valid. */
+  /** For the text's tokens; null: every token is valid. */
   textKeys: Tensor | null
 }
 
@@ -92,6 +92,6 @@ export function loadModulations(layers: readonly Weights[], dim: number) {
 export const modulate = (x: Tensor, scale: Tensor, shift: Tensor): Tensor =>
   tf.tidy(() => rmsNormalize(x).mul(scale).add(shift))
 
-/** What the stored tables lack: the checkpoint stores a scale less 1. [6, dim]. */
+/** Added to the stored tables: the checkpoint stores a scale less 1. [6, dim]. */
 const unitScales = (dim: number): Tensor =>
   tf.tidy(() => tf.tile(tf.tensor2d([0, 1, 0, 0, 1, 0], [6, 1]), [1, dim]))

@@ -4,7 +4,7 @@ import type { Span } from '../../model.ts'
 /** Tokens of the anchors, as the network's table has them. */
 const TOKENS = { none: 0, sounds: 1, silent: 2 } as const
 
-/** Of the model: which frame a time falls into. */
+/** The model's clock: which frame a time falls into. */
 export interface FrameClock {
   /** Hertz. */
   sampleRate: number
@@ -13,7 +13,7 @@ export interface FrameClock {
 }
 
 /**
- * What is known of each frame; of several spans over a frame the last one counts.
+ * The token of each frame; of several spans over a frame the last one counts.
  * @param spans in seconds from the first frame
  */
 export function anchorTokens(

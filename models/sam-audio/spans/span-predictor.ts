@@ -22,7 +22,7 @@ export interface SpanPredictorConfig {
   audio: PeConfig
   text: ModernBertConfig
   textLayers: number
-  /** What sound and text are compared in. */
+  /** Width in which sound and text are compared. */
   dim: number
 }
 

@@ -28,7 +28,7 @@ export interface ModernBertConfig {
   localTheta: number
 }
 
-/** What a file may leave out, and must not have otherwise. */
+/** Settings that a file may leave out, and must not have otherwise. */
 const SETTINGS = {
   hidden_activation: 'gelu',
   attention_bias: false,
@@ -97,7 +97,7 @@ export function loadModernBert(
 
   const embed = (ids: Tensor): Tensor => tf.tidy(() => norm(gatherRows(table, ids.cast('int32'))))
 
-  /** Of the layer `i`; valid [batch, length] 1 or 0. */
+  /** Masks for the layer `i`; valid [batch, length] 1 or 0. */
   const around = (valid: Tensor): ((i: number) => Around) => {
     const global = keyBias(valid) // [batch, 1, 1, length]
     const length = valid.shape[1]!
@@ -164,7 +164,7 @@ function loadFeedForward(weights: Weights, { dim, hiddenDim }: ModernBertConfig)
     })
 }
 
-/** What hides tokens farther than `nearMax` from one another: [length, length]. */
+/** Hides tokens farther than `nearMax` from one another: [length, length]. */
 function nearBias(length: number, nearMax: number): Tensor {
   const values = Float32Array.from({ length: length * length }, (_, i) =>
     Math.abs((i % length) - Math.floor(i / length)) <= nearMax ? 0 : -1e9,

@@ -39,7 +39,7 @@ export function loadT5(weights: Weights, config: T5Config) {
   return { embed, positionBias, blocks, norm, forward }
 }
 
-/** Where on the way from query to key a position is counted: near ones apart, far ones together. */
+/** Bucket of a position on the way from query to key: near ones apart, far ones together. */
 export function positionBucket(offset: number, { buckets, distanceMax }: T5Config): number {
   const half = buckets / 2
   const exact = half / 2
@@ -50,7 +50,7 @@ export function positionBucket(offset: number, { buckets, distanceMax }: T5Confi
   return offset > 0 ? half + bucket : bucket
 }
 
-/** What to add to scores by position, the same in every block: [1, heads, length, length]. */
+/** Added to scores by position, the same in every block: [1, heads, length, length]. */
 function loadPositionBias(weights: Weights, config: T5Config) {
   const { buckets, heads } = config
   const name = 'relative_attention_bias.weight'
