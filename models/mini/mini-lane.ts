@@ -20,22 +20,19 @@ import { joinMasks, viewOf, viewsOf, type View } from './views.ts'
 const ONE_PASS = [1]
 const QUALITY_PASSES = [1, 7 / 8, 9 / 8]
 
-/**
- * Where each candidate cuts the mixture into tokens: their shift, in eighths of a token. Any first
- * few are far apart.
- */
+/** Shift of each candidate's tokens, in eighths of a token. Any first few are far apart. */
 const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
 /** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
 const SPEECH_PROBABILITY_MIN = 0.9
 
-/** What a step makes of a lane. */
+/** A lane's state after a step. */
 export type Advance = {
   /** [channels, samples]: the steps' targets so far. */
   target: Tensor
   /**
-   * Of the first step alone, since it decides the match: at another rate than the true one every
-   * sound is of another pitch and tempo, which helps to find it but not to recognise it.
+   * Set by the first step alone, since it decides the match: at another rate than the true one
+   * every sound is of another pitch and tempo, which helps to find it but not to recognise it.
    * [tokens + 1], so that the device is read once: the logits of whether the target sounds, then
    * the energy of the step's target, the sum of its squares.
    */
@@ -52,7 +49,7 @@ export class MiniLane implements Lane {
   /** [1, embeddingDim]. */
   readonly embedding: Tensor
   readonly #chunk: Chunk
-  /** Of two channels; otherwise the network reads their mean. */
+  /** Views of two channels; otherwise the network reads their mean. */
   readonly #views: readonly View[] | null
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
@@ -60,11 +57,11 @@ export class MiniLane implements Lane {
   readonly #isRest: boolean
   /** [channels, samples], extended with silence to at least one window. */
   readonly #samples: Tensor
-  /** Of each step. */
+  /** Per step. */
   readonly #framings: readonly Framing[]
   /** [channels, samples], the steps' targets so far, each at its share. */
   #target: Tensor
-  /** Of the samples at the coming step, where it is the network's input. */
+  /** Spectrum of the samples at the coming step, if it is the network's input. */
   #spectrum: Tensor | null = null
   #recognised: Tensor | null = null
 
@@ -126,7 +123,7 @@ export class MiniLane implements Lane {
     })
   }
 
-  /** What the network is conditioned on at the coming step. */
+  /** Conditions the network at the coming step. */
   conditioning(): Conditioning {
     const clock = this.#clockOf(this.framing)
     const known = this.#isRest ? [] : this.#spans // they do not say where speech is
@@ -146,7 +143,7 @@ export class MiniLane implements Lane {
     return this.#chunk === other.#chunk
   }
 
-  /** What the network's answer makes of the lane: mask logits are [rows, frames, 1025]. */
+  /** Applies the network's answer: mask logits are [rows, frames, 1025]. */
   advanceBy({ maskLogits, activityLogits }: MaskOutput): Advance {
     return tf.tidy(() => {
       const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
@@ -200,7 +197,7 @@ export class MiniLane implements Lane {
     }
   }
 
-  /** What speech leaves of the mixture. */
+  /** The mixture without speech. */
   #restOf(speech: Float32Array[], probability: number): HeadResult {
     if (probability < SPEECH_PROBABILITY_MIN) for (const wave of speech) wave.fill(0)
     const rest = this.#chunk.channels.map((mixture, i) => subtract(mixture, speech[i]!))

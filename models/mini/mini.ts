@@ -39,7 +39,7 @@ const SAMPLE_RATE_MAX = 768_000
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
   textEncoderFolder: string
-  /** Of the products in the network's blocks. */
+  /** For products in the network's blocks. */
   precision?: Precision
 }
 
@@ -100,7 +100,9 @@ class Mini implements Model {
   readonly warnings = []
   readonly #parts: MiniParts
   readonly #understood = new LruCache<Understood>(UNDERSTOOD_MAX)
-  /** Of the names' texts, [names, EMBEDDING_DIM]: made for the first prompt that none is near. */
+  /**
+   * Embeddings of the names, [names, EMBEDDING_DIM]: made for the first prompt that none is near.
+   */
   #nameEmbeddings: Tensor | null = null
 
   constructor(description: ModelDescription, parts: MiniParts) {
@@ -154,7 +156,7 @@ class Mini implements Model {
     const batch = lanes.map(own)
     const busy = batch.every((lane) => lane.stepsDone < lane.steps)
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
-    // What may fail comes before any lane moves on: so the step can be tried again.
+    // Failures come before any lane moves on: so the step can be retried.
     const advances = tf.tidy(() => {
       const { maskLogits, activityLogits } = this.#decode(batch)
       const firstRows = firstRowsOf(batch)
@@ -213,7 +215,7 @@ class Mini implements Model {
   }
 }
 
-/** Where the rows of each lane begin in a batch of them. */
+/** The first row of each lane in a batch. */
 function firstRowsOf(lanes: readonly MiniLane[]): number[] {
   let row = 0
   return lanes.map((lane) => {

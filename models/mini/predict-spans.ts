@@ -1,4 +1,4 @@
-/** Where the target sounds, by the activity that the network predicts for each token. */
+/** Predicts the spans of the target, by the network's activity for each token. */
 import type { Span } from '../model.ts'
 import type { TokenClock } from './token-clock.ts'
 
@@ -10,7 +10,7 @@ const SURE = 0.6
 const SPAN_SECONDS_MIN = 0.1
 /** Spans with less between them are one: a word has pauses. */
 const GAP_SECONDS_MIN = 0.5
-/** What is added at both ends, for attacks and reverberation. */
+/** Added at both ends, for attacks and reverberation. */
 const MARGIN_SECONDS = 0.1
 
 /**

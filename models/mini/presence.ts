@@ -1,6 +1,6 @@
 /** Whether the target sounds in a chunk, and the gain on it that this decides. */
 
-/** Of a mixture's energy: where more of it was found, the sound is more probably there. */
+/** Share of a mixture's energy above which the sound is more probably there. */
 const MUCH = 0.2
 
 const SOFTENED_UNTIL = 0.1
@@ -11,9 +11,9 @@ const SOFTENED_GAIN = 10 ** (-26 / 20)
 /**
  * The match: how probable it is that the sound is in a chunk (`match_of` of the training's
  * network). `probability` is that of its best token, `share` that of the mixture's energy that was
- * found, both from 0 to 1. What is found to be much of the mixture, or all of it, is seldom a
- * remnant of another sound, so it raises the odds, up to five times. Little of it says nothing:
- * sounds may be soft.
+ * found, both from 0 to 1. A target that is much of the mixture, or all of it, is seldom a remnant
+ * of another sound, so it raises the odds, up to five times. Little of it says nothing: sounds may
+ * be soft.
  */
 export const matchOf = (probability: number, share: number): number => {
   const there = probability * Math.max(1, share / MUCH)
@@ -22,7 +22,7 @@ export const matchOf = (probability: number, share: number): number => {
 }
 
 /**
- * `match` from 0 to 1 to a gain (`presence` of the training's network). Where the sound is probably
+ * `match` from 0 to 1 to a gain (`presence` of the training's network). If the sound is probably
  * absent from the whole chunk, the target is a remnant of other sounds, and is turned down; but a
  * sound that is there and was not recognised must never be silenced.
  */

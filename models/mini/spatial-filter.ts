@@ -24,8 +24,8 @@ interface Complex {
 /**
  * The multichannel Wiener filter of a target and the rest, whose spatial covariances the mask
  * gives: bin by bin, over the whole chunk (N. Duong, E. Vincent, R. Gribonval, "Under-determined
- * reverberant audio source separation using a full-rank spatial covariance model", 2010). Where
- * target and rest come from the same place it is the mask.
+ * reverberant audio source separation using a full-rank spatial covariance model", 2010). If target
+ * and rest come from the same place it is the mask.
  * @param spectrum complex [2, frames, bins]
  * @param mask [1, frames, bins], from 0 to 1
  * @returns complex [2, frames, bins]
@@ -66,7 +66,7 @@ const filtered = compiled((real: Tensor, imaginary: Tensor, mask: Tensor): Compl
   }),
 )
 
-/** Of each frame and bin. */
+/** Powers of each frame and bin. */
 const powersOf = (left: Complex, right: Complex): Covariance => ({
   left: left.real.square().add(left.imaginary.square()),
   right: right.real.square().add(right.imaginary.square()),
@@ -74,7 +74,10 @@ const powersOf = (left: Complex, right: Complex): Covariance => ({
   crossImaginary: left.imaginary.mul(right.real).sub(left.real.mul(right.imaginary)),
 })
 
-/** Of what a mask lets through, where it lets much through most; the mean power is 1. */
+/**
+ * Covariance of the sound that a mask lets through, where it lets much through most; the mean power
+ * is 1.
+ */
 function covarianceOf(powers: Covariance, mask: Tensor): Covariance {
   const weight = mask.square().square() // with the mask itself both would be alike
   const sum = (part: keyof Covariance) => powers[part].mul(weight).sum(1, true) // [1, 1, bins]

@@ -1,8 +1,8 @@
-/** Where the network's tokens lie in a chunk. */
+/** Times of the network's tokens in a chunk. */
 
 export interface TokenClock {
   tokens: number
   tokenSeconds: number
-  /** Of the first token's beginning. */
+  /** Start of the first token. */
   startSecond: number
 }

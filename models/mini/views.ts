@@ -1,4 +1,6 @@
-/** What of two channels the network reads: their middle, their side, or both, one row each. */
+/**
+ * Views of two channels that the network reads: their middle, their side, or both, one row each.
+ */
 import { tf, type Tensor } from '../tensor.ts'
 
 /** Half the sum of two channels, and half their difference. */

@@ -16,7 +16,7 @@ export type Network = ReturnType<typeof loadNetwork>
 
 /** The prompt and the spans of each row of streams. */
 export interface Conditioning {
-  /** Of the prompt, [batch, embeddingDim]. */
+  /** The prompt's, [batch, embeddingDim]. */
   embedding: Tensor
   /** 1 where a span states that the target sounds, and that it does not: [batch, tokens, 2]. */
   spans: Tensor

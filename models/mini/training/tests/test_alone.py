@@ -1,4 +1,4 @@
-"""What mini-alone says of sounds with nothing beside them."""
+"""Tests mini-alone's report on sounds with nothing beside them."""
 
 import unittest
 

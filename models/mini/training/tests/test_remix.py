@@ -1,4 +1,4 @@
-"""What the device mixes of targets that it has."""
+"""Tests the device's mixing of targets that it has."""
 
 import unittest
 

@@ -54,7 +54,7 @@ class RecordedAlone(unittest.TestCase):
 
 class Bands(unittest.TestCase):
     def shares(self, sources, kinds):
-        """Of each band that is drawn the share of the sources' power above 4 and 8 kHz."""
+        """For each band drawn, the share of the sources' power above 4 and 8 kHz."""
         above = []
         for seed in range(kinds):
             sent = limit_band(sources, np.random.default_rng(seed))

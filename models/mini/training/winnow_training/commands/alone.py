@@ -1,4 +1,4 @@
-"""What becomes of a sound with nothing beside it: `mini-alone CACHE NAME --real FOLDER`.
+"""Measures the effect on a lone sound: `mini-alone CACHE NAME --real FOLDER`.
 
 Every recording and note of FOLDER by itself, asked for by its class's plainest name. The target
 should be all of it. By class: how many lose more than LOSS_DB, or are softened by the match, of
@@ -26,7 +26,7 @@ SAMPLES_MIN = RATE // 4
 
 @dataclass
 class Answer:
-    """Of one file: how much softer than the file the target is, and how sure the network was."""
+    """Answer for one file: how much softer than the file the target is, and how sure the network."""
 
     name: str
     file: str

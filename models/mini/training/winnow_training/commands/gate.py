@@ -24,7 +24,7 @@ LEAKS = 75
 """A percentile: the median is silence, by `presence`."""
 BATCH = 12
 PRESENT_EVERY = 6
-"""Of the cases whose sound is there; of those where it is not, all: a percentile takes many."""
+"""Applies to cases whose sound is there; all others count: a percentile takes many."""
 
 
 def main():

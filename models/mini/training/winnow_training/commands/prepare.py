@@ -85,7 +85,7 @@ def main():
 
 
 def write_banks(folder: Path, sources):
-    """What all of `sources` give, by class and split, and whose it is."""
+    """Writes the clips of `sources` by class and split, and whose each is."""
     folder.mkdir(exist_ok=True)
     gathered = {}
     for source in sources:

@@ -1,4 +1,4 @@
-"""What other choices of the gate by the match would do: `mini-presence CACHE NAME`, a table.
+"""Compares other choices of the gate by the match: `mini-presence CACHE NAME`, a table.
 
 Chosen by real recordings of the recipe's training split; `--split test` reports on the speakers and
 instruments that are held out.
@@ -16,9 +16,9 @@ from winnow_training.model.measures import SILENCED_DB, sdr, separate
 from winnow_training.model.network import match_of, presence_gain
 
 RANGES = ((0.1, 0.2), (0.1, 0.4), (0.2, 0.4))
-"""Of the match: softened until the first, whole from the second."""
+"""Ranges of the match: softened until the first, whole from the second."""
 DECIBELS = (0, -12, -18, -22, -26, -30, -40, -200)
-"""Of the softest target; the last is silence."""
+"""Gains of the softest target; the last is silence."""
 HARDLY_HEARD_DB = -30
 
 

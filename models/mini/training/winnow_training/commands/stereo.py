@@ -1,4 +1,4 @@
-"""What two channels gain: `mini-stereo CACHE NAME`, on real recordings placed left and right.
+"""Measures two channels' gain: `mini-stereo CACHE NAME`, on real recordings placed left and right.
 
 Side by side: one mask from the mean of the channels, for both; the same with the filter by place;
 and that with the side read too, as mini-lane.ts does it. Last what is left where the prompt is for

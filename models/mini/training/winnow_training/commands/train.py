@@ -36,7 +36,7 @@ PAUSE_SECONDS, PAUSE_SECONDS_GPU = 60, 2
 """A step that takes longer was interrupted: a process that others stop for a while does not train.
 """
 CASES_EVERY = 6
-"""Of the test's cases the learning curve takes every sixth."""
+"""The learning curve takes every sixth of the test's cases."""
 
 
 def main():
@@ -78,7 +78,7 @@ def evaluation_cases(cache: Path) -> dict:
 
 
 def read_options(arguments=None):
-    """Of `arguments`, or of the command line."""
+    """Reads `arguments`, or the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cache", type=Path)
     parser.add_argument("name")
@@ -266,8 +266,8 @@ class Run:
 
 
 def find_checkpoint(options):
-    """Where the run writes; the state it goes on from, None at the very start; and how much of its
-    minutes is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
+    """The run's path; the state it goes on from, None at the very start; and its minutes' share
+    that is done, from 0 to 1: a release goes on if it was stopped, else it leaves the trunk."""
     trunk, release = (options.cache / f"{options.name}{end}.pt" for end in ("", "-release"))
     if options.decay_minutes and release.exists():
         stored = load_checkpoint(release)

@@ -13,7 +13,7 @@ RATE = 32000
 """Hertz. The network itself takes any rate: its frames are 16 ms long at every rate."""
 
 RECORDINGS = "recordings"
-"""Where in the cache the banks of real recordings are."""
+"""Folder of the banks of real recordings in the cache."""
 
 SILENT_PEAK = 1e-4
 

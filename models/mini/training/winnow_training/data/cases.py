@@ -43,7 +43,7 @@ COMMON = [
 SPEECH = ["woman", "man"]
 RECORDED_SAMPLES = 5 * RATE
 RECORDED_CASES = 60
-"""Of each kind of mixture of real recordings."""
+"""Per kind of mixture of real recordings."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Maker:
 
 
 def untrained(cache: Path, name: str, clips: list[Kept]) -> list[Kept]:
-    """Of an instrument's clips those by programs that no clip that was trained on is played by."""
+    """An instrument's clips by programs that play no clip that was trained on."""
     trained = {program(clip["origin"]) for clip in read_notes(cache, "train", name)["clips"]}
     return [clip for clip in clips if program(clip.origin) not in trained]
 

@@ -59,8 +59,8 @@ RECORDED, RECORDED_ENOUGH = 0.7, 24
 """So often a clip is a real recording, or of notes that are, where the class has enough of them;
 of a class that has fewer less often, or it would be known by its recordings."""
 MARGIN, DRAWN = 12288, 147456
-"""Of the samples that are drawn so many come before the mixture's. What a product of spectra wraps
-around from the end falls on them. DRAWN is 2^14 · 9, which transforms fast."""
+"""MARGIN drawn samples come before the mixture's. A product of spectra wraps its end around onto
+them. DRAWN is 2^14 · 9, which transforms fast."""
 PLACES = np.arange(2.0 * DRAWN)
 HIGH_PASSED = high_pass_gains(DRAWN)
 LOG_FREQUENCY = np.log2(np.linspace(0, 511, len(HIGH_PASSED), dtype=np.float32) + 1) / 9
@@ -77,7 +77,7 @@ SOURCE_WEIGHTS = {
 """phrasings.json may set a class's, so that an operator's own sounds are learnt soon."""
 FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
 COUNTS = {1: 0.04, 2: 0.74, 3: 0.16, 4: 0.06}
-"""Of a mixture's sources. One alone teaches to open, and what is not there."""
+"""Shares by number of sources. One alone teaches to open, and what is not there."""
 REACHES = {5: 0.6, 10: 0.32, 15: 0.08}
 """How much louder or softer than the first another source may be, in dB."""
 BANDS = {"whole": 0.66, "telephone": 0.12, "wide": 0.08, "lossy": 0.06, "any": 0.08}
@@ -88,7 +88,7 @@ HERTZ = np.maximum(1, np.linspace(0, RATE / 2, SAMPLES // 2 + 1, dtype=np.float3
 SAME_FAMILY = 0.35
 ABSENT = 0.25
 ALL = 0.05
-"""Of the groups that mean everything in a mixture, so many are asked for: they teach to open."""
+"""Share of groups that mean everything in a mixture that are asked for: they teach to open."""
 
 
 @dataclass
@@ -216,7 +216,7 @@ def find_groups(names: list[str]) -> dict[str, set[str]]:
 
 
 def read_notes(cache: Path, split: str, name: str):
-    """Of a bank: where its clips begin and end, and whose each is."""
+    """A bank's notes: where its clips begin and end, and whose each is."""
     return json.loads((cache / f"{split}-{name}.json").read_text())
 
 
@@ -312,7 +312,7 @@ def together(one: np.ndarray, other: np.ndarray, rng) -> np.ndarray:
     share = (PLACES[:SAMPLES] - rng.uniform(0.2, 0.8) * SAMPLES) / ramp
     fade = np.clip(share, 0, 1).astype(np.float32)
     joined = one * (1 - fade) + other * fade
-    # Of two barks each may be in the part that is faded; silence has no gradient.
+    # Each of two barks may be in the part that is faded; silence has no gradient.
     if (joined**2).mean() < KEEPS:
         return level(one + other)
     return level(joined)

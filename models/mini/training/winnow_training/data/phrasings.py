@@ -1,4 +1,4 @@
-"""What prompts may be: phrasings.json."""
+"""Makes prompts: phrasings.json."""
 
 import json
 from pathlib import Path

@@ -23,7 +23,7 @@ def whole_name(path: str) -> str:
 
 
 def load_checkpoint(path: Path, device=None) -> dict:
-    """What `Run.save` wrote, its weights under whole names."""
+    """Reads what `Run.save` wrote, its weights under whole names."""
     stored = torch.load(path, map_location=device)
     named = {
         key: {whole_name(name): tensor for name, tensor in stored[key].items()}
@@ -34,7 +34,7 @@ def load_checkpoint(path: Path, device=None) -> dict:
 
 
 def weights_path(cache: Path, name: str) -> Path:
-    """Of a folder of served weights, or of the checkpoint of that name in the cache."""
+    """The path of a folder of served weights, or of the checkpoint of that name in the cache."""
     return Path(name) if Path(name).is_dir() else cache / f"{name}.pt"
 
 
@@ -47,8 +47,8 @@ def load_average(path: Path, device="cpu"):
 
 
 def read_served(folder: Path) -> dict:
-    """What `write_weights` wrote, as a checkpoint holds it: without the optimizers' state, and
-    rounded to float16."""
+    """Reads what `write_weights` wrote, as a checkpoint holds it: without the optimizers' state,
+    and rounded to float16."""
     config = json.loads((folder / "config.json").read_text())
     state = {
         whole_name(name): tensor.float()

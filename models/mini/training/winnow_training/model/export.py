@@ -62,7 +62,7 @@ def save(tensors: dict[str, torch.Tensor], path: Path):
 
 @torch.no_grad()
 def golden(model, embedding) -> dict[str, torch.Tensor]:
-    """What every part gives for a made-up waveform, taken as it is; the spans are used by the last
+    """Results of every part for a made-up waveform, taken as it is; the spans are used by the last
     results only."""
     wave = torch.from_numpy(made_up_wave())
     scale = MIXTURE_RMS / (wave.pow(2).mean().sqrt() + 1e-6)
@@ -102,7 +102,7 @@ def golden(model, embedding) -> dict[str, torch.Tensor]:
 
 @torch.no_grad()
 def golden_lane(model, embedding) -> dict[str, torch.Tensor]:
-    """What a lane makes of the made-up waveform with a constant offset and rumble."""
+    """A lane's result for the made-up waveform with a constant offset and rumble."""
     time = np.arange(LANE_SAMPLES) / RATE
     rumble = 0.1 + 0.1 * np.sin(2 * np.pi * 10 * time)
     wave = (made_up_wave()[:LANE_SAMPLES] + rumble).astype(np.float32)
@@ -120,7 +120,7 @@ def golden_lane(model, embedding) -> dict[str, torch.Tensor]:
 
 @torch.no_grad()
 def golden_stereo(model, embedding) -> dict[str, torch.Tensor]:
-    """What a lane makes of two channels with the made-up waveform and a noise at two places."""
+    """A lane's result for two channels with the made-up waveform and a noise at two places."""
     wave = made_up_wave()[:LANE_SAMPLES]
     noise = 0.1 * np.random.default_rng(2).standard_normal(LANE_SAMPLES)
     places = np.array([[0.9, 0.2], [0.3, 0.9]])

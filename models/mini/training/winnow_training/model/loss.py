@@ -1,4 +1,4 @@
-"""What training makes small, all of it on real numbers: no inverse transform is needed.
+"""The loss of training, all of it on real numbers: no inverse transform is needed.
 
 With a real mask M, |S - MX|² = |S|² - 2M·Re(S·X*) + M²|X|².
 """

@@ -5,7 +5,7 @@ import math
 import torch
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-"""Of the quintic Newton-Schulz step that drives singular values towards 1."""
+"""Coefficients of the quintic Newton-Schulz step that drives singular values towards 1."""
 
 
 def orthogonal(gradients, steps=5):

@@ -16,9 +16,9 @@ BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
 """Bins of each band: 1024 in all; the highest bin takes the mask of the one below."""
 K = len(BANDS)
 MUCH = 0.2
-"""Of a mixture's energy: where more of it was found, the sound is more probably there."""
+"""Share of a mixture's energy above which the sound is more probably there."""
 SOFTENED_UNTIL, WHOLE_FROM = 0.1, 0.2
-"""Of the match."""
+"""Bounds of the match."""
 SOFTENED_GAIN = 10 ** (-26 / 20)
 """As presence.ts has it too; `mini-presence` shows what other choices would do."""
 TEXT = 384
@@ -57,8 +57,8 @@ def features(power):
 
 def match_of(activity, target, mixture):
     """Activity logits [batch, tokens] and what the mask lets through of a mixture, [batch, …] both,
-    to how probable it is that the sound is there, [batch]. What is found to be much of the mixture
-    is seldom a remnant of another sound: it raises the odds at the best token, up to five times.
+    to how probable it is that the sound is there, [batch]. A target that is much of the mixture is
+    seldom a remnant of another sound: it raises the odds at the best token, up to five times.
     Little of it says nothing, as sounds may be soft."""
     share = target.pow(2).flatten(1).sum(1) / (mixture.pow(2).flatten(1).sum(1) + 1e-9)
     return torch.sigmoid(activity.amax(1) + torch.log((share / MUCH).clamp(min=1)))
@@ -351,7 +351,7 @@ class Separator(nn.Module):
         spans [batch·queries, tokens, 2], sounds here and doesn't sound here.
 
         To mask logits [batch·queries, frames, 1025] and activity logits [batch·queries, tokens].
-        Where the target doesn't sound the activity closes the whole mask.
+        While the target doesn't sound the activity closes the whole mask.
         """
         logits, activity = self.open(x, embedding, spans, queries)
         # The activity learns by its own loss alone: the mask's would shut everything.

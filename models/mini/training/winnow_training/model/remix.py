@@ -45,7 +45,7 @@ class Remixer:
         """A batch of pairs; None where too much was made of what is kept."""
         if self.owed == 0 or len(self.kept) < 2:
             return None
-        # Of two batches, as to gather from all of them would copy all of them.
+        # Two batches only, as to gather from all of them would copy all of them.
         chosen = [self.kept[place] for place in self.rng.choice(len(self.kept), 2, replace=False)]
         asked, absent = (np.concatenate([one[field] for one in chosen]) for field in (1, 2))
         places = self.choose(asked, absent, len(asked) // 4)

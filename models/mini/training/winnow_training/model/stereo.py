@@ -43,7 +43,7 @@ def masks_of(model, view, embedding):
 def filter_by_place(spectrum, mask):
     """spectrum complex [2, frames, bins], mask [frames, bins] to complex [2, frames, bins]: the
     multichannel Wiener filter of a target and the rest, whose spatial covariances the mask gives
-    (N. Duong, E. Vincent, R. Gribonval, 2010). Where both come from one place it is the mask."""
+    (N. Duong, E. Vincent, R. Gribonval, 2010). If both come from one place it is the mask."""
     left, right = spectrum
     t_left, t_right, t_cross = covariance(left, right, mask)
     r_left, r_right, r_cross = covariance(left, right, 1 - mask)
@@ -62,7 +62,8 @@ def filter_by_place(spectrum, mask):
 
 
 def covariance(left, right, mask):
-    """Of what the mask lets through, where it lets much through most; [bins] each."""
+    """Covariance of the sound that the mask lets through, where it lets much through most; [bins]
+    each."""
     weight = mask**4
     left_power = (weight * left.abs() ** 2).sum(0)
     right_power = (weight * right.abs() ** 2).sum(0)

@@ -2,8 +2,8 @@
 
 FluidR3 (Frank Wen) and MuseScore General are both under the MIT licence. MuseScore General took
 many samples over from FluidR3, so a program that is held out is held out in both. A class is tested
-on programs of its own where it has some, and on other pieces by those that were trained on. What is
-trained on is often played by a variant of the program: another make of the same instrument.
+on programs of its own where it has some, and on other pieces by those that were trained on.
+Training pieces are often played by a variant of the program: another make of the same instrument.
 """
 
 import random
@@ -20,20 +20,20 @@ from winnow_training.data.audio import RATE, Clip, read_mono, shared
 
 FONTS = ["/usr/share/sounds/sf2/FluidR3_GM.sf2", "/usr/share/sounds/sf3/MuseScore_General.sf3"]
 LOAD_AS_NEEDED = ["-o", "synth.dynamic-sample-loading=1"]
-"""Of a sound font only the programs that are played; all of one takes ten seconds to unpack."""
+"""Loads only the programs that are played; all of a sound font takes ten seconds to unpack."""
 
 SECONDS = 8
 TICKS_PER_SECOND = 960
 COUNTS = {"train": 48, "test": 12}
 MELODIC_COUNTS = {"train": 448, "test": 12}
 PIECES_A_RUN = 56
-"""Of fluidsynth, which has one room and one chorus for all of a run."""
+"""fluidsynth has one room and one chorus for all of a run."""
 DRUM_CHANNEL = 9
 
 
 @dataclass
 class Part:
-    """What a class plays: General MIDI programs from 0, notes from `low` to `high`."""
+    """A class's playing: General MIDI programs from 0, notes from `low` to `high`."""
 
     train: list[int]
     test: list[int]
@@ -111,8 +111,8 @@ GENERATORS = {
     38: (-600, 600),
     52: (-30, 30),
 }
-"""What else a variant may change, from where to where, as NRPN data: the filter's corner (in units
-of two cents) and resonance (0.1 dB), times of attack, decay and release (two timecents), and tune.
+"""Further ranges of a variant, as NRPN data: the filter's corner (in units of two cents) and
+resonance (0.1 dB), times of attack, decay and release (two timecents), and tune.
 """
 KITS = {"train": [0, 8, 16, 25, 32], "test": [0, 24, 40]}
 SCALES = [[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10], [0, 3, 5, 7, 10], [0, 2, 4, 7, 9]]
@@ -159,8 +159,8 @@ class Piece:
     vibrato: float = 0.0
     """Depth of the pitch's swing, in cents."""
     variant: dict[int, int] = field(default_factory=dict)
-    """Generators of the sound font by number, and what is added to them, as NRPN data. What one
-    piece sets the next one keeps, so where there are variants a plain piece sets all to 0."""
+    """Generators of the sound font by number, and what is added to them, as NRPN data. A piece's
+    settings stay for the next, so among variants a plain piece sets all to 0."""
 
 
 def _piece(name: str, split: str, rng: random.Random) -> Piece:

@@ -44,7 +44,7 @@ RINGS = {
 """How often a phrase's notes ring on after their end; those of other instruments are damped."""
 RELEASE_SECONDS, ATTACK_SECONDS = (0.04, 0.15), 0.002
 OTHER_WAY = 0.2
-"""Of phrases in which the articulation changes, so many notes are of another one."""
+"""Share of notes that differ in phrases in which the articulation changes."""
 EVENTS = {"footsteps": (0.3, 0.8, 0.08), "typing": (0.07, 0.35, 0.5), "bell": (1.0, 3.0, 0.3)}
 """Seconds between events, from and to, and by which share each differs."""
 NAMES = {"c": 0, "d": 2, "e": 4, "f": 5, "g": 7, "a": 9, "b": 11}
@@ -116,7 +116,7 @@ class Instrument:
 
 def pitch_of(name: str, hertz: str) -> float | None:
     """In semitones: the fundamental as it was measured, or else the name's, which may be off by
-    octaves. Where the name tells another pitch class than was measured, the name is right."""
+    octaves. If the name tells another pitch class than was measured, the name is right."""
     named = named_pitch(name)
     if not hertz:
         return named
@@ -127,7 +127,7 @@ def pitch_of(name: str, hertz: str) -> float | None:
 
 
 def named_pitch(name: str) -> float | None:
-    """Of "Ab4" or "C#3"."""
+    """Pitch of "Ab4" or "C#3"."""
     found = re.fullmatch(r"([A-Ga-g])([#b]?)(-?\d)", name)
     if not found:
         return None

@@ -4,8 +4,8 @@ A folder of classes: `CLASS/*` are recordings as they are, `CLASS/notes/*` singl
 of which phrases.py makes phrases. ATTRIBUTION.csv has a row for each file: file, class, kind
 ("clip" or "note"), source, commit, original_path, author, licence, speaker, pitch and f0_hz.
 
-What is held out is held out whole: all that a speaker says, that is played on one instrument or
-that was cut from one recording. Where nothing tells one from another, all is one.
+Sounds are held out whole: all that a speaker says, that is played on one instrument or that was cut
+from one recording. If nothing tells one from another, all is one.
 """
 
 import csv
@@ -24,11 +24,11 @@ from winnow_training.data.sources.phrases import Instrument, Sample, grooves, ph
 
 VOICES = {"woman", "man", "child"}
 HELD_OUT = {True: 6, False: 3}
-"""Of so many speakers (True) or instruments and recordings (False) one is held out."""
+"""One of so many speakers (True) or instruments and recordings (False) is held out."""
 NOTES_MIN = 3
 """An instrument with fewer notes of a class is too little to be tested on."""
 PHRASES = {"train": 60, "test": 24}
-"""Of each class, shared out among its instruments …"""
+"""Per class, shared out among its instruments …"""
 PHRASES_MIN = {"train": 12, "test": 8}
 """… but at least so many of each."""
 SHORT_SECONDS, PAUSE_SECONDS = 3.0, (0.1, 0.6)
@@ -105,8 +105,8 @@ PLAYED_ON = {
     "hainguyents13/mechvibes": r"audio/([\w-]+)",
     "Fris0uman/CDDA-Soundpacks": r"/(\w*?)_?\d*\.ogg$",
 }
-"""Of sources with more than one instrument: what of the original path tells it. Other sources are
-one instrument, with which all of its notes were played."""
+"""The part of the original path that tells the instrument, for sources with several. Other sources
+are one instrument, with which all of its notes were played."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def recording(folder: Path, row: dict[str, str]) -> Recording:
 
 
 def owner_of(row: dict[str, str]) -> str:
-    """What must not be split between training and test, by name."""
+    """The owner by name, which must not be split between training and test."""
     source, path = row["source"], row["original_path"]
     if row["speaker"]:
         return row["speaker"]

@@ -84,7 +84,7 @@ CATALAN = (
     "demà serà un dia molt llarg|el mestre explica una història nova"
 ).split("|")
 OWN_SENTENCES = {"msu_ru_nsh_clunits": RUSSIAN, "upc_ca_ona_hts": CATALAN}
-"""Of voices that don't read English."""
+"""Sentences of voices that don't read English."""
 
 
 def clips(share: float = 1.0) -> dict[str, dict[str, list[Clip]]]:

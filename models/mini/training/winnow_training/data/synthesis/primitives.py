@@ -56,7 +56,7 @@ def noise_around(rng: Generator, hertz: Track, width: float) -> Track:
 
 
 def band(track: Track, low: float | None, high: float | None, order: int = 2) -> Track:
-    """What lies between two frequencies; None leaves that side open."""
+    """The part between two frequencies; None leaves that side open."""
     if low is None:
         sections = signal.butter(order, high, "lowpass", fs=RATE, output="sos")
     elif high is None:
