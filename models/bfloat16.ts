@@ -1,8 +1,8 @@
 /**
  * Products of matrices in half the width. A network is written once: its matrices say how wide its
- * products are. What stands in between is float32, which the elementwise kernels of TensorFlow
- * compute several times as fast on a processor; only what goes from one product to the next by
- * being moved stays narrow.
+ * products are. Tensors in between are float32, which the elementwise kernels of TensorFlow compute
+ * several times as fast on a processor; only tensors merely moved from one product to the next stay
+ * narrow.
  */
 import { hasInstructions } from './processor.ts'
 import type { Precision, PrecisionChoice } from './precision.ts'

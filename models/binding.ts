@@ -1,4 +1,4 @@
-/** What this project uses of the native library, whose types the package does not export. */
+/** The used part of the native library, whose types the package does not export. */
 
 export interface Binding {
   readonly TF_Version: string
@@ -32,7 +32,7 @@ export interface Binding {
   removeFunction(name: string): void
   /** Set where nothing is computed: results have a shape, and no numbers. See memory/. */
   readonly givesShapesAlone?: boolean
-  /** What the device's allocator has given out; null where it does not count. Ours, too. */
+  /** Counts of the device's allocator; null if it does not count. Ours, too. */
   memoryStats(): MemoryStats | null
 }
 
@@ -41,7 +41,7 @@ export interface MemoryStats {
   inUse: number
   /** The most that was in use since the last call. */
   peak: number
-  /** What it may give out at most; 0: it does not say. */
+  /** The allocator's limit; 0: it does not say. */
   limit: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * What TensorFlow and NVIDIA's libraries are told by the environment, which they read as they are
+ * Settings of TensorFlow and NVIDIA's libraries in the environment, which they read as they are
  * loaded. Whatever an operator sets has precedence. Why: docs/decisions/gpu-defaults.md.
  */
 

@@ -11,11 +11,11 @@ import { loadSamAudio } from './sam-audio/sam-audio.ts'
 
 export interface ModelOptions {
   /**
-   * Of the built-in model: holds `model.safetensors`, `tokenizer.json` and `tokenizer_config.json`
+   * The built-in model's: holds `model.safetensors`, `tokenizer.json` and `tokenizer_config.json`
    * of its text encoder.
    */
   textEncoderFolder: string
-  /** Of the products in the built-in model's blocks, or in SAM-Audio's transformers. */
+  /** For products in the built-in model's blocks, or in SAM-Audio's transformers. */
   precision: PrecisionChoice
 }
 

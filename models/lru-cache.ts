@@ -1,4 +1,4 @@
-/** What is made once by name and remembered: the latest used ones of it. */
+/** Remembers values made by name: the latest used ones. */
 export class LruCache<T> {
   readonly #sizeMax: number
   readonly #forget: (value: T, name: string) => void
@@ -14,7 +14,7 @@ export class LruCache<T> {
     this.#forget = forget
   }
 
-  /** What `make` made for this name. */
+  /** Gives the remembered value, or that of `make`. */
   get(name: string, make: () => T): T {
     const value = this.#remembered.get(name) ?? make()
     this.#remembered.delete(name)

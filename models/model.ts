@@ -1,5 +1,5 @@
 /**
- * What a model is. A **head** is one thing that is asked of a chunk: a prompt, and which candidate
+ * Defines a model. A **head** is one thing that is asked of a chunk: a prompt, and which candidate
  * of it. A **lane** is a chunk on its way through the model for one head, or for several that one
  * pass answers, with its own place in its own step plan; lanes of any requests are stepped together
  * in one batch.
@@ -36,7 +36,7 @@ export interface Span {
  * both have. A model's own; whoever hands it on does not read it.
  */
 export interface OverlapState {
-  /** Where it begins in the mixture, in samples. */
+  /** Its start in the mixture, in samples. */
   startSample: number
   states: Float32Array
 }
@@ -46,7 +46,7 @@ export interface ChunkRequest {
   chunk: Chunk
   spans: readonly Span[]
   acceleration: Acceleration
-  /** Where the chunk starts in its mixture, in samples (absent: 0). */
+  /** Start of the chunk in its mixture, in samples (absent: 0). */
   startSample?: number
   /** How many samples at its end the next chunk has too (absent: 0): their states are kept. */
   overlapSamples?: number
@@ -59,7 +59,7 @@ export interface ChunkRequest {
 /** One thing that is asked of a chunk. */
 export interface Head {
   prompt: string
-  /** Of a model with stems: those whose sum is the target. */
+  /** Stems whose sum is the target, if the model has stems. */
   stems?: readonly string[]
   /**
    * Seeds whatever is random, so that a request tried again gives the same answer. 32 bits, the
@@ -86,14 +86,14 @@ export interface Lane {
   stepsDone: number
 }
 
-/** What a prompt may mean to a model with named classes. */
+/** A possible meaning of a prompt to a model with named classes. */
 export interface Meaning {
   name: string
   /** From 0 to 1. */
   probability: number
 }
 
-/** What a model found out about a prompt in one chunk; absent parts: it does not tell. */
+/** A model's finding about a prompt in one chunk; absent parts: it does not tell. */
 export interface Found {
   /** How probable it is that the prompted sound is in the chunk. */
   match?: number | undefined
@@ -103,7 +103,7 @@ export interface Found {
   meanings?: readonly Meaning[] | undefined
   /** The nearest class; null: none is near the prompt. */
   understoodAs?: string | null | undefined
-  /** What the target holds instead, where no class is near; absent: what the nearest one found. */
+  /** The target's content instead, if no class is near; absent: what the nearest one found. */
   substitute?: string | undefined
   /** Names to try instead, where no class is near, the likeliest first. */
   nearest?: readonly string[] | undefined
@@ -119,11 +119,11 @@ export interface HeadResult extends Found {
    */
   score: number
   /**
-   * Where the target was predicted to sound, in order; empty: nowhere, and then nothing was
-   * silenced. Absent: not requested.
+   * Predicted spans of the target, in order; empty: nowhere, and then nothing was silenced. Absent:
+   * not requested.
    */
   predictedSpans?: readonly Span[]
-  /** Where it was asked for. */
+  /** Present if it was asked for. */
   overlapState?: OverlapState
 }
 
@@ -143,7 +143,7 @@ export interface ModelDescription {
   answers: 'text' | 'stems'
   /** Empty of a model that answers text. */
   stems: readonly string[]
-  /** Of the sounds that a model for text knows; absent: it has no such list. */
+  /** Sounds that a model for text knows; absent: it has no such list. */
   names?: readonly string[]
   /** Frames that one second of media occupies in a batch. */
   framesPerSecond: number
@@ -166,7 +166,7 @@ export interface ModelDescription {
   joining: Joining
   /** The most overlap of neighbouring chunks that pays, in seconds. */
   overlapSecondsMax: Readonly<Record<Acceleration, number>>
-  /** What each acceleration does, in a few words. */
+  /** Describes each acceleration in a few words. */
   passes: Readonly<Record<Acceleration, string>>
   /** Whether chunks follow the one before, so that they are separated one after the other. */
   needsPreviousChunk: boolean
@@ -183,7 +183,7 @@ export interface ModelDescription {
 
 export interface Model {
   readonly description: ModelDescription
-  /** What an operator should know of how it was loaded, in sentences. */
+  /** Notes for an operator about its loading, in sentences. */
   readonly warnings: readonly string[]
   /**
    * Opens all that is asked of a chunk, which shares what is computed of the chunk alone.

@@ -7,7 +7,7 @@ import { tf, type Tensor } from './tensor.ts'
 /** Samples beyond this, and what is no number, are read as silence. */
 const SAMPLE_MAX = 1e6
 
-/** What a network of the model is asked for, of every row. */
+/** A question to a network of the model, for every row. */
 export interface Pass<Network> {
   network: Network
   /** For each head of the lane, the network's outputs whose sum is its part of the target. */
@@ -36,7 +36,7 @@ export class PassLane<Network> implements Lane {
   readonly #plan: PassLanePlan<Network>
   /** [rows][width]. */
   readonly #rows: readonly (readonly Float32Array[])[]
-  /** Of each head and row, [width][samples]: the sum of the passes so far. */
+  /** Per head and row, [width][samples]: the sum of the passes so far. */
   readonly #targets: Float32Array[][][]
 
   constructor(plan: PassLanePlan<Network>) {
@@ -143,7 +143,7 @@ export function stepTogether<Network>(
   }
 }
 
-/** What the answers of such a model have in common: it ranks nothing. */
+/** Common part of such a model's answers: it ranks nothing. */
 export const resultsOf = <Network>(
   lane: PassLane<Network>,
   foundOf: (head: number) => Partial<HeadResult>,

@@ -5,7 +5,7 @@ import { pad, tf, type Tensor } from './tensor.ts'
 const WINDOW = 2_048
 const HOP = 512
 
-/** Of the target's mean power: where it is softer, nothing tells where it is. */
+/** Share of the target's mean power below which nothing tells where it is. */
 const POWER_SHARE_MIN = 1e-6
 
 /** Power far below any sound's: nothing is divided by 0. */
@@ -13,8 +13,8 @@ const TINY = 1e-30
 
 /**
  * Each channel's least-squares filter of the target, bin by bin over the whole chunk: of all
- * targets that are filtered so, the one that leaves the least of the mixture. What the target
- * itself sounds like stays.
+ * targets that are filtered so, the one that leaves the least of the mixture. The target's own
+ * sound stays.
  * @param mixture [channels][samples]
  * @param target of the channels' mean
  * @returns [channels][samples]; of one channel the target itself

@@ -5,7 +5,7 @@ export const PRECISIONS = ['float32', 'bfloat16'] as const
 
 export type Precision = (typeof PRECISIONS)[number]
 
-/** What an operator may ask for; `auto`: bfloat16 where the device computes it fast. */
+/** An operator's choices; `auto`: bfloat16 where the device computes it fast. */
 export const PRECISION_CHOICES = ['auto', ...PRECISIONS] as const
 
 export type PrecisionChoice = (typeof PRECISION_CHOICES)[number]

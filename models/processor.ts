@@ -1,4 +1,4 @@
-/** What the processor can do. */
+/** Reads the processor's abilities. */
 import { readFileSync } from 'node:fs'
 
 let flags: string | undefined

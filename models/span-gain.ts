@@ -55,7 +55,10 @@ function edge(distance: number): number {
   return 0.5 - 0.5 * Math.cos(Math.PI * progress)
 }
 
-/** Where the target may sound: disjoint, in order, neighbours merged, possibly without end. */
+/**
+ * Ranges in which the target may sound: disjoint, in order, neighbours merged, possibly without
+ * end.
+ */
 export function audibleRanges(spans: readonly Span[]): Range[] {
   const times = spans.flatMap(({ start, end }) => [start, end]).sort((a, b) => a - b)
   const edges = [Number.NEGATIVE_INFINITY, ...times, Number.POSITIVE_INFINITY]

@@ -42,7 +42,7 @@ export const backendVersion = (): string => `tensorflow ${binding.TF_Version}`
 
 export const deviceKind = (): 'cpu' | 'gpu' => (native.isUsingGpuDevice ? 'gpu' : 'cpu')
 
-/** What an operator should know of the device: a build for GPUs computes without one as well. */
+/** Warns an operator about the device: a build for GPUs computes without one as well. */
 export const deviceWarnings = (): string[] => warningsFor(deviceKind(), existsSync(CUDA_LIBRARIES))
 
 /** @param hasCuda whether the native library is the build for GPUs */
@@ -55,7 +55,7 @@ export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =
       ]
     : []
 
-/** Where set-up lays NVIDIA's libraries, of the build for GPUs only. */
+/** Set-up's folder of NVIDIA's libraries, in the build for GPUs only. */
 const CUDA_LIBRARIES = join(
   dirname(createRequire(import.meta.url).resolve('@tensorflow/tfjs-node-gpu/package.json')),
   'deps/nvidia',

@@ -20,9 +20,9 @@ export interface StoredTensor {
  * what is there is gone with the next use. Fresh room for each tensor would stay until the
  * collector of garbage comes by, next to the native library's copy.
  *
- * What is read lies at its end, and is widened towards its beginning, where what is laid otherwise
- * lies. The native library makes no copy of what begins at a multiple of 64 bytes, but goes on
- * reading it there; so everything here begins beside one.
+ * Stored numbers lie at its end, and are widened towards its beginning, where numbers in another
+ * layout lie. The native library makes no copy of data that begins at a multiple of 64 bytes, but
+ * goes on reading it there; so everything here begins off one.
  */
 export class Scratch {
   #room: ArrayBuffer
@@ -72,7 +72,7 @@ const bytesFor = (numbers: number): number => 4 * numbers + 3 * ALIGNMENT
 export interface NumberFormat {
   /** Bytes of one number. */
   readonly width: number
-  /** Of bytes that begin where a number of four bytes may. */
+  /** Decodes bytes that begin where a number of four bytes may. */
   decode(bytes: Uint8Array<ArrayBuffer>, scratch?: Scratch): Float32Array | Int32Array
 }
 
@@ -118,7 +118,7 @@ const halvesOf = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): 
 const roomFor = (count: number, scratch: Scratch | undefined): Float32Array<ArrayBuffer> =>
   scratch?.widened(count) ?? new Float32Array(count)
 
-/** What each of the 65,536 patterns stands for: a table is ten times faster than arithmetic. */
+/** Values of all 65,536 patterns: a table is ten times faster than arithmetic. */
 let allHalves: Float32Array | undefined
 
 function widenHalf(bits: number): number {

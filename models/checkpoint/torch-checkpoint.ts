@@ -98,7 +98,7 @@ export const openTorchCheckpoint = (file: string): ReadonlyMap<string, StoredTen
   stateDictOf(file, readTorchFile(file))
 
 /**
- * What torch.save wrote, whatever it is, with `stateDictOf` for the dictionaries of tensors in it.
+ * Reads whatever torch.save wrote; `stateDictOf` finds the dictionaries of tensors in it.
  * @param globals what further names of Python stand for, as `unpickle` takes them
  * @throws Error naming the file when it is damaged, or holds what is refused
  */

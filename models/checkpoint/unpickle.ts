@@ -6,11 +6,11 @@
 
 export interface PickleWorld {
   /**
-   * What the names `module.name` stand for; other names are refused. A function may be called: its
-   * one argument is the list of those that the pickle gives. Anything else is a mere value.
+   * Values for the names `module.name`; other names are refused. A function may be called: its one
+   * argument is the list of those that the pickle gives. Anything else is a mere value.
    */
   globals: Readonly<Record<string, unknown>>
-  /** What an object is that is kept outside of the pickle. */
+  /** Gives an object that is kept outside of the pickle. */
   persistent(id: unknown): unknown
 }
 

@@ -11,7 +11,7 @@ interface WeightsFile {
   readonly name: string
   readonly tensors: ReadonlyMap<string, StoredTensor>
   readonly unread: Set<string>
-  /** What was wrong so far with weights asked for; null: the first such thing is thrown at once. */
+  /** Faults of weights asked for so far; null: the first is thrown at once. */
   readonly faults: string[] | null
   readonly scratch: Scratch
 }
@@ -48,7 +48,7 @@ function shardsOf(name: string): unknown[] {
   }
 }
 
-/** Where nothing is computed nothing is read. */
+/** Without computing nothing is read. */
 const NO_NUMBERS = new Float32Array(0)
 
 /** A view of a weights file from one path downwards. */
@@ -80,7 +80,7 @@ export class Weights {
   }
 
   /**
-   * What `load` makes of all weights of a file, as `open` takes it.
+   * Loads from all weights of a file, as `open` takes it.
    * @throws Error naming the file and every weight that is missing, misshapen or unread
    */
   static read<T>(name: string, load: (weights: Weights) => T): T {

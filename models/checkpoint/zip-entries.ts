@@ -34,7 +34,7 @@ interface Directory {
 interface Record {
   name: string
   bytes: number
-  /** Where the entry's own header begins, and what follows the entry begins at the latest. */
+  /** Start of the entry's own header, and the latest start of what follows the entry. */
   start: number
   end: number
 }

@@ -1,7 +1,7 @@
 /**
- * What is computed again and again in the same shapes, run as one graph. Step by step, the native
- * library goes through memory for every sum and every product; of a graph it joins what follows a
- * matrix product with it, writes results over what is not needed any more, and is called once.
+ * Compiles repeated computations of one shape into a graph. Step by step, the native library goes
+ * through memory for every sum and every product; in a graph it joins a matrix product with the
+ * operations after it, writes results over values no longer needed, and is called once.
  */
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
@@ -17,7 +17,7 @@ export const WARM_UP_CALLS = CALLS_BEFORE + 1
 
 /** Shapes whose calls are counted. */
 const SHAPES_COUNTED = 64
-/** Of them, those that have a graph: one of a thousand operations takes some 7 MiB. */
+/** Shapes that have a graph: one of a thousand operations takes some 7 MiB. */
 const GRAPHS_HELD = 12
 
 /** The version of graphs that TensorFlow 2.21 makes. */
@@ -28,9 +28,9 @@ const GraphDef = protobuf
   .lookupType('tensorflow.GraphDef')
 
 /**
- * `forward`, as a graph once it has been called some times with inputs of the same shapes. What it
- * takes and gives are tensors, null, and objects of these. Besides its inputs it may use tensors
- * that stay, and what it makes itself; it must not read any, nor do anything else.
+ * `forward`, as a graph once it has been called some times with inputs of the same shapes. It takes
+ * and gives tensors, null, and objects of these. Besides its inputs it may use tensors that stay,
+ * and what it makes itself; it must not read any, nor do anything else.
  */
 export function compiled<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O,
@@ -53,7 +53,7 @@ export function compiled<I extends readonly unknown[], O>(
 
 const none = () => ({ count: 0 })
 
-/** Where there are tensors, and where null. */
+/** Marks the places of tensors and of null. */
 function placesIn(value: unknown): string {
   if (value === null) return '-'
   if (value instanceof tf.Tensor) return 'x'
@@ -105,7 +105,7 @@ function record<O>(run: () => O, given: readonly Stored[]): Graph<O> {
   }
 }
 
-/** Of all graphs that were made, so that no two have one name. */
+/** Count of all graphs made, so that no two have one name. */
 let made = 0
 let held = 0
 
@@ -118,7 +118,7 @@ export const graphsHeld = (): number => held
  */
 class Graph<O> {
   readonly #name = `${GRAPH_NAME}${(made += 1)}`
-  /** What is given besides the inputs. */
+  /** Inputs besides those of a call. */
   readonly #heldIds: number[]
   readonly #outputs: O
   readonly #outputCount: number

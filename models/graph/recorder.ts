@@ -12,7 +12,7 @@ export interface GraphNode {
   attr: Record<string, object>
 }
 
-/** What a graph is given at every run: under a name, the tensor of an id. */
+/** A graph's input at every run: under a name, the tensor of an id. */
 export interface Feed {
   name: string
   id: number
@@ -25,7 +25,7 @@ export class Recorder {
   /** First the inputs in their order, then whatever else was used: weights. */
   readonly feeds: Feed[] = []
   readonly #native: Binding
-  /** What gives the tensor of an id: the output of a node. */
+  /** Node output that gives the tensor of an id. */
   readonly #values = new Map<number, string>()
 
   constructor(native: Binding, inputs: readonly Stored[]) {
@@ -57,7 +57,7 @@ export class Recorder {
     return answer
   }
 
-  /** What JavaScript gives while recording is the same at every run. */
+  /** A tensor that JavaScript makes while recording is the same at every run. */
   #createTensor(shape: readonly number[], dtype: number, values: NodeJS.TypedArray): number {
     const id = this.#ownCopy(this.#native.createTensor(shape, dtype, values))
     const tensorContent = Buffer.copyBytesFrom(values)

@@ -9,7 +9,9 @@ import { readHTDemucsConfig, type HTDemucsConfig } from './config.ts'
 import { loadNetwork } from './network/network.ts'
 import { spectrumFrames } from './spectrum.ts'
 
-/** Of a segment, what it has in common with the next: as `apply_model` of the reference has it. */
+/**
+ * Share of a segment that it has in common with the next: as `apply_model` of the reference has it.
+ */
 const OVERLAP = 0.25
 
 /** @throws Error naming the file when weights are missing, misshapen or unread */

@@ -1,4 +1,4 @@
-/** What installed models have in common, as descriptions. */
+/** Describes installed models: the parts that all have in common. */
 import { createHash } from 'node:crypto'
 import type { ModelDescription } from '../model.ts'
 import type { ModelRecord } from './record.ts'
@@ -36,7 +36,7 @@ export function describeInstalled(
   }
 }
 
-/** Of one file its own; of several that of their list. */
+/** One file's own; for several that of their list. */
 function weightsSha256Of(sums: readonly string[]): string {
   if (sums.length === 1) return sums[0]!
   return createHash('sha256').update(sums.join('\n')).digest('hex')

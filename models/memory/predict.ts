@@ -1,8 +1,8 @@
 /**
- * The memory that a model takes on its device: of its weights, and of lanes on their way through
+ * The memory that a model takes on its device: for its weights, and for lanes on their way through
  * it. Found by taking lanes through the model on shapes alone (shape-binding.ts), operation by
- * operation, so that it holds for any model and size. What libraries need for themselves
- * (workspaces of convolutions, fragments of the allocator) comes on top.
+ * operation, so that it holds for any model and size. Libraries' own memory (workspaces of
+ * convolutions, fragments of the allocator) comes on top.
  */
 import { openLane, type Lane, type Model } from '../model.ts'
 import { onShapes } from './shape-binding.ts'
@@ -10,18 +10,18 @@ import { onShapes } from './shape-binding.ts'
 export interface MemoryPrediction {
   /** As they are held, in the width of the products. */
   weightsBytes: number
-  /** Of the chunks that the rest is for. */
+  /** Length of the chunks that the rest is for. */
   chunkSeconds: number
-  /** Of a lane of such a chunk. */
+  /** A lane's, with such a chunk. */
   frames: number
-  /** Of each call on their way: opening, every step, closing. */
+  /** Needs per call: opening, every step, closing. */
   calls: CallNeed[]
 }
 
 interface CallNeed {
   /** The most that one lane takes, weights excluded. */
   firstBytes: number
-  /** What each further lane in the same batch adds to it. */
+  /** Addition of each further lane in the same batch. */
   nextBytes: number
 }
 
@@ -53,7 +53,7 @@ export function predictMemory(
 
 interface Taken {
   frames: number
-  /** Of each call. */
+  /** Per call. */
   bytes: number[]
 }
 
@@ -64,7 +64,7 @@ export const bytesFor = (lanes: number, { calls }: MemoryPrediction): number =>
 /** Lanes in one batch, each of a chunk of its own. */
 export interface LaneLoad {
   lanes: number
-  /** Of each chunk. */
+  /** Length of each chunk. */
   seconds: number
 }
 
@@ -93,7 +93,7 @@ export function takeThrough(
   return rows * frames
 }
 
-/** Of a model that takes any rate. */
+/** For a model that takes any rate. */
 const USUAL_RATE = 44_100
 
 function openLongLane(model: Model, seconds: number, seed: number): Lane {
@@ -114,8 +114,7 @@ function openLongLane(model: Model, seconds: number, seed: number): Lane {
 }
 
 /**
- * Of the free memory, what batches may take: the rest is for lanes that wait, workspaces and
- * fragments.
+ * Share of the free memory for batches: the rest is for lanes that wait, workspaces and fragments.
  */
 const SHARE_OF_FREE = 0.7
 

@@ -7,7 +7,7 @@ import type { Attribute, Binding, Stored } from '../binding.ts'
 import { native } from '../tensor.ts'
 import { resultsOf, TYPES, WIDTHS, type Result, type Shaped } from './shape-rules.ts'
 
-/** What the allocators of TensorFlow round up to. */
+/** TensorFlow's allocators round up to it. */
 const ROUNDING_BYTES = 256
 
 /** Values that are kept of what JavaScript gives: no more are needed of a shape or axes. */
@@ -26,7 +26,7 @@ interface Kept extends Shaped {
   room: Room
 }
 
-/** What is in use, and the most that was since it was last asked for. */
+/** Counts the bytes in use, and the most since the last question. */
 export class ShapeMemory {
   #inUse = 0
   #peak = 0

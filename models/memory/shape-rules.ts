@@ -1,12 +1,12 @@
 /** The shape and type that an operation of the native library gives, from those it is given. */
 import type { Attribute } from '../binding.ts'
 
-/** What is known of a tensor without its numbers. */
+/** A tensor without its numbers. */
 export interface Shaped {
   shape: readonly number[]
   /** A number of TensorFlow's DataType. */
   dtype: number
-  /** Of what was made in JavaScript: shapes, axes and the like. */
+  /** Known if made in JavaScript: shapes, axes and the like. */
   values?: ArrayLike<number> | undefined
 }
 
@@ -21,7 +21,7 @@ export const WIDTHS: Readonly<Record<number, number>> = { 1: 4, 3: 4, 8: 8, 10: 
 
 interface Call {
   inputs: readonly Shaped[]
-  /** Of an attribute by its name. */
+  /** Value of an attribute by its name. */
   attribute(name: string): Attribute['value'] | undefined
   outputs: number
 }
@@ -56,7 +56,7 @@ function numbersOf(inputs: readonly Shaped[], place: number): number[] {
 
 const same: Rule = ({ inputs }) => [{ shape: at(inputs, 0).shape, dtype: at(inputs, 0).dtype }]
 
-/** Of two that broadcast; `dtype`: another one than theirs. */
+/** Shape of two that broadcast; `dtype`: another one than theirs. */
 const broadcast =
   (dtype?: number): Rule =>
   ({ inputs }) => {

@@ -9,7 +9,7 @@ import { Weights } from '../checkpoint/weights.ts'
 import { readRoformerConfig } from './config.ts'
 import { loadNetwork } from './network/network.ts'
 
-/** Of a chunk, over which its weights rise and fall: as `demix` of the reference has them. */
+/** The chunk's part over which its weights rise and fall: as `demix` of the reference has them. */
 const FADE_SHARE = 10
 
 /** Weights are above 0: the first and the last sample of a song are in one chunk alone. */

@@ -24,7 +24,7 @@ export interface BertSizes {
   firstPosition: number
   /** Kinds of texts; all tokens here are of the first. */
   types: number
-  /** Of the norms. */
+  /** The norms'. */
   epsilon: number
 }
 

@@ -10,9 +10,9 @@ const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' })
 const GRAPHEME_BYTES_MAX = 5
 
 /**
- * What a `precompiled_charsmap` does to a text, as the Rust tokenizers apply it: a grapheme, or
- * else each of its characters, gives way to the replacement of the shortest of its beginnings that
- * the table has.
+ * Applies a `precompiled_charsmap` to a text, as the Rust tokenizers do: a grapheme, or else each
+ * of its characters, gives way to the replacement of the shortest of its beginnings that the table
+ * has.
  * @throws Error when it is damaged
  */
 export function loadCharsmap(base64: string): (text: string) => string {

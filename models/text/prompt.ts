@@ -1,4 +1,4 @@
-/** What a prompt is to a model, whatever its punctuation and capitals. */
+/** Normalises a prompt for a model, whatever its punctuation and capitals. */
 
 /** The normalised form of a prompt: lower case, with no final punctuation. */
 export function modelPrompt(prompt: string): string {
