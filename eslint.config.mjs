@@ -1,4 +1,4 @@
-// What types can show and the compiler does not: promises that nobody awaits, and their kin.
+// Finds what types show and the compiler does not, such as promises that nobody awaits.
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
