@@ -1,6 +1,6 @@
 /**
- * What a screen reader gets from the page: where the focus goes when what had it is gone, and what
- * is said of what changes. docs/playground.md tells what Orca made of it.
+ * Tests the page for screen readers: where the focus goes when its element is gone, and which
+ * changes are said. docs/playground.md tells what Orca made of it.
  */
 
 import assert from 'node:assert/strict'
@@ -79,7 +79,7 @@ async function focusGoesOn({ t, winnow, browser }: Place): Promise<void> {
   await focusIsOn(page, '#sign-in')
 }
 
-/** What is said is what has happened, and no number that changes all the time. */
+/** The page says what has happened, and no number that changes all the time. */
 async function saysWhatHappens(place: Place): Promise<void> {
   const page = await signedIn(place)
   await listen(page)

@@ -21,7 +21,7 @@ async function allowPages({ client, bucket }: S3, origin: string): Promise<void>
   await client.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration }))
 }
 
-/** What the page asks the bucket for, each with the names of its headers. */
+/** Calls of the page to the bucket, each with the names of its headers. */
 function watch(page: Page, { endpoint }: S3): { call: string; headers: Promise<string[]> }[] {
   const seen: { call: string; headers: Promise<string[]> }[] = []
   page.on('request', (request) => {

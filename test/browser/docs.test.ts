@@ -24,7 +24,7 @@ before(async (t) => {
   url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/docs`
 })
 
-/** Of a phone and of a window. */
+/** Widths of a phone and of a window. */
 const WIDTHS = [320, 1_100]
 
 async function assertFits(page: Page, address: string, width: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** What was separated leaves the page: in each format, with its picture, and all at once. */
+/** Saves separated sounds from the page: in each format, with its picture, and all at once. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

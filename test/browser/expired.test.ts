@@ -1,4 +1,4 @@
-/** What the page shows of what has outlived its time: the real gateway, on a clock of the test. */
+/** Shows media past its time in the page: the real gateway, on a clock of the test. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'

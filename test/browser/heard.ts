@@ -1,4 +1,4 @@
-/** What a page plays, taken where it leaves for the loudspeakers. */
+/** Records a page's sound at its way to the loudspeakers. */
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -64,7 +64,7 @@ export async function assertHeard(
   }
 }
 
-/** Where a block is most like a part of the signal, and how loud it is there. */
+/** The part of the signal that a block is most like, and how loud it is there. */
 function bestFit(block: readonly number[], signal: Float32Array) {
   const own = block.reduce((sum, x) => sum + x * x, 0)
   let best = { correlation: 0, gain: 0 }

@@ -40,7 +40,7 @@ const model = (name: string, stems: readonly string[]) => ({
   engine_ids: [],
 })
 
-/** What the service would list with a model for songs. */
+/** Signs in to a service that lists a model for songs too. */
 async function signedInWithStems({ t, winnow, browser }: Place): Promise<Page> {
   const context = await browser.newContext()
   t.after(() => context.close())

@@ -46,7 +46,7 @@ async function showsTheService(page: Page, failedId: string): Promise<void> {
 interface NewAccount {
   name: string
   isMetered: boolean
-  /** What the table shows of its balance. */
+  /** The shown balance. */
   balance: string
 }
 

@@ -88,7 +88,7 @@ async function comparesAtEqualLoudness(place: Place): Promise<void> {
 
 const positionOf = (page: Page) => page.getByLabel('Position in seconds').inputValue().then(Number)
 
-/** What is drawn with the mouse on any lane is played again and again, as its lanes are set. */
+/** A range drawn with the mouse on any lane is played again and again, as its lanes are set. */
 async function loopsWhatIsDrawn(place: Place): Promise<void> {
   const page = await signedIn(place)
   await listen(page)

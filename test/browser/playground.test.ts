@@ -51,7 +51,7 @@ async function fromDropToNullTest(place: Place): Promise<void> {
   await assertSound(page)
 }
 
-/** What is heard is what the service has stored: solo and mute pick lanes, gains scale them. */
+/** The played sound is the stored one: solo and mute pick lanes, gains scale them. */
 async function assertSound(page: Page): Promise<void> {
   const saved = page.waitForEvent('download')
   await page.getByRole('link', { name: /^Download piano/ }).click()
@@ -351,7 +351,7 @@ async function allOptions(place: Place): Promise<void> {
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.flac')
 }
 
-/** Of a video the track of its sound can be chosen, of other media not. */
+/** A video lets the user choose the track of its sound, other media does not. */
 async function audioTrack(place: Place): Promise<void> {
   const page = await signedIn(place)
   const path = join(place.winnow.folder, 'film.mkv')

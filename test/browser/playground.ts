@@ -1,4 +1,4 @@
-/** What tests of the page at `/` do in it. */
+/** Steps of tests in the page at `/`. */
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -82,7 +82,7 @@ async function severalFiles(place: Place, arrival: Arrival): Promise<void> {
   await list.getByRole('status').getByText('2 of 2 separated', { exact: true }).waitFor()
 }
 
-/** What was canceled while it was submitted is canceled after the reload, or was never made. */
+/** A request canceled while it was submitted is canceled after the reload, or was never made. */
 async function canceled(place: Place): Promise<void> {
   const page = await signedIn(place)
   const one = ['one canceled.wav']
@@ -124,7 +124,7 @@ async function ends(place: Place, names: readonly string[]): Promise<void> {
   }
 }
 
-/** What the service has refused is not submitted again, and is forgotten with its source. */
+/** A refused request is not submitted again, and is forgotten with its source. */
 async function refused(place: Place): Promise<void> {
   const page = await signedIn(place)
   let submits = 0

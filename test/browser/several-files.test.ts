@@ -241,7 +241,7 @@ async function cancels(place: Place): Promise<void> {
   )
 }
 
-/** What was submitted goes on; of what was not, the page says so. */
+/** Submitted files go on; the page names those that were not submitted. */
 async function reloads(place: Place): Promise<void> {
   const names = ['1.wav', '2.wav', '3.wav', '4.wav', '5.wav', '6.wav']
   const paths = await writeSounds(join(place.winnow.folder, 'reload'), names)

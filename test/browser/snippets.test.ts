@@ -20,7 +20,7 @@ import { wavBytes } from '../harness/wav.ts'
 /** A name that every language has to quote. */
 const NAME = `a "friend's" song.wav`
 
-/** What the button puts on the clipboard. */
+/** The button's text on the clipboard. */
 async function copied(page: Page, language: string): Promise<string> {
   await page.getByRole('button', { name: language, exact: true }).click()
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
@@ -28,7 +28,7 @@ async function copied(page: Page, language: string): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText())
 }
 
-/** What a program prints. @throws Error with it when it fails */
+/** A program's output. @throws Error with it when it fails */
 const run = (folder: string, words: readonly [string, ...string[]], env: NodeJS.ProcessEnv = {}) =>
   new Promise<string>((resolve, reject) => {
     const [program, ...rest] = words
@@ -59,7 +59,7 @@ async function chooseAddress(page: Page, address: string): Promise<void> {
   await page.getByLabel('Prompt 1').fill('noise')
 }
 
-/** What the last requests asked for, as the service has it. */
+/** The last requests' options, as the service has them. */
 async function asked({ folder }: Winnow, count: number) {
   const store = await openSqlite(join(folder, 'winnow.db'))
   try {
@@ -74,7 +74,7 @@ async function asked({ folder }: Winnow, count: number) {
   }
 }
 
-/** What the last request gave lies in the folder: each sound under its own name. */
+/** The folder holds the last request's sounds: each under its own name. */
 async function assertSaved({ client }: Winnow, folder: string): Promise<void> {
   const { data: latest } = await client.list({ limit: 1 })
   const { data } = await client.result(latest[0]!)
