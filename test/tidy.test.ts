@@ -49,6 +49,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
 
 /** Written by `npm run winnow -- client-types`. */
 const GENERATED = 'clients/typescript/api.ts'
+const GENERATED_PYTHON = 'clients/python/src/winnow_client/_api.py'
 
 const LINES_MAX = 400
 const COLUMNS_MAX = 100
@@ -79,13 +80,14 @@ interface Source {
   imports: string[]
 }
 
-const sources: Source[] = [...Object.keys(MAY_IMPORT), ...FREE].flatMap((folder) =>
+const paths = [...Object.keys(MAY_IMPORT), ...FREE].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true })
     .map((file) => join(folder, String(file)))
-    .filter((path) => /\.(tsx?|mjs)$/.test(path) && !/node_modules|\/(dist|venv)\//.test(path))
-    .filter((path) => path !== GENERATED)
-    .map(readSource),
+    .filter((path) => !/node_modules|\/(dist|venv)\//.test(path)),
 )
+const sources: Source[] = paths
+  .filter((path) => /\.(tsx?|mjs)$/.test(path) && path !== GENERATED)
+  .map(readSource)
 
 function readSource(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8')
@@ -294,6 +296,39 @@ test('nothing is left half done or switched off', () => {
     assert.ok(!/@ts-(ignore|nocheck)/.test(text), `${path} switches the types off`)
     assert.ok(!/\btest\.(only|skip|todo)\(/.test(text), `${path} skips or singles out a test`)
   }
+})
+
+/** The marker of a line of comment, and its text. */
+const COMMENT = /^\s*(\{?\/\*\*?|\/\/|\*(?!\/)|"""|#(?=\s|$)) ?(.*)$/
+
+/** Numbers of the lines that begin a comment, or a paragraph of it, in a way that hides its subject. */
+const badOpenings = (text: string): number[] =>
+  text.split('\n').flatMap((line, i, lines) => {
+    const [, marker, words = ''] = COMMENT.exec(line) ?? []
+    const [, before, wordsBefore] = COMMENT.exec(lines[i - 1] ?? '') ?? []
+    const isContinued =
+      marker === before && wordsBefore !== '' && /^(\/\/|\*|#)$/.test(marker ?? '')
+    return /^(Of|What|Where)\b/.test(words) && !isContinued ? [i + 1] : []
+  })
+
+test('a comment opens with what a thing is or does', () => {
+  for (const opening of [
+    '/** What',
+    '/**\n * Of',
+    '/**\n * A.\n *\n * Where',
+    'a\n// Of',
+    '"""What',
+  ]) {
+    assert.equal(badOpenings(opening).length, 1, opening)
+  }
+  for (const continued of ['/**\n * Some\n * Of', '// Some\n// What', '/** Whatever', '"What"']) {
+    assert.deepEqual(badOpenings(continued), [], continued)
+  }
+  const python = paths.filter((path) => path.endsWith('.py') && path !== GENERATED_PYTHON)
+  const found = [...sources, ...python.map(readSource)]
+    .filter(({ path }) => !path.startsWith('web/'))
+    .flatMap(({ path, text }) => badOpenings(text).map((line) => `${path}:${line}`))
+  assert.deepEqual(found, [], 'not with Of, What or Where: "Bytes of the file", "Reads the file"')
 })
 
 test('relative links of documents lead somewhere', () => {
