@@ -29,6 +29,8 @@ export interface PassDeps {
   /** Ends all that is under way. */
   signal: AbortSignal
   spans: LaneSpans
+  /** Passes of the job, which share its memory. */
+  passes: number
   onProgress(): void
   /** A chunk failed: what the others make is of no use. */
   onFailed(error: unknown): void
@@ -94,7 +96,8 @@ export class ModelPass {
     })
     this.#candidates = model.givesCandidates ? options.reranking_candidates : 1
     const heads = wanted.length * this.#candidates
-    const chunksAtOnce = Math.floor(headsAtOnce(this.plan.chunkSamples * channels) / heads)
+    const atOnce = headsAtOnce(this.plan.chunkSamples * channels, deps.passes)
+    const chunksAtOnce = Math.floor(atOnce / heads)
     this.#inFlightMax = model.needsPreviousChunk
       ? 1
       : Math.max(1, Math.min(deps.config.chunksInFlightMax, chunksAtOnce))

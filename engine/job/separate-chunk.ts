@@ -31,10 +31,13 @@ const JOB_BYTES_MAX = 2 ** 28
  */
 const CHUNKS_HELD_BY_HEAD = 7
 
-/** Heads that one job may have open at once, of chunks with so many samples over all channels. */
-export function headsAtOnce(chunkSamples: number): number {
+/**
+ * Heads that each of the job's passes may have open at once, of chunks with so many samples over
+ * all channels.
+ */
+export function headsAtOnce(chunkSamples: number, passes: number): number {
   const bytes = CHUNKS_HELD_BY_HEAD * Float32Array.BYTES_PER_ELEMENT * Math.max(1, chunkSamples)
-  return Math.max(1, Math.floor(JOB_BYTES_MAX / bytes))
+  return Math.max(1, Math.floor(JOB_BYTES_MAX / passes / bytes))
 }
 
 export interface ChunkDeps {
@@ -42,6 +45,8 @@ export interface ChunkDeps {
   model: ModelDescription
   signal: AbortSignal
   candidates: number
+  /** Passes of the job, which share its memory. */
+  passes: number
   /** Hertz, of the chunk. */
   sampleRate: number
   onStep(share: number): void
@@ -84,7 +89,7 @@ export async function separateChunk(
     )
   }
   const kept = wanted.map((): Ranked | null => null)
-  const atOnce = headsAtOnce(samples * channels.length)
+  const atOnce = headsAtOnce(samples * channels.length, deps.passes)
   for (let first = 0; first < heads.length; first += atOnce) {
     const part = heads.slice(first, first + atOnce)
     const isLast = first + atOnce >= heads.length

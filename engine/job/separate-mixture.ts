@@ -108,13 +108,14 @@ function answersOf(
   const sound = { sampleRate, channels, secondsExpected: deps.secondsExpected }
   const spans = new LaneSpans()
   const passes = new Map<string, ModelPass>()
+  const passCount = new Set(routed.map(({ route }) => route.model)).size
   const progressed = () =>
     onProgress(Math.min(0.99, ...[...passes.values()].map(({ progress }) => progress)))
   for (const model of models) {
     const own = routed.filter(({ route }) => route.model === model.name)
     if (own.length === 0) continue
     const wanted = own.map(({ prompt, route }) => ({ prompt, stems: route.stems }))
-    const passDeps = { ...deps, spans, onProgress: progressed }
+    const passDeps = { ...deps, spans, passes: passCount, onProgress: progressed }
     passes.set(model.name, new ModelPass(job, { model, wanted }, sound, passDeps))
   }
   return routed.map(({ prompt, route }, i) => {

@@ -465,8 +465,8 @@ test('several stems of a song share one pass, and "no vocals" is the mixture wit
 })
 
 test('what one job has open at once is bounded in bytes, whatever it asks for', async () => {
-  assert.equal(headsAtOnce(44_100 * 10 * 8), 2) // eight channels of ten seconds
-  assert.equal(headsAtOnce(2 ** 24), 1)
+  assert.equal(headsAtOnce(44_100 * 10 * 8, 1), 2) // eight channels of ten seconds
+  assert.equal(headsAtOnce(2 ** 24, 1), 1)
   const orders: number[] = []
   const scheduler = {
     separate: async ({ heads }: ChunkOrder): Promise<HeadResult[]> => {
@@ -484,6 +484,7 @@ test('what one job has open at once is bounded in bytes, whatever it asks for', 
       model,
       signal: new AbortController().signal,
       candidates: 3,
+      passes: 1,
       sampleRate: RATE,
       onStep: () => undefined,
       spans: new LaneSpans(),
@@ -495,4 +496,40 @@ test('what one job has open at once is bounded in bytes, whatever it asks for', 
     kept.map(({ scores, chosen }) => [scores, chosen]),
     [1, 2, 3].map(() => [[0, 1, 2], 2]),
   )
+})
+
+test('the models that answer one job share its memory', async () => {
+  const rate = 2 ** 22
+  const blocks = async function* () {
+    yield [new Float32Array(rate)] // one chunk: two heads of it fit, one of each model
+  }
+  const orders: [model: string, heads: number][] = []
+  const scheduler = {
+    separate: async ({ model: name, request, heads }: ChunkOrder): Promise<HeadResult[]> => {
+      orders.push([name, heads.length])
+      return heads.map(() => ({ target: request.chunk.channels, score: 0 }))
+    },
+  }
+  const stems: ModelDescription = { ...STEMS, sampleRate: null, fixedChunks: null }
+  const options = { ...DEFAULT_OPTIONS, further_prompts: ['A cat.', 'drums', 'vocals'] }
+  await separateMixture(
+    { request_id: 'r', account_id: 'a', prompt: 'A dog.', options } as Job,
+    { sampleRate: rate, channels: 1, blocks } as unknown as Mixture,
+    {
+      scheduler: scheduler as never,
+      models: [{ ...stems, joining: model.joining }, model],
+      config: { chunksInFlightMax: 2 },
+      signal: new AbortController().signal,
+      log: () => undefined,
+      secondsExpected: 1,
+      write: async () => undefined,
+      onProgress: () => undefined,
+    },
+  )
+  assert.deepEqual(orders.sort(), [
+    ['fake', 1],
+    ['fake', 1],
+    ['stems', 1],
+    ['stems', 1],
+  ])
 })
