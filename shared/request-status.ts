@@ -1,4 +1,4 @@
-/** The four statuses of a request (docs/contract.md, part 3) and which may follow which. */
+/** Four statuses, and which may follow which (docs/reference/contract.md, part 3). */
 
 export const REQUEST_STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
 

@@ -1,5 +1,5 @@
 /**
- * The options of a separation with their limits and defaults: docs/contract.md, 2.7, and
+ * The options of a separation with their limits and defaults: docs/reference/contract.md, 2.7, and
  * docs/reference/options.md.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Sessions of the playground: a one-time code, made by the holder of an API key, opens a session
  * of that key in a browser. A session is a cookie, and only the page's own addresses accept it
- * (docs/contract.md 5.5).
+ * (docs/reference/contract.md 5.5).
  */
 
 import { createHash, randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Uploaded files (docs/contract.md, part 2) as JSON Schemas. */
+/** Uploaded files (docs/reference/contract.md, part 2) as JSON Schemas. */
 
 import { Type, type Static } from 'typebox'
 import { LIMITS } from '../../shared/separation-options.ts'

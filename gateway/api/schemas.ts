@@ -1,6 +1,6 @@
 /**
- * The resources of the API (docs/contract.md, part 2) as JSON Schemas, for the checks of bodies and
- * the API description. A schema with a title is a component of the description.
+ * The resources of the API (docs/reference/contract.md, part 2) as JSON Schemas, for the checks of
+ * bodies and the API description. A schema with a title is a component of the description.
  */
 
 import { Type, type Static, type TSchema } from 'typebox'

@@ -21,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const INDEX = 'docs/README.md'
 /** Below its text stands what Redoc draws. */
-const REFERENCE = 'docs/api-reference.md'
+const REFERENCE = 'docs/reference/api.md'
 const API_DESCRIPTION = 'test/contract/openapi.golden.json'
 const COMPRESSED = /\.(html|js|css|json|txt|svg)$/
 /** The highest takes ten times as long for 2 % less. */
@@ -48,7 +48,7 @@ for (const { document, html, title } of rendered) {
     ),
   )
 }
-write('openapi.json', readFileSync(join(ROOT, API_DESCRIPTION)))
+write(`${dirname(addressOf(REFERENCE))}/openapi.json`, readFileSync(join(ROOT, API_DESCRIPTION)))
 write('redoc.js', redocScript(ROOT))
 writeScripts()
 for (const [path, address] of copies) {

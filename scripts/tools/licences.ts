@@ -1,5 +1,6 @@
 /**
- * `winnow licences`: writes docs/licences.md from what the lock file and the lists of wheels name.
+ * `winnow licences`: writes docs/reference/licences.md from what the lock file and the lists of
+ * wheels name.
  * `winnow licences --bom FILE`: writes a bill of materials (CycloneDX 1.5) as well.
  */
 
@@ -12,7 +13,7 @@ import { readParts } from './licences/parts.ts'
 
 const { bom } = parseArgs({ options: { bom: { type: 'string' } } }).values
 const parts = readParts()
-writeFileSync('docs/licences.md', licencesPage(parts))
+writeFileSync('docs/reference/licences.md', licencesPage(parts))
 if (bom !== undefined) {
   const command = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev']
   const npmBill = JSON.parse(execFileSync('npm', command, { encoding: 'utf8' })) as Bill

@@ -1,6 +1,6 @@
 /**
- * `winnow quality-sounds`: makes the sounds of docs/quality.md with the built-in model, and prints
- * what its table says. It encodes them with Debian's ffmpeg.
+ * `winnow quality-sounds`: makes the sounds of docs/explain/quality.md with the built-in model, and
+ * prints what its table says. It encodes them with Debian's ffmpeg.
  */
 
 import { execFileSync } from 'node:child_process'

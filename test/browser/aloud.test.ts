@@ -1,6 +1,6 @@
 /**
  * Tests the page for screen readers: where the focus goes when its element is gone, and which
- * changes are said. docs/playground.md tells what Orca made of it.
+ * changes are said. docs/how-to/playground.md tells what Orca made of it.
  */
 
 import assert from 'node:assert/strict'

@@ -12,7 +12,7 @@ const SITE = fileURLToPath(new URL('../../.runtime/docs', import.meta.url))
 const PAGES = readdirSync(SITE, { recursive: true })
   .map(String)
   .filter((name) => name.endsWith('.html'))
-const REFERENCE = 'api-reference.html'
+const REFERENCE = 'reference/api.html'
 /** Redoc's own: the order of its headings, and boxes that scroll. */
 const OF_REDOC = /^(heading-order|scrollable-region-focusable)/
 
@@ -90,7 +90,7 @@ test('every link and picture of every page leads to a part of the site', async (
 })
 
 test('search finds a section, and its link leads there', async (t) => {
-  const page = await open(t, 'guides/podcast')
+  const page = await open(t, 'how-to/podcast')
   await page.getByRole('searchbox').fill('prometheus grafana')
   const found = page.getByRole('link', { name: 'Set up Prometheus and Grafana' })
   await found.click()
@@ -104,7 +104,7 @@ test('search says when it finds nothing', async (t) => {
 })
 
 test('code is copied as it stands in its block', async (t) => {
-  const page = await open(t, 'first-run')
+  const page = await open(t, 'start')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const block = page.locator('.code').nth(1)
   await block.getByRole('button', { name: 'Copy' }).click()
@@ -114,8 +114,8 @@ test('code is copied as it stands in its block', async (t) => {
 })
 
 test('the menu is folded on a phone, and opens', async (t) => {
-  const page = await open(t, 'quality')
-  const link = page.getByRole('navigation').getByRole('link', { name: 'Playground' })
+  const page = await open(t, 'explain/quality')
+  const link = page.getByRole('navigation').getByRole('link', { name: 'The page' })
   await link.waitFor()
   await page.setViewportSize({ width: 320, height: 700 })
   await link.waitFor({ state: 'hidden' })
@@ -125,12 +125,12 @@ test('the menu is folded on a phone, and opens', async (t) => {
 })
 
 test('diagrams are drawn in the page', async (t) => {
-  const page = await open(t, 'architecture')
+  const page = await open(t, 'explain/architecture')
   assert.ok((await page.locator('.diagram svg text').count()) > 5)
 })
 
 test('sounds can be played', async (t) => {
-  const page = await open(t, 'quality')
+  const page = await open(t, 'explain/quality')
   const sounds = await page.evaluate(async () => {
     const players = [...document.querySelectorAll('audio')]
     return Promise.all(
@@ -155,16 +155,16 @@ test('the API reference shows the description of this gateway, elsewhere the one
     const description = (await (await route.fetch()).json()) as { info: { title: string } }
     await route.fulfill({ json: { ...description, info: { ...description.info, title: 'Here' } } })
   })
-  await page.goto(`${url}/api-reference`)
+  await page.goto(`${url}/reference/api`)
   assert.match(await titleOf(page), /^Here/)
   const page2 = await openPage(t, browser, `${url}/`)
   await page2.route('**/v1/openapi.json', (route) => route.fulfill({ status: 404, body: '' }))
-  await page2.goto(`${url}/api-reference`)
+  await page2.goto(`${url}/reference/api`)
   assert.doesNotMatch(await titleOf(page2), /^Here/)
 })
 
 test('the API reference is in the colours of the reader', async (t) => {
-  const page = await open(t, 'api-reference')
+  const page = await open(t, 'reference/api')
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme }) // the page that is open follows
     await page.waitForFunction(() => {
@@ -202,7 +202,7 @@ test('pages that have everything are accessible on a phone and in the dark', asy
     'index.html',
     'how-to/cluster.html',
     'reference/metrics.html',
-    'architecture.html',
+    'explain/architecture.html',
   ]) {
     await page.goto(`${url}/${address}`)
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,5 +1,5 @@
 /**
- * `winnow campaign`: real processes, clients and faults by a seed (docs/reliability.md). Prints
+ * `winnow campaign`: real processes, clients and faults by a seed (docs/explain/reliability.md). Prints
  * its progress, then a summary as JSON; ends with 1 when the promise was broken.
  */
 

@@ -15,10 +15,10 @@ async function start(t: TestContext, config: GatewayOptions['config'] = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'docs-'))
   t.after(() => rm(folder, { recursive: true }))
   const site = join(folder, 'site')
-  await mkdir(join(site, 'guides'), { recursive: true })
+  await mkdir(join(site, 'how-to'), { recursive: true })
   await writeFile(join(site, 'index.html'), 'the index')
-  await writeFile(join(site, 'guides/podcast.html'), PAGE)
-  await writeFile(join(site, 'guides/podcast.html.gz'), gzipSync(PAGE))
+  await writeFile(join(site, 'how-to/podcast.html'), PAGE)
+  await writeFile(join(site, 'how-to/podcast.html.gz'), gzipSync(PAGE))
   await writeFile(join(site, 'sound.mp3'), '0123456789')
   await writeFile(join(site, '.made-of'), 'a hash')
   await writeFile(join(folder, 'secret.txt'), 'not a part of the site')
@@ -28,7 +28,7 @@ async function start(t: TestContext, config: GatewayOptions['config'] = {}) {
 
 test('a page comes with or without its ending, and the index for the folder', async (t) => {
   const get = await start(t)
-  for (const address of ['/docs/guides/podcast', '/docs/guides/podcast.html?from=a-link']) {
+  for (const address of ['/docs/how-to/podcast', '/docs/how-to/podcast.html?from=a-link']) {
     const reply = await get(address)
     assert.equal(reply.statusCode, 200, address)
     assert.equal(reply.body, PAGE)
@@ -51,12 +51,12 @@ test('the documents run no script but their own, in no frame, and call nobody el
 
 test('a page is compressed for whom takes it, and asked for anew', async (t) => {
   const get = await start(t)
-  const zipped = await get('/docs/guides/podcast', { 'accept-encoding': 'br, gzip' })
+  const zipped = await get('/docs/how-to/podcast', { 'accept-encoding': 'br, gzip' })
   assert.equal(zipped.headers['content-encoding'], 'gzip', 'there is no other')
   assert.equal(gunzipSync(zipped.rawPayload).toString(), PAGE)
   assert.equal(zipped.headers['cache-control'], 'no-cache')
   const etag = String(zipped.headers.etag)
-  const again = await get('/docs/guides/podcast', {
+  const again = await get('/docs/how-to/podcast', {
     'accept-encoding': 'gzip',
     'if-none-match': etag,
   })
@@ -78,8 +78,8 @@ test('nothing but the site is served', async (t) => {
     '..%2Fsecret.txt',
     '../secret.txt',
     '.made-of',
-    'guides',
-    'guides/podcast.html.gz',
+    'how-to',
+    'how-to/podcast.html.gz',
   ]
   for (const name of names) assertError(await get(`/docs/${name}`), 'NOT_FOUND')
 })

@@ -80,45 +80,45 @@ const READERS: Readonly<Record<string, Reader>> = {
     has: `${SONGS}; cp media/episode.wav mix.wav`,
     gets: 'test -s examples/drums-and-flute.rest.without-drums.wav -a -s stems/one.vocals.wav -a -s piano.wav',
   },
-  'docs/first-run.md': {
+  'docs/start.md': {
     has: 'mkdir recordings; cp media/episode.wav recordings/',
     gets: 'test -s stems/episode.speech.wav -a -s stems/episode.rest.without-speech+music.wav',
   },
-  'docs/api.md': { gets: 'test -s piano.wav', code: SIGNED },
+  'docs/how-to/api.md': { gets: 'test -s piano.wav', code: SIGNED },
   'docs/how-to/backup.md': { gets: 'test -s restored/winnow.db' },
-  'docs/guides/podcast.md': {
+  'docs/how-to/podcast.md': {
     has: `${EPISODE}; mkdir season; cp media/episode.wav season/`,
     gets:
       'test -s episode.a-person-speaking.flac -a -s clean/episode.rest.without-phone-ringing.wav ' +
       '-a -s clean/episode.rest.without-keyboard-typing+dog-barking.wav && ls voices',
   },
-  'docs/guides/stems.md': {
+  'docs/how-to/songs.md': {
     has: SONGS,
     gets:
       'for part in vocals drums bass rest.without-vocals+drums+bass; do ' +
       'test -s stems/one.$part.flac; done; test -s rest.flac',
   },
-  'docs/guides/any-sound.md': {
+  'docs/how-to/any-sound.md': {
     has: 'cp media/street.wav .',
     gets:
       'test -s street.rest.without-siren.flac -a -s parts/street.speech.wav ' +
       '-a -s parts/street.rest.without-siren+speech.wav',
   },
-  'docs/guides/dialogue.md': {
+  'docs/how-to/video.md': {
     has: 'cp media/scene.mp4 .',
     gets:
       'test -s scene.rest.without-speech.wav -a -s scene.speech.mp4 -a -s dialogue.mp4 ' +
       '-a -s parts/scene.rest.without-speech+music.mp4',
   },
-  'docs/guides/game-sounds.md': {
+  'docs/how-to/games.md': {
     has: 'mkdir field; cp media/street.wav field/',
     gets: 'test -s effects/street.siren.flac -a -s effects/street.rest.without-siren+footsteps.flac -a -s siren.json',
   },
-  'docs/guides/gpu-batch.md': {
+  'docs/how-to/gpu-batch.md': {
     has: 'mkdir recordings; cp media/episode.wav recordings/',
     gets: 'test -s voices/episode.speech.wav',
   },
-  'docs/guides/webhooks.md': {
+  'docs/how-to/webhooks.md': {
     has: EPISODE,
     gets:
       'timeout 20 sh -c "until grep -q dropped listener.log; do sleep 0.1; done"; ' +

@@ -7,7 +7,7 @@ import { dirname, join, normalize, posix } from 'node:path'
 export interface Document {
   /** From the root of the repository. */
   path: string
-  /** In the site, such as `guides/podcast.html`. */
+  /** In the site, such as `how-to/podcast.html`. */
   address: string
   text: string
 }

@@ -13,7 +13,7 @@ npm run winnow -- package image  dist/winnow-<version>-image.tar, for Docker and
 --compute cpu|cuda: for deb and image (default: cpu).
 The last two hold all that runs, Node included; with --compute cuda the version ends with cuda. An
 image needs mmdebstrap, and root or user namespaces. They are for machines of your own:
-docs/licences.md says why they must not be passed on as they are.
+docs/reference/licences.md says why they must not be passed on as they are.
 DEBFULLNAME and DEBEMAIL: who the package names as its maintainer.
 The exit code is 0 when made, 1 when it failed, 2 when the command line is wrong.
 `

@@ -63,7 +63,7 @@ async function inventory(folder: string): Promise<Finding[]> {
     own !== null || required ? all.map((problem) => `${part}: ${problem}`) : [],
   )
   const inspect = called('model', `inspect ${folder}`)
-  const remedy = `${inspect} shows all of it; docs/sam-audio.md says how.`
+  const remedy = `${inspect} shows all of it; docs/how-to/sam-audio.md says how.`
   return problems.length === 0
     ? [fine('weights', `${folder} has all that is needed`)]
     : problems.map((problem) => failure('weights', problem, remedy))

@@ -49,7 +49,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
     /^ExecStart=\/usr\/lib\/winnow\/node\/bin\/node --import tsx engine\/main\.ts$/m,
   )
   assert.match(unit, /^WorkingDirectory=\/usr\/lib\/winnow$/m)
-  await read('usr/lib/winnow/docs/operations.md') // by the link that the units' Documentation= takes
+  await read('usr/lib/winnow/docs/README.md') // by the link that the units' Documentation= takes
   const sums = spawnSync('md5sum', ['--check', '--quiet', 'DEBIAN/md5sums'], {
     cwd: join(folder, 'raw'),
     encoding: 'utf8',

@@ -5,8 +5,8 @@ import { billOfMaterials } from '../../../../scripts/tools/licences/bill-of-mate
 import { licencesPage } from '../../../../scripts/tools/licences/page.ts'
 import { readParts } from '../../../../scripts/tools/licences/parts.ts'
 
-test('docs/licences.md names what is installed; `npm run winnow -- licences` writes it anew', () => {
-  assert.equal(readFileSync('docs/licences.md', 'utf8'), licencesPage(readParts()))
+test('docs/reference/licences.md names what is installed; `npm run winnow -- licences` writes it anew', () => {
+  assert.equal(readFileSync('docs/reference/licences.md', 'utf8'), licencesPage(readParts()))
 })
 
 test('the bill of materials holds what comes from elsewhere than npm, with hashes', () => {
