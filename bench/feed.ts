@@ -1,0 +1,177 @@
+/**
+ * How fast would an engine be if its device needed no time? All that JavaScript does for a chunk is
+ * done: decoded blocks are cut, batched, opened, stepped, closed, joined and subtracted; the device
+ * answers with shapes at once (`feed/instant-device.ts`). Decoding and encoding have processes of
+ * their own, and are left out.
+ *
+ *   npm run bench -- feed [rounds] [seconds of each job] [model]
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BroadcastChannel } from 'node:worker_threads'
+import { budgetsOf } from '../engine/compute/batch-budget.ts'
+import { ComputeThread } from '../engine/compute/compute-thread.ts'
+import { Scheduler } from '../engine/compute/scheduler.ts'
+import { collectLessOften } from '../engine/garbage-collection.ts'
+import { separateMixture } from '../engine/job/separate-mixture.ts'
+import type { Mixture } from '../engine/media/mixture.ts'
+import { parseModelChoices } from '../models/model-choice.ts'
+import type { Job } from '../shared/messages.ts'
+import { DEFAULT_OPTIONS } from '../shared/separation-options.ts'
+import { createLogger } from '../shared/telemetry/log.ts'
+import { noise } from '../test/harness/signals.ts'
+import { threadSeconds } from './feed/thread-seconds.ts'
+import { StageProfile, type StageFiles, type Stages } from './feed/profile.ts'
+import { installRandomModel } from './random-models.ts'
+import { quantile, report, round } from './report.ts'
+
+const rounds = Number(process.argv[2] ?? 5)
+const seconds = Number(process.argv[3] ?? 60)
+const modelName = process.argv[4] ?? 'mini'
+
+const SAMPLE_RATE = 44_100
+const BLOCK_SAMPLES = 65_536
+/** The largest that `BATCH_FRAMES_MAX=auto` takes. */
+const BATCH_FRAMES = 65_536
+const WARM_UP_ROUNDS = 2
+
+interface Case {
+  channels: number
+  jobs: number
+}
+
+const CASES: readonly Case[] = [1, 2].flatMap((channels) =>
+  [8, 32].map((jobs) => ({ channels, jobs })),
+)
+
+const MAIN_STAGES: StageFiles = [
+  ['cut and join', /job\/chunks/],
+  ['residual', /separate-mixture/],
+  ['batches', /engine\/compute/],
+  ['jobs', /engine\/job/],
+]
+
+collectLessOften()
+const log = createLogger('feed', 'silent')
+const modelsFolder = await mkdtemp(join(tmpdir(), 'feed-'))
+const compute = await startCompute()
+const models = compute.ready.models.map(({ description }) => description)
+const scheduler = new Scheduler(compute, budgetsOf(compute.ready.models, BATCH_FRAMES, log))
+const channel = new BroadcastChannel('feed')
+const wave = noise(seconds, SAMPLE_RATE, 1)
+
+const speeds = new Map(CASES.map((each) => [each, [] as Speed[]]))
+for (let turn = -WARM_UP_ROUNDS; turn < rounds; turn += 1) {
+  for (const each of CASES) {
+    const speed = await measure(each)
+    if (turn >= 0) speeds.get(each)!.push(speed)
+  }
+}
+for (const [each, list] of speeds) {
+  const values = (name: keyof Speed) => list.map((speed) => speed[name])
+  const spread = (name: keyof Speed) =>
+    [0, 0.5, 1].map((share) => round(quantile(values(name), share)))
+  report('audio-seconds a second, on a device that needs no time', {
+    model: modelName,
+    ...each,
+    n: list.length,
+    engine: spread('engine'),
+    compute_thread: spread('compute'),
+    main_thread: spread('main'),
+    ms_per_audio_second: await profiled(each),
+  })
+}
+channel.close()
+await compute.stop()
+await rm(modelsFolder, { recursive: true })
+
+/** Audio-seconds a second. */
+interface Speed {
+  engine: number
+  /** By the processor time of its thread. */
+  compute: number
+  main: number
+}
+
+async function measure(each: Case): Promise<Speed> {
+  const before = threadSeconds()
+  const startedAt = performance.now()
+  await separateAll(each)
+  const wallSeconds = (performance.now() - startedAt) / 1_000
+  const after = threadSeconds()
+  const audioSeconds = each.jobs * seconds
+  return {
+    engine: audioSeconds / wallSeconds,
+    compute: audioSeconds / (after.compute - before.compute),
+    main: audioSeconds / (after.main - before.main),
+  }
+}
+
+/** Milliseconds of processor time for an audio-second, by stage, of both threads. */
+async function profiled(each: Case): Promise<{ compute: Stages; main: Stages }> {
+  const main = new StageProfile()
+  channel.postMessage('start')
+  await main.start()
+  const before = threadSeconds()
+  await separateAll(each)
+  const after = threadSeconds()
+  const answer = new Promise<Stages>((resolve) => {
+    channel.onmessage = (event) => resolve((event as { data: Stages }).data)
+  })
+  channel.postMessage('stop')
+  const shares = { compute: await answer, main: await main.stop(MAIN_STAGES) }
+  const msOf = (thread: keyof typeof shares): Stages => {
+    const ms = (1_000 * (after[thread] - before[thread])) / (each.jobs * seconds)
+    const stages = Object.entries(shares[thread]).sort(([, one], [, other]) => other - one)
+    return Object.fromEntries(stages.map(([stage, share]) => [stage, round(share * ms)]))
+  }
+  return { compute: msOf('compute'), main: msOf('main') }
+}
+
+async function separateAll({ channels, jobs }: Case): Promise<void> {
+  await Promise.all(Array.from({ length: jobs }, (_, i) => separate(channels, i)))
+}
+
+async function separate(channels: number, index: number): Promise<void> {
+  const model = models[0]!
+  const prompt = model.answers === 'stems' ? model.stems[0]! : 'rain'
+  const id = `job-${index}`
+  const options = { ...DEFAULT_OPTIONS }
+  const job = { request_id: id, account_id: id, prompt, options } as unknown as Job
+  await separateMixture(job, mixtureOf(channels), {
+    scheduler,
+    models,
+    config: { chunksInFlightMax: 2 },
+    signal: new AbortController().signal,
+    secondsExpected: seconds,
+    log: () => undefined,
+    write: () => Promise.resolve(),
+    onProgress: () => undefined,
+  })
+}
+
+/** Each channel has a sound of its own, so that stereo takes two rows. */
+function mixtureOf(channels: number): Mixture {
+  async function* blocks() {
+    for (let start = 0; start < wave.length; start += BLOCK_SAMPLES) {
+      const end = Math.min(wave.length, start + BLOCK_SAMPLES)
+      const left = wave.slice(start, end)
+      yield [left, wave.slice(wave.length - end, wave.length - start)].slice(0, channels)
+    }
+  }
+  return { sampleRate: SAMPLE_RATE, channels, blocks } as unknown as Mixture
+}
+
+async function startCompute(): Promise<ComputeThread> {
+  if (modelName !== 'mini') await installRandomModel(modelsFolder, modelName)
+  const options = {
+    models: parseModelChoices(modelName, modelsFolder),
+    textEncoderFolder: fileURLToPath(new URL('../.runtime/text-encoder', import.meta.url)),
+    precision: 'float32',
+    batchFramesMax: BATCH_FRAMES,
+    computeSecondsMax: 600,
+  } as const
+  return ComputeThread.start(options, log, new URL('feed/worker.ts', import.meta.url))
+}

@@ -1,0 +1,35 @@
+/** The device that needs no time answers with the shapes that TensorFlow gives, graphs too. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { instantDevice } from '../../../bench/feed/instant-device.ts'
+import { compiled, graphsHeld, WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
+import { native, rfft, softmax, tf, type Tensor } from '../../../models/tensor.ts'
+
+const forward = (x: Tensor): { parts: Tensor; spectrum: Tensor } =>
+  tf.tidy(() => {
+    const [first, second] = tf.split(softmax(x), 2, 1) as [Tensor, Tensor]
+    return { parts: tf.concat([first, second.mul(2), first], -1), spectrum: rfft(x, 8) }
+  })
+
+function shapesOf(run: (x: Tensor) => ReturnType<typeof forward>): (readonly number[])[] {
+  const x = tf.ones([3, 8])
+  const { parts, spectrum } = run(x)
+  const read = parts.dataSync().length
+  tf.dispose([x, parts, spectrum])
+  return [parts.shape, spectrum.shape, [read]]
+}
+
+test('operations and graphs have the shapes that TensorFlow gives', () => {
+  const expected = shapesOf(forward)
+  const { binding } = native
+  const asGraph = compiled(forward)
+  native.binding = instantDevice(binding)
+  try {
+    for (let call = 0; call < WARM_UP_CALLS; call += 1) {
+      assert.deepEqual(shapesOf(asGraph), expected)
+    }
+    assert.equal(graphsHeld(), 1)
+  } finally {
+    native.binding = binding
+  }
+})
