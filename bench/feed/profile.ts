@@ -1,4 +1,4 @@
-/** Where a thread's time goes, by a profile of its own. */
+/** Shows which stages take a thread's time, by a profile of its own. */
 import { Session, type Profiler } from 'node:inspector/promises'
 
 /** The share of a thread's busy time that each stage takes. */
