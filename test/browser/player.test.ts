@@ -12,6 +12,7 @@ import {
   chooseExample,
   largestDifference,
   playerIsThere,
+  ROUNDING,
   saveMix,
   separate,
   signedIn,
@@ -73,17 +74,98 @@ function loudness(planes: readonly Float32Array[], rate: number): number {
 
 async function comparesAtEqualLoudness(place: Place): Promise<void> {
   const page = await listening(place, 'piano')
+  const isOn = (name: string) => page.getByRole('button', { name, pressed: true }).waitFor()
+  await isOn('Lanes as set')
   await page.keyboard.press('b')
-  await page.getByRole('button', { name: 'A: Mixture' }).waitFor()
+  await isOn('A: Mixture')
   const a = await saveMix(page)
   await page.keyboard.press('b')
-  await page.getByRole('button', { name: 'B: piano' }).waitFor()
+  await isOn('B: piano')
   const b = await saveMix(page)
   assert.ok(largestDifference(a, b) > 0.01, 'they are two sounds')
   const [loudA, loudB] = [loudness(a, 44_100), loudness(b, 44_100)]
   assert.ok(Math.abs(loudA - loudB) < 0.05, `${loudA} and ${loudB} dB`)
   await page.keyboard.press('b')
-  await page.getByRole('button', { name: 'A/B', exact: true }).waitFor()
+  await isOn('Lanes as set')
+  await page.getByRole('button', { name: 'A: Mixture' }).click()
+  await isOn('A: Mixture')
+}
+
+/** Lanes that are not heard are dimmed; solo and mute look different, and so do lanes. */
+async function showsWhatIsHeard(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  const lane = (name: string) => page.getByRole('region', { name, exact: true })
+  const dimmed = async () => {
+    const names = ['Mixture', 'piano', 'Residual']
+    const opacities = names.map((name) =>
+      lane(name)
+        .getByRole('img')
+        .evaluate((drawn) => getComputedStyle(drawn).opacity),
+    )
+    return (await Promise.all(opacities)).map((opacity) => Number(opacity) < 1)
+  }
+  assert.deepEqual(await dimmed(), [true, false, true], 'the target is solo')
+  await page.getByRole('button', { name: 'Solo piano' }).click()
+  await page.getByRole('button', { name: 'Mute Mixture' }).click()
+  assert.deepEqual(await dimmed(), [true, false, false])
+  await page.getByRole('button', { name: 'B: piano' }).click()
+  assert.deepEqual(await dimmed(), [true, false, true], 'B alone')
+  await page.getByRole('button', { name: 'Lanes as set' }).click()
+
+  const look = (name: string, property: 'backgroundColor' | 'borderLeftColor') =>
+    page
+      .getByRole(property === 'backgroundColor' ? 'button' : 'region', { name, exact: true })
+      .evaluate((element, property) => {
+        const head = element.querySelector('.lane-head') ?? element
+        return getComputedStyle(head)[property]
+      }, property)
+  await page.getByRole('button', { name: 'Solo Residual' }).click()
+  const backgrounds = await Promise.all([
+    look('Solo Residual', 'backgroundColor'),
+    look('Mute Mixture', 'backgroundColor'),
+    look('Mute Residual', 'backgroundColor'),
+  ])
+  assert.equal(new Set(backgrounds).size, 3, backgrounds.join(', '))
+  const lanes = ['Mixture', 'piano', 'Residual'].map((name) => look(name, 'borderLeftColor'))
+  assert.equal(new Set(await Promise.all(lanes)).size, 3, 'each lane has its colour')
+  await assertAccessible(page, 'solo and mute')
+}
+
+/** The volume is for listening; ends of the loop are set by keys. */
+async function volumeAndLoopByKeys(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await listen(page)
+  await separateExample(page, 'piano')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press(']')
+  await page.getByRole('button', { name: 'Loop 0:00.0 to 0:05.0' }).waitFor()
+  await page.getByLabel('Position in seconds').fill('1')
+  await page.getByRole('heading', { name: SPEECH_OVER_PIANO }).click()
+  await page.keyboard.press('[')
+  await page.getByRole('button', { name: 'Loop 0:01.0 to 0:05.0' }).waitFor()
+  await page.keyboard.press('1')
+  await page.keyboard.press('2') // the mixture alone
+  await page.getByLabel('Volume in percent').fill('50')
+  await page.getByRole('button', { name: 'Play' }).click()
+  const [mixture] = await readWav16(examplePath(SPEECH_OVER_PIANO))
+  await assertHeard(page, mixture!, { start: 0.9 * 44_100, end: 5.1 * 44_100, gain: 0.5 })
+  const saved = await saveMix(page)
+  const whole = await readWav16(examplePath(SPEECH_OVER_PIANO))
+  assert.ok(largestDifference(saved, whole) <= ROUNDING, 'what is saved keeps its level')
+}
+
+/** On a phone the playback is within reach wherever one scrolls. */
+async function staysOnPhones(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  await page.setViewportSize({ width: 390, height: 700 })
+  await page.getByRole('button', { name: 'Save this mix' }).scrollIntoViewIfNeeded()
+  await page.mouse.wheel(0, 10_000)
+  const play = page.getByRole('button', { name: 'Play', exact: true })
+  const { y } = (await play.boundingBox())!
+  assert.ok(y >= 0 && y < 100, `${y}`)
+  await page.setViewportSize({ width: 1_600, height: 900 })
+  const { width } = (await page.getByRole('img', { name: 'Waveform of piano' }).boundingBox())!
+  assert.ok(width > 1_200, `it is as wide as the window: ${width} pixels`)
 }
 
 const positionOf = (page: Page) => page.getByLabel('Position in seconds').inputValue().then(Number)
@@ -266,6 +348,9 @@ test('the player', async (t) => {
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['it plays, moves and loops by keys', playsByKeys],
     ['A and B are equally loud', comparesAtEqualLoudness],
+    ['what is heard is seen', showsWhatIsHeard],
+    ['volume, and a loop by keys', volumeAndLoopByKeys],
+    ['it stays on phones, and is wide elsewhere', staysOnPhones],
     ['a loop is drawn with the mouse', loopsWhatIsDrawn],
     ['zoom and scroll are those of all lanes', zoomsAllLanes],
     ['spectrograms are drawn', drawsSpectrograms],

@@ -32,8 +32,10 @@ export interface Output {
 /** Gains change over so long, without a click. */
 const RAMP_SECONDS = 0.005
 
-/** Of a loop that begins at the position. */
+/** Length of a loop that begins at the position. */
 const LOOP_SECONDS = 2
+/** Shorter loops would be a tone. */
+export const LOOP_SECONDS_MIN = 0.05
 
 export interface Section {
   start: number
@@ -48,11 +50,13 @@ export class Mixer {
   readonly position = signal(0)
   /** What is played again and again; null: all of it, once. */
   readonly loop = signal<Section | null>(null)
+  /** Amplitude of all that is heard, from 0 to 1; what is saved does not follow it. */
+  readonly volume = signal(1)
   /** One lane against another, at equal loudness; null: the mix. */
   readonly compared = signal<{ a: Lane; b: Lane; isB: boolean } | null>(null)
   readonly #context: AudioContext
   readonly #gains: GainNode[]
-  readonly #stopEffect: () => void
+  readonly #stopEffects: readonly (() => void)[]
   #players: AudioBufferSourceNode[] = []
   /** The context's time at which position 0 would have been played. */
   #origin = 0
@@ -67,13 +71,19 @@ export class Mixer {
     // At the rate of the lanes: else the browser resamples them.
     this.#context = new AudioContext({ sampleRate: lanes[0]!.buffer.sampleRate })
     this.#gains = lanes.map(() => new GainNode(this.#context, { gain: 0 }))
-    for (const gain of this.#gains) gain.connect(this.#context.destination)
-    this.#stopEffect = effect(() => {
-      for (const [i, level] of this.levels.value.entries()) {
-        const { gain } = this.#gains[i]!
-        gain.setTargetAtTime(level, this.#context.currentTime, RAMP_SECONDS / 3)
-      }
-    })
+    const master = new GainNode(this.#context)
+    master.connect(this.#context.destination)
+    for (const gain of this.#gains) gain.connect(master)
+    this.#stopEffects = [
+      effect(() => {
+        for (const [i, level] of this.levels.value.entries()) this.#ramp(this.#gains[i]!, level)
+      }),
+      effect(() => this.#ramp(master, this.volume.value)),
+    ]
+  }
+
+  #ramp({ gain }: GainNode, level: number): void {
+    gain.setTargetAtTime(level, this.#context.currentTime, RAMP_SECONDS / 3)
   }
 
   #levelOf(lane: Lane): number {
@@ -151,6 +161,13 @@ export class Mixer {
     else if (section) this.position.value = section.start
   }
 
+  /** Moves one end of the loop to the position; without a loop, its other end is the media's. */
+  setLoopEnd(end: 'start' | 'end'): void {
+    const loop = { ...(this.loop.value ?? { start: 0, end: this.seconds }) }
+    loop[end] = this.position.value
+    if (loop.end - loop.start >= LOOP_SECONDS_MIN) this.setLoop(loop)
+  }
+
   /** Plays two seconds from here on again and again, or no more. */
   toggleLoop(): void {
     if (this.loop.value) return this.setLoop(null)
@@ -158,13 +175,25 @@ export class Mixer {
     this.setLoop({ start, end: Math.min(this.seconds, start + LOOP_SECONDS) })
   }
 
-  /** In turn: the mixture, the target that is solo, or the first, and the mix again. */
-  toggleComparison(): void {
+  /** What A and B are: the mixture, and the target that is solo, or the first. */
+  readonly pair = computed(() => {
+    if (this.compared.value) return this.compared.value
     const targets = this.lanes.filter(({ kind }) => kind === 'target')
     const b = targets.find(({ isSolo }) => isSolo.value) ?? targets[0]!
+    return { a: this.lanes[0]!, b }
+  })
+
+  /** Plays A or B of the pair; null: the mix. */
+  compare(side: 'a' | 'b' | null): void {
+    const { a, b } = this.pair.value
+    this.compared.value = side === null ? null : { a, b, isB: side === 'b' }
+  }
+
+  /** In turn: A, B and the mix again. */
+  toggleComparison(): void {
     const current = this.compared.value
-    if (!current) this.compared.value = { a: this.lanes[0]!, b, isB: false }
-    else this.compared.value = current.isB ? null : { ...current, isB: true }
+    if (!current) this.compare('a')
+    else this.compare(current.isB ? null : 'b')
   }
 
   /** The mix as it sounds now. */
@@ -175,7 +204,7 @@ export class Mixer {
 
   close(): void {
     this.pause()
-    this.#stopEffect()
+    for (const stop of this.#stopEffects) stop()
     void this.#context.close()
   }
 

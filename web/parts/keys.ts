@@ -28,6 +28,10 @@ function actionOf(key: string, mixer: Mixer): (() => void) | undefined {
     ' ': () => void mixer.toggle(),
     b: () => mixer.toggleComparison(),
     l: () => mixer.toggleLoop(),
+    '[': () => mixer.setLoopEnd('start'),
+    ']': () => mixer.setLoopEnd('end'),
+    Home: () => mixer.seek(0),
+    End: () => mixer.seek(mixer.seconds),
     ArrowLeft: () => mixer.seek(mixer.position.value - STEP_SECONDS),
     ArrowRight: () => mixer.seek(mixer.position.value + STEP_SECONDS),
   }

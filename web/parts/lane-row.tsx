@@ -1,32 +1,32 @@
 import { useMemo } from 'preact/hooks'
 import { peakOf, toDb } from '../audio/levels.ts'
-import type { Lane, LaneKind, Mixer } from '../audio/mixer.ts'
+import type { Lane, Mixer } from '../audio/mixer.ts'
 import type { Span } from '../state/draft.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
 import { Waveform, type View } from './waveform.tsx'
 
-const COLORS: Readonly<Record<LaneKind, string>> = {
-  mixture: '#7386a8',
-  target: '#2f6fed',
-  residual: '#b4622d',
-}
-
 const GAIN_DB_MAX = 12
 
 interface LaneRowProps {
   lane: Lane
+  color: string
   mixer: Mixer
   view: View
   isSpectrogram: boolean
   spans: readonly Span[]
 }
 
-export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProps) {
-  const { label, kind, buffer, output, finding, isSolo, isMuted, gainDb } = lane
+export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: LaneRowProps) {
+  const { label, buffer, output, finding, isSolo, isMuted, gainDb } = lane
+  const isHeard = mixer.levels.value[mixer.lanes.indexOf(lane)]! > 0
   const fullDb = useMemo(() => fullLevelDb(lane), [lane])
   return (
-    <section class={`lane ${kind}`} aria-label={label}>
+    <section
+      class={isHeard ? 'lane' : 'lane inactive'}
+      style={{ '--lane': color }}
+      aria-label={label}
+    >
       <div class="lane-head">
         <div class="lane-name">
           <h2>{label}</h2>
@@ -39,17 +39,19 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
         )}
         {fullDb > 0 && <FullLevel lane={lane} mixer={mixer} db={fullDb} />}
         <button
+          class="solo"
           aria-pressed={isSolo.value}
           aria-label={`Solo ${label}`}
-          title="Solo"
+          title="Solo: hear this lane, and others that are solo"
           onClick={() => (isSolo.value = !isSolo.value)}
         >
           S
         </button>
         <button
+          class="mute"
           aria-pressed={isMuted.value}
           aria-label={`Mute ${label}`}
-          title="Mute"
+          title="Mute: hear all but this lane"
           onClick={() => (isMuted.value = !isMuted.value)}
         >
           M
@@ -69,7 +71,7 @@ export function LaneRow({ lane, mixer, view, isSpectrogram, spans }: LaneRowProp
         buffer={buffer}
         label={label}
         view={view}
-        color={COLORS[kind]}
+        color={color}
         position={mixer.position}
         onSeek={(seconds) => mixer.seek(seconds)}
         isSpectrogram={isSpectrogram}
