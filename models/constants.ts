@@ -5,7 +5,7 @@
  */
 import type { Binding } from './binding.ts'
 
-/** Computed values never end: only so many are kept. */
+/** Scalars that depend on results never end: only so many are kept. */
 const KEPT_MAX = 256
 
 /** The binding; the same float32 scalar is the same tensor there, which is never deleted. */

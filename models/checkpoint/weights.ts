@@ -48,7 +48,7 @@ function shardsOf(name: string): unknown[] {
   }
 }
 
-/** Without computing nothing is read. */
+/** Stands for numbers when nothing is computed: none are read. */
 const NO_NUMBERS = new Float32Array(0)
 
 /** A view of a weights file from one path downwards. */

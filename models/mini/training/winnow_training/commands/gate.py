@@ -24,7 +24,7 @@ LEAKS = 75
 """A percentile: the median is silence, by `presence`."""
 BATCH = 12
 PRESENT_EVERY = 6
-"""Applies to cases whose sound is there; all others count: a percentile takes many."""
+"""Takes every sixth case whose sound is there, and all others: a percentile takes many."""
 
 
 def main():
