@@ -50,9 +50,9 @@ type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
 export interface SteppedBatch {
   seconds: number
   lanes: number
-  /** Those of its lanes, without padding. */
+  /** Its lanes', without padding. */
   frames: number
-  /** Those it had room for. */
+  /** Frames that it had room for. */
   framesMax: number
 }
 

@@ -7,9 +7,9 @@ import { readSchema } from './schema.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Every table: whether its rows are copied. Those that others refer to come first. Gateways make
- * the others: counts of the last minute, a probe, a check of their keys, sessions in browsers, and
- * what migrations state.
+ * Every table: whether its rows are copied. Tables that others refer to come first. Gateways make
+ * what is not copied: counts of the last minute, a probe, a check of their keys, sessions in
+ * browsers, and what migrations state.
  */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,

@@ -18,7 +18,7 @@ interface TakeOptions {
   now: string
   /** A taken row is ours until then: other gateways leave it alone. */
   until: string
-  /** A later rest is void: the clock was set back meanwhile. */
+  /** A row that rests beyond it is taken: the clock was set back meanwhile. */
   latest: string
   limit: number
 }

@@ -177,7 +177,7 @@ function compareStereo(parts: Parts, golden: GoldenFile): Comparison[] {
 
 interface Decoded {
   latent: Tensor
-  /** Those of target and residual. */
+  /** Marks of target and residual. */
   messages: Tensor
   row: number
   name: string
