@@ -14,7 +14,7 @@ type Env = Readonly<Record<string, string | undefined>>
 export const loadConfig = (env: Env) =>
   readSettings(env, (reader) => ({ ...databaseSettings(reader), ...otherSettings(reader) }))
 
-/** Those of the database alone: the operator's tools need no others. */
+/** Settings of the database alone: the operator's tools need no others. */
 export const loadDatabaseConfig = (env: Env) => readSettings(env, databaseSettings)
 
 const databaseSettings = ({ text, integer, parsed }: SettingReader) => ({

@@ -15,7 +15,7 @@ import type { Tensor } from './tensor.ts'
 export interface StemsNetwork {
   /** Names of its outputs, in their order. */
   sources: readonly string[]
-  /** Those that are taken from this network. */
+  /** Outputs that are taken from this network. */
   stems: readonly string[]
   /** mixture [batch, width, samples] to [batch, sources, width, samples]. */
   separate(mixture: Tensor): Tensor

@@ -308,7 +308,7 @@ const badOpenings = (text: string): number[] =>
     const [, before, wordsBefore] = COMMENT.exec(lines[i - 1] ?? '') ?? []
     const isContinued =
       marker === before && wordsBefore !== '' && /^(\/\/|\*|#)$/.test(marker ?? '')
-    return /^(Of|What|Where)\b/.test(words) && !isContinued ? [i + 1] : []
+    return /^(Of|What|Where|Those)\b/.test(words) && !isContinued ? [i + 1] : []
   })
 
 test('a comment opens with what a thing is or does', () => {
@@ -328,7 +328,11 @@ test('a comment opens with what a thing is or does', () => {
   const found = [...sources, ...python.map(readSource)]
     .filter(({ path }) => !path.startsWith('web/'))
     .flatMap(({ path, text }) => badOpenings(text).map((line) => `${path}:${line}`))
-  assert.deepEqual(found, [], 'not with Of, What or Where: "Bytes of the file", "Reads the file"')
+  assert.deepEqual(
+    found,
+    [],
+    'not with Of, What, Where or Those: "Bytes of the file", "Reads the file"',
+  )
 })
 
 test('relative links of documents lead somewhere', () => {

@@ -5,7 +5,7 @@ import type { ModelChoice } from '../../models/model-choice.ts'
 import type { PrecisionChoice } from '../../models/precision.ts'
 
 export interface WorkerOptions {
-  /** Those that the thread holds, the preferred first. */
+  /** The thread's models, the preferred first. */
   models: readonly ModelChoice[]
   textEncoderFolder: string
   precision: PrecisionChoice

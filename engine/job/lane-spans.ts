@@ -2,7 +2,7 @@
 
 import { isTracing, spansOfNow, type OpenSpan } from '../../shared/telemetry/tracing.ts'
 
-/** Those after them are like those before, and a trace of thousands of spans is of no use. */
+/** Later lanes are like these, and a trace of thousands of spans is of no use. */
 const LANES_TRACED_MAX = 64
 
 export class LaneSpans {

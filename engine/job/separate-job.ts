@@ -42,7 +42,7 @@ import type { StoreOutage } from '../media/store-outage.ts'
 export interface JobDeps {
   broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
   scheduler: Scheduler
-  /** Those that the engine holds, the preferred first. */
+  /** The engine's models, the preferred first. */
   models: readonly ModelDescription[]
   config: EngineConfig
   clock: Clock

@@ -18,7 +18,7 @@ import { TargetCorrelation } from './target-correlation.ts'
 
 interface SeparationDeps {
   scheduler: Pick<Scheduler, 'separate'>
-  /** Those that the engine holds, the preferred first. */
+  /** The engine's models, the preferred first. */
   models: readonly ModelDescription[]
   config: { chunksInFlightMax: number }
   signal: AbortSignal

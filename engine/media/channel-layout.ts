@@ -38,8 +38,8 @@ const unnamed = (channels: number): ChannelLayout =>
     : { order: AV_CHANNEL_ORDER_UNSPEC, nbChannels: channels, mask: 0n }
 
 /**
- * Those that FFmpeg mixes into fewer by what they mean: all on the floor, the LFE, the left and
- * right ones above the front. It leaves out any other.
+ * Loudspeakers that FFmpeg mixes into fewer by their meaning: all on the floor, the LFE, the left
+ * and right ones above the front. It leaves out any other.
  */
 const MIXED_BY_MEANING = 0x57ffn | (0x3n << 29n)
 

@@ -21,7 +21,7 @@ const PACKETS_PER_TURN = 256
  * pool costs the main thread as much for each of three calls.
  */
 export class FrameReader {
-  /** Those of the stream. */
+  /** The stream's packets. */
   readonly packets: StreamPackets
   readonly #codec = new CodecContext()
   readonly #frame = new Frame()

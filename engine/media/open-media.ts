@@ -54,7 +54,7 @@ const UNTIMED = [
   'voc',
   'nistsphere',
 ]
-/** Those of files in which each piece of sound or picture has its time. */
+/** Containers in which each piece of sound or picture has its time. */
 const TIMED = ['ogg', 'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf']
 
 /** Containers that people have. None reads a second file or opens an address. */
@@ -144,7 +144,7 @@ export async function openMedia(path: string, options: OpenOptions = {}): Promis
 interface InputOptions {
   /** The part of the file that is a file by itself; absent: the whole. */
   range?: ByteRange | undefined
-  /** Those that may be used to look into its streams; absent: all. */
+  /** Decoders that may look into its streams; absent: all. */
   decoders?: readonly string[]
   /** Packets in which other codings are looked for; absent: FFmpeg's choice. */
   probePacketsMax?: number

@@ -63,7 +63,7 @@ export class SoundProcesses {
   readonly #folder: string
   readonly #limits: ProcessLimits
   readonly #idleMsMax: number
-  /** Those that wait, the one that waits longest first. */
+  /** Waiting processes, the one that waits longest first. */
   readonly #idle = new Map<SoundProcess, NodeJS.Timeout>()
 
   /**

@@ -19,7 +19,7 @@ const KEPT = [
 
 export type Tags = Readonly<Partial<Record<(typeof KEPT)[number], string>>>
 
-/** Those of a source, and the mark of an output. */
+/** A source's tags, and the mark of an output. */
 export type FileTags = Tags & { readonly encoded_by?: string }
 
 /** Per tag: a file may state megabytes. */

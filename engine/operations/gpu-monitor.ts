@@ -59,8 +59,8 @@ const nothingAfter = (ms: number): Promise<readonly GpuReading[]> =>
   new Promise((resolve) => setTimeout(() => resolve([]), ms).unref())
 
 /**
- * Those of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As for CUDA, a
- * name that is none ends the list.
+ * GPUs of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As for CUDA, a name
+ * that is none ends the list.
  * @param visible numbers, or UUIDs, which may be cut short; undefined: all
  */
 export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {

@@ -187,7 +187,7 @@ export async function countWaiting(
   return Number(count)
 }
 
-/** Those of the accounts that have an unfinished request whose job is with the broker. */
+/** Accounts of the list that have an unfinished request whose job is with the broker. */
 export async function accountsInBroker(
   store: Store,
   accountIds: readonly string[],

@@ -189,7 +189,7 @@ export const FAULTS: Readonly<Record<Kind, Fault>> = {
 /** Faults of clients and receivers: the service has nothing to recover from. */
 export const IS_OUTSIDE = /^(receiver|upload|key|request|credits)/
 
-/** Those that this world can have. */
+/** Kinds of faults that this world can have. */
 export function possibleKinds({ disks, clock, postgres }: World): Kind[] {
   const missing = new Set<Kind>([
     ...(Object.keys(disks).length === 0 ? (['disk full'] as const) : []),

@@ -108,7 +108,7 @@ test(
         (row) => row.state === state && row.attempts === attempts,
       ).length
 
-    // Those that found the address busy are not counted as tries; the others have half of it.
+    // A post that found the address busy is not counted as a try; the others have half of it.
     while (
       (await count('pending', 0)) < NAMES - POSTS_MAX / 2 ||
       hole.sockets.size < POSTS_MAX / 2

@@ -23,7 +23,7 @@ export interface CrowdOptions {
 export interface CrowdReport {
   crowd: string
   clients: number
-  /** Those whose connection the gateway had not closed by the end. */
+  /** Clients whose connection the gateway had not closed by the end. */
   still_open: number
   submit_ms: { p50: number; p99: number; most: number }
   /** The gateway's, in MiB: before, and the most while the crowd was there. */

@@ -3,7 +3,7 @@
 import type { Choices, Rates } from './choices.ts'
 
 export const ACCOUNTS = ['acct_free', 'acct_paid', 'acct_poor'] as const
-/** Those that are charged, with what they have at the start. */
+/** Accounts that are charged, with what they have at the start. */
 export const CREDITS: Readonly<Record<string, number>> = { acct_paid: 1_000, acct_poor: 60 }
 
 export type Action = { id: number; at: number } & (

@@ -1,4 +1,4 @@
-/** Those who receive webhooks, one host for each account. */
+/** Receivers of webhooks, one host for each account. */
 
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
 import type { Calls } from './calls.ts'

@@ -20,7 +20,7 @@ export interface CodeBlock {
 
 const FENCED = /(?:<!-- not run: (.+) -->\n)?^```(.*)\n([\s\S]*?)^```$/gm
 
-/** Those of the README, of everything below docs/ and of the client's README. */
+/** Blocks of the README, of everything below docs/ and of the client's README. */
 export function documentedBlocks(): CodeBlock[] {
   const below = readdirSync(join(ROOT, 'docs'), { recursive: true })
     .map((name) => join('docs', String(name)))

@@ -41,7 +41,7 @@ export function itemsOf(args: Arguments): Item[] {
 }
 
 /**
- * Those of `expected` that are there, under the name of what a target holds where the model did not
+ * Files of `expected` that are there, under the name of what a target holds if the model did not
  * know its prompt.
  */
 export function present({ folder, stem, expected }: Item): string[] {
