@@ -1,5 +1,5 @@
 /**
- * How fast is one evaluation of SAM-Audio's transformer, also beside PyTorch's? Random weights;
+ * How fast is one evaluation of SAM-Audio's transformer, and of PyTorch's? Random weights;
  * repetitions of all cases are interleaved, so that a busy moment hits them alike.
  *
  * npm run bench -- dit-forward --dim 512 --layers 8 --heads 8 --frames 250 --batch 1,2,4,8 \

@@ -4,7 +4,7 @@
  * `node --import tsx bench/estimate.ts [requests]`: starts nats-server, gateway and an engine with
  * four places, then
  * - separates a minute of sound alone, in turns of every `acceleration` and of two prompts: one
- *   JSON line of their times beside `balanced` (quartiles over the turns);
+ *   JSON line of their times relative to `balanced` (quartiles over the turns);
  * - submits the requests at once: 4 to 90 s of noise, some for two prompts, some `fast` or
  *   `quality`, most of them new to the service, and reads all statuses every second. One JSON line
  *   for those in the queue while the service still goes by the speed of requests alone, one for
@@ -84,7 +84,7 @@ reportStatus('IN_QUEUE', 'speed of this load', ({ at }) => at >= settledAt)
 reportStatus('IN_PROGRESS', 'any', () => true)
 await scope.end()
 
-/** The time that an engine takes for a minute of each kind, alone, beside `balanced`. */
+/** The time that an engine takes for a minute of each kind, alone, relative to `balanced`. */
 async function reportCosts(): Promise<void> {
   const names = Object.keys(KINDS) as (keyof typeof KINDS)[]
   const seconds = new Map(names.map((name) => [name, [] as number[]]))

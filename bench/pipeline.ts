@@ -1,5 +1,5 @@
 /**
- * Question: how much sound gets through everything beside the model, and where does the time go?
+ * Question: how much sound gets through everything but the model, and where does the time go?
  *
  * `npm run bench -- pipeline [rounds] [seconds]`: starts nats-server, gateway and an engine whose
  * model costs nothing (`pipeline/worker.ts`), and separates a stereo file of `seconds` seconds (60)

@@ -1,5 +1,5 @@
 /**
- * How much memory does loading a SAM-Audio checkpoint take beside the weights themselves? Sizes as
+ * How much memory does loading a SAM-Audio checkpoint take besides the weights themselves? Sizes as
  * published (`--dim`, `--layers`), a file of zeros, each precision in a process of its own. The
  * peak is that of loading and of a first use, of two frames; `besideInLargest` is all of it that is
  * not the weights in the width that they are kept in, counted in the largest tensor.

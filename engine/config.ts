@@ -54,7 +54,7 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     metricsPort: integerOrOff('METRICS_PORT', 0, 65_535) ?? 0, // 0: any free one
     /** GPUs of this machine that CUDA gives to this process. */
     visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: there are none
-    /** Jobs in hand at once. */
+    /** Jobs in flight at once. */
     jobsMax: integer('JOBS_MAX', 1, 1_000, 8),
     /** Chunks of one job decoded or in the model at once. */
     chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),

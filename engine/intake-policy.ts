@@ -19,7 +19,7 @@ const SUSPECT_DELIVERIES = 3
 
 const isSuspect = ({ deliveries }: HeldJob): boolean => deliveries >= SUSPECT_DELIVERIES
 
-/** Jobs in hand of the queue at once. For `further` half, so that one account leaves room. */
+/** Jobs of the queue in flight at once. For `further` half, so that one account leaves room. */
 const jobsMaxOf = (queue: JobQueue, jobsMax: number): number =>
   queue === 'first' ? jobsMax : Math.max(1, Math.floor(jobsMax / 2))
 
@@ -43,7 +43,7 @@ export function mayLease(
 }
 
 /**
- * Whether `job`, one of those in hand, may begin now; later each end of a job or a pull is a new
+ * Whether `job`, one of those in flight, may begin now; later each end of a job or a pull is a new
  * chance. A job that runs alone waits for the jobs of open pulls: else those would wait behind it
  * and be lost with the engine.
  */

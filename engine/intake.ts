@@ -70,7 +70,7 @@ export class Intake {
     return outage() ? 'PAUSED' : 'READY'
   }
 
-  /** Stops a job in hand, which ends as failed with CANCELED; false when it is not in hand. */
+  /** Stops a job in flight, which fails with CANCELED; false when it is not in flight. */
   cancel(requestId: string): boolean {
     const job = this.#inHand.get(requestId)
     job?.stop.abort(new JobStopped('canceled'))
@@ -79,8 +79,8 @@ export class Intake {
   }
 
   /**
-   * Takes no more jobs; resolves when none is in hand. Jobs that have not ended after `deadlineMs`
-   * are given back to the queue.
+   * Takes no more jobs; resolves when all have ended. Jobs that have not ended after `deadlineMs`
+   * are released to the queue.
    */
   async drain(deadlineMs: number): Promise<{ finished: number; released: number }> {
     this.#draining = true
@@ -217,7 +217,7 @@ export class Intake {
     }
   }
 
-  /** A hanging job must not hold its lease for ever, even one that ignores its signal. */
+  /** A hanging job must not hold its lease forever, even one that ignores its signal. */
   async #withinLimit<T>(
     { stop, heartbeat }: { stop: AbortController; heartbeat: NodeJS.Timeout },
     work: () => Promise<T>,

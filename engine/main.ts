@@ -35,7 +35,7 @@ const ANNOUNCE_MS = 3_000
 
 /**
  * The longest shutdown, besides the drain: with a broker that does not answer, the pull under way,
- * the reports of jobs that are given back, and closing take some seconds each.
+ * the reports of jobs that are released, and closing take some seconds each.
  */
 const STOP_MS_MAX = 30_000
 

@@ -47,7 +47,7 @@ import { createUrlChecks } from './requests/url-checks.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000
-/** The longest stop, webhooks in hand included. */
+/** The longest stop, webhooks in flight included. */
 const STOP_SECONDS_MAX = 30
 /** Clients that keep their connections open call again in this time, and then close them. */
 const PARTING_MS = 2_000

@@ -12,7 +12,7 @@ const DEFAULTS = {
   CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
   /** Memory is taken as it is needed, not the whole card at once. */
   TF_FORCE_GPU_ALLOW_GROWTH: 'true',
-  /** cuDNN would try all its ways anew for each length of sound. */
+  /** cuDNN would try all its ways again for each length of sound. */
   TF_CUDNN_USE_AUTOTUNE: '0',
   /** Kernels compiled at first use, of all that this build lacks machine code for: 4 GiB. */
   CUDA_CACHE_MAXSIZE: '4294967296',

@@ -62,7 +62,7 @@ export interface Head {
   /** Stems whose sum is the target, if the model has stems. */
   stems?: readonly string[]
   /**
-   * Seeds whatever is random, so that a request tried again gives the same answer. 32 bits, the
+   * Seeds whatever is random, so that a retried request gives the same answer. 32 bits, the
    * same for every chunk of a candidate: with `startSample`, chunks that overlap can share there
    * what is random.
    */

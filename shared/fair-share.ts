@@ -66,7 +66,7 @@ export class FairShare {
   }
 }
 
-/** The same number of slots at each of many places, such as hosts: shared anew at each. */
+/** The same number of slots at each of many places, such as hosts: each shares its own. */
 export class FairShares {
   readonly #slots: number
   readonly #places = new Map<string, FairShare>()

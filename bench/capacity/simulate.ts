@@ -26,7 +26,7 @@ export interface Fleet {
   /** Mean time until an engine fails; its jobs come back when their leases lapse. */
   failureHours?: number
   leaseSeconds: number
-  /** Every engine is drained and started anew once in so long, one after another. */
+  /** Every engine is drained and restarted once in so long, one after another. */
   deployHours?: number
   drainSeconds: number
 }

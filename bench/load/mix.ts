@@ -4,7 +4,7 @@ import { exponential } from './random.ts'
 
 export interface MixPart {
   seconds: number
-  /** How often, beside the others. */
+  /** How often, relative to the others. */
   weight: number
 }
 

@@ -4,7 +4,7 @@ import { build, type Histogram } from 'hdr-histogram-js'
 import { round } from '../report.ts'
 import type { Outcome } from './drive.ts'
 
-/** The longest latency that is told apart: a day. */
+/** The longest latency that is resolved: a day. */
 const MS_MAX = 86_400_000
 const SHARES = { p50: 50, p90: 90, p95: 95, p99: 99, p99_9: 99.9, max: 100 }
 

@@ -87,7 +87,7 @@ interface Compared {
 
 const isBetter = ({ ratio }: Compared): boolean => ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
 
-/** Measures candidates beside another in turns, each until it is known whether it is better. */
+/** Compares candidates with another in turns, each until it is known whether it is better. */
 class Comparison {
   readonly #measure: SearchOptions['measure']
   #turn = 0

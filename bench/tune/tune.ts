@@ -253,7 +253,7 @@ export function chooseWinner(finalists: readonly Finalist[]): Finalist {
   return others.reduce((best, one) => (isBetter(one, best) ? one : best), defaults!)
 }
 
-/** Chunks are as long as a request asks, so shorter ones are measured beside what was found. */
+/** Chunks are as long as a request asks, so shorter ones are compared with the best found. */
 async function measureChunkLengths(
   { candidate }: Finalist,
   work: readonly number[],

@@ -1,4 +1,4 @@
-/** Ends work on a connection that is silent for too long, as a lost one may be for ever. */
+/** Ends work on a connection that is silent for too long, as a lost one may be forever. */
 
 import { UnreachableError } from './errors.ts'
 
@@ -33,7 +33,7 @@ export class TimeLimit {
     this.#options.signal.removeEventListener('abort', this.#follow)
   }
 
-  /** Begins the time anew: something has come or gone. */
+  /** Restarts the time: something has come or gone. */
   readonly restart = (): void => {
     clearTimeout(this.#timer)
     if (this.#late) this.#timer = setTimeout(this.#late, 1_000 * this.#options.seconds)

@@ -47,7 +47,7 @@ export const budgetsOf = (
     ]),
   )
 
-/** Batches stepped before twice as many frames are tried again. */
+/** Batches stepped before twice as many frames are retried. */
 const STEPS_BEFORE_GROWTH = 1_000
 
 export class BatchBudget {

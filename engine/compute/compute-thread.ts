@@ -72,7 +72,7 @@ export class ComputeThread {
     )
   }
 
-  /** Resolves when a thread that ended has started anew; null while one runs. */
+  /** Resolves when a thread that ended has restarted; null while one runs. */
   get restarting(): Promise<void> | null {
     return this.#restarting
   }
@@ -97,7 +97,7 @@ export class ComputeThread {
     await this.#call({ type: 'discard', lane })
   }
 
-  /** Resolves once the thread has answered; at once while it starts anew, which has a limit. */
+  /** Resolves once the thread has answered; at once while it restarts, which has a limit. */
   async beat(): Promise<void> {
     if (!this.#restarting) await this.#call({ type: 'beat' })
   }

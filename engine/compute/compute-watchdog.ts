@@ -36,7 +36,7 @@ export class ComputeWatchdog {
 const LAST_LINE_MS = 1_000
 
 /**
- * Ends this process. `process.exit` would wait for the compute thread for ever, since nothing
+ * Ends this process. `process.exit` would wait for the compute thread forever, since nothing
  * interrupts native code. Leases that it holds lapse, and other engines take the jobs.
  */
 export function killHungProcess(log: Logger, reason: string): void {

@@ -14,7 +14,7 @@ import type { StoreOutage } from '../media/store-outage.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 
 /**
- * `released`: nothing was decided, and the gateway queues the request anew; `interrupted`: nothing
+ * `released`: nothing was decided, and the gateway queues the request again; `interrupted`: nothing
  * was decided or reported, and the job must be delivered again.
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'

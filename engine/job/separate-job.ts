@@ -351,7 +351,7 @@ async function reportFailure(
  * Publishing is retried for minutes: without the outcome all work is repeated, and without the
  * start a broker that stores nothing for a while would use up the job's deliveries. An event that
  * was stored although its ack was lost is deduplicated by its id for two minutes, and by the
- * gateway for ever.
+ * gateway forever.
  */
 async function publishUntilStored(
   event: Event,

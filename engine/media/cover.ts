@@ -35,7 +35,7 @@ const FRONT = 'Cover (front)'
 
 /**
  * The front cover of a file, or else its first picture of a kind that outputs hold. FFmpeg gives
- * the pictures of a file before its other packets, once it is opened anew.
+ * the pictures of a file before its other packets, once it is reopened.
  * @param streams those of the file, as they were looked into
  */
 export async function readCover(path: string, streams: readonly Stream[]): Promise<Cover | null> {

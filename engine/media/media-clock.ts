@@ -1,5 +1,5 @@
 /**
- * Joins the times of a file whose clock jumps or begins anew, as where recordings of broadcasts
+ * Joins the times of a file whose clock jumps or restarts, as where recordings of broadcasts
  * were put together. Sound and picture are read in processes of their own: since both follow the
  * same packets by the same rules, they stay in step.
  */

@@ -34,7 +34,7 @@ const HELD_BY_MP4: readonly AVCodecID[] = [
 ]
 
 export interface PreparedVideo {
-  /** The source itself, or a file beside it with the video coded anew. */
+  /** The source itself, or a file next to it with the video re-encoded. */
   path: string
   /** The time on this file's clock that is the start of the media, in seconds. */
   startSeconds: number
@@ -42,9 +42,9 @@ export interface PreparedVideo {
   soundIndex?: number
   /** FFmpeg's name of the source's coding. */
   codec: string
-  /** Why the video had to be coded anew, in words that end a sentence; null: it can be copied. */
+  /** Why the video had to be re-encoded, in words that end a sentence; null: it can be copied. */
   recodedBecause: string | null
-  /** Whether pictures that had to be coded anew are two fields each, as those of the source. */
+  /** Whether pictures that had to be re-encoded are two fields each, as those of the source. */
   isInterlaced?: boolean
 }
 
@@ -61,9 +61,9 @@ export interface VideoOptions {
 
 /**
  * Reads all packets of the video once: whether they can be copied shows only at the last, and how
- * long it takes to code them anew goes by their number.
- * @param report called while the video is coded anew, from the start of that
- * @throws Error when the video can be neither copied nor coded anew
+ * long it takes to re-encode them goes by their number.
+ * @param report called while the video is re-encoded, from the start of that
+ * @throws Error when the video can be neither copied nor re-encoded
  */
 export async function prepareVideo(
   options: VideoOptions,

@@ -27,7 +27,7 @@ export interface SourceOptions {
 export class SourceUnavailableError extends TransientError {}
 
 /**
- * Writes what `url` answers to the file `path`, anew on each try; on failure no file stays.
+ * Writes what `url` answers to the file `path`, again on each try; on failure no file stays.
  * @returns bytes written
  * @throws ServiceError MEDIA_FETCH_FAILED when it is not there, or larger than `bytesMax`
  * @throws SourceUnavailableError when it could not be fetched now

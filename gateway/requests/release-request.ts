@@ -22,7 +22,7 @@ export const interruptedTooOften = (interruptions: number): string =>
 const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
 
 /**
- * Queues a request anew with a job of its own, in the caller's transaction: the broker counts the
+ * Queues a request again with a job of its own, in the caller's transaction: the broker counts the
  * deliveries of a job, and those of the new one only when an engine is lost with it. A release for
  * a drain or an outage has no delay and is not counted (an engine that does not reach the media
  * store leases nothing). An interruption is delayed, and their number is limited.

@@ -41,7 +41,7 @@ export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
   streamsLost(): void
 }
 
-/** A loop that queues anew what has lost its job, for example with the broker's disk. */
+/** A loop that requeues requests that lost their job, for example with the broker's disk. */
 export function createRescuer(deps: RescuerDeps): Rescuer {
   let page = FIRST_PAGE
   let isLost = false
@@ -93,7 +93,7 @@ export async function rescue(
 }
 
 /**
- * Queues a request anew whose job is lost. A loss of what waits is the broker's, and never fails
+ * Requeues a request whose job is lost. A loss while it waits is the broker's, and never fails
  * the request; with what was in progress an engine may have been lost, so it counts as an
  * interruption.
  */

@@ -172,7 +172,7 @@ function connectionTo(address: string): pg.ClientConfig {
   return { connectionString: url.href, types, keepAlive: true, application_name: 'winnow' }
 }
 
-/** A connection whose trouble is the client's to try again; then it is not used any more. */
+/** A connection whose trouble is the client's to retry; then it is not used any more. */
 class GuardedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
   #broken = false

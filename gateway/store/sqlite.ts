@@ -90,7 +90,7 @@ async function open(path: string, migrates: boolean): Promise<Store> {
 /**
  * Transactions take the right to write at their beginning, and wait for it: after reading first,
  * SQLite would refuse it when another process has written meanwhile. Errors of the disk are the
- * client's to try again.
+ * client's to retry.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: BetterSqlite.Database

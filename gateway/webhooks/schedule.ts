@@ -1,4 +1,4 @@
-/** When a webhook is tried again (docs/decisions/webhooks.md). */
+/** Schedules the retries of a webhook (docs/decisions/webhooks.md). */
 
 import { DAY_SECONDS, HOUR_SECONDS } from '../../shared/durations.ts'
 

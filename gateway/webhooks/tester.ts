@@ -32,7 +32,7 @@ export class WebhookTester {
   }
 
   /**
-   * Posts one event of the type `webhook.test` and waits for the answer; it is not tried again.
+   * Posts one event of the type `webhook.test` and waits for the answer; it is not retried.
    * @param signal fired: a failed attempt
    * @throws ServiceError `RATE_LIMITED`
    */

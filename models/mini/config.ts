@@ -1,4 +1,4 @@
-/** The sizes of the network, from the `config.json` beside its weights. */
+/** The sizes of the network, from the `config.json` next to its weights. */
 import { readFile } from 'node:fs/promises'
 import type { Name } from './text/understand.ts'
 

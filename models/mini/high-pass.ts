@@ -65,7 +65,7 @@ function sectionOf(angle: number, poleAngle: number): Section {
 
 /**
  * Filters in place. All sections run in one loop, which takes half the time of three. The first
- * sample counts as if it had lasted for ever: a constant offset leaves nothing, not even rounding.
+ * sample counts as if it had lasted forever: a constant offset leaves nothing, not even rounding.
  */
 function filter(samples: Float64Array, [a, b, c]: Sections): void {
   const [gainA, backA1, backA2] = a

@@ -114,7 +114,7 @@ async function describe(path: string): Promise<Described> {
   }
 }
 
-/** Whatever lies beside the model is none of our business, unless it is a part. */
+/** Other files next to the model are none of our business, unless they are a part. */
 const describeNeighbour = (path: string): Promise<Described> =>
   describe(path).catch(() => ({ path, config: null }))
 

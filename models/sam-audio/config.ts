@@ -1,4 +1,4 @@
-/** The sizes of a SAM-Audio model, from the `config.json` beside its checkpoint. */
+/** The sizes of a SAM-Audio model, from the `config.json` next to its checkpoint. */
 import { readFile } from 'node:fs/promises'
 
 /** Tokens of a prompt that the text encoders take, as in the reference. */

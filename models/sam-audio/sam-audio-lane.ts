@@ -130,7 +130,7 @@ export class SamAudioLane implements Lane, Flow {
 
   /**
    * A state of the flow as the lane goes on from it. Changes nothing, and may run out of memory: so
-   * a step can be tried again.
+   * a step can be retried.
    */
   entered(state: Tensor): EnteredState {
     const { previous } = this.plan

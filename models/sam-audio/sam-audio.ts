@@ -42,7 +42,7 @@ const OVERLAP_SECONDS_MAX = 5
 
 /**
  * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
- *   of the text encoder lies there or beside it, and so may those of the span predictor
+ *   of the text encoder lies there or next to it, and so may those of the span predictor
  *   and the judge
  * @param precision of the products in the layers of the flow's transformer, the judge and the span
  *   predictor; codec and text encoder are float32

@@ -118,7 +118,7 @@ async function sqliteLoads({ orThrow = false } = {}) {
   }
 }
 
-/** Node's headers where they stand beside the running node; node-gyp downloads them otherwise. */
+/** Node's headers where they stand next to the running node; node-gyp downloads them otherwise. */
 function nodeHeaders() {
   const prefix = resolve(dirname(process.execPath), '..')
   return existsSync(join(prefix, 'include/node/node_api.h')) ? [`--nodedir=${prefix}`] : []

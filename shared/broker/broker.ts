@@ -72,7 +72,7 @@ const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
 export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './interface.ts'
 
 /**
- * Connects, and creates or updates the streams. Reconnects for ever once it has been connected.
+ * Connects, and creates or updates the streams. Reconnects forever once it has been connected.
  * @throws StartError when the broker can't be reached or used
  */
 export async function connectBroker(options: ConnectOptions): Promise<Broker> {
@@ -242,7 +242,7 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Notes whether the streams are others: this process, or another, made them anew. */
+  /** Notes whether the streams are others: this process, or another, remade them. */
   async #watchStreams(): Promise<void> {
     try {
       const { created } = await this.#restoring(() => this.#manager.streams.info(JOBS.stream))
@@ -267,7 +267,7 @@ class JetStreamBroker implements Broker {
   }
 
   /**
-   * Runs `use`; where the server has lost its streams (a wiped disk), makes them anew and tries
+   * Runs `use`; where the server has lost its streams (a wiped disk), remakes them and tries
    * again.
    */
   async #restoring<T>(use: () => Promise<T>): Promise<T> {

@@ -71,7 +71,7 @@ const NO_ROOM = 10047
 
 /**
  * Connects and makes the streams; waits for a broker that cannot be used yet, and says so once.
- * Reconnects for ever once it has been connected.
+ * Reconnects forever once it has been connected.
  * @param open what makes the connection useful; what it throws and does not pass ends the waiting
  * @throws StartError when nobody answers in time, or at once when waiting would not help
  */

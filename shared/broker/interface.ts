@@ -16,7 +16,7 @@ export interface Lease {
   readonly traceParent?: string | null
   /** Times that the job has been delivered, this one included. */
   readonly deliveries: number
-  /** Says that the job is in hand; to be repeated within the lease's seconds. */
+  /** Says that the job is in progress; to be repeated within the lease's seconds. */
   heartbeat(): void
   /** The job is done with; resolves once the server has taken note. */
   ack(): Promise<void>

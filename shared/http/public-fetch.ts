@@ -1,5 +1,5 @@
 /**
- * Fetches media from addresses that clients name: by a public route only, on every redirect anew,
+ * Fetches media from addresses that clients name: by a public route only, on every redirect too,
  * and within limits of time and size.
  */
 

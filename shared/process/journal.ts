@@ -1,5 +1,5 @@
 /**
- * Log lines as entries of systemd's journal. The message stays the line of JSON; beside it stand
+ * Log lines as entries of systemd's journal. The message stays the line of JSON; next to it stand
  * the fields by which `journalctl` selects.
  */
 

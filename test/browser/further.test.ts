@@ -113,7 +113,7 @@ async function longMedia(place: Place): Promise<void> {
   await further(page, 'wind').waitFor()
 }
 
-/** An output that is gone says so, beside its button. */
+/** An output that is gone says so, next to its button. */
 async function gone(place: Place): Promise<void> {
   const page = await separated(place)
   const error = { code: 'NOT_FOUND', message: 'These outputs are gone.' }

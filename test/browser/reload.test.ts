@@ -116,7 +116,7 @@ async function formIsBack(page: Page): Promise<void> {
   assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
 }
 
-/** No engine: what was not canceled would wait for ever. */
+/** No engine: a request not canceled would wait forever. */
 async function ends(place: Place, names: readonly string[]): Promise<void> {
   const wanted = names.map(() => 'CANCELED').join()
   while ((await outcomes(place, names)).join() !== wanted) {

@@ -162,7 +162,7 @@ async function saveAll(page: Page, { winnow }: Place): Promise<void> {
   await page.getByText('9 files are saved.').waitFor()
   await page.getByRole('button', { name: 'Save all into a folder' }).click()
   const again = once.map((name) => `${name} (2).flac`)
-  // The browser's own file beside one that is being written may be gone before it is read.
+  // The browser's own file next to one that is being written may be gone before it is read.
   const countSaved = () =>
     savedFiles(page)
       .then((files) => files.length)

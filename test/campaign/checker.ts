@@ -56,7 +56,7 @@ function wrongWith(ask: Ask, found: readonly ListedRequest[], history: History):
 const mayFail = (ask: Ask, code: string | undefined): boolean =>
   code === 'CANCELED' ? ask.isCanceled : CREDITS.includes(code ?? '')
 
-/** Answers pass each other: only a question after the end must be told of it. */
+/** Answers pass each other: only a question after the end must learn of it. */
 function wrongStatuses({ statuses }: Ask, request: ListedRequest): string[] {
   const end = statuses.find(({ status }) => isEnd(status))
   if (!end) return []

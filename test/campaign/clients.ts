@@ -13,7 +13,7 @@ const SAMPLE_RATE = 8_000
 /** Lengths of the files that they send. */
 const SECONDS = [0.4, 1.3]
 const POLL_MS = 1_000
-/** A stream that says nothing for so long is opened anew. */
+/** A stream that says nothing for so long is reopened. */
 const STREAM_MS_MAX = 60_000
 
 export interface AskOptions {

@@ -102,7 +102,7 @@ const diskFull: Fault = async ({ world }, planned) => {
 /** A process that begins to start may need so long to find its disk full. */
 const START_MS_MAX = 15_000
 
-/** As its operators are told to: it stores nothing until then. */
+/** As the documents say: it stores nothing until then. */
 async function restartBroker({ processes: { broker } }: World): Promise<void> {
   await broker.whenUp(() => broker.end('SIGTERM'))
 }

@@ -52,7 +52,7 @@ export interface History {
   asks: Ask[]
   webhooks: Webhook[]
   faults: DoneFault[]
-  /** Processes that ended without being told to. */
+  /** Processes that ended unasked. */
   deaths: string[]
   /** Answers that no client may see, such as 404 for a resource just made. */
   surprises: string[]

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Supervised, type Running } from './supervised.ts'
 
-/** Waits for ever, or ends with the code by itself. */
+/** Waits forever, or ends with the code by itself. */
 async function start(code?: number): Promise<Running> {
   const child =
     code === undefined ? spawn('sleep', ['infinity']) : spawn('sh', ['-c', `exit ${code}`])

@@ -20,7 +20,7 @@ export type State = 'starting' | 'up' | 'frozen' | 'ending' | 'gone'
 interface SupervisedOptions {
   name: string
   start(): Promise<Running>
-  /** Called when it ended without being told to; whether that was right. */
+  /** Called when it ended unasked; whether that was right. */
   mayEnd(code: number | string): boolean
   onDeath(death: string): void
 }

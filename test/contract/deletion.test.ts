@@ -120,7 +120,7 @@ test('extension: the engine at work on a deleted request stops, and brings nothi
   assert.equal((await removeRequest(gateway, requestId)).statusCode, 204)
   assert.deepEqual(gateway.canceled, [requestId])
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
-  // an engine that has not heard of it goes on to the end
+  // an engine that does not know of it goes on to the end
   const headers = { [ATTEMPT_HEADER]: ATTEMPT_ID }
   const late = await gateway.call('PUT', job.upload_urls.target, { body: FILE_BYTES, headers })
   assertError(late, 'REQUEST_FINISHED')

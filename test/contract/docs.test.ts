@@ -1,4 +1,4 @@
-/** How the documents are served (an extension); what the site contains is tested beside its maker. */
+/** How the documents are served (an extension); its content is tested with its maker. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -321,7 +321,7 @@ test('grpc: calls count against the limit of their key, together with those over
   assert.equal((await call('Get', request)).status, 'IN_QUEUE')
 })
 
-/** The google.rpc.Status of an error: its ErrorInfo and, where it says when to try again, that. */
+/** The google.rpc.Status of an error: its ErrorInfo and, where it says when to retry, that. */
 function readDetails(error: grpc.ServiceError) {
   const types = {
     ...loadProto('google/rpc/status.proto'),

@@ -23,7 +23,7 @@ import {
 const FOLDER_NAME = 'job-1-aB9'
 const FILE_NAME = `${FOLDER_NAME}/target`
 
-/** A gateway beside an engine that has begun a job. */
+/** A gateway next to an engine that has begun a job. */
 async function start(t: TestContext) {
   const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
   t.after(() => rm(engineFolder, { recursive: true }))

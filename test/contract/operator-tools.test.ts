@@ -1,4 +1,4 @@
-/** `npm run keys` and `npm run accounts`, on a data folder and beside a gateway. */
+/** `npm run keys` and `npm run accounts`, on a data folder and next to a gateway. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

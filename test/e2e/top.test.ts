@@ -1,4 +1,4 @@
-/** `npm run winnow -- top` beside a running Winnow. */
+/** `npm run winnow -- top` with a running Winnow. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

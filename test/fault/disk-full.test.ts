@@ -205,7 +205,7 @@ test(
   },
 )
 
-/** Logs a line, waits to be told, and logs another. */
+/** Logs a line, waits for a signal, and logs another. */
 const LOGGER = `
   const { createLogger } = await import('./shared/telemetry/log.ts')
   const log = createLogger('test', 'info')

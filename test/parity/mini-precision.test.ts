@@ -1,4 +1,4 @@
-/** The built-in model in bfloat16 beside float32: how far its targets come apart. */
+/** The built-in model in bfloat16 compared with float32: how far its targets come apart. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'

@@ -84,7 +84,7 @@ export class BrokerStream<T> {
     return message
   }
 
-  /** The message is in hand. JetStream goes by the sequence alone. */
+  /** The message is in flight. JetStream goes by the sequence alone. */
   working(sequence: number): void {
     const message = this.#messages.get(sequence)
     if (message?.isPending) this.#awaitAck(message)
@@ -97,7 +97,7 @@ export class BrokerStream<T> {
     this.#wake(message, delayMs)
   }
 
-  /** The disk is wiped: no message is left, and sequences begin anew. */
+  /** The disk is wiped: no message is left, and sequences restart. */
   lose(): void {
     for (const { timer } of this.#messages.values()) if (timer) timer.canceled = true
     this.#messages = new Map()

@@ -33,7 +33,7 @@ export class Clients {
   readonly #wallClock: () => number
   readonly #files = new Map<string, Promise<string | undefined>>()
   readonly #submits = new Map<number, Promise<void>>()
-  /** By request: the end that was told first, and when. */
+  /** By request: the end that was reported first, and when. */
   readonly #ends = new Map<string, { status: string; at: number }>()
 
   constructor(calls: Calls, frontDoor: FrontDoor, wallClock: () => number) {
@@ -143,7 +143,7 @@ export class Clients {
     if (status === 'COMPLETED') await this.#call(`GET ${REQUEST}/result`, call)
   }
 
-  /** @param askedAt answers pass each other: only a question after the end must be told of it */
+  /** @param askedAt answers pass each other: only a question after the end must learn of it */
   #wasTold(requestId: string, status: string, askedAt: number): void {
     const end = this.#ends.get(requestId)
     if (end && askedAt > end.at && status !== end.status) {

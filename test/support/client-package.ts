@@ -12,7 +12,7 @@ export const runFile = promisify(execFile)
 export const TSC = join(process.cwd(), 'node_modules/typescript/bin/tsc')
 const SOURCE = 'clients/typescript'
 
-/** The folder that is packed, beside the checkout; it goes with the test. */
+/** The folder that is packed, next to the checkout; it goes with the test. */
 export async function buildClient(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-client-'))
   const building = buildInto(folder)

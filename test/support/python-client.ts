@@ -1,4 +1,4 @@
-/** The Python client as a user installs it: a wheel in a folder, beside what its tests need. */
+/** The Python client as a user installs it: a wheel in a folder, next to what its tests need. */
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -55,7 +55,7 @@ export interface GatewayOptions {
   database?: DatabaseKind
   /** A gateway whose database, media, broker, clock and keys this one shares. */
   beside?: Shared
-  /** Without them, those of the gateway beside, or new ones. */
+  /** Without them, those of the other gateway, or new ones. */
   encryptionKeys?: Keys
   signingKeys?: Keys
   config?: Partial<AppConfig>

@@ -1,4 +1,4 @@
-"""A status stream that falls silent for ever, over a real connection."""
+"""A status stream that falls silent forever, over a real connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conftest import KEY
 
 from winnow_client import _core
 
-# Far longer than the client waits here: a client that waits for ever fails the test with it.
+# Far longer than the client waits here: a client that waits forever fails the test with it.
 HELD_SECONDS_MAX = 20
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 STATUS = b'event: status\ndata: {"status": "%s", "request_id": "req_1"}\n\n'

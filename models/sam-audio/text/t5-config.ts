@@ -9,7 +9,7 @@ export interface T5Config {
   hiddenDim: number
   layers: number
   epsilon: number
-  /** How many classes of distance positions are told apart by, and the first that is the last. */
+  /** How many classes of distance there are for positions, and the first that is the last. */
   buckets: number
   distanceMax: number
 }

@@ -38,7 +38,7 @@ interface World {
 interface Installation {
   dataFolder: string
   database: Database
-  /** Files beside the database, by their names in a backup. */
+  /** Files besides the database, by their names in a backup. */
   secrets: Readonly<Record<string, string>>
 }
 

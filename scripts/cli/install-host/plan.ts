@@ -41,7 +41,7 @@ const PACKAGED_USERS_FILE = '/usr/lib/sysusers.d/winnow.conf'
 /** Address of a broker of one's own. */
 export const OWN_BROKER = '127.0.0.1:4222'
 
-/** Units of each role, beside the target. */
+/** Units of each role, besides the target. */
 const GATEWAY = ['winnow-gateway.service', 'winnow-gateway.socket', 'winnow-gateway-grpc.socket']
 const ENGINE = ['winnow-engine@.service']
 const NATS = ['winnow-nats.service']

@@ -6,7 +6,7 @@ import { OUTPUT_MARK } from '../../../shared/output-mark.ts'
 /** Tags stand before the sound: in WAV, FLAC and MP3 their texts are within so many bytes. */
 const HEAD_BYTES = 65_536
 
-/** A video has no mark of its own: the sound beside it has. */
+/** A video has no mark of its own: the sound next to it has. */
 const SOUNDS = ['.wav', '.flac', '.mp3'] as const
 
 /** Whether `path` is sound that was separated, or the video with it. */

@@ -25,7 +25,7 @@ export interface NatsServerOptions {
   folder: string
   /** Port 0 takes any free one. */
   port?: number
-  /** To come back where clients know one; by default made anew; null: `settings` name the users. */
+  /** To come back where clients know one; by default made; null: `settings` name the users. */
   token?: string | null
   /** Further lines of its settings, such as a cluster. */
   settings?: readonly string[]

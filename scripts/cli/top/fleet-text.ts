@@ -16,7 +16,7 @@ export function fleetText(fleet: Fleet, before?: Fleet): string {
   ].join('')
 }
 
-/** Below its heading, or `none` beside it. */
+/** Below its heading, or `none` next to it. */
 function table(data: object[]): string {
   const text = printed({ object: 'list', data })
   return data.length === 0 ? text : `\n${text}`

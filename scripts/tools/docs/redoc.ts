@@ -28,7 +28,7 @@ export function redocScript(root: string): string {
 
 /**
  * The installed packages that stand in Redoc's file, sorted, by its source map. Its own notice,
- * beside the file, names the rest.
+ * next to the file, names the rest.
  */
 export function packagesInRedoc(root: string): string[] {
   const { sources } = JSON.parse(readFileSync(join(root, `${FILE}.map`), 'utf8')) as {

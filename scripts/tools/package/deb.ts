@@ -37,7 +37,7 @@ export async function makeDeb(compute: Compute, say: Say): Promise<string> {
 }
 
 /**
- * Adds what a package has beside the installation in `root`, and packs it.
+ * Adds what a package has besides the installation in `root`, and packs it.
  * @returns the path of the package in `folder`
  */
 export function packDeb(

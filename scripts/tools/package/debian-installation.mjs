@@ -1,4 +1,4 @@
-// As Debian's package and the image install it: the sources lie beside, set up.
+// As Debian's package and the image install it: the sources lie next to it, set up.
 
 import { fileURLToPath } from 'node:url'
 

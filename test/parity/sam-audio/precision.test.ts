@@ -1,4 +1,4 @@
-/** bfloat16 beside float32: how far the transformer's parts and whole separations come apart. */
+/** bfloat16 compared with float32: how far the transformer's parts and whole separations come apart. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { choosePrecision } from '../../../models/bfloat16.ts'

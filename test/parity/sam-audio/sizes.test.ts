@@ -1,4 +1,4 @@
-/** The parts beside the checkpoint at the widths of published models, random, with fewer layers. */
+/** The parts next to the checkpoint at the widths of published models, random, with fewer layers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadSpanNetwork } from '../../../models/sam-audio/spans/span-predictor.ts'

@@ -1,4 +1,4 @@
-"""Tests mini-alone's report on sounds with nothing beside them."""
+"""Tests mini-alone's report on lone sounds."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-/** This host's clock beside another's. */
+/** Compares this host's clock with another's. */
 
 import { failure, fine, warning, type Finding } from '../finding.ts'
 

@@ -11,7 +11,7 @@ import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
 /** Memory of an engine at work with the built-in model, about. */
 const MINI_BYTES = 1.5 * 2 ** 30
-/** Node, TensorFlow and media beside the model, about. */
+/** Node, TensorFlow and media, without the model, about. */
 const PROCESS_BYTES = 0.75 * 2 ** 30
 
 export async function checkMemory({ engine }: Context): Promise<Finding[]> {

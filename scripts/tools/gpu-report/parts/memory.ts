@@ -1,4 +1,4 @@
-/** The memory that whole separations take, beside what was predicted. */
+/** Compares the memory of whole separations with its prediction. */
 import { fileURLToPath } from 'node:url'
 import { loadMini } from '../../../../models/mini/mini.ts'
 import { bytesFor, predictMemory, takeThrough } from '../../../../models/memory/predict.ts'

@@ -1,4 +1,4 @@
-/** One evaluation of SAM-Audio's transformer by size, width and batch, beside PyTorch's. */
+/** One evaluation of SAM-Audio's transformer by size, width and batch, compared with PyTorch's. */
 import { fileURLToPath } from 'node:url'
 import { onShapes } from '../../../../models/memory/shape-binding.ts'
 import type { Precision } from '../../../../models/precision.ts'

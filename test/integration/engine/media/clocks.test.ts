@@ -1,4 +1,4 @@
-/** Files whose clock jumps, begins anew or wraps: nothing is lost, and the picture stays in step. */
+/** Files whose clock jumps, restarts or wraps: nothing is lost, and the picture stays in step. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

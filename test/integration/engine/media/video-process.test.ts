@@ -18,7 +18,7 @@ interface Work {
   signal?: AbortSignal
 }
 
-/** Begins to code a video anew, for MP4 can't hold its coding. */
+/** Begins to re-encode a video, for MP4 can't hold its coding. */
 async function begin({
   width = 64,
   height = 48,

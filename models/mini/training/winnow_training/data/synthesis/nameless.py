@@ -31,7 +31,7 @@ BRIGHT = np.arange(1, 40) ** -0.5
 
 
 def repeated(rng: Generator, seconds: int, grain, shortest: float, longest: float) -> Track:
-    """Events with random gaps of so many seconds, each made anew."""
+    """Events with random gaps of so many seconds, each made separately."""
     track = np.zeros(seconds * RATE)
     for second in occasions(rng, seconds, shortest, longest):
         place(track, grain(), second, rng.uniform(0.6, 1))
