@@ -938,17 +938,17 @@ export interface components {
          * Finding
          * @description What the model found out about a prompt. Unless `state` is `found`, tell whoever asked: `message` says how.
          * @example {
-         *       "prompt": "washing machine",
+         *       "prompt": "lawn mower",
          *       "understood_as": null,
          *       "state": "unknown",
          *       "softened_db": 0,
          *       "holds": "everything but speech",
          *       "nearest": [
-         *         "vacuum cleaner",
-         *         "water",
-         *         "steel drum"
+         *         "helicopter",
+         *         "motorcycle",
+         *         "vacuum cleaner"
          *       ],
-         *       "message": "The model does not know \"washing machine\": its target holds everything but speech instead. The nearest names to try: \"vacuum cleaner\", \"water\", \"steel drum\"."
+         *       "message": "The model does not know \"lawn mower\": its target holds everything but speech instead. The nearest names to try: \"helicopter\", \"motorcycle\", \"vacuum cleaner\"."
          *     }
          */
         Finding: {

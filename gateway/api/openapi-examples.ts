@@ -199,15 +199,15 @@ export const NOTES: Readonly<Record<string, Note>> = {
       'What the model found out about a prompt. Unless `state` is `found`, tell whoever asked: ' +
       '`message` says how.',
     example: {
-      prompt: 'washing machine',
+      prompt: 'lawn mower',
       understood_as: null,
       state: 'unknown',
       softened_db: 0,
       holds: 'everything but speech',
-      nearest: ['vacuum cleaner', 'water', 'steel drum'],
+      nearest: ['helicopter', 'motorcycle', 'vacuum cleaner'],
       message:
-        'The model does not know "washing machine": its target holds everything but speech ' +
-        'instead. The nearest names to try: "vacuum cleaner", "water", "steel drum".',
+        'The model does not know "lawn mower": its target holds everything but speech ' +
+        'instead. The nearest names to try: "helicopter", "motorcycle", "vacuum cleaner".',
     },
   },
   OutputFile: {

@@ -3,8 +3,8 @@
 /** Share of a mixture's energy above which the sound is more probably there. */
 const MUCH = 0.2
 
-const SOFTENED_UNTIL = 0.1
-const WHOLE_FROM = 0.2
+const SOFTENED_UNTIL = 0.15
+const WHOLE_FROM = 0.25
 /** 26 dB. */
 const SOFTENED_GAIN = 10 ** (-26 / 20)
 

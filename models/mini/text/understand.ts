@@ -60,8 +60,8 @@ export function understand(names: readonly Name[], logits: Float32Array): Unders
 
 /**
  * The names whose texts are most like a prompt's, the likeliest first: what people may try instead.
- * The network's logits do not tell, which it learned for prompts that it knows ("cat meowing": a
- * bagpipe). `likeness` is the cosine between the text of each name and the prompt.
+ * The network's logits do not tell, which it learned for prompts that it knows ("elevator": a
+ * helicopter). `likeness` is the cosine between the text of each name and the prompt.
  */
 export const nearestNames = (names: readonly Name[], likeness: Float32Array): string[] =>
   names

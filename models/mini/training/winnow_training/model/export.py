@@ -25,7 +25,7 @@ from winnow_training.model.network import (
 )
 from winnow_training.model.stereo import separate_stereo
 
-GOLDEN_SAMPLES = 49_000
+GOLDEN_SAMPLES = 45_000
 LANE_SAMPLES = 24_000
 GOLDEN_PROMPT = "piano"
 GOLDEN_SPAN = slice(10, 30)
@@ -136,7 +136,7 @@ def golden_stereo(model, embedding) -> dict[str, torch.Tensor]:
 
 
 def made_up_wave() -> np.ndarray:
-    """A second and a half of decaying harmonic notes over noise, float32."""
+    """Nearly a second and a half of decaying harmonic notes over noise, float32."""
     rng = np.random.default_rng(1)
     time = np.arange(GOLDEN_SAMPLES) / RATE
     wave = 0.02 * rng.standard_normal(GOLDEN_SAMPLES)

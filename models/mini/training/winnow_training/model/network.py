@@ -17,7 +17,7 @@ BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
 K = len(BANDS)
 MUCH = 0.2
 """Share of a mixture's energy above which the sound is more probably there."""
-SOFTENED_UNTIL, WHOLE_FROM = 0.1, 0.2
+SOFTENED_UNTIL, WHOLE_FROM = 0.15, 0.25
 """Bounds of the match."""
 SOFTENED_GAIN = 10 ** (-26 / 20)
 """As presence.ts has it too; `mini-presence` shows what other choices would do."""
