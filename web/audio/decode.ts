@@ -2,7 +2,9 @@
 
 import { readWav, type Samples } from './read-wav.ts'
 
-/** Of all lanes together, as 32-bit samples: longer media is played without being decoded. */
+/**
+ * Limit for all lanes together, as 32-bit samples: longer media is played without being decoded.
+ */
 export const DECODED_BYTES_MAX = 1_500_000_000
 
 /**

@@ -14,7 +14,7 @@ export interface Lane {
   buffer: AudioBuffer
   /** The service's file, where there is one. */
   output: Output | null
-  /** Of a target, where its model says something. */
+  /** A target's, if its model reports one. */
   finding?: Finding | undefined
   gainDb: Signal<number>
   isMuted: Signal<boolean>
@@ -25,7 +25,7 @@ export interface Lane {
 export interface Output {
   url: string
   name: string
-  /** What a submission names it by. */
+  /** Its name in a submission. */
   place: OutputPlace
 }
 
@@ -48,7 +48,7 @@ export class Mixer {
   readonly isPlaying = signal(false)
   /** Seconds from the start. */
   readonly position = signal(0)
-  /** What is played again and again; null: all of it, once. */
+  /** The looped section; null: all of it plays, once. */
   readonly loop = signal<Section | null>(null)
   /** Amplitude of all that is heard, from 0 to 1; what is saved does not follow it. */
   readonly volume = signal(1)
@@ -175,7 +175,7 @@ export class Mixer {
     this.setLoop({ start, end: Math.min(this.seconds, start + LOOP_SECONDS) })
   }
 
-  /** What A and B are: the mixture, and the target that is solo, or the first. */
+  /** A is the mixture; B is the target that is solo, or the first. */
   readonly pair = computed(() => {
     if (this.compared.value) return this.compared.value
     const targets = this.lanes.filter(({ kind }) => kind === 'target')

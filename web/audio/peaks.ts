@@ -2,7 +2,7 @@
 
 import type { Waveform } from '../../clients/typescript/client.ts'
 
-/** Of each channel its least and greatest samples in turn, from -1 to 1. */
+/** The least and greatest samples of each channel in turn, from -1 to 1. */
 export function planesOf({ channels, length, data }: Waveform): Float32Array[] {
   return Array.from({ length: channels }, (_, channel) => {
     const plane = new Float32Array(2 * length)

@@ -1,4 +1,4 @@
-/** What a page of the documents does beyond showing text: search, copying, a menu on a phone. */
+/** Adds search, copying and a menu on a phone to the pages of the documents. */
 
 import MiniSearch, { type SearchResult } from 'minisearch'
 import { SEARCH_OPTIONS } from './search-options.ts'

@@ -31,7 +31,7 @@ export function Downloads({ request, result }: { request: OpenRequest; result: R
   )
 }
 
-/** What the service keeps are links; the page makes the rest. */
+/** Files that the service keeps are links; the page makes the rest. */
 function OutputFormats({ label, files }: NamedOutput) {
   const stored = new Set(files.map(({ format }) => format))
   return (

@@ -39,7 +39,7 @@ export function Examples({ onProblem }: { onProblem(text: string): void }) {
 interface CardProps {
   example: Example
   isPlaying: boolean
-  /** Of an address; null: nothing any more. */
+  /** Called with the address that plays; null: none any more. */
   onPlay(address: string | null): void
   onProblem(text: string): void
 }

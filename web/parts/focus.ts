@@ -1,4 +1,4 @@
-/** Where the focus goes when what had it is no longer there. */
+/** Moves the focus when the element that had it is gone. */
 
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'

@@ -83,7 +83,7 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
   )
 }
 
-/** What a target was softened by, as far as its loudest sample allows. */
+/** Decibels by which a target was softened, as far as its loudest sample allows. */
 function fullLevelDb({ finding, buffer }: Lane): number {
   const { state, softened_db: softer = 0 } = finding ?? {}
   if (state !== 'unsure' || softer < 1) return 0

@@ -16,7 +16,7 @@ export function NewSeparation() {
   const prompt = useRef<HTMLInputElement>(null)
   const chosen = source.value
   const isOutput = chosen?.kind === 'output'
-  // Of an output that is to be separated further, only the sound is left to say.
+  // An output to separate further lacks only the sound.
   useEffect(() => {
     if (isOutput) prompt.current!.focus()
   }, [isOutput])

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Loaded } from '../state/player.ts'
 
-/** What 24-bit samples round to, twice: less than this is nothing that could be stored. */
+/** Two roundings of 24-bit samples: less than this could not be stored. */
 const ROUNDING_DB = -130
 
 /** Shows that nothing was added and nothing lost. */

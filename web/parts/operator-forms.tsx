@@ -1,4 +1,7 @@
-/** What an operator changes: accounts, balances, keys. The tables show it within two seconds. */
+/**
+ * Forms for an operator's changes: accounts, balances, keys. The tables show them within two
+ * seconds.
+ */
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'

@@ -20,7 +20,7 @@ import {
 import { ConfirmedButton } from './confirmed-button.tsx'
 import { leftOf, textOf } from './status-text.ts'
 
-/** What was sent together: a line for each file, and a total. */
+/** Files that were sent together: a line for each, and a total. */
 export function SeveralFiles() {
   const list = entries.value
   if (list.length === 0) return null
@@ -44,7 +44,7 @@ const isOver = computed(() => counts.value.ended === counts.value.all)
 function Title() {
   const heading = useRef<HTMLHeadingElement>(null)
   const { length } = entries.value
-  // What had the focus is gone: the form's button is disabled, or the player has closed.
+  // The focus was on the form's button, which is disabled, or in the player, which has closed.
   useEffect(() => {
     if (hasAdded.peek()) heading.current!.focus()
   }, [length])

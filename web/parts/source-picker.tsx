@@ -83,7 +83,7 @@ function FileInput({ label, ...kind }: FileInputProps) {
   )
 }
 
-/** What the form has, in words. */
+/** The form's media, in words. */
 function textOf(chosen: Source | SeveralFiles): string {
   if (chosen.kind === 'address') return chosen.url
   if (chosen.kind === 'output') return `${chosen.name}, an output of an earlier request`

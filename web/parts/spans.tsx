@@ -17,7 +17,7 @@ const add = (section: { start: number; end: number }) => {
   spans.value = [...spans.value, span]
 }
 
-/** Where the sound is, and where it is not: drawn on the waveform, or typed. */
+/** Marks where the sound is, and where it is not: drawn on the waveform, or typed. */
 export function Spans({ bytes }: { bytes: Blob }) {
   const [buffer, setBuffer] = useState<AudioBuffer | null>(null)
   const view = useMemo(createView, [bytes])

@@ -9,7 +9,7 @@ const STATES = {
   FAILED: 'failed',
 } as const
 
-/** What a screen reader says when it changes. @param current null: there is none yet */
+/** Text for a screen reader to say when it changes. @param current null: there is none yet */
 export function stateOf(current: Status | null): string {
   if (current?.error?.code === 'CANCELED') return 'Canceled. Nothing was charged.'
   return current ? STATES[current.status] : 'connecting'

@@ -7,7 +7,7 @@ import type { View } from './waveform.tsx'
 const ZOOM_MAX = 400
 const ZOOM_STEP = 1.6
 
-/** What is at hand all the time: on phones it stays at the upper edge. */
+/** Controls that stay reachable: on phones at the upper edge. */
 export function Transport({ mixer }: { mixer: Mixer }) {
   return (
     <div class="transport" role="group" aria-label="Playback">

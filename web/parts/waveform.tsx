@@ -9,7 +9,7 @@ import { planesOf } from '../audio/decode.ts'
 import type { Section } from '../audio/mixer.ts'
 import type { Span } from '../state/draft.ts'
 
-/** What all waveforms of a player share. */
+/** State that all waveforms of a player share. */
 export interface View {
   /** Pixels of a second; 0: all of it fits. */
   zoom: Signal<number>

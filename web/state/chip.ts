@@ -1,4 +1,4 @@
-/** What a model found out about a prompt, in a few words. */
+/** Says in a few words what a model found out about a prompt. */
 
 import type { Result } from '../../clients/typescript/client.ts'
 

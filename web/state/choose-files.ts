@@ -6,7 +6,7 @@ import { setSource, type ChosenFile } from './draft.ts'
 
 /** At once in the page: as many as one call lists the statuses of. */
 export const FILES_MAX = 100
-/** Of folders, files that are no media included. */
+/** Files looked at in folders, files that are no media included. */
 const LOOKED_AT_MAX = 10_000
 
 /** Types of which the browser is sure. */
@@ -40,7 +40,7 @@ export function choose(found: readonly Found[]): void {
   setSource(files.length === 1 ? files[0]!.source : { kind: 'files', files, leftOut })
 }
 
-/** Of several, the service refuses each on its line. @throws Error that says what is wrong */
+/** The service refuses each of several on its line. @throws Error that says what is wrong */
 function assertUsable({ path, file: { size, type } }: Found): void {
   if (size === 0) throw new Error(`${path} is empty.`)
   if (size > FILE_BYTES_MAX) {
@@ -51,19 +51,19 @@ function assertUsable({ path, file: { size, type } }: Found): void {
   }
 }
 
-/** Of a file input. */
+/** Files of a file input. */
 export const listed = (files: FileList | null): Found[] =>
   [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }))
 
 /**
- * What is dropped, with all that is in its folders. To be called while the event is handled:
+ * Dropped files, with all that is in their folders. To be called while the event is handled:
  * afterwards the transfer is empty.
  * @throws Error when there is too much in them, or it can't be read
  */
 export async function dropped({ items }: DataTransfer): Promise<Found[]> {
   const held = [...items]
     .filter(({ kind }) => kind === 'file')
-    // What another program hands over may be on no disk, and has no entry there.
+    // Files of another program may be on no disk, and have no entry there.
     .map((item) => item.webkitGetAsEntry() ?? item.getAsFile())
   const found: Found[] = []
   for (const one of held) {

@@ -22,9 +22,9 @@ interface Session {
 }
 
 /**
- * Takes the one-time code of the address, the key of this tab or the session of this browser. Where
- * somebody is signed in, a code only replaces them when they agree: anybody can make a link with a
- * code of their own.
+ * Takes the one-time code of the address, the key of this tab or the session of this browser. A
+ * code replaces somebody who is signed in only when they agree: anybody can make a link with a code
+ * of their own.
  */
 export async function restoreCredential(): Promise<void> {
   const code = takeCode()

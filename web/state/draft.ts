@@ -18,7 +18,7 @@ export interface FileSource {
   bytes: Blob
 }
 
-/** What a submission names an output of a request by. */
+/** A submission's name for an output of a request. */
 export type OutputPlace = Required<Pick<Submission['input'], 'request_id' | 'output'>> &
   Pick<Submission['input'], 'output_index'>
 
@@ -101,7 +101,7 @@ export function clearDraft(): void {
   options.value = {}
 }
 
-/** Where a submission's media is. */
+/** The place of a submission's media. */
 export type Place = { file_id: string } | { audio_url: string } | OutputPlace
 
 /** The `input` of the submission without its media. */

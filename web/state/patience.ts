@@ -4,7 +4,7 @@ import { ApiError, UnreachableError } from '../../clients/typescript/errors.ts'
 
 /** A longer `Retry-After` is not waited for. */
 const RETRY_AFTER_SECONDS_MAX = 60
-/** Where the service says no time. */
+/** Pause when the service names none. */
 const RETRY_SECONDS = 5
 /** Tries in a row of what the service is away for: they take about a minute. */
 const TRIES_MAX = 6

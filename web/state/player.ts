@@ -28,7 +28,7 @@ export interface NamedOutput {
   label: string
   output: Output
   files: readonly StoredFile[]
-  /** Of a target, where its model says something. */
+  /** A target's, if its model reports one. */
   finding?: Finding | undefined
 }
 

@@ -22,7 +22,7 @@ export type Listed = RequestList['data'][number]
 
 export interface OpenRequest {
   id: string
-  /** Of the source. */
+  /** The source's. */
   name: string
   prompts: readonly string[]
   /** The media itself, where this browser has it. */
@@ -34,13 +34,13 @@ export interface OpenRequest {
   problem: Signal<string>
 }
 
-/** What is shown; null: the form alone. */
+/** The shown request; null: the form alone. */
 export const request = signal<OpenRequest | null>(null)
-/** What happens before there is a request. */
+/** State before there is a request. */
 export const sending = signal<{ part: number; abort: AbortController } | null>(null)
 export const sendProblem = signal('')
 
-/** What was wrong with a source says nothing of the next. */
+/** Another source clears the problem of the last. */
 source.subscribe(() => (sendProblem.value = ''))
 
 /** Uploads the source and submits a request of all prompts. */
@@ -68,7 +68,7 @@ async function send(work: (abort: AbortController) => Promise<void>): Promise<vo
   }
 }
 
-/** What this tab keeps of a submit until it is answered. */
+/** This tab keeps it of a submit until it is answered. */
 interface Submitting extends Submit {
   name: string
   prompts: readonly string[]

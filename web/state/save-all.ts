@@ -9,7 +9,7 @@ import { filesOf } from './output-files.ts'
 import { patiently } from './patience.ts'
 import { entries, outcomeOf, type Entry } from './several-files.ts'
 
-/** What Chromium has over HTTPS and on localhost, and other browsers have not. */
+/** Chromium has it over HTTPS and on localhost, and other browsers have not. */
 interface Picker {
   showDirectoryPicker?(options: { mode: 'readwrite' }): Promise<FileSystemDirectoryHandle>
 }
@@ -18,7 +18,7 @@ export const canSaveAll = 'showDirectoryPicker' in globalThis
 
 /** How far it is; null: nothing is being saved. */
 export const saving = signal<{ done: number; all: number; abort: AbortController } | null>(null)
-/** What became of it. */
+/** Result of saving. */
 export const savedText = signal('')
 
 /** Asks for a folder, and writes into it; never over a file that is there. */

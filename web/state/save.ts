@@ -12,7 +12,7 @@ declare const CONVERT: string
 /** A browser has read a saved file by then. */
 const SAVING_MS_MAX = 60_000
 
-/** What is being made, and how far it is: from 0 to 1, null: nobody knows. */
+/** The file being made, and how far it is: from 0 to 1, null: nobody knows. */
 export const making = signal<{ name: string; part: number | null; abort: AbortController } | null>(
   null,
 )

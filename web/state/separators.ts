@@ -28,7 +28,7 @@ export const stemNames = (): string[] => [
   ...new Set(separators.value.flatMap(({ stems }) => stems.map((stem) => stem.toLowerCase()))),
 ]
 
-/** What answers a prompt, or why nothing does. */
+/** Names the model that answers a prompt, or why none does. */
 export function answerTo(prompt: string, separator?: string): string {
   try {
     const { model, stems, isWithout } = routePrompt(prompt, separators.value, separator)
@@ -39,7 +39,7 @@ export function answerTo(prompt: string, separator?: string): string {
   }
 }
 
-/** Of a model with a list of names, what to know before a prompt is sent that has none of them. */
+/** Hint for a prompt that has none of the names in a model's list. */
 function doubtOf(prompt: string, model: string): string {
   const { names = [] } = separators.value.find(({ name }) => name === model) ?? {}
   if (names.length === 0 || isNamed(prompt, names)) return ''
@@ -48,7 +48,7 @@ function doubtOf(prompt: string, model: string): string {
   return `, but knows no sound by this name and goes by its meaning.${hint}`
 }
 
-/** What the models that are installed have names for: stems first. */
+/** Names that the installed models know: stems first. */
 export const soundNames = (): string[] => [
   ...new Set([...stemNames(), ...separators.value.flatMap(({ names = [] }) => names)]),
 ]

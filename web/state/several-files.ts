@@ -77,7 +77,7 @@ export const counts = computed(() => {
 const isUnsent = ({ state }: Entry): boolean =>
   ['waiting', 'sending', 'held'].includes(state.value.kind)
 
-// What has not been sent is lost with the page: the browser asks whoever leaves it.
+// Unsent files are lost with the page: the browser asks whoever leaves it.
 addEventListener('beforeunload', (event) => {
   if (entries.value.some(isUnsent)) event.preventDefault()
 })
@@ -278,7 +278,7 @@ const LOST = 'The page was loaded again before this file was sent: choose it aga
 interface Stored {
   path: string
   prompts: readonly string[]
-  /** Of the request, where there is one. */
+  /** The request's, if there is one. */
   id?: string
   /** Not answered yet. */
   submit?: Submit

@@ -5,7 +5,7 @@ import { ApiError } from '../../clients/typescript/errors.ts'
 import { currentClient } from './credential.ts'
 import type { Place, Source } from './draft.ts'
 
-/** Where the media is for the service, which gets the bytes of a file. */
+/** The media's place for the service, which gets the bytes of a file. */
 export async function placeOf(
   chosen: Source,
   client: Client,
@@ -38,7 +38,7 @@ export async function submit(
   return id
 }
 
-/** What has ended needs no cancel. @throws any other error */
+/** Ignores the refusal of a request that has ended. @throws any other error */
 function unlessEnded(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 409)) throw error
 }
