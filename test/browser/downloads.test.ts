@@ -15,6 +15,8 @@ import {
   lastsTwoHours,
   type Place,
   playerIsThere,
+  ROUNDING,
+  saveMix,
   separate,
   signedIn,
 } from './playground.ts'
@@ -115,6 +117,36 @@ async function fromFlac(place: Place): Promise<void> {
   assert.equal(await page.getByRole('button', { name: 'All as one ZIP' }).isEnabled(), true)
 }
 
+/** So much of the rest is mixed back: heard at once, and in what the page makes. */
+async function strength(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+  const target = await heard(await saved(page, 'Download piano as WAV', 'link'))
+  const rest = await heard(await saved(page, 'Download Residual as WAV', 'link'))
+  await page.getByLabel('Strength in percent').fill('50')
+  await page.getByText('50 %: the rest is mixed back, 6 dB softer').waitFor()
+  await page.getByText(/^This page makes each file with a strength of 50 %/).waitFor()
+  const wanted = target.planes.map((plane, c) => plane.map((x, i) => x + 0.5 * rest.planes[c]![i]!))
+  assert.ok(largestDifference(await saveMix(page), wanted) <= ROUNDING, 'what is heard')
+  for (const format of ['WAV', 'FLAC']) {
+    const download = await saved(page, `Download piano as ${format}`, 'button')
+    const extension = format.toLowerCase()
+    const name = `speech-over-piano.piano.strength-50.${extension}`
+    assert.equal(download.suggestedFilename(), name)
+    const { planes } = await heard(download)
+    assert.ok(largestDifference(planes, wanted) <= ROUNDING, format)
+  }
+  await assertAccessible(page, 'half the strength')
+  await page.getByRole('button', { name: 'Solo piano' }).click()
+  assert.equal(await page.getByLabel('Strength in percent').isDisabled(), true)
+  await page.getByRole('button', { name: 'Solo piano' }).click()
+  await page.getByLabel('Strength in percent').fill('100')
+  await page.getByRole('link', { name: 'Download piano as WAV' }).waitFor()
+}
+
 interface Picker {
   asked: { suggestedName: string }[]
 }
@@ -163,6 +195,7 @@ test('what was separated is saved', async (t) => {
     ['a video is saved with its picture, and all as one ZIP', video],
     ['the page makes FLAC and MP3 of WAV', otherFormats],
     ['the page makes WAV of FLAC, and says what fails', fromFlac],
+    ['the rest is mixed back as far as one likes', strength],
     ['all of two hours are written as one ZIP where one says', longZip],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { launchBrowser } from '../harness/browser.ts'
 import { assertHeard, listen } from './heard.ts'
 import {
@@ -170,17 +170,47 @@ async function staysOnPhones(place: Place): Promise<void> {
 
 const positionOf = (page: Page) => page.getByLabel('Position in seconds').inputValue().then(Number)
 
-/** A range drawn with the mouse on any lane is played again and again, as its lanes are set. */
+/** Presses at a part of the width, and drags to another. */
+async function drag(page: Page, on: Locator, from: number, to: number): Promise<void> {
+  const { x, y, width, height } = (await on.boundingBox())!
+  await page.mouse.move(x + from * width, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + to * width, y + height / 2, { steps: 8 })
+  await page.mouse.up()
+}
+
+/** The ruler names times; a press or drag on any lane moves the one playhead over all. */
+async function seeksOnLanes(place: Place): Promise<void> {
+  const page = await listening(place, 'piano')
+  const ruler = page.locator('.ruler')
+  assert.match(await ruler.innerText(), /^0:00.+0:03.+0:05/s)
+  const lane = page.getByRole('img', { name: 'Waveform of Residual' })
+  await lane.scrollIntoViewIfNeeded()
+  const { x, y, width } = (await lane.boundingBox())!
+  await page.mouse.click(x + width / 2, y + 5)
+  await page.waitForFunction(() =>
+    /^0:(02.9|03.[01])/.test(document.querySelector('.clock')!.textContent),
+  )
+  await drag(page, page.getByRole('img', { name: 'Waveform of Mixture' }), 0.2, 0.75)
+  await page.waitForFunction(() =>
+    /^0:04.[456]/.test(document.querySelector('.clock')!.textContent),
+  )
+  assert.equal(await page.getByRole('button', { name: 'Loop', exact: true }).count(), 1, 'no loop')
+  const head = (await page.locator('.playhead').boundingBox())!
+  assert.ok(Math.abs(head.x - (x + 0.75 * width)) < 0.03 * width, 'the playhead is there')
+  const lanes = page.locator('.lane')
+  const [first, last] = [(await lanes.first().boundingBox())!, (await lanes.last().boundingBox())!]
+  assert.ok(head.y < first.y && head.y + head.height >= last.y + last.height - 20, 'over all lanes')
+  await drag(page, ruler, 0.5, 0.5)
+  assert.ok(Math.abs((await positionOf(page)) - 3) < 0.15, 'a press on the ruler')
+}
+
+/** Draws a loop on the ruler, which is played as the lanes are set. */
 async function loopsWhatIsDrawn(place: Place): Promise<void> {
   const page = await signedIn(place)
   await listen(page)
   await separateExample(page, 'piano')
-  const waveform = page.getByRole('img', { name: 'Waveform of piano' })
-  const { x, y, width, height } = (await waveform.boundingBox())!
-  await page.mouse.move(x + 0.5 * width, y + height / 2)
-  await page.mouse.down()
-  await page.mouse.move(x + 0.6 * width, y + height / 2, { steps: 8 })
-  await page.mouse.up()
+  await drag(page, page.locator('.ruler'), 0.5, 0.6)
   await page.getByRole('button', { name: /^Loop 0:0[23]\.\d to 0:03\.\d$/ }).waitFor()
   await page.getByRole('button', { name: 'Play' }).click()
   let [wraps, before] = [0, 0]
@@ -247,7 +277,7 @@ async function showsPredictedSpans(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'siren and speech', exact: true }).click()
   await page.getByLabel('Prompt 1').fill('siren')
   await page.getByText('Options').click()
-  await page.getByLabel('Predict spans').check()
+  await page.getByLabel('Find first where the sound is').check()
   await separate(page)
   await playerIsThere(page)
   await page.getByText(/"siren" was found \(match \d+ %\)/).waitFor()
@@ -339,6 +369,13 @@ async function drawsLongMediaByPeaks(place: Place): Promise<void> {
     const [audio] = [...document.querySelectorAll('audio')].slice(-1)
     return Math.abs(audio!.currentTime - 2) < 0.2 // the middle, where it was clicked
   })
+  const [target, residual] = [page.locator('audio').first(), page.locator('audio').last()]
+  const play = (audio: Locator) => audio.evaluate((one: HTMLAudioElement) => one.play())
+  await play(residual)
+  await play(target)
+  const isPaused = await residual.evaluate((audio: HTMLAudioElement) => audio.paused)
+  const time = await target.evaluate((audio: HTMLAudioElement) => audio.currentTime)
+  assert.ok(isPaused && time > 1.8, `one at a time, which goes on at ${time} s`)
   await assertAccessible(page, 'long media')
 }
 
@@ -351,6 +388,7 @@ test('the player', async (t) => {
     ['what is heard is seen', showsWhatIsHeard],
     ['volume, and a loop by keys', volumeAndLoopByKeys],
     ['it stays on phones, and is wide elsewhere', staysOnPhones],
+    ['press and drag on lanes move the one playhead', seeksOnLanes],
     ['a loop is drawn with the mouse', loopsWhatIsDrawn],
     ['zoom and scroll are those of all lanes', zoomsAllLanes],
     ['spectrograms are drawn', drawsSpectrograms],

@@ -212,7 +212,11 @@ async function badFile(place: Place): Promise<void> {
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await page.getByText('INVALID_MEDIA').waitFor()
+  await page.getByText('Choose another file, or convert this one to WAV').waitFor()
   await assertAccessible(page, 'a failure')
+  await page.getByRole('button', { name: 'New separation' }).click()
+  await page.getByText('no-sound.wav, 1 kB').waitFor()
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), 'piano', 'the form is kept')
 }
 
 async function keysEnd(place: Place): Promise<void> {
@@ -328,11 +332,11 @@ async function allOptions(place: Place): Promise<void> {
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('fast')
   await page.getByLabel('Format').selectOption('flac')
-  await page.getByLabel('Predict spans').check()
-  await page.getByLabel('Candidates').fill('2')
-  await page.getByLabel('Longest chunk, in seconds').fill('4')
-  await page.getByLabel('Overlap of chunks, in seconds').fill('0.5')
-  await page.getByLabel('Overlap of chunks, in seconds').blur()
+  await page.getByLabel('Find first where the sound is').check()
+  await page.getByLabel('Tries per section; the best is kept').fill('2')
+  await page.getByLabel('Longest section, in seconds').fill('4')
+  await page.getByLabel('Overlap of sections, in seconds').fill('0.5')
+  await page.getByLabel('Overlap of sections, in seconds').blur()
   const submitted = nextInput<Record<string, unknown>>(page)
   await separate(page)
   const { file_id: _of, ...input } = await submitted
@@ -360,7 +364,7 @@ async function audioTrack(place: Place): Promise<void> {
   await makeMedia(path, 'matroska', { audio, video: { seconds: 1, encoder: 'libx264' } })
   await chooseExample(page)
   await page.getByText('Options').click()
-  await page.getByLabel('Overlap of chunks, in seconds').waitFor()
+  await page.getByLabel('Overlap of sections, in seconds').waitFor()
   assert.equal(await page.getByLabel('Audio track').count(), 0)
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('piano')

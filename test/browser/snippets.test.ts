@@ -51,7 +51,7 @@ async function chooseAll(page: Page, folder: string): Promise<void> {
   await fillPrompts(page, `a friend's "piano"`, 'speech')
   await page.getByText('Options').click()
   await page.getByLabel('Quality').selectOption('fast')
-  await page.getByLabel('Predict spans').check()
+  await page.getByLabel('Find first where the sound is').check()
 }
 
 async function chooseAddress(page: Page, address: string): Promise<void> {

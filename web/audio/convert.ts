@@ -4,6 +4,7 @@
  */
 
 import {
+  BlobSource,
   Conversion,
   FLAC,
   FlacOutputFormat,
@@ -35,12 +36,13 @@ export interface ConvertOptions {
 
 /** @throws Error when this browser can't make it, or the media is not there any more */
 export async function convert(
-  url: string,
+  media: string | Blob,
   format: SoundFormat,
   { signal, onProgress }: ConvertOptions,
 ): Promise<Blob> {
   await registerEncoder(format)
-  const input = new Input({ source: new UrlSource(url), formats: [WAVE, FLAC, MP3] })
+  const source = media instanceof Blob ? new BlobSource(media) : new UrlSource(media)
+  const input = new Input({ source, formats: [WAVE, FLAC, MP3] })
   try {
     const collected = new CollectedBlob()
     const output = new Output({

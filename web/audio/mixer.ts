@@ -52,6 +52,8 @@ export class Mixer {
   readonly loop = signal<Section | null>(null)
   /** Amplitude of all that is heard, from 0 to 1; what is saved does not follow it. */
   readonly volume = signal(1)
+  /** Amplitude of what is not solo, from 0 to 1: so much of it is mixed back. */
+  readonly mixedBack = signal(0)
   /** One lane against another, at equal loudness; null: the mix. */
   readonly compared = signal<{ a: Lane; b: Lane; isB: boolean } | null>(null)
   readonly #context: AudioContext
@@ -93,8 +95,26 @@ export class Mixer {
       return lane === (isB ? b : a) ? equalGain(lane, a, b) : 0
     }
     const hasSolo = this.lanes.some(({ isSolo }) => isSolo.value)
-    const isOn = hasSolo ? lane.isSolo.value : !lane.isMuted.value
-    return isOn ? fromDb(lane.gainDb.value) : 0
+    const part = hasSolo && !lane.isSolo.value ? this.#partMixedBack(lane) : 1
+    const isMuted = lane.isMuted.value && !(hasSolo && lane.isSolo.value)
+    return isMuted ? 0 : part * fromDb(lane.gainDb.value)
+  }
+
+  /** The mixture has all of it already. */
+  #partMixedBack({ kind }: Lane): number {
+    const hasMixture = this.lanes.some((lane) => lane.kind === 'mixture' && lane.isSolo.value)
+    return kind === 'mixture' || hasMixture ? 0 : this.mixedBack.value
+  }
+
+  /** An output with so much of the others as is mixed back. */
+  renderMixedBack({ url }: Output): Promise<AudioBuffer> {
+    const outputs = this.lanes.filter(({ output }) => output !== null)
+    return sum(
+      outputs.map(({ buffer, output }) => ({
+        buffer,
+        gain: output?.url === url ? 1 : this.mixedBack.value,
+      })),
+    )
   }
 
   async toggle(): Promise<void> {

@@ -4,6 +4,7 @@ import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/kept-sources.ts'
 import { close, forgetSubmit, request, sending } from '../state/request.ts'
 import { forgetFiles } from '../state/several-files.ts'
+import { chooseTask, TASKS } from '../state/tasks.ts'
 import { History } from './history.tsx'
 import { NewSeparation } from './new-separation.tsx'
 import { Operators } from './operators.tsx'
@@ -44,6 +45,7 @@ function leave(): void {
   forgetFiles()
   close()
   clearDraft()
+  chooseTask(TASKS[0])
   void forgetSources()
   void signOut()
 }

@@ -1,23 +1,37 @@
 import type { Result } from '../../clients/typescript/client.ts'
 import type { SoundFormat } from '../audio/convert.ts'
-import { withExtension } from '../state/output-files.ts'
+import type { Mixer } from '../audio/mixer.ts'
+import { encodeWav } from '../audio/wav.ts'
+import { withExtension, type StoredFile } from '../state/output-files.ts'
 import { isDecodable, outputsOf, type NamedOutput } from '../state/player.ts'
 import type { OpenRequest } from '../state/request.ts'
+import { keptOf } from '../state/tasks.ts'
+import { strengthOf } from './strength.tsx'
 import { making, saveAs, saveProblem, saveZip } from '../state/save.ts'
 
 const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
 
+interface DownloadsProps {
+  request: OpenRequest
+  result: Result
+  /** Null: the media is not decoded in the page. */
+  mixer: Mixer | null
+}
+
 /** Each output in each format, and all as one file. */
-export function Downloads({ request, result }: { request: OpenRequest; result: Result }) {
-  const outputs = outputsOf(request, result)
+export function Downloads({ request, result, mixer }: DownloadsProps) {
+  const kept = keptOf(result)
+  const isKept = ({ kind }: NamedOutput) => Number(kind === kept)
+  const outputs = outputsOf(request, result).sort((one, other) => isKept(other) - isKept(one))
   const files = outputs.flatMap(({ files }) => files)
   const saveAll = () => void saveZip(files, zipName(result), !isDecodable(result))
   return (
     <section class="downloads" aria-labelledby="downloads">
       <h2 id="downloads">Download</h2>
+      {mixer && <MixedBack mixer={mixer} hasVideo={files.some(({ format }) => format === 'mp4')} />}
       <ul>
         {outputs.map((output) => (
-          <OutputFormats key={output.output.url} {...output} />
+          <OutputFormats key={output.output.url} {...output} mixer={mixer} />
         ))}
       </ul>
       <button disabled={making.value !== null} onClick={saveAll}>
@@ -31,13 +45,35 @@ export function Downloads({ request, result }: { request: OpenRequest; result: R
   )
 }
 
-/** Files that the service keeps are links; the page makes the rest. */
-function OutputFormats({ label, files }: NamedOutput) {
-  const stored = new Set(files.map(({ format }) => format))
+/** Says to which files the strength applies. */
+function MixedBack({ mixer, hasVideo }: { mixer: Mixer; hasVideo: boolean }) {
+  if (mixer.mixedBack.value === 0) return null
+  const full = hasVideo ? 'An MP4 and the ZIP have' : 'The ZIP has'
+  return (
+    <p class="quiet note">
+      This page makes each file with a strength of {strengthOf(mixer)} %. {full} the outputs at full
+      strength.
+    </p>
+  )
+}
+
+type OutputFormatsProps = NamedOutput & Pick<DownloadsProps, 'mixer'>
+
+/** The service's files are links; the page makes the rest, and whatever is mixed. */
+function OutputFormats({ label, output, files, mixer }: OutputFormatsProps) {
+  const mixed = mixer && mixer.mixedBack.value > 0 ? mixer : null
+  const stored = files.filter(({ format }) => !mixed || format === 'mp4')
+  const storedFormats = new Set(stored.map(({ format }) => format))
+  const [{ name, url }] = files as [StoredFile]
+  const make = (format: SoundFormat) => {
+    if (!mixed) return saveAs(name, format, () => url)
+    const mixedName = withExtension(name, `strength-${strengthOf(mixed)}.${format}`)
+    return saveAs(mixedName, format, async () => encodeWav(await mixed.renderMixedBack(output)))
+  }
   return (
     <li>
       <span class="name">{label}</span>
-      {files.map(({ url, name, format }) => (
+      {stored.map(({ url, name, format }) => (
         <a
           key={format}
           class="button"
@@ -49,13 +85,13 @@ function OutputFormats({ label, files }: NamedOutput) {
           {format.toUpperCase()}
         </a>
       ))}
-      {FORMATS.filter((format) => !stored.has(format)).map((format) => (
+      {FORMATS.filter((format) => !storedFormats.has(format)).map((format) => (
         <button
           key={format}
           disabled={making.value !== null}
           aria-label={`Download ${label} as ${format.toUpperCase()}`}
           title="This page makes it when you ask for it"
-          onClick={() => void saveAs(files[0]!, format)}
+          onClick={() => void make(format)}
         >
           {format.toUpperCase()}
         </button>

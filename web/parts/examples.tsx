@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { prompts, setSource, type FileSource } from '../state/draft.ts'
 import { separate, sending } from '../state/request.ts'
+import { chooseTask, TASKS } from '../state/tasks.ts'
 
 interface Example {
   name: string
@@ -63,6 +64,7 @@ function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
   const separateNow = () =>
     take((source) => {
       onPlay(null)
+      chooseTask(TASKS[0])
       prompts.value = [first]
       return separate(source, { playsAtOnce: true })
     })

@@ -72,12 +72,9 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
         label={label}
         view={view}
         color={color}
-        position={mixer.position}
         onSeek={(seconds) => mixer.seek(seconds)}
         isSpectrogram={isSpectrogram}
         spans={spans}
-        loop={mixer.loop.value}
-        onDrag={(section) => mixer.setLoop(section)}
       />
     </section>
   )

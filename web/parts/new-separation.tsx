@@ -10,6 +10,7 @@ import { Options } from './options.tsx'
 import { Snippets } from './snippets.tsx'
 import { SourcePicker } from './source-picker.tsx'
 import { Spans } from './spans.tsx'
+import { Tasks } from './tasks.tsx'
 
 export function NewSeparation() {
   const heading = useLostFocus<HTMLHeadingElement>()
@@ -35,6 +36,7 @@ export function NewSeparation() {
       <h1 id="new" ref={heading} tabIndex={-1}>What do you want to take out?</h1>
       <form onSubmit={send}>
         <SourcePicker />
+        <Tasks />
         <Prompts first={prompt} />
         <Stems />
         <Answers />

@@ -13,7 +13,7 @@ export function Options() {
   }
   return (
     <details class="options">
-      <summary>Options</summary>
+      <summary>Expert options</summary>
       {separators.value.length > 1 && (
         <label>
           Model
@@ -43,7 +43,7 @@ export function Options() {
           <option value="balanced">balanced</option>
           <option value="quality">quality</option>
         </select>
-        <small>More passes over the media, or chunks that overlap more, cost time.</small>
+        <small>More passes over the media, or more overlap, cost time.</small>
       </label>
       <label>
         Format
@@ -67,11 +67,11 @@ export function Options() {
             set('predict_spans', checked ? true : undefined)
           }
         />
-        Predict spans
-        <small>First find where the sound is; the target is silent elsewhere.</small>
+        Find first where the sound is
+        <small>Elsewhere the target is silent.</small>
       </label>
       <label>
-        Candidates
+        Tries per section; the best is kept
         <input
           type="number"
           min="1"
@@ -81,10 +81,10 @@ export function Options() {
             set('reranking_candidates', Number(value) > 1 ? Number(value) : undefined)
           }
         />
-        <small>So many are computed for each chunk, and the one that fits best is kept.</small>
+        <small>Each try costs as much time as the first.</small>
       </label>
       <label>
-        Longest chunk, in seconds
+        Longest section, in seconds
         <input
           type="number"
           min="1"
@@ -94,10 +94,10 @@ export function Options() {
             set('max_chunk_duration', value === '' ? undefined : Number(value))
           }
         />
-        <small>Longer media is cut into chunks, which are cross-faded.</small>
+        <small>Longer media is cut into sections, which are cross-faded.</small>
       </label>
       <label>
-        Overlap of chunks, in seconds
+        Overlap of sections, in seconds
         <input
           type="number"
           min="0"
@@ -108,7 +108,7 @@ export function Options() {
             set('chunk_overlap', value === '' ? undefined : Number(value))
           }
         />
-        <small>Neighbours share so much; it must be shorter than a chunk.</small>
+        <small>Neighbours share so much; it must be shorter than a section.</small>
       </label>
       {mayHaveTracks(source.value) && (
         <label>

@@ -1,3 +1,4 @@
+import type { TargetedEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import WaveSurfer from 'wavesurfer.js'
 import type { Peaks, Result, Waveform } from '../../clients/typescript/client.ts'
@@ -9,6 +10,7 @@ import { outputsOf } from '../state/player.ts'
 import type { OpenRequest } from '../state/request.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
+import { colorsOf } from './lane-colors.ts'
 
 /** For media that is too long to be decoded in a page: the browser's own players. */
 export function PlainPlayer({ request, result }: { request: OpenRequest; result: Result }) {
@@ -24,24 +26,39 @@ export function PlainPlayer({ request, result }: { request: OpenRequest; result:
     ...output,
     waveform: output.kind === 'target' ? peaks?.targets[i] : peaks?.residual,
   }))
+  const colors = colorsOf(outputs)
   return (
-    <div class="plain">
-      {outputs.map((shown) => (
-        <PlainOutput key={shown.output.url} {...shown} />
+    <div class="plain" onPlayCapture={pauseOthers}>
+      <p class="quiet">
+        This media is too long to be decoded in a page: it is streamed. One output plays at a time,
+        and another goes on where it was.
+      </p>
+      {outputs.map((shown, i) => (
+        <PlainOutput key={shown.output.url} {...shown} color={colors[i]!} />
       ))}
     </div>
   )
 }
 
+/** The output that begins to play takes over the time of the one before. */
+function pauseOthers({ currentTarget, target }: TargetedEvent<HTMLElement>): void {
+  for (const other of currentTarget.querySelectorAll('audio')) {
+    if (other === target || other.paused) continue
+    other.pause()
+    if (target instanceof HTMLAudioElement) target.currentTime = other.currentTime
+  }
+}
+
 interface PlainOutputProps {
   label: string
+  color: string
   output: Output
   finding?: Finding | undefined
   waveform: Waveform | undefined
 }
 
 /** The browser's player, under a waveform that shows where it is and seeks in it. */
-function PlainOutput({ label, output, finding, waveform }: PlainOutputProps) {
+function PlainOutput({ label, color, output, finding, waveform }: PlainOutputProps) {
   const audio = useRef<HTMLAudioElement>(null)
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -53,11 +70,14 @@ function PlainOutput({ label, output, finding, waveform }: PlainOutputProps) {
       peaks: planesOf(waveform),
       duration: (length * samples) / rate,
       height: 72,
-      waveColor: '#4f7cff',
-      progressColor: '#2f54c9',
+      waveColor: color,
+      progressColor: color,
+      cursorColor: '#d6336c',
+      cursorWidth: 2,
+      dragToSeek: true,
     })
     return () => surfer.destroy()
-  }, [waveform])
+  }, [waveform, color])
   return (
     <figure>
       <figcaption>

@@ -9,6 +9,7 @@ import { listenToKeys } from './keys.ts'
 import { colorsOf } from './lane-colors.ts'
 import { LaneRow } from './lane-row.tsx'
 import { NullTest } from './null-test.tsx'
+import { Playhead, Ruler } from './timeline.tsx'
 import { Tools, Transport } from './transport.tsx'
 import { Video } from './video.tsx'
 import { createView } from './waveform.tsx'
@@ -30,6 +31,8 @@ export function Player({ loaded, request }: { loaded: Loaded; request: OpenReque
       <Video result={loaded.result} mixer={mixer} />
       <Transport mixer={mixer} />
       <Tools {...{ mixer, view, isSpectrogram }} onSpectrogram={setSpectrogram} />
+      <div class="lanes">
+        <Ruler mixer={mixer} view={view} />
       {mixer.lanes.map((lane, i) => (
         <LaneRow
           key={i}
@@ -41,6 +44,8 @@ export function Player({ loaded, request }: { loaded: Loaded; request: OpenReque
           spans={lane.kind === 'mixture' ? spans : []}
         />
       ))}
+        <Playhead mixer={mixer} view={view} />
+      </div>
       {!loaded.hasOriginal && (
         <p class="quiet">
           The source is not in this browser: the mixture here is all outputs added up.
@@ -72,7 +77,8 @@ function Shortcuts() {
         <kbd>Space</kbd> plays, <kbd>1</kbd> to <kbd>9</kbd> solo a lane, <kbd>B</kbd> goes through
         A, B and the lanes as set, <kbd>←</kbd> <kbd>→</kbd> move by 5 seconds, <kbd>Home</kbd> goes
         to the start. <kbd>L</kbd> loops two seconds, <kbd>[</kbd> and <kbd>]</kbd> set where the
-        loop starts and ends. With the mouse: what is drawn on a lane is looped.
+        loop starts and ends. With the mouse: press or drag on a
+        lane to move, draw on the ruler to loop.
       </p>
     </details>
   )

@@ -4,6 +4,7 @@ import { currentClient, messageOf } from '../state/credential.ts'
 import { isDecodable, load, type Loaded } from '../state/player.ts'
 import { cancel, close, type OpenRequest } from '../state/request.ts'
 import { entries } from '../state/several-files.ts'
+import { adviceOn } from './advice.ts'
 import { Downloads } from './downloads.tsx'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
@@ -49,7 +50,8 @@ function Progress({ request }: { request: OpenRequest }) {
       <strong>{title}</strong>
       {failure ? (
         <p role="alert" class="problem">
-          {current?.error && <code>{current.error.code}</code>} {failure}
+          {current?.error && <code>{current.error.code}</code>} {failure}{' '}
+          {current?.error && adviceOn(current.error.code)}
         </p>
       ) : (
         <>
@@ -130,7 +132,7 @@ function Sounds({ request, result, loaded, isPlain }: SoundsProps) {
       ) : (
         <PlainPlayer request={request} result={result} />
       )}
-      <Downloads request={request} result={result} />
+      <Downloads request={request} result={result} mixer={loaded?.mixer ?? null} />
       {deleteAfter !== undefined && (
         <p class="quiet">
           The service keeps these files until <Time of={deleteAfter} />.

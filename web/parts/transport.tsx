@@ -2,6 +2,7 @@ import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Mixer } from '../audio/mixer.ts'
 import { Icon, type IconName } from './icon.tsx'
+import { Strength } from './strength.tsx'
 import type { View } from './waveform.tsx'
 
 const ZOOM_MAX = 400
@@ -104,12 +105,16 @@ interface ToolsProps {
 /** How the lanes are compared and drawn. */
 export function Tools({ mixer, view, isSpectrogram, onSpectrogram }: ToolsProps) {
   const zoomBy = (factor: number) => {
-    const fit = 600 / mixer.seconds // about as wide as a lane is
-    const next = Math.max(fit, view.zoom.value || fit) * factor
-    view.zoom.value = next <= fit ? 0 : Math.min(ZOOM_MAX, next)
+    const fit = view.width.value / mixer.seconds
+    const next = Math.max(fit, view.zoom.value) * factor
+    const zoom = next <= fit ? 0 : Math.min(Math.max(ZOOM_MAX, fit), next)
+    const visible = view.width.value / Math.max(zoom, fit)
+    view.zoom.value = zoom
+    view.scroll.value = Math.max(0, mixer.position.value - visible / 2)
   }
   return (
     <div class="tools">
+      <Strength mixer={mixer} />
       <Compare mixer={mixer} />
       <div role="group" aria-label="Drawing" class="choice">
         <Tool icon="zoomIn" name="Zoom in" onClick={() => zoomBy(ZOOM_STEP)} />

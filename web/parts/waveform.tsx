@@ -1,6 +1,6 @@
 /** Draws a buffer as waveform or spectrogram. wavesurfer.js draws; it plays nothing. */
 
-import { effect, signal, type ReadonlySignal, type Signal } from '@preact/signals'
+import { effect, signal, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import WaveSurfer from 'wavesurfer.js'
 import RegionsPlugin from 'wavesurfer.js/plugins/regions'
@@ -15,9 +15,11 @@ export interface View {
   zoom: Signal<number>
   /** Seconds at the left edge. */
   scroll: Signal<number>
+  /** Pixels that each lane is wide. */
+  width: Signal<number>
 }
 
-export const createView = (): View => ({ zoom: signal(0), scroll: signal(0) })
+export const createView = (): View => ({ zoom: signal(0), scroll: signal(0), width: signal(0) })
 
 interface WaveformProps {
   buffer: AudioBuffer
@@ -25,18 +27,16 @@ interface WaveformProps {
   view: View
   color: string
   height?: number
-  position?: ReadonlySignal<number>
+  /** Gets what is pressed, and where it is dragged to. */
   onSeek?: (seconds: number) => void
   isSpectrogram?: boolean
   spans?: readonly Span[]
-  /** Shown as well. */
-  loop?: Section | null
   /** Gets what is drawn with the mouse. */
   onDrag?: (section: Section) => void
 }
 
 export function Waveform(props: WaveformProps) {
-  const { buffer, label, isSpectrogram = false, spans, loop, color } = props
+  const { buffer, label, isSpectrogram = false, spans, color } = props
   const box = useRef<HTMLDivElement>(null)
   const drawn = useRef<Drawn>(null)
   const latest = useRef(props)
@@ -50,12 +50,12 @@ export function Waveform(props: WaveformProps) {
     }
   }, [buffer, isSpectrogram, color])
   useEffect(() => {
-    const shown: Shown[] = (spans ?? []).map((span) => ({
+    const shown = (spans ?? []).map((span) => ({
       ...span,
       color: SPAN_COLORS[span.include ? 'include' : 'exclude'],
     }))
-    drawn.current?.show(loop ? [...shown, { ...loop, color: LOOP_COLOR }] : shown)
-  }, [spans, loop, buffer, isSpectrogram])
+    drawn.current?.show(shown)
+  }, [spans, buffer, isSpectrogram])
   return <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
 }
 
@@ -67,13 +67,13 @@ interface Drawn {
 }
 
 const SPAN_COLORS = { include: 'rgb(22 163 74 / 28%)', exclude: 'rgb(220 38 38 / 28%)' }
-const LOOP_COLOR = 'rgb(214 51 108 / 18%)'
+const DRAWN_COLOR = 'rgb(214 51 108 / 18%)'
 /** A shorter drag is a click. */
 const DRAG_SECONDS_MIN = 0.05
 const PLAIN = { height: 72, color: '#4f7cff' }
 
 function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
-  const { buffer, view, color, position, isSpectrogram, height = PLAIN.height } = latest.current
+  const { buffer, view, color, isSpectrogram, height = PLAIN.height } = latest.current
   const surfer = WaveSurfer.create({
     container: box,
     height: isSpectrogram ? 0 : height,
@@ -82,8 +82,10 @@ function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
     sampleRate: buffer.sampleRate,
     waveColor: color,
     progressColor: color,
-    cursorColor: position ? '#d6336c' : 'transparent',
+    cursorColor: 'transparent', // one playhead is over all lanes
     interact: latest.current.onSeek !== undefined,
+    dragToSeek: latest.current.onSeek !== undefined,
+    autoScroll: false,
     normalize: false,
     hideScrollbar: true,
   })
@@ -93,7 +95,7 @@ function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
   }
   const regions = surfer.registerPlugin(RegionsPlugin.create())
   if (latest.current.onDrag) {
-    regions.enableDragSelection({ color: LOOP_COLOR })
+    regions.enableDragSelection({ color: DRAWN_COLOR })
     regions.on('region-created', (region) => {
       if (region.id.startsWith(SHOWN)) return
       const { start, end } = region
@@ -102,7 +104,7 @@ function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
     })
   }
   surfer.on('interaction', (seconds) => latest.current.onSeek?.(seconds))
-  const stops = [shareView(surfer, view), position ? followPosition(surfer, position) : () => {}]
+  const stop = shareView(surfer, view)
   return {
     show(sections) {
       const show = () => showRegions(regions, sections)
@@ -110,7 +112,7 @@ function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
       else surfer.once('ready', show)
     },
     destroy() {
-      for (const stop of stops) stop()
+      stop()
       surfer.destroy()
     },
   }
@@ -142,9 +144,3 @@ function shareView(surfer: WaveSurfer, { zoom, scroll }: View): () => void {
     for (const stop of stops) stop()
   }
 }
-
-const followPosition = (surfer: WaveSurfer, position: ReadonlySignal<number>): (() => void) =>
-  effect(() => {
-    const seconds = position.value
-    if (surfer.getDuration() > 0) surfer.setTime(seconds)
-  })

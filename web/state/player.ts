@@ -11,6 +11,7 @@ import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
 import { filesOf, type StoredFile } from './output-files.ts'
 import type { OpenRequest } from './request.ts'
+import { keptOf } from './tasks.ts'
 
 export interface Loaded {
   mixer: Mixer
@@ -77,7 +78,7 @@ export async function load(request: OpenRequest, result: Result): Promise<Loaded
   const original = await decodeOriginal(request.original, result.data)
   const outputs = lanes.map(({ buffer }) => buffer)
   const mixture = original ?? (await sumOf(outputs))
-  lanes[0]!.isSolo.value = true
+  lanes.find(({ kind }) => kind === keptOf(result))!.isSolo.value = true
   const first = lane({ kind: 'mixture', label: 'Mixture', output: null, buffer: mixture })
   return {
     mixer: new Mixer([first, ...lanes]),

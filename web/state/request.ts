@@ -8,7 +8,6 @@ import { credential, currentClient, messageOf } from './credential.ts'
 import {
   givenPrompts,
   inputOf,
-  prompts,
   setSource,
   source,
   type OutputSource,
@@ -17,6 +16,7 @@ import {
 import { forgetSource, keepSource, loadSource } from './kept-sources.ts'
 import { isAway } from './patience.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
+import { askedMetadata, chooseTask, TASKS } from './tasks.ts'
 
 export type Listed = RequestList['data'][number]
 
@@ -50,7 +50,8 @@ export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
     const [name, prompts] = [nameOf(chosen), givenPrompts()]
     const idempotencyKey = newIdempotencyKey()
-    const submitting = { input: inputOf(place), idempotencyKey, name, prompts }
+    const asked = { input: inputOf(place), ...askedMetadata() }
+    const submitting = { ...asked, idempotencyKey, name, prompts }
     await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
     if (request.value) request.value.playsAtOnce = playsAtOnce
   })
@@ -119,7 +120,7 @@ credential.subscribe((current) => {
 /** Puts an output of the request that is shown into the form, to separate it further. */
 export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
   setSource({ kind: 'output', ...output })
-  prompts.value = ['']
+  chooseTask(TASKS[0])
   close()
 }
 

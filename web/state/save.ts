@@ -42,13 +42,22 @@ function download(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(href), SAVING_MS_MAX)
 }
 
-/** Makes a file of the service in another format. */
-export const saveAs = ({ url, name }: StoredFile, format: SoundFormat): Promise<void> => {
+/**
+ * Makes a file in another format.
+ * @param open answers its address, or its bytes as WAV
+ */
+export const saveAs = (
+  name: string,
+  format: SoundFormat,
+  open: () => string | Promise<Blob>,
+): Promise<void> => {
   const madeName = withExtension(name, format)
   return save(madeName, async (abort) => {
+    const media = await open()
+    if (media instanceof Blob && format === 'wav') return media
     const { convert } = (await import(CONVERT)) as typeof import('../audio/convert.ts')
     const onProgress = (part: number) => (making.value = { name: madeName, part, abort })
-    return convert(url, format, { signal: abort.signal, onProgress })
+    return convert(media, format, { signal: abort.signal, onProgress })
   })
 }
 

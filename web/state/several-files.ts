@@ -4,7 +4,7 @@
  */
 
 import { computed, signal, type Signal } from '@preact/signals'
-import type { Status, Submission } from '../../clients/typescript/client.ts'
+import type { Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { FILES_MAX } from './choose-files.ts'
@@ -14,13 +14,14 @@ import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, patiently, sleep } from './patience.ts'
 import { openRequest, sendProblem } from './request.ts'
 import { placeOf, submit, type Submit } from './submit.ts'
+import { askedMetadata } from './tasks.ts'
 
 export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */
   path: string
   prompts: readonly string[]
   /** Null: the page was loaded again since, and has no access to the file any more. */
-  given: { source: FileSource; input: Submission['input'] } | null
+  given: ({ source: FileSource } & Pick<Submit, 'input' | 'metadata'>) | null
   /** It is uploaded, and the answer to this is not here yet. */
   submit: Submit | null
   state: Signal<EntryState>
@@ -95,9 +96,15 @@ export function separateFiles({ files }: SeveralFiles): void {
       ? `The list would have ${all} files, and takes ${FILES_MAX}: close it first.`
       : ''
   if (all > FILES_MAX) return
-  const [input, prompts] = [askedInput(), givenPrompts()]
+  const [asked, prompts] = [{ input: askedInput(), ...askedMetadata() }, givenPrompts()]
   const added = files.map(({ path, source }) =>
-    entryOf({ path, prompts, given: { source, input }, submit: null, state: { kind: 'waiting' } }),
+    entryOf({
+      path,
+      prompts,
+      given: { source, ...asked },
+      submit: null,
+      state: { kind: 'waiting' },
+    }),
   )
   entries.value = [...entries.value, ...added]
   hasAdded.value = true
@@ -165,12 +172,13 @@ async function request(entry: Entry): Promise<string> {
 
 async function upload({ given, state, abort: { signal } }: Entry): Promise<Submit> {
   if (!given) throw new Error(LOST)
-  const { source, input } = given
+  const { source, ...asked } = given
   await source.bytes.slice(0, 1).arrayBuffer() // throws where the file is gone or was changed
   const place = await placeOf(source, currentClient(signal), (part) => {
     state.value = { kind: 'sending', part }
   })
-  return { input: { ...input, ...place }, idempotencyKey: newIdempotencyKey() }
+  const input = { ...asked.input, ...place }
+  return { ...asked, input, idempotencyKey: newIdempotencyKey() }
 }
 
 /** Whether every other file would meet this error too. */

@@ -18,8 +18,7 @@ export async function placeOf(
 }
 
 /** A submission that can be made again: by its key, the service knows that it is the same one. */
-export interface Submit {
-  input: Submission['input']
+export interface Submit extends Pick<Submission, 'input' | 'metadata'> {
   idempotencyKey: string
 }
 
@@ -28,11 +27,12 @@ export interface Submit {
  * @throws the reason of `signal` when it fires meanwhile: the request is canceled then
  */
 export async function submit(
-  { input, idempotencyKey }: Submit,
+  { idempotencyKey, input, metadata }: Submit,
   signal: AbortSignal,
 ): Promise<string> {
   const client = currentClient()
-  const { request_id: id } = await client.submit({ input }, { idempotencyKey })
+  const submission = { input, ...(metadata && { metadata }) }
+  const { request_id: id } = await client.submit(submission, { idempotencyKey })
   if (signal.aborted) await client.cancel(id).catch(unlessEnded)
   signal.throwIfAborted()
   return id

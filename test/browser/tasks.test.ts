@@ -1,0 +1,75 @@
+/** Tasks fill the form, and decide what is heard and offered first. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { anyChromium, launchBrowser } from '../harness/browser.ts'
+import { startWinnow } from '../harness/start-winnow.ts'
+import {
+  assertAccessible,
+  chooseExample,
+  nextInput,
+  playerIsThere,
+  separate,
+  signedIn,
+  type Place,
+} from './playground.ts'
+
+async function fillsTheForm(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  const prompts = () =>
+    page
+      .getByRole('combobox', { name: /^Prompt \d$/ })
+      .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value))
+  const choose = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  await page.getByText('Takes out what you describe, and gives the rest too, in WAV.').waitFor()
+  await choose('Clean up speech')
+  assert.deepEqual(await prompts(), ['speech'])
+  await page.getByText('mini answers “speech”').waitFor() // the models are known by now
+  await choose('Split a song')
+  assert.deepEqual(await prompts(), ['drum kit', 'bass', 'electric guitar', 'piano', 'singing'])
+  await page.getByText('Gives each instrument a file of its own, in FLAC.').waitFor()
+  await page.getByText('Expert options').click()
+  assert.equal(await page.getByLabel('Format').inputValue(), 'flac')
+  await page.getByLabel('Tries per section; the best is kept').waitFor()
+  await assertAccessible(page, 'a task')
+  await choose('Remove a sound')
+  assert.deepEqual(await prompts(), [''])
+  assert.equal(await page.getByLabel('Format').inputValue(), 'wav')
+  await choose('Dialogue from a video')
+  assert.deepEqual(await prompts(), ['speech'])
+  await choose('Anything')
+  assert.deepEqual(await prompts(), [''])
+}
+
+/** Without the sound: that is what is heard first, also after a reload. */
+async function removesASound(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByRole('button', { name: 'Remove a sound' }).click()
+  await page.getByLabel('Prompt 1').fill('piano')
+  const submitted = nextInput<Record<string, unknown>>(page)
+  await separate(page)
+  assert.equal((await submitted).prompt, 'piano')
+  const residualIsFirst = async () => {
+    await playerIsThere(page)
+    await page.getByRole('button', { name: 'Solo Residual', pressed: true }).waitFor()
+    const [first] = await page.locator('.downloads .name').allInnerTexts()
+    assert.equal(first, 'Residual')
+  }
+  await residualIsFirst()
+  await page.reload()
+  await residualIsFirst()
+  await page.getByRole('button', { name: 'Separate further: Residual' }).click()
+  await page.getByRole('button', { name: 'Anything', pressed: true }).waitFor()
+}
+
+test('tasks', async (t) => {
+  const browser = await launchBrowser(t, await anyChromium())
+  const winnow = await startWinnow(t)
+  const cases: [string, (place: Place) => Promise<void>][] = [
+    ['each fills prompts and format', fillsTheForm],
+    ['a sound is removed: the rest comes first', removesASound],
+  ]
+  for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
+})
