@@ -32,6 +32,8 @@ export interface Binding {
   removeFunction(name: string): void
   /** Set where nothing is computed: results have a shape, and no numbers. See memory/. */
   readonly givesShapesAlone?: boolean
+  /** Set while a graph is recorded: what is made then belongs to the graph. See graph/. */
+  readonly isRecording?: boolean
   /** Counts of the device's allocator; null if it does not count. Ours, too. */
   memoryStats(): MemoryStats | null
 }

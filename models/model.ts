@@ -22,6 +22,8 @@ export interface Chunk {
   channels: Float32Array[]
   /** Hertz. */
   sampleRate: number
+  /** Facts that its model found when it prepared the chunk; absent: it has not. */
+  prepared?: object
 }
 
 /** A time range in seconds from the start of the chunk, in which the target sounds, or does not. */

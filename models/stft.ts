@@ -130,10 +130,11 @@ const WINDOWS_KEPT = 16
 /** By what computes with them: one without numbers serves no other. */
 const windows = new WeakMap<Binding, LruCache<Tensor>>()
 
-/** [length], held on the device. */
+/** [length], held on the device; a graph has its own, with which its weights are made once. */
 function hannWindow(length: number): Tensor {
   const angle = (2 * Math.PI) / length
   const numbers = () => Float32Array.from({ length }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i))
+  if (native.binding.isRecording) return tf.tensor1d(numbers())
   return windowsOf(native.binding).get(String(length), () => tf.keep(tf.tensor1d(numbers())))
 }
 

@@ -28,26 +28,34 @@ const GraphDef = protobuf
   .lookupType('tensorflow.GraphDef')
 
 /**
- * `forward`, as a graph once it has been called some times with inputs of the same shapes. It takes
- * and gives tensors, null, and objects of these. Besides its inputs it may use tensors that stay,
- * and what it makes itself; it must not read any, nor do anything else.
+ * `forward`, as a graph once it has been called some times with inputs of the same shapes. What it
+ * takes and gives are tensors, null, and objects of these. Besides its inputs it may use tensors
+ * that stay, and what it makes itself; it must not read any, nor do anything else.
  */
 export function compiled<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O,
 ): (...inputs: I) => O {
+  const run = compiledBy((_: null, ...inputs: I) => forward(...inputs))
+  return (...inputs) => run(null, ...inputs)
+}
+
+/** As `compiled`, with a first argument that is no tensor: a graph is made for each value of it. */
+export function compiledBy<P, I extends readonly unknown[], O>(
+  forward: (plan: P, ...inputs: I) => O,
+): (plan: P, ...inputs: I) => O {
   const callsWith = new LruCache<{ count: number }>(SHAPES_COUNTED)
   const graphs = new LruCache<Graph<O>>(GRAPHS_HELD, (graph, shapes) => {
     graph.delete()
     callsWith.get(shapes, none).count = 0 // or it would be made again at once
   })
-  return (...inputs) => {
-    if (native.binding.givesShapesAlone) return forward(...inputs)
+  return (plan, ...inputs) => {
+    if (native.binding.givesShapesAlone) return forward(plan, ...inputs)
     const given = tensorsOf(inputs).map(storedOf)
-    const shapes = `${placesIn(inputs)} ${shapesOf(given)}`
+    const shapes = `${JSON.stringify(plan)} ${placesIn(inputs)} ${shapesOf(given)}`
     const calls = callsWith.get(shapes, none)
     calls.count += 1
-    if (calls.count <= CALLS_BEFORE) return forward(...inputs)
-    return graphs.get(shapes, () => record(() => forward(...inputs), given)).run(given)
+    if (calls.count <= CALLS_BEFORE) return forward(plan, ...inputs)
+    return graphs.get(shapes, () => record(() => forward(plan, ...inputs), given)).run(given)
   }
 }
 

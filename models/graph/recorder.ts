@@ -35,6 +35,7 @@ export class Recorder {
       executeOp: { value: this.#executeOp.bind(this) },
       createTensor: { value: this.#createTensor.bind(this) },
       tensorDataSync: { value: refuse('read tensors') },
+      isRecording: { value: true },
     })
     for (const input of inputs) this.#feed(input)
   }

@@ -18,38 +18,39 @@ const SAMPLE_MAX = 1e6
 
 /**
  * All of a chunk that the model reads and makes targets of (`high_pass` of the training's audio).
- * The residual keeps what is taken away.
+ * The residual keeps what is taken away. The channels lie in one memory, one after the other.
  */
-export const highPass = ({ channels, sampleRate }: Chunk): Chunk => ({
-  channels: channels.map((wave) => highPassWave(wave, sampleRate)),
-  sampleRate,
-})
-
-function highPassWave(wave: Float32Array, sampleRate: number): Float32Array {
-  const { length } = wave
-  const edge = Math.min(length - 1, Math.round(EDGE_SECONDS * sampleRate))
-  const samples = extend(wave, edge)
+export function highPass({ channels, sampleRate }: Chunk): Chunk {
+  const length = channels[0]?.length ?? 0
+  const edge = Math.max(0, Math.min(length - 1, Math.round(EDGE_SECONDS * sampleRate)))
   const angle = 2 * Math.PI * Math.min(CUTOFF / sampleRate, CUTOFF_SHARE_MAX)
   const [a, b, c] = POLE_ANGLES
   const sections: Sections = [sectionOf(angle, a), sectionOf(angle, b), sectionOf(angle, c)]
-  filter(samples, sections)
-  filter(samples.reverse(), sections)
-  return new Float32Array(samples.reverse().subarray(edge, edge + length))
+  const samples = new Float64Array(length + 2 * edge)
+  const together = new Float32Array(channels.length * length)
+  const filtered = channels.map((wave, i) => {
+    extend(wave, edge, samples)
+    filter(samples, sections, 1)
+    filter(samples, sections, -1)
+    const own = together.subarray(i * length, (i + 1) * length)
+    own.set(samples.subarray(edge, edge + length))
+    return own
+  })
+  return { channels: filtered, sampleRate }
 }
 
-/** In double precision: at high rates the filter's poles are next to 1. */
-function extend(wave: Float32Array, edge: number): Float64Array {
+/** Fills `samples`, in double precision: at high rates the filter's poles are next to 1. */
+function extend(wave: Float32Array, edge: number, samples: Float64Array): void {
   const { length } = wave
-  const samples = new Float64Array(length + 2 * edge)
   for (let i = 0; i < length; i += 1) {
-    if (Math.abs(wave[i]!) < SAMPLE_MAX) samples[edge + i] = wave[i]!
+    const sample = wave[i]!
+    samples[edge + i] = Math.abs(sample) < SAMPLE_MAX ? sample : 0
   }
   const [first, last] = [edge, edge + length - 1]
   for (let i = 1; i <= edge; i += 1) {
     samples[first - i] = 2 * samples[first]! - samples[first + i]!
     samples[last + i] = 2 * samples[last]! - samples[last - i]!
   }
-  return samples
 }
 
 /** A high-pass of second order: its gain, and how its last two outputs come back. */
@@ -66,26 +67,28 @@ function sectionOf(angle: number, poleAngle: number): Section {
 /**
  * Filters in place. All sections run in one loop, which takes half the time of three. The first
  * sample counts as if it had lasted forever: a constant offset leaves nothing, not even rounding.
+ * @param step 1: forwards; -1: backwards
  */
-function filter(samples: Float64Array, [a, b, c]: Sections): void {
+function filter(samples: Float64Array, [a, b, c]: Sections, step: 1 | -1): void {
   const [gainA, backA1, backA2] = a
   const [gainB, backB1, backB2] = b
   const [gainC, backC1, backC2] = c
-  const first = samples[0]!
+  const { length } = samples
+  const [from, end] = step === 1 ? [0, length] : [length - 1, -1]
+  const gain = gainA * gainB * gainC
+  const first = samples[from]!
   let [a1, a2, b1, b2, c1, c2] = [0, 0, 0, 0, 0, 0]
-  for (let i = 0; i < samples.length; i += 1) {
-    const inA = gainA * (samples[i]! - first)
+  for (let i = from; i !== end; i += step) {
+    const inA = gain * (samples[i]! - first)
     const outA = inA + a1
-    a1 = backA1 * outA - 2 * inA + a2
+    a1 = backA1 * outA + (a2 - 2 * inA)
     a2 = backA2 * outA + inA
-    const inB = gainB * outA
-    const outB = inB + b1
-    b1 = backB1 * outB - 2 * inB + b2
-    b2 = backB2 * outB + inB
-    const inC = gainC * outB
-    const outC = inC + c1
-    c1 = backC1 * outC - 2 * inC + c2
-    c2 = backC2 * outC + inC
+    const outB = outA + b1
+    b1 = backB1 * outB + (b2 - 2 * outA)
+    b2 = backB2 * outB + outA
+    const outC = outB + c1
+    c1 = backC1 * outC + (c2 - 2 * outB)
+    c2 = backC2 * outC + outB
     samples[i] = outC
   }
 }

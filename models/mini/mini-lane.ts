@@ -1,17 +1,17 @@
 /** One chunk and one prompt on their way through the mask network. */
-import type { Chunk, ChunkRequest, Head, HeadResult, Lane, Span } from '../model.ts'
+import type { ChunkRequest, Head, HeadResult, Lane, Span } from '../model.ts'
 import { applySpans } from '../span-gain.ts'
-import { frameCount, istft, stft, windowLength, type Framing } from '../stft.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { frameCount, windowLength, type Framing } from '../stft.ts'
+import { tf, upload, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
+import { inputOf, targetOf, type Advance } from './lane-graphs.ts'
 import { tokenCount, type Conditioning, type MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
+import type { MiniChunk, View } from './prepare-chunk.ts'
 import { matchOf, presenceGain } from './presence.ts'
 import { spanTokens } from './span-tokens.ts'
-import { applyMask, featuresOf, hopAt, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
-import { filterByPlace } from './spatial-filter.ts'
+import { hopAt } from './spectrum.ts'
 import type { TokenClock } from './token-clock.ts'
-import { joinMasks, viewOf, viewsOf, type View } from './views.ts'
 
 /**
  * The steps of a lane: what its mixture's rate is taken for, relative to the true one. With longer
@@ -26,18 +26,8 @@ const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 /** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
 const SPEECH_PROBABILITY_MIN = 0.9
 
-/** A lane's state after a step. */
-export type Advance = {
-  /** [channels, samples]: the steps' targets so far. */
-  target: Tensor
-  /**
-   * Set by the first step alone, since it decides the match: at another rate than the true one
-   * every sound is of another pitch and tempo, which helps to find it but not to recognise it.
-   * [tokens + 1], so that the device is read once: the logits of whether the target sounds, then
-   * the energy of the step's target, the sum of its squares.
-   */
-  recognised?: Tensor
-}
+/** A request whose chunk is prepared. */
+export type MiniRequest = ChunkRequest & { chunk: MiniChunk }
 
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
 export class MiniLane implements Lane {
@@ -48,9 +38,7 @@ export class MiniLane implements Lane {
   stepsDone = 0
   /** [1, embeddingDim]. */
   readonly embedding: Tensor
-  readonly #chunk: Chunk
-  /** Views of two channels; otherwise the network reads their mean. */
-  readonly #views: readonly View[] | null
+  readonly #chunk: MiniChunk
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
   /** Whether speech is separated, and the target is what it leaves. */
@@ -59,29 +47,26 @@ export class MiniLane implements Lane {
   readonly #samples: Tensor
   /** Per step. */
   readonly #framings: readonly Framing[]
-  /** [channels, samples], the steps' targets so far, each at its share. */
-  #target: Tensor
+  /** [channels, samples], the steps' targets so far, each at its share; null: none was made. */
+  #target: Tensor | null = null
   /** Spectrum of the samples at the coming step, if it is the network's input. */
   #spectrum: Tensor | null = null
   #recognised: Tensor | null = null
 
   /**
    * The lane owns `embedding` from here on.
-   * @param request whose chunk is what `highPass` gave
    * @param index of the head among those of its chunk
    * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
    *   that no name is near the nearest one would mostly find another sound (`mini-nameless`)
    */
   constructor(
-    { chunk, spans, acceleration, predictSpans = false }: ChunkRequest,
+    { chunk, spans, acceleration, predictSpans = false }: MiniRequest,
     { prompt, candidate = 0 }: Head,
     { index, embedding, isRest }: { index: number; embedding: Tensor; isRest: boolean },
   ) {
     this.prompt = prompt
     this.heads = [index]
     this.#chunk = chunk
-    const [left, right, ...others] = chunk.channels
-    this.#views = left && right && others.length === 0 ? viewsOf([left, right]) : null
     this.#spans = spans
     this.#predictsSpans = predictSpans && spans.length === 0
     this.#isRest = isRest
@@ -89,7 +74,6 @@ export class MiniLane implements Lane {
     const passes = acceleration === 'quality' ? QUALITY_PASSES : ONE_PASS
     const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
     this.#samples = samplesOf(chunk, Math.max(...hops))
-    this.#target = tf.zerosLike(this.#samples)
     const samples = this.#samples.shape[1]!
     const tokenShift = CANDIDATE_EIGHTHS[candidate % CANDIDATE_EIGHTHS.length]! / 8
     this.#framings = hops.map((hop) => {
@@ -100,8 +84,13 @@ export class MiniLane implements Lane {
     this.frames = Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
   }
 
+  /** Null: the network reads the channels' mean. */
+  get views(): readonly View[] | null {
+    return this.#chunk.prepared.views
+  }
+
   get rows(): number {
-    return this.#views?.length ?? 1
+    return this.views?.length ?? 1
   }
 
   /** The frames of the coming step. */
@@ -111,16 +100,10 @@ export class MiniLane implements Lane {
 
   /** Input of the network at the coming step: [rows, tokens, PATCH, 1024]. */
   features(inputRms: number): Tensor {
-    return tf.tidy(() => {
-      const views = this.#views?.map((view) => viewOf(this.#samples, view))
-      const rows = (views ?? [mixDown(this.#samples)]).map((mixture) => {
-        const spectrum = stft(mixture, this.framing)
-        if (this.#chunk.channels.length === 1) this.#keep(spectrum)
-        const power = powerOf(spectrum)
-        return featuresOf(power, inputScale(mixture, power, inputRms), this.framing.hop)
-      })
-      return tf.concat(rows)
-    })
+    const { framing, views } = this
+    const { features, spectrum } = inputOf({ framing, views, inputRms }, this.#samples)
+    this.#keep(spectrum ?? null)
+    return features
   }
 
   /** Conditions the network at the coming step. */
@@ -144,24 +127,17 @@ export class MiniLane implements Lane {
   }
 
   /** Applies the network's answer: mask logits are [rows, frames, 1025]. */
-  advanceBy({ maskLogits, activityLogits }: MaskOutput): Advance {
-    return tf.tidy(() => {
-      const spectrum = this.#spectrum ?? stft(this.#samples, this.framing)
-      const masks = tf.split(maskLogits, this.rows).map((row) => maskOf(row, spectrum.shape[2]!))
-      const found = this.#views
-        ? filterByPlace(spectrum, joinMasks(spectrum, this.#views, masks))
-        : applyMask(spectrum, masks[0]!)
-      const wave = istft(found, this.framing, this.#samples.shape[1]!)
-      const target = this.#target.add(wave.div(this.steps))
-      if (this.#recognised) return { target }
-      const activity = activityLogits.max(0) // [tokens]: as in the surest view
-      return { target, recognised: tf.concat([activity, wave.square().sum().reshape([1])]) }
-    })
+  advanceBy(answer: MaskOutput): Advance {
+    const { framing, views, steps } = this
+    return targetOf(
+      { framing, views, steps },
+      { samples: this.#samples, spectrum: this.#spectrum, target: this.#target, ...answer },
+    )
   }
 
   /** Ends a step; the lane owns what it is given from here on. */
   advance({ target, recognised }: Advance): void {
-    this.#target.dispose()
+    this.#target?.dispose()
     this.#target = tf.keep(target)
     if (recognised) this.#recognised = tf.keep(recognised)
     this.#keep(null)
@@ -179,14 +155,14 @@ export class MiniLane implements Lane {
     const { activity, energy } = this.#readRecognised()
     const probability = activity.reduce((most, one) => Math.max(most, one), 0)
     if (this.#isRest) return this.#restOf(found, probability)
-    const share = Math.min(1, energy / (energyOf(this.#chunk.channels) || 1))
+    const share = Math.min(1, energy / (this.#chunk.prepared.energy || 1))
     const match = matchOf(probability, share)
     const predictedSpans = this.#predictsSpans
       ? predictSpans(activity, this.#seconds, this.#clockOf(this.#framings[0]!))
       : undefined
     const isVouchedFor = this.#spans.some(({ include }) => include)
     const gain = isVouchedFor ? 1 : presenceGain(match)
-    for (const wave of found) scale(wave, gain)
+    if (gain !== 1) for (const wave of found) scale(wave, gain)
     applySpans(found, predictedSpans ?? this.#spans, this.#chunk.sampleRate)
     return {
       target: found,
@@ -208,8 +184,9 @@ export class MiniLane implements Lane {
   #readTarget(): Float32Array[] {
     const { channels } = this.#chunk
     const samples = channels[0]!.length
-    const stride = this.#target.shape[1]!
-    const mean = this.#target.dataSync<'float32'>()
+    const target = this.#target!
+    const stride = target.shape[1]!
+    const mean = target.dataSync<'float32'>()
     return channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
   }
 
@@ -218,7 +195,7 @@ export class MiniLane implements Lane {
    */
   #readRecognised(): { activity: Float32Array; energy: number } {
     const numbers = this.#recognised!.dataSync<'float32'>()
-    const isSilent = this.#chunk.channels.every((wave) => wave.every((x) => x === 0))
+    const isSilent = this.#chunk.prepared.energy === 0
     const logits = numbers.subarray(0, -1)
     return {
       activity: logits.map((logit) => (isSilent ? 0 : 1 / (1 + Math.exp(-logit)))),
@@ -241,25 +218,23 @@ export class MiniLane implements Lane {
 
   dispose(): void {
     this.#keep(null)
-    tf.dispose([this.embedding, this.#samples, this.#target])
+    tf.dispose([this.embedding, this.#samples])
+    this.#target?.dispose()
     this.#recognised?.dispose()
   }
 }
 
 /** [channels, samples]: samples outside the window are silence. */
-function samplesOf({ channels }: Chunk, longestHop: number): Tensor {
-  const length = Math.max(channels[0]!.length, windowLength(longestHop))
-  const flat = new Float32Array(channels.length * length)
-  for (const [i, wave] of channels.entries()) flat.set(wave, i * length)
-  return tf.tensor2d(flat, [channels.length, length])
-}
-
-function energyOf(channels: readonly Float32Array[]): number {
-  let energy = 0
-  for (const wave of channels) {
-    for (let i = 0; i < wave.length; i += 1) energy += wave[i]! ** 2
+function samplesOf({ channels }: MiniChunk, longestHop: number): Tensor {
+  const [first] = channels as [Float32Array]
+  const length = Math.max(first.length, windowLength(longestHop))
+  const size = channels.length * length
+  if (length === first.length) {
+    return upload(new Float32Array(first.buffer, first.byteOffset, size), [channels.length, length])
   }
-  return energy
+  const flat = new Float32Array(size)
+  for (const [i, wave] of channels.entries()) flat.set(wave, i * length)
+  return upload(flat, [channels.length, length])
 }
 
 function scale(wave: Float32Array, gain: number): void {

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import {
-  CHANNELS_MAX,
   type Chunk,
   type ChunkRequest,
   type Head,
@@ -17,9 +16,9 @@ import { gatherRows, pad, tf, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import type { Precision } from '../precision.ts'
 import { readConfig, type MiniConfig } from './config.ts'
-import { highPass } from './high-pass.ts'
 import { modelPrompt } from '../text/prompt.ts'
-import { MiniLane } from './mini-lane.ts'
+import { MiniLane, type MiniRequest } from './mini-lane.ts'
+import { prepareChunk, type MiniChunk } from './prepare-chunk.ts'
 import {
   loadNetwork,
   roomFor,
@@ -32,9 +31,6 @@ import { nearestNames, understand, type Understanding } from './text/understand.
 
 /** Prompts whose understanding is remembered. */
 const UNDERSTOOD_MAX = 256
-
-/** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
-const SAMPLE_RATE_MAX = 768_000
 
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
@@ -111,8 +107,8 @@ class Mini implements Model {
   }
 
   open(given: ChunkRequest, heads: readonly Head[]): Lane[] {
-    checkChunk(given.chunk)
-    const request = { ...given, chunk: highPass(given.chunk) }
+    const chunk = isPrepared(given.chunk) ? given.chunk : prepareChunk(given.chunk)
+    const request = { ...given, chunk }
     const lanes: MiniLane[] = []
     try {
       for (const [index, head] of heads.entries()) lanes.push(this.#open(request, head, index))
@@ -123,7 +119,7 @@ class Mini implements Model {
     return lanes
   }
 
-  #open(request: ChunkRequest, head: Head, index: number): MiniLane {
+  #open(request: MiniRequest, head: Head, index: number): MiniLane {
     const { understoodAs, mayBeVoice } = this.#understand(head.prompt)
     const isRest = understoodAs === null && !mayBeVoice
     const embedding = this.#parts.textEncoder.embed(isRest ? 'speech' : head.prompt)
@@ -244,21 +240,7 @@ function padToRoom(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | n
   return { padded, valid: tf.tensor2d(isValid, [tokens.length, room]) }
 }
 
-function checkChunk({ channels, sampleRate }: Chunk): void {
-  const [first] = channels
-  if (!first || channels.length > CHANNELS_MAX) {
-    throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
-  }
-  if (first.length === 0) throw new Error('A chunk has at least one sample')
-  if (channels.some(({ length }) => length !== first.length)) {
-    throw new Error('The channels of a chunk have one length')
-  }
-  if (!(sampleRate > 0 && sampleRate <= SAMPLE_RATE_MAX)) {
-    throw new Error(
-      `A sample rate is a positive number of hertz up to ${SAMPLE_RATE_MAX}, not ${sampleRate}`,
-    )
-  }
-}
+const isPrepared = (chunk: Chunk): chunk is MiniChunk => chunk.prepared !== undefined
 
 function own(lane: Lane): MiniLane {
   if (lane instanceof MiniLane) return lane

@@ -1,5 +1,4 @@
 /** A target's mask to a filter of two channels, by where in the stereo picture sounds are. */
-import { compiled } from '../graph/compiled.ts'
 import { tf, type Tensor } from '../tensor.ts'
 
 /** Share of each covariance that is the same from everywhere: keeps them invertible. */
@@ -36,7 +35,7 @@ export const filterByPlace = (spectrum: Tensor, mask: Tensor): Tensor =>
     return tf.complex(real, imaginary)
   })
 
-const filtered = compiled((real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
+const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
   tf.tidy(() => {
     const [left, right] = [0, 1].map((channel) => {
       const part = (both: Tensor) => tf.slice(both, [channel, 0, 0], [1, -1, -1])
@@ -63,8 +62,7 @@ const filtered = compiled((real: Tensor, imaginary: Tensor, mask: Tensor): Compl
       real: tf.concat(outputs.map((channel) => channel.real)),
       imaginary: tf.concat(outputs.map((channel) => channel.imaginary)),
     }
-  }),
-)
+  })
 
 /** Powers of each frame and bin. */
 const powersOf = (left: Complex, right: Complex): Covariance => ({

@@ -2,27 +2,10 @@
  * Views of two channels that the network reads: their middle, their side, or both, one row each.
  */
 import { tf, type Tensor } from '../tensor.ts'
-
-/** Half the sum of two channels, and half their difference. */
-export type View = 'middle' | 'side'
-
-/** A view that is this much weaker than the other holds no sound of its own: 30 dB, as power. */
-const EMPTY = 1e-3
+import type { View } from './prepare-chunk.ts'
 
 /** Power far below any sound's: nothing is divided by 0. */
 const TINY = 1e-30
-
-/** The views that hold sounds, of two channels alike in length. */
-export function viewsOf([left, right]: readonly [Float32Array, Float32Array]): readonly View[] {
-  const powers = { middle: 0, side: 0 }
-  for (let i = 0; i < left.length; i += 1) {
-    const [one, other] = [left[i]!, right[i]!]
-    powers.middle += (one + other) ** 2
-    powers.side += (one - other) ** 2
-  }
-  if (powers.side <= EMPTY * powers.middle) return ['middle']
-  return powers.middle > EMPTY * powers.side ? ['middle', 'side'] : ['side']
-}
 
 /** [2, …] to one view of it, [1, …]; of samples or of one part of a spectrum. */
 export const viewOf = (channels: Tensor, view: View): Tensor =>

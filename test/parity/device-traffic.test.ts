@@ -99,8 +99,8 @@ test('a step of mini takes its inputs, and reads nothing', () => {
   assert.equal(step.reads, 0)
   assertNoneFetches(step)
   const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))
-  // The network's encoder and decoder, and each lane's filter by place.
-  assert.equal(graphs.length, 4)
+  // The network's encoder and decoder; each lane's input and target.
+  assert.equal(graphs.length, 6)
   // Target and activity; what the prompt means was read when it was first opened.
   assert.equal(trafficOf(() => closeLane(mini, lanes[0]!)).reads, 2)
   mini.discard(lanes[1]!)

@@ -7,7 +7,7 @@ import { Weights } from '../../models/checkpoint/weights.ts'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { readConfig } from '../../models/mini/config.ts'
-import { highPass } from '../../models/mini/high-pass.ts'
+import { prepareChunk } from '../../models/mini/prepare-chunk.ts'
 import { MiniLane } from '../../models/mini/mini-lane.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import { loadNetwork, roomFor, tokenCount } from '../../models/mini/network/network.ts'
@@ -77,7 +77,7 @@ const network = loadNetwork(Weights.open(join(WEIGHTS_FOLDER, 'model.safetensors
 
 /** The lane's result from a forward pass whose rows are as long as the lane. */
 function separateUnpadded(request: LaneRequest): HeadResult {
-  const lane = new MiniLane({ ...request, chunk: highPass(request.chunk) }, request, {
+  const lane = new MiniLane({ ...request, chunk: prepareChunk(request.chunk) }, request, {
     index: 0,
     embedding: textEncoder.embed(request.prompt),
     isRest: false,

@@ -1,7 +1,7 @@
 /** A graph gives the results of its steps. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compiled, WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
+import { compiled, compiledBy, WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
 import {
   matmulTransposed,
   native,
@@ -65,6 +65,15 @@ test('what reads a tensor is no graph, and says so; what comes after is computed
   for (let call = 1; call < WARM_UP_CALLS; call += 1) assert.equal(values(reads(x))[0], 6)
   assert.throws(() => reads(x), /must not read tensors/)
   assert.equal(values(x.add(1))[0], 3)
+})
+
+test('a plan is part of the graph, and another plan has another graph', () => {
+  const asGraph = compiledBy(({ factor }: { factor: number }, x: Tensor) => x.mul(factor))
+  const x = tf.tensor1d([1, 2])
+  for (const factor of [2, 3, 2]) {
+    for (let call = 0; call <= WARM_UP_CALLS; call += 1)
+      assert.deepEqual([...values(asGraph({ factor }, x))], [factor, 2 * factor])
+  }
 })
 
 test('inputs that were one and the same need not be so the next time', () => {

@@ -1,7 +1,7 @@
 /** Which views of two channels the network reads. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { viewsOf } from '../../../../models/mini/views.ts'
+import { viewsOf } from '../../../../models/mini/prepare-chunk.ts'
 
 const wave = Float32Array.from({ length: 1000 }, (_, i) => Math.sin(i / 7))
 const scaled = (share: number) => wave.map((sample) => share * sample)
