@@ -18,6 +18,8 @@ import type {
   WorkerOptions,
 } from './compute-messages.ts'
 import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
+import { memoryOf, Preparation } from './preparation.ts'
+import { loaderOf } from './thread-program.ts'
 
 export interface ComputeOptions extends WorkerOptions {
   /** The longest that one command, or the start of the thread, may take, in seconds. */
@@ -34,6 +36,7 @@ export class ComputeThread {
   readonly #log: Logger
   readonly #program: URL
   readonly #watchdog: ComputeWatchdog
+  readonly #preparation = new Preparation()
   /** Open calls, in order: the thread works on the first. */
   readonly #pending = new Map<number, PendingCall>()
   #worker: Worker | null = null
@@ -77,10 +80,11 @@ export class ComputeThread {
     return this.#restarting
   }
 
-  /** Opens the lanes of a chunk, whose memory is transferred. */
-  open(order: ChunkOrder): Promise<OpenedLane[]> {
-    const memory = order.request.chunk.channels.map((channel) => channel.buffer as ArrayBuffer)
-    return this.#call({ type: 'open', ...order }, memory)
+  /** Opens the lanes of a chunk, which is prepared first; its memory is transferred. */
+  async open({ model, request, heads }: ChunkOrder): Promise<OpenedLane[]> {
+    const chunk = await this.#preparation.prepare(model, request.chunk)
+    const order = { model, request: { ...request, chunk }, heads }
+    return this.#call({ type: 'open', ...order }, memoryOf(chunk))
   }
 
   /** One batched evaluation of lanes of one model. */
@@ -110,7 +114,7 @@ export class ComputeThread {
       () => killHungProcess(this.#log, 'the compute thread could not be stopped'),
       STOP_MS_MAX,
     )
-    await this.#worker?.terminate()
+    await Promise.all([this.#worker?.terminate(), this.#preparation.stop()])
     clearTimeout(hung)
   }
 
@@ -175,12 +179,6 @@ export class ComputeThread {
 const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
 /** How long the thread may take to end: it first completes the step that it is in. */
 const STOP_MS_MAX = 10_000
-
-/** On Node 20 a worker does not inherit the TypeScript loader, so it registers one first. */
-const loaderOf = (program: URL) => `import('tsx/esm/api').then(({ register }) => {
-  register()
-  return import(${JSON.stringify(program.href)})
-})`
 
 function startWorker(
   program: URL,

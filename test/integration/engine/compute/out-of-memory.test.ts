@@ -24,8 +24,9 @@ const SHORT = new URL('../../../support/short-of-memory-worker.ts', import.meta.
 async function separate(scheduler: Scheduler, lane: number, channels = 1) {
   const waves = Array.from({ length: channels }, (_, i) => noise(32_000, 10 * lane + i + 1))
   const request = laneRequest({ channels: waves, sampleRate: 32_000 }, 'rain')
+  const { chunk: _, ...head } = request
   const [result] = await scheduler.separate(
-    { model: 'mini', request, heads: [request] },
+    { model: 'mini', request, heads: [head] },
     { accountId: 'a', requestId: `${lane}` },
     { signal: new AbortController().signal, onStep: () => undefined },
   )
