@@ -35,7 +35,8 @@ const FILL_MIN = 0.8
  * overtakes a long one, and an account with many requests gets no more than its share (start-time
  * fair queueing, Goyal, Vin and Cheng 1997, on seconds of the device). The batch has the first
  * lane's model. Each lane has its turn once; one whose
- * length would waste the batch on padding waits for the next.
+ * length would waste the batch on padding waits for the next, and so do the last ones
+ * with which its rows would be no usual number.
  */
 export function nextBatch(
   waiting: readonly WaitingLane[],
@@ -64,8 +65,21 @@ export function nextBatch(
     if (request.lanes.length > 0) insert(account.requests, request, compareRequests)
     if (account.requests.length > 0) insert(accounts, account, compareAccounts)
   }
-  return batch
+  return withUsualRows(batch)
 }
+
+/** The most lanes from the first on whose rows are a usual number; all, if none are. */
+function withUsualRows(batch: WaitingLane[]): WaitingLane[] {
+  let rows = 0
+  const usual = batch.map((lane) => isUsual((rows += lane.rows)))
+  return batch.slice(0, usual.lastIndexOf(true) + 1 || batch.length)
+}
+
+/**
+ * A power of two, or three times one: graphs are made for each number of rows, so there are few. At
+ * most a third of a batch waits for the next.
+ */
+const isUsual = (rows: number): boolean => [1, 3].includes(rows / (rows & -rows))
 
 /** Frames of all rows of a lane. */
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>

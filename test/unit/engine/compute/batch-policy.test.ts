@@ -121,7 +121,7 @@ test('the work for a batch grows hardly faster than the lanes that wait', () => 
           },
         }),
     )
-    assert.equal(nextBatch(counted, nobodyServed, limits(100 * count)).length, count)
+    assert.equal(nextBatch(counted, nobodyServed, limits(100 * count)).length, count) // a power of two
     return reads
   }
   for (const requests of [1, 64, 4_096]) {
@@ -162,4 +162,19 @@ test('what an account may have of a batch goes by seconds, not by frames of othe
   assert.deepEqual(ids(nextBatch(waiting, served, perModel)), [1, 2, 3])
   served.accounts.set('slow', 300.9)
   assert.deepEqual(ids(nextBatch(waiting, served, perModel)), [4, 5, 6])
+})
+
+test('batches have few numbers of rows, and lanes alike leave a third at most', () => {
+  const load = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 64 })
+  const usual = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128]
+  fc.assert(
+    fc.property(load, (rows) => {
+      const waiting = rows.map((each, id) => lane(id, `r${id}`, 'a', 100, each))
+      const batch = nextBatch(waiting, nobodyServed, limits(20_000))
+      const taken = batch.reduce((sum, { rows: own }) => sum + own, 0)
+      assert.ok(usual.includes(taken), `${taken} rows`)
+      const areAlike = new Set(rows).size === 1
+      if (areAlike) assert.ok(3 * batch.length >= 2 * rows.length)
+    }),
+  )
 })

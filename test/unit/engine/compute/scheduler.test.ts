@@ -159,7 +159,7 @@ test('a batch for which there is no memory comes again as its halves, and later 
   const failed = compute.batches.filter(({ length }) => length > 2)
   assert.deepEqual(
     failed.map(({ length }) => length),
-    [5, 3],
+    [4, 4],
   )
   assert.equal(compute.batches.flat().length, 10 + failed.flat().length)
   assert.equal(budget.framesMax, 20)
