@@ -175,7 +175,11 @@ class Outputs {
     )
     const targets = this.#answers.map(({ pass, index, route }) => {
       const found = read.get(pass)![index]!
-      return route.isWithout ? subtractAll(mixture, [found]) : found
+      if (!route.isWithout) return found
+      return subtractAll(
+        mixture.map((wave) => wave.slice()),
+        [found],
+      )
     })
     this.#correlation.add(targets)
     const names = [...targetNames(targets.length), 'residual' as const]
@@ -189,16 +193,16 @@ class Outputs {
   }
 }
 
-/** [channels][samples] minus all of `targets`. */
-const subtractAll = (
-  mixture: readonly Float32Array[],
+/** [channels][samples] minus all of `targets`, in the memory of `mixture`. */
+function subtractAll(
+  mixture: Float32Array[],
   targets: readonly (readonly Float32Array[])[],
-): Float32Array[] =>
-  mixture.map((wave, c) => {
-    const rest = wave.slice()
+): Float32Array[] {
+  for (const [c, wave] of mixture.entries()) {
     for (const target of targets) {
       const taken = target[c]!
-      for (let i = 0; i < rest.length; i += 1) rest[i]! -= taken[i]!
+      for (let i = 0; i < wave.length; i += 1) wave[i]! -= taken[i]!
     }
-    return rest
-  })
+  }
+  return mixture
+}
