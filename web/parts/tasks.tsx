@@ -1,8 +1,8 @@
-import { chooseTask, task, TASKS } from '../state/tasks.ts'
+import { chooseTask, task, TASKS, type Task } from '../state/tasks.ts'
 
 /** Offers tasks: each fills prompts and format, and decides what is heard first. */
 export function Tasks() {
-  const { name, does, format } = task.value
+  const { name } = task.value
   return (
     <fieldset class="tasks">
       <legend>Task</legend>
@@ -12,15 +12,16 @@ export function Tasks() {
             key={one.name}
             type="button"
             aria-pressed={one.name === name}
+            title={whatIsDone(one)}
             onClick={() => chooseTask(one)}
           >
             {one.name}
           </button>
         ))}
       </div>
-      <p role="status" class="quiet">
-        {does}, in {format.toUpperCase()}.
-      </p>
+      <p class="quiet">{whatIsDone(task.value)}</p>
     </fieldset>
   )
 }
+
+const whatIsDone = ({ does, format }: Task): string => `${does}, in ${format.toUpperCase()}.`
