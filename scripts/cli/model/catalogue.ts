@@ -24,6 +24,11 @@ export interface CatalogueEntry {
   licence: { code: string; weights: string }
   /** As published, with its source. */
   quality: string
+  /**
+   * Seconds that two cores take for a minute of sound (AMD EPYC with AVX2, random weights, overlaps
+   * included). Absent: not measured.
+   */
+  secondsPerMinute?: number
 }
 
 const DEMUCS = 'https://dl.fbaipublicfiles.com/demucs/hybrid_transformer/'
@@ -65,6 +70,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     megabytes: 84,
     licence: DEMUCS_LICENCE,
     quality: 'SDR on MVSEP Multisong: bass 11.8, drums 10.9, vocals 8.2, other 5.7 dB (ZFTurbo)',
+    secondsPerMinute: 62,
   },
   {
     name: 'htdemucs_ft',
@@ -80,6 +86,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     megabytes: 336,
     licence: DEMUCS_LICENCE,
     quality: 'SDR on MVSEP Multisong: bass 12.0, drums 11.1, vocals 8.4, other 5.9 dB (ZFTurbo)',
+    secondsPerMinute: 62,
   },
   {
     name: 'htdemucs_6s',
@@ -89,6 +96,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     megabytes: 55,
     licence: DEMUCS_LICENCE,
     quality: 'no figures published; its README says that the piano does not work well',
+    secondsPerMinute: 62,
   },
   {
     name: 'audiosep-hive',
@@ -110,6 +118,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       weights: 'Apache-2.0, as the page of the model states it; the tokenizer (RoBERTa) is MIT.',
     },
     quality: 'see the paper of Hive (arXiv 2601.22599); nothing was measured here',
+    secondsPerMinute: 42,
   },
   {
     name: 'audiosep',
@@ -131,6 +140,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     quality:
       'SI-SDR: ESC-50 8.8, MUSIC 9.4, VGGSound 9.0, AudioSet 6.9, AudioCaps 7.2, Clotho 5.2 dB ' +
       '(README of AudioSep)',
+    secondsPerMinute: 42,
   },
   {
     name: 'melband-roformer-kim',

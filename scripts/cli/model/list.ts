@@ -30,14 +30,20 @@ export function printedList(
 }
 
 const paragraph = (
-  { name, summary, megabytes, quality, licence }: CatalogueEntry,
+  { name, summary, megabytes, quality, secondsPerMinute, licence }: CatalogueEntry,
   record: ModelRecord | undefined,
 ): string =>
   [
     `${name}  (${record ? `installed ${record.installedAt.slice(0, 10)}` : `${megabytes} MB`})`,
     `  ${summary}`,
     `  quality  ${quality}`,
+    `  speed    ${speedOf(secondsPerMinute)}`,
     `  code     ${licence.code}`,
     `  weights  ${licence.weights}`,
     '',
   ].join('\n')
+
+const speedOf = (secondsPerMinute: number | undefined): string =>
+  secondsPerMinute === undefined
+    ? 'not measured'
+    : `a minute of sound takes about ${secondsPerMinute} s on two cores`

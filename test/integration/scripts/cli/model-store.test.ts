@@ -177,7 +177,9 @@ test('what is no checkpoint, or lacks tensors, is refused by name', async () => 
 test('a model is listed as installed, is not installed twice, and is removed', async () => {
   const folder = emptyFolder()
   await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
-  assert.match((await run(folder, ['list'])).text, /^htdemucs {2}\(installed \d{4}-\d\d-\d\d\)$/m)
+  const { text } = await run(folder, ['list'])
+  assert.match(text, /^htdemucs {2}\(installed \d{4}-\d\d-\d\d\)$/m)
+  assert.match(text, /^ {2}speed {4}a minute of sound takes about \d+ s on two cores$/m)
   const again = await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
   assert.match(again.errors, /htdemucs is installed in .*remove it first/)
   const listed = JSON.parse((await run(folder, ['list', '--json'])).text)
@@ -219,6 +221,7 @@ async function startHost(
     megabytes: 1,
     licence: { code: 'MIT', weights: 'For this test only.' },
     quality: 'none',
+    secondsPerMinute: 3,
   }
   return { entry, requests }
 }
