@@ -39,10 +39,22 @@ const DEVICE_CODES: readonly number[] = [10, 13, 14, 15]
 const RESOURCE_EXHAUSTED = 8
 
 /** The code of a failed allocation or device depends on the kernel, so the text counts more. */
-const MEMORY = /\bOOM\b|out of memory|OUT_OF_MEMORY|failed to allocate|RESOURCE_EXHAUSTED/i
-const DEVICE = /\bCU(DA|DNN|BLAS|FFT|SOLVER)(_|\b)|\bcuda[A-Z]|\bDNN lib|\bBlas |StreamExecutor/i
+const MEMORY = anyOf(
+  /\bOOM\b|out of memory|OUT_OF_MEMORY|failed to allocate|RESOURCE_EXHAUSTED/,
+  /ALLOC(ATION)?_FAILED|cudaErrorMemoryAllocation|Exceeded memory limit/,
+  /Dst tensor is not initialized/, // an upload found no memory
+  /Failed to create cuFFT batched plan/, // its work area found none
+)
+const DEVICE = anyOf(
+  /\bCU(DA|DNN|BLAS|FFT|SOLVER)(_|\b)|\bcuda[A-Z]|\bDNN lib|\bBlas |StreamExecutor/,
+  /launch (failed|failure)|\bfft failed|Memcpy failed|GPU sync failed|No algorithm worked/,
+)
 /** Node's messages when the process has no memory left for an array. */
 const ARRAY = /^(Array buffer allocation failed|Invalid typed array length)/
+
+function anyOf(...patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), 'i')
+}
 
 /** The error of a call that failed in the compute thread with this message. */
 export function computeErrorOf(message: string): Error {

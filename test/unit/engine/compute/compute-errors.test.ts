@@ -17,6 +17,7 @@ function messageOf(call: () => unknown): string {
   throw new Error('it did not fail')
 }
 
+/** What TensorFlow 2.21 for CUDA says; its texts are in its library. */
 const MESSAGES: Record<string, readonly string[]> = {
   DeviceMemoryError: [
     'Invalid TF_Status: 8\nMessage: OOM when allocating tensor with shape[9,9] and type float on ' +
@@ -24,12 +25,33 @@ const MESSAGES: Record<string, readonly string[]> = {
     'Invalid TF_Status: 13\nMessage: Failed to allocate request for 2.00GiB',
     'Invalid TF_Status: 13\nMessage: CUDA_ERROR_OUT_OF_MEMORY: out of memory',
     'Array buffer allocation failed',
+    'Invalid TF_Status: 8\nMessage: Failed to allocate request for 2.00GiB (2147483648B) on device ' +
+      'ordinal 0',
+    'Invalid TF_Status: 8\nMessage: Exceeded memory limit (failed to allocate 1.00GiB)',
+    'Invalid TF_Status: 13\nMessage: Failed copying input tensor from /job:localhost/replica:0/' +
+      'task:0/device:CPU:0 to /job:localhost/replica:0/task:0/device:GPU:0 in order to run MatMul: ' +
+      'Dst tensor is not initialized.',
+    'Invalid TF_Status: 13\nMessage: Failed to create cuFFT batched plan with scratch allocator',
+    'Invalid TF_Status: 13\nMessage: CUFFT_ALLOC_FAILED',
+    'Invalid TF_Status: 13\nMessage: the library is not ready: CUBLAS_STATUS_ALLOC_FAILED',
+    'Invalid TF_Status: 2\nMessage: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED',
+    'Invalid TF_Status: 12\nMessage: CUDNN failed to allocate the scratch space for the runner or to ' +
+      'find a working no-scratch runner.',
   ],
   DeviceError: [
     'Invalid TF_Status: 13\nMessage: Blas GEMM launch failed : a.shape=(1,2), b.shape=(2,3)',
     'Invalid TF_Status: 14\nMessage: the device is gone',
     'Invalid TF_Status: 2\nMessage: CUDNN_STATUS_EXECUTION_FAILED',
     'Invalid TF_Status: 9\nMessage: DNN library initialization failed.',
+    'Invalid TF_Status: 13\nMessage: Attempting to perform BLAS operation using StreamExecutor ' +
+      'without BLAS support',
+    'Invalid TF_Status: 2\nMessage: CUBLAS_STATUS_NOT_INITIALIZED',
+    'Invalid TF_Status: 2\nMessage: CUFFT_INTERNAL_ERROR',
+    'Invalid TF_Status: 3\nMessage: fft failed : type=1 in.shape=[8,2048]',
+    'Invalid TF_Status: 2\nMessage: cuDNN launch failure : input shape ([1,2,3])',
+    'Invalid TF_Status: 5\nMessage: No algorithm worked!  Error messages:',
+    'Invalid TF_Status: 9\nMessage: GPU sync failed',
+    'Invalid TF_Status: 9\nMessage: stream->Memcpy failed: failed to enqueue async memcpy',
     'Invalid TF_Status: 2\nMessage: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered',
   ],
   NativeError: [
