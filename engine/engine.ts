@@ -54,10 +54,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const first = budgets.get(models[0]!.description.name)!
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
   const scheduler = new Scheduler(compute, budgets, {
-    stepped: (batch) => {
-      health.stepped()
-      metrics.stepped(batch)
-    },
+    stepped: (batch) => metrics.stepped(batch),
+    computed: () => health.computed(),
     outOfMemory: () => metrics.outOfMemory(),
   })
   const store = new StoreOutage({ log })

@@ -1,6 +1,6 @@
 /** Detects a device that no longer computes: its engine must end. */
 
-/** Jobs in a row that the device failed, with no step done between them. */
+/** Jobs in a row that the device failed, with no lane computed between them. */
 const FAILURES_MAX = 3
 
 export class DeviceHealth {
@@ -12,8 +12,8 @@ export class DeviceHealth {
     this.#onSick = onSick
   }
 
-  /** A batch was stepped. */
-  stepped(): void {
+  /** A lane's result was read: steps of a GPU may be launched, and fail later. */
+  computed(): void {
     this.#failures = 0
   }
 

@@ -59,6 +59,8 @@ export interface SteppedBatch {
 /** Receives what the device does. */
 export interface SchedulerObserver {
   stepped?(batch: SteppedBatch): void
+  /** The result of a lane was read. */
+  computed?(): void
   outOfMemory?(): void
 }
 
@@ -233,7 +235,10 @@ export class Scheduler {
     lane.onStep(lane.heads.length / lane.steps)
     if (lane.stepsLeft > 0) return
     this.#leave(lane)
-    this.#watchMemory(lane.model, this.#compute.close(lane.id)).then(lane.resolve, lane.reject)
+    this.#watchMemory(lane.model, this.#compute.close(lane.id)).then((results) => {
+      this.#observer.computed?.()
+      lane.resolve(results)
+    }, lane.reject)
   }
 
   #abandonAll(ids: readonly number[], reason: unknown): void {

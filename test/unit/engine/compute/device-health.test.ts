@@ -9,7 +9,7 @@ test('a device is sick when it fails three jobs in a row, and that is said once'
   })
   health.jobFailed()
   health.jobFailed()
-  health.stepped()
+  health.computed()
   health.jobFailed()
   health.jobFailed()
   assert.equal(sick, 0)

@@ -218,6 +218,21 @@ test('only a batch that was computed counts as one', async () => {
   assert.equal(stepped, 1)
 })
 
+test('work counts as computed once its result was read, not when its steps were launched', async () => {
+  const compute = new FakeCompute()
+  const close = compute.close.bind(compute)
+  compute.close = (lane) => (lane === 1 ? Promise.reject(new DeviceError('late')) : close(lane))
+  const counts = { stepped: 0, computed: 0 }
+  const scheduler = new Scheduler(compute, budgets(), {
+    stepped: () => (counts.stepped += 1),
+    computed: () => (counts.computed += 1),
+  })
+  await assert.rejects(separate(scheduler, 'x'), DeviceError)
+  assert.deepEqual(counts, { stepped: 1, computed: 0 })
+  await separate(scheduler, 'y')
+  assert.deepEqual(counts, { stepped: 2, computed: 1 })
+})
+
 test('a lost thread fails every lane of the batch with ComputeLostError', async () => {
   const compute = new FakeCompute(1, () => new ComputeLostError('gone'))
   const scheduler = new Scheduler(compute, budgets())
