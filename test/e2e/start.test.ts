@@ -3,14 +3,17 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { createClient } from '../../clients/typescript/node.ts'
 import { takeLock } from '../../shared/process/file-lock.ts'
+import { noise } from '../harness/signals.ts'
+import { wavBytes } from '../harness/wav.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PORTS = { PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }
@@ -18,9 +21,14 @@ const PORTS = { PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }
 const ELSEWHERE = ['unshare', '--pid', '--fork', '--mount-proc', '--uts']
 
 /** Runs `npm start` on the folder. @param before words of a command line that runs it */
-function npmStart(t: TestContext, folder: string, before: readonly string[] = []) {
+function npmStart(
+  t: TestContext,
+  folder: string,
+  before: readonly string[] = [],
+  settings: Record<string, string> = {},
+) {
   const [command = '', ...words] = [...before, 'npm', 'start']
-  const env = { ...process.env, ...PORTS, DATA_DIR: folder }
+  const env = { ...process.env, ...PORTS, ...settings, DATA_DIR: folder }
   const npm = spawn(command, words, { cwd: ROOT, env, detached: true }) // a group of its own
   let printed = ''
   for (const output of [npm.stdout, npm.stderr]) {
@@ -51,9 +59,12 @@ async function untilPrinted({ npm, printed }: Started, text: string): Promise<vo
   }
 }
 
-async function startOn(t: TestContext): Promise<Started & { folder: string }> {
+async function startOn(
+  t: TestContext,
+  settings: Record<string, string> = {},
+): Promise<Started & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
-  const started = npmStart(t, folder)
+  const started = npmStart(t, folder, [], settings)
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })) // once it has ended
   await untilPrinted(started, 'Ctrl-C stops it')
   return { ...started, folder }
@@ -122,4 +133,42 @@ test('a broker that cannot start again at once is tried until it can', async (t)
   await untilReadiness(503)
   await rmdir(settings)
   await untilReadiness(200)
+})
+
+/** Processes that run the program on the folder. */
+async function processesOf(program: string, folder: string): Promise<number[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const isOurs = async (id: string) => {
+    const read = (name: string) => readFile(`/proc/${id}/${name}`, 'utf8').catch(() => '')
+    const [words, env] = [await read('cmdline'), await read('environ')]
+    return words.split('\0').includes(program) && env.includes(`DATA_DIR=${folder}\0`)
+  }
+  const ours = await Promise.all(ids.map(isOurs))
+  return ids.filter((_, i) => ours[i]).map(Number)
+}
+
+test('an engine that native code aborts in the middle of a step starts again, and its job ends', async (t) => {
+  const started = await startOn(t, { LEASE_SECONDS: '2' })
+  const { folder, printed } = started
+  const [, baseUrl = ''] = /Winnow listens on {2}(\S+)/.exec(printed())!
+  const apiKey = (await readFile(join(folder, 'api-key'), 'utf8')).trim()
+  const client = createClient({ baseUrl, apiKey })
+  const path = join(folder, 'long.wav')
+  await writeFile(path, wavBytes([noise(90, 8_000)], 8_000))
+  const input = { prompt: 'noise', acceleration: 'quality' } as const
+  const fileId = await client.upload(path, 'audio/wav')
+  const submitted = await client.submit({ input: { ...input, file_id: fileId } })
+  const aborted = new Set<number>()
+  let last = ''
+  for await (const { status, progress = 0 } of client.follow(submitted)) {
+    last = status
+    if (status !== 'IN_PROGRESS' || progress === 0 || aborted.size > 0) continue
+    for (const id of await processesOf('engine/main.ts', folder)) {
+      process.kill(id, 'SIGABRT') // as libtensorflow does when a GPU fails asynchronously
+      aborted.add(id)
+    }
+  }
+  assert.equal(aborted.size, 1)
+  assert.match(printed(), /The engine ended with SIGABRT; starting it again/)
+  assert.equal(last, 'COMPLETED')
 })
