@@ -7,6 +7,7 @@ import type { Attribute, Binding, Stored } from './binding.ts'
 import { withConstants } from './constants.ts'
 import { deviceDefaults } from './device-defaults.ts'
 import { hasInstructions } from './processor.ts'
+import { tensorFloat32In } from './tensor-float-32.ts'
 
 export type {
   Rank,
@@ -27,11 +28,21 @@ interface NativeBackend {
   getInputTensorIds(inputs: readonly TensorFlow.Tensor[]): number[]
 }
 
+const PACKAGE_FOLDER = dirname(
+  createRequire(import.meta.url).resolve('@tensorflow/tfjs-node-gpu/package.json'),
+)
+const FRAMEWORK = 'deps/lib/libtensorflow_framework.so.2'
+/** Set-up's folder of NVIDIA's libraries, in the build for GPUs only. */
+const CUDA_LIBRARIES = join(PACKAGE_FOLDER, 'deps/nvidia')
+
 export const tf = loadTensorFlow()
 
 /** The native library; `binding` is another while a graph is recorded (graph/recorder.ts). */
 export const native = tf.backend() as unknown as NativeBackend
 const { binding } = native
+/** TF32, for TensorFlow as for NVIDIA's libraries: see device-defaults.ts. */
+export const tensorFloat32 = tensorFloat32In(join(PACKAGE_FOLDER, FRAMEWORK))
+tensorFloat32.set(process.env.NVIDIA_TF32_OVERRIDE !== '0')
 native.binding = withConstants(binding)
 
 /** The native library's number for it, which the binding does not name. */
@@ -54,12 +65,6 @@ export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =
           'what is missing',
       ]
     : []
-
-/** Set-up's folder of NVIDIA's libraries, in the build for GPUs only. */
-const CUDA_LIBRARIES = join(
-  dirname(createRequire(import.meta.url).resolve('@tensorflow/tfjs-node-gpu/package.json')),
-  'deps/nvidia',
-)
 
 /** Fourier transform of real rows: [..., length] to complex [..., length / 2 + 1]. */
 export function rfft(rows: TensorFlow.Tensor, length: number): TensorFlow.Tensor {

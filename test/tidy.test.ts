@@ -39,6 +39,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
       'engine/operations/nvml.ts',
       'engine/media/sandbox.mjs',
       'engine/media/shared-memory.ts',
+      'models/tensor-float-32.ts',
       'shared/process/',
     ],
   ],

@@ -1,0 +1,22 @@
+/** TensorFlow's own switch for TF32 on GPUs, which its bindings do not have. */
+
+import koffi from 'koffi'
+
+/** The names of `tsl::enable_tensor_float_32_execution` and its getter in the native library. */
+const SETTER = '_ZN3tsl32enable_tensor_float_32_executionEb'
+const GETTER = '_ZN3tsl33tensor_float_32_execution_enabledEv'
+
+/** Whether products and convolutions of float32 may be computed in TF32. */
+export interface TensorFloat32 {
+  get(): boolean
+  set(isAllowed: boolean): void
+}
+
+/** @param path of libtensorflow_framework, which this process has loaded */
+export function tensorFloat32In(path: string): TensorFloat32 {
+  const library = koffi.load(path)
+  return {
+    get: library.func(GETTER, 'bool', []) as TensorFloat32['get'],
+    set: library.func(SETTER, 'void', ['bool']) as TensorFloat32['set'],
+  }
+}
