@@ -87,6 +87,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
     }
     for (const failure of failures) await tryLater(deps, failure)
     if (first && failures.length === waiting.length) throw first.error
+    if (waiting.length < BATCH_MAX) return // what comes later wakes the publisher
   }
 }
 
