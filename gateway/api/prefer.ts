@@ -1,11 +1,8 @@
 /** The header `Prefer` (RFC 7240). */
 
-/** As long as proxies keep a call without an answer. */
-const WAIT_SECONDS_MAX = 60
-
-/** The seconds that a client would wait for the result of its call, 60 at most; 0: not at all. */
+/** The seconds that a client would wait for the result of its call; 0: not at all. */
 export function secondsToWait(prefer: string | string[] | undefined): number {
   const preferences = [prefer ?? []].flat().join(',').split(/[,;]/)
   const wait = preferences.map((text) => /^\s*wait\s*=\s*"?(\d+)"?\s*$/i.exec(text)?.[1])
-  return Math.min(Number(wait.find((seconds) => seconds !== undefined) ?? 0), WAIT_SECONDS_MAX)
+  return Number(wait.find((seconds) => seconds !== undefined) ?? 0)
 }

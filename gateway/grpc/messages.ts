@@ -11,6 +11,7 @@ import type {
   QueueSubmitResponse,
   RequestList,
 } from '../api/schemas.ts'
+import type { OneCall } from '../requests/separate.ts'
 
 // Requests. Fields that are `optional` in the proto are absent when they are not set.
 
@@ -19,6 +20,18 @@ export interface SubmitRequest {
   webhook_url?: string
   webhook_secret?: string
   metadata_json?: string
+}
+
+/** One of both. */
+export interface SeparateRequest {
+  options?: SeparateOptions
+  piece?: Buffer
+}
+
+export interface SeparateOptions {
+  submit: SubmitRequest | null
+  file: { name: string; content_type: string; size: number } | null
+  wait_seconds?: number
 }
 
 interface SeparationInput {
@@ -93,8 +106,8 @@ export function submitted({
   webhook_url: webhookUrl,
   webhook_secret: webhookSecret,
   metadata_json,
-}: SubmitRequest): { body: object; metadataText?: string } {
-  const body = {
+}: SubmitRequest): Pick<OneCall, 'body' | 'metadataText'> {
+  const body: OneCall['body'] = {
     ...(input && { input: inputBody(input) }),
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(webhookSecret !== undefined && { webhookSecret }),
@@ -139,6 +152,11 @@ function parseMetadata(text: string): unknown {
 
 export interface SubmitReply extends Omit<QueueSubmitResponse, 'created_at'> {
   created_at_ms: number
+}
+
+export interface SeparateReply {
+  submitted: SubmitReply
+  separation?: Separation
 }
 
 export interface Separation extends Pick<

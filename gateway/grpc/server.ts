@@ -3,7 +3,7 @@
  * a translation of separations.ts, which REST calls too.
  */
 
-import { once } from 'node:events'
+import { once, type EventEmitter } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
@@ -30,10 +30,13 @@ import {
   type ListReply,
   type ListRequest,
   type Separation,
+  type SeparateReply,
+  type SeparateRequest,
   type SubmitReply,
   type SubmitRequest,
   type WatchRequest,
 } from './messages.ts'
+import { readSeparate } from './separate-stream.ts'
 import { intervalMsOf, limitOf } from '../api/pagination.ts'
 import { assertAllowed } from '../accounts/rate-limit.ts'
 import type { QueueStatusResponse, QueueSubmitResponse } from '../api/schemas.ts'
@@ -48,6 +51,7 @@ import {
   resultOf,
   statusOf,
 } from '../requests/separations.ts'
+import { separate } from '../requests/separate.ts'
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
@@ -169,11 +173,22 @@ const TOO_LATE = {
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
   Submit: unary(deps, async (accountId, request: SubmitRequest, call): Promise<SubmitReply> => {
     const idempotencyKey = textOf(call.metadata, 'idempotency-key')
-    const gone = new AbortController()
-    call.once('cancelled', () => gone.abort(hungUp()))
-    const { signal } = gone
+    const signal = hangUpOf(call)
     const answer = await submit(deps, accountId, { ...submitted(request), idempotencyKey, signal })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
+  }),
+  Separate: withOneReply(deps, async (key, call: SeparateCall): Promise<SeparateReply> => {
+    const signal = hangUpOf(call)
+    const { bodySecondsMax: secondsMax } = deps.config
+    const { answer, ended } = await separate(deps, key, {
+      ...(await readSeparate(call, { secondsMax, signal })),
+      idempotencyKey: textOf(call.metadata, 'idempotency-key'),
+      signal,
+    })
+    const submitted = submitReply(JSON.parse(answer) as QueueSubmitResponse)
+    if (!ended) return { submitted }
+    const separation = await separationWithResult(deps, ended, await statusOf(deps, ended))
+    return { submitted, separation }
   }),
   Get: unary(deps, async (accountId, request: GetRequest): Promise<Separation> => {
     const row = await findOwn(deps, accountId, request.request_id)
@@ -218,16 +233,37 @@ function unary<Request, Reply>(
   ) => Promise<Reply>,
   scope: Scope = SCOPE,
 ): grpc.handleUnaryCall<Request, Reply> {
-  return (call, reply) => {
+  return withOneReply<grpc.ServerUnaryCall<Request, Reply>, Reply>(
+    deps,
+    (key, call) => handle(key.account_id, call.request, call),
+    scope,
+  )
+}
+
+function withOneReply<Call extends RequestCall, Reply>(
+  deps: Deps,
+  handle: (key: ApiKeyRow, call: Call) => Promise<Reply>,
+  scope: Scope = SCOPE,
+) {
+  return (call: Call, reply: grpc.sendUnaryData<Reply>): void => {
     const from = textOf(call.metadata, 'traceparent') ?? null
     const options = { kind: 'server', from } as const
     answer(deps, call, scope, (key) =>
-      inSpan(call.getPath().slice(1), options, () => handle(key.account_id, call.request, call)),
+      inSpan(call.getPath().slice(1), options, () => handle(key, call)),
     ).then(
       (message) => reply(null, message),
       (status: grpc.StatusObject) => reply(status),
     )
   }
+}
+
+/** Aborts when the client no longer waits for the answer. */
+function hangUpOf(call: RequestCall): AbortSignal {
+  const gone = new AbortController()
+  const hangUp = () => gone.abort(hungUp())
+  if (call.cancelled) hangUp()
+  else (call as EventEmitter).once('cancelled', hangUp)
+  return gone.signal
 }
 
 async function separationWithResult(
@@ -240,6 +276,11 @@ async function separationWithResult(
 }
 
 type WatchCall = grpc.ServerWritableStream<WatchRequest, Separation>
+type SeparateCall = grpc.ServerReadableStream<SeparateRequest, SeparateReply>
+type RequestCall =
+  | grpc.ServerUnaryCall<any, any>
+  | grpc.ServerReadableStream<any, any>
+  | grpc.ServerWritableStream<any, any>
 
 const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopping; watch again.' }
 
@@ -276,9 +317,9 @@ async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boole
  * Runs `handle` for the caller's key, if it has the scope, and logs it.
  * @throws StatusObject for the client
  */
-async function answer<Request, Reply, Answer>(
+async function answer<Answer>(
   deps: Deps,
-  call: grpc.ServerUnaryCall<Request, Reply> | grpc.ServerWritableStream<Request, Reply>,
+  call: RequestCall,
   scope: Scope,
   handle: (key: ApiKeyRow) => Promise<Answer>,
 ): Promise<Answer> {
@@ -312,7 +353,9 @@ async function answer<Request, Reply, Answer>(
   } catch (error) {
     const known = toServiceError(error)
     logFailure(log, known, { error, callId: id })
-    const { request_id: named } = Object(call.request) as { request_id?: string }
+    const { request_id: named } = Object('request' in call && call.request) as {
+      request_id?: string
+    }
     const status = grpcStatus(known, known.code === 'NOT_FOUND' ? undefined : named)
     noteAnswered(status.code)
     throw status

@@ -2,6 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { withDeadline } from '../../shared/deadline.ts'
+import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { INPUT_PURPOSE } from '../api/file-schemas.ts'
 import type { Deps } from '../deps.ts'
@@ -15,6 +17,8 @@ export interface IncomingFile {
   name: string
   contentType: string
   body: Readable
+  /** Its length, if it must have it. */
+  bytes?: number
   /** How long it may be: so much is set aside of the account's media until it is there. */
   bytesMax: number
   signal: AbortSignal
@@ -35,7 +39,7 @@ type ReceiveDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config
 export async function receiveFile(
   deps: ReceiveDeps,
   accountId: string,
-  { name, contentType, body, bytesMax, signal }: IncomingFile,
+  { name, contentType, body, bytes: exact, bytesMax, signal }: IncomingFile,
 ): Promise<ReceivedFile> {
   const file = await createFile(deps, accountId, {
     file_name: name,
@@ -47,15 +51,19 @@ export async function receiveFile(
   try {
     const sum = createHash('sha256')
     let bytes = 0
-    await deps.mediaStore.save(inputKey(fileId), body, {
-      bytesMax,
-      silentMsMax: 1_000 * deps.config.bodySecondsMax,
-      signal,
-      onPiece(piece) {
-        bytes += piece.length
-        sum.update(piece)
-      },
-    })
+    const ms = deps.config.uploadMinutes * MINUTE_MS
+    await withDeadline({ ms, late: tooLate, signal }, (deadline) =>
+      deps.mediaStore.save(inputKey(fileId), body, {
+        ...(exact !== undefined && { bytes: exact }),
+        bytesMax,
+        silentMsMax: 1_000 * deps.config.bodySecondsMax,
+        signal: deadline,
+        onPiece(piece) {
+          bytes += piece.length
+          sum.update(piece)
+        },
+      }),
+    )
     await keep(deps, fileId, bytes)
     return { fileId, hash: sum.digest('hex') }
   } catch (error) {
@@ -74,6 +82,8 @@ export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<vo
 async function keep({ store, clock, config }: ReceiveDeps, fileId: string, bytes: number) {
   if (bytes === 0) throw new ServiceError('INVALID_REQUEST', { message: 'The file is empty.' })
   const noted = { file_size: bytes, ...uploadTimes(clock.now(), config) }
-  if (await markFileUploaded(store, fileId, noted)) return
-  throw new ServiceError('FILE_EXPIRED', { message: 'The upload took too long; send it again.' })
+  if (!(await markFileUploaded(store, fileId, noted))) throw tooLate()
 }
+
+const tooLate = () =>
+  new ServiceError('FILE_EXPIRED', { message: 'The upload took too long; send it again.' })

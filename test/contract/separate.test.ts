@@ -126,6 +126,7 @@ test('what is wrong is said, and nothing is kept', async (t) => {
     [[PROMPT, ['max_chunk_duration', ''], FILE], 'INVALID_REQUEST', 'input.max_chunk_duration'],
     [[PROMPT, ['predict_spans', 'yes'], FILE], 'INVALID_REQUEST', 'input.predict_spans'],
     [[PROMPT, ['spans', '[{'], FILE], 'INVALID_REQUEST', 'spans'],
+    [[PROMPT, ['file_id', 'file_1'], FILE], 'INVALID_PARAMETER', 'input.file_id'],
     [[PROMPT, ['colour', 'red'], FILE], 'INVALID_REQUEST', 'input.colour'],
     [[PROMPT, ['separator', 'x'], ['separator', 'x'], FILE], 'INVALID_REQUEST', 'separator'],
     [

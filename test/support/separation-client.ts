@@ -1,5 +1,6 @@
 /** A gRPC client of SeparationService, as another service would have one. */
 
+import { Readable, type Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import * as grpc from '@grpc/grpc-js'
 import {
@@ -62,6 +63,25 @@ export function separationClient(address: string, ownKey: string) {
           (error: grpc.ServiceError | null, reply: Message) =>
             error ? reject(error) : resolve(reply),
         )
+      }),
+    /** Sends the messages one after the other; resolves and rejects as `call` does. */
+    separate: (
+      messages: Iterable<Message> | AsyncIterable<Message>,
+      given: CallOptions & { signal?: AbortSignal } = {},
+    ) =>
+      new Promise<Message>((resolve, reject) => {
+        const sending = Readable.from(messages)
+        const call = client.Separate?.(
+          headers(given),
+          options(given),
+          (error: grpc.ServiceError | null, reply: Message) => {
+            sending.destroy() // an answer before the end is the outcome
+            if (error) reject(error)
+            else resolve(reply)
+          },
+        ) as unknown as Writable & { cancel(): void }
+        given.signal?.addEventListener('abort', () => call.cancel())
+        sending.pipe(call)
       }),
     watch: (request: Message, given: CallOptions = {}) =>
       client.Watch?.(

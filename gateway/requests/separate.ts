@@ -1,0 +1,133 @@
+/**
+ * Takes a file with its prompts, submits the separation and waits for its end: one call, over HTTP
+ * and gRPC alike.
+ */
+
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../../shared/errors.ts'
+import { isTerminal } from '../../shared/request-status.ts'
+import { assertScope } from '../accounts/auth.ts'
+import { checkSubmission } from '../api/validation.ts'
+import type { Deps } from '../deps.ts'
+import { findRequest } from '../store/requests.ts'
+import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
+import { discardFile, receiveFile } from './receive-file.ts'
+import { watchStatus } from './status-watch.ts'
+import { submit } from './submit.ts'
+
+/** Stands for the file while its bytes are still to come. */
+const TO_COME = 'file_to_come'
+
+/** As long as proxies keep a call without an answer. */
+const WAIT_SECONDS_MAX = 60
+
+export interface OneCall {
+  /** As the JSON body of a submit; with a file, without its source. */
+  body: { input?: object } & Record<string, unknown>
+  metadataText?: string | undefined
+  file?: CallFile | undefined
+  /** The value of the header of that name. */
+  idempotencyKey: string | string[] | undefined
+  /** For the result; 0: not at all. */
+  waitSeconds: number
+  /** Aborts when the client no longer waits for the answer. */
+  signal: AbortSignal
+}
+
+export interface CallFile {
+  name: string
+  contentType: string
+  body: Readable
+  /** Its length, where that shows whether it is whole. */
+  bytes?: number
+  /** How long it may be. */
+  bytesMax: number
+  /** @throws ServiceError when the call does not end with the file */
+  end(): Promise<void>
+}
+
+export interface Separated {
+  /** The JSON of a QueueSubmitResponse. */
+  answer: string
+  /** The request, if it has ended within the wait. */
+  ended?: RequestRow | undefined
+  waitedSecondsMax: number
+}
+
+/** @throws ServiceError as the calls do that create a file, upload its bytes and submit it */
+export async function separate(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<Separated> {
+  const answer = await take(deps, key, call)
+  const seconds = Math.min(call.waitSeconds, WAIT_SECONDS_MAX)
+  const { request_id: requestId } = JSON.parse(answer) as { request_id: string }
+  const ended = seconds > 0 ? await endOf(deps, key, { ...call, requestId, seconds }) : undefined
+  return { answer, ended, waitedSecondsMax: seconds }
+}
+
+/** @returns what a submit answers */
+async function take(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<string> {
+  const { body, file } = call
+  const { account_id: accountId } = key
+  if (!file) return submit(deps, accountId, call)
+  const { fileId, hash } = await takeFile(deps, key, { ...call, file })
+  try {
+    const answer = await submit(deps, accountId, {
+      ...call,
+      body: withFile(body, fileId),
+      fingerprinted: withFile(body, hash),
+    })
+    // A call that was made before has a file of its own.
+    const row = await findRequest(deps.store, JSON.parse(answer).request_id)
+    if (row?.file_id !== fileId) await discardFile(deps, fileId)
+    return answer
+  } catch (error) {
+    await discardFile(deps, fileId)
+    throw error
+  }
+}
+
+async function takeFile(
+  deps: Deps,
+  key: ApiKeyRow,
+  { file, body, metadataText, signal }: OneCall & { file: CallFile },
+) {
+  assertScope(key, 'files:write')
+  checkSubmission(withFile(body, TO_COME), metadataText) // before the file is sent
+  const received = await receiveFile(deps, key.account_id, { ...file, signal })
+  await file.end().catch(async (error: unknown) => {
+    await discardFile(deps, received.fileId)
+    throw error
+  })
+  return received
+}
+
+/** @throws ServiceError `INVALID_PARAMETER` when the body names another file */
+function withFile({ input, ...body }: OneCall['body'], fileId: string) {
+  if (Object(input).file_id !== undefined) {
+    const message = 'Give exactly one of file and file_id.'
+    throw new ServiceError('INVALID_PARAMETER', { message, param: 'input.file_id' })
+  }
+  return { ...body, input: { ...input, file_id: fileId } }
+}
+
+/** The request once it has ended; undefined: not within the time, or nobody may wait now. */
+async function endOf(
+  deps: Deps,
+  key: ApiKeyRow,
+  { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },
+): Promise<RequestRow | undefined> {
+  const ms = 1_000 * seconds
+  try {
+    const watch = deps.feed.watch(requestId, key.account_id)
+    const close = () => watch.close()
+    signal.addEventListener('abort', close, { once: true })
+    if (signal.aborted) close()
+    const options = { key, requestId, logs: false, intervalMs: ms, windowMs: ms }
+    for await (const { row } of watchStatus(deps, watch, options)) {
+      if (isTerminal(row.status)) return row
+    }
+  } catch (error) {
+    // as many streams are open as the account may have
+    if (!(error instanceof ServiceError && error.code === 'RATE_LIMITED')) throw error
+  }
+  return undefined
+}
