@@ -94,15 +94,15 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
       links: { 202: submitLinks },
     },
     async (request, reply) => {
-      try {
-        const { answer, ended, waitedSecondsMax } = await takeForm(deps, request, reply)
-        if (!ended) return reply.status(202).type('application/json; charset=utf-8').send(answer)
-        reply.header('preference-applied', `wait=${waitedSecondsMax}`)
-        return await sendEnd(deps, ended, reply)
-      } catch (error) {
-        request.raw.unpipe() // from the form's reader: the rest is thrown away
-        throw error
-      }
+      const { answer, ended, waitedSecondsMax } = await takeForm(deps, request, reply).catch(
+        (error: unknown) => {
+          request.raw.unpipe() // from the form's reader: the rest is thrown away
+          throw error
+        },
+      )
+      if (!ended) return reply.status(202).type('application/json; charset=utf-8').send(answer)
+      reply.header('preference-applied', `wait=${waitedSecondsMax}`)
+      return sendEnd(deps, ended, reply)
     },
   )
 }
