@@ -17,7 +17,7 @@ function messageOf(call: () => unknown): string {
   throw new Error('it did not fail')
 }
 
-/** What TensorFlow 2.21 for CUDA says; its texts are in its library. */
+/** Messages of TensorFlow 2.21 for CUDA, whose texts are in its library. */
 const MESSAGES: Record<string, readonly string[]> = {
   DeviceMemoryError: [
     'Invalid TF_Status: 8\nMessage: OOM when allocating tensor with shape[9,9] and type float on ' +
