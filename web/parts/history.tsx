@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { RequestList } from '../../clients/typescript/client.ts'
+import type { Result } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
+import { promptsOf, useEarlierRequests } from '../state/earlier-requests.ts'
+import { outputsOf } from '../state/player.ts'
 import { deleteListed, openListed, type Listed } from '../state/request.ts'
 import { focusIfLost } from './focus.ts'
-import { Time } from './time.tsx'
-
-const PAGE = 10
+import { PastTime } from './time.tsx'
+import { Usage } from './usage.tsx'
 
 const STATES = {
   IN_QUEUE: 'in the queue',
@@ -14,59 +15,59 @@ const STATES = {
   FAILED: 'failed',
 } as const
 
-/** Nothing is left to listen to of a completed request whose time is over. */
-function stateOf({ status, error, retention }: Listed): string {
-  if (retention && Date.parse(retention.delete_after) <= Date.now()) return 'outputs deleted'
+/** Whether there is something to listen to. */
+const hasOutputs = ({ status, retention }: Listed): boolean =>
+  status === 'COMPLETED' && (!retention || Date.parse(retention.delete_after) > Date.now())
+
+function stateOf(request: Listed): string {
+  const { status, error } = request
+  if (status === 'COMPLETED' && !hasOutputs(request)) return 'outputs deleted'
   return error?.code === 'CANCELED' ? 'canceled' : STATES[status]
 }
 
-const promptsOf = ({ prompt, prompts = [prompt] }: Listed): string => prompts.join(', ')
-
-/** The account's requests, newest first. */
+/** The account's requests, newest first, and what they used. */
 export function History() {
-  const [pages, setPages] = useState<RequestList[]>([])
-  const [deleted, setDeleted] = useState<ReadonlySet<string>>(new Set())
+  const [search, setSearch] = useState('')
+  const { rows, looked, isLooking, more, forget, problem, setProblem } = useEarlierRequests(search)
   const heading = useRef<HTMLHeadingElement>(null)
-  const [problem, setProblem] = useState('')
-  const more = (cursor?: string) =>
-    currentClient()
-      .list({ limit: PAGE, ...(cursor !== undefined && { cursor }) })
-      .then(
-        (page) => setPages((before) => (cursor === undefined ? [page] : [...before, page])),
-        (error: unknown) => setProblem(messageOf(error)),
-      )
-  useEffect(() => void more(), [])
-  useEffect(() => focusIfLost(heading.current), [deleted])
-  const requests = pages
-    .flatMap(({ data }) => data)
-    .filter(({ request_id: id }) => !deleted.has(id))
-  const next = pages.at(-1)?.next_cursor
+  useEffect(() => focusIfLost(heading.current), [rows.length])
   const open = (listed: Listed) =>
     openListed(listed).catch((error: unknown) => setProblem(messageOf(error)))
+  const nothing =
+    search.trim() === '' ? 'None. What you separate is listed here.' : `None of ${looked} fits.`
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history" ref={heading} tabIndex={-1}>
         Earlier requests
       </h2>
+      <label>
+        Search by sound or file name
+        <input
+          type="search"
+          value={search}
+          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+      </label>
       {problem && (
         <p role="alert" class="problem">
           {problem}
         </p>
       )}
-      {pages.length > 0 && requests.length === 0 && !next && (
-        <p class="quiet">None. What you separate is listed here.</p>
-      )}
+      <p role="status" class="quiet">
+        {rows.length === 0 && (isLooking ? 'Looking…' : !problem && nothing)}
+      </p>
       <ul class="history">
-        {requests.map((request) => (
+        {rows.map((request) => (
           <Row
             key={request.request_id}
             request={request}
             onOpen={() => void open(request)}
-            onDeleted={() => setDeleted((before) => new Set(before).add(request.request_id))}
+            onDeleted={() => forget(request.request_id)}
           />
         ))}
       </ul>
-      {next && <button onClick={() => void more(next)}>Show more</button>}
+      {more && <button onClick={more}>Show more</button>}
+      <Usage />
     </section>
   )
 }
@@ -79,11 +80,20 @@ interface RowProps {
 
 function Row({ request, onOpen, onDeleted }: RowProps) {
   const [problem, setProblem] = useState('')
+  const [result, setResult] = useState<Result | null>(null)
   const state = stateOf(request)
+  const playing = result ? 'Stop' : 'Play'
+  const name = `${promptsOf(request)} from ${request.file_name}`
+  const fail = (error: unknown) => setProblem(messageOf(error))
+  const play = () => {
+    setProblem('')
+    if (result) setResult(null)
+    else currentClient().result(request).then(setResult, fail)
+  }
   const remove = () => {
     setProblem('')
     if (!confirm(questionOf(request))) return
-    deleteListed(request).then(onDeleted, (error: unknown) => setProblem(messageOf(error)))
+    deleteListed(request).then(onDeleted, fail)
   }
   return (
     <li>
@@ -91,20 +101,45 @@ function Row({ request, onOpen, onDeleted }: RowProps) {
         <strong>{promptsOf(request)}</strong>
         <span class="quiet">from {request.file_name}</span>
         <span class={`state ${state}`}>{state}</span>
-        <Time of={request.created_at} />
+        <PastTime of={request.created_at} />
       </button>
-      <button
-        aria-label={`Delete ${promptsOf(request)} from ${request.file_name}`}
-        onClick={remove}
-      >
+      {hasOutputs(request) && (
+        <button aria-label={`${playing} ${name}`} onClick={play}>
+          {playing}
+        </button>
+      )}
+      <button aria-label={`Delete ${name}`} onClick={remove}>
         Delete
       </button>
+      {result && <Sounds request={request} result={result} />}
       {problem && (
         <p role="alert" class="problem">
           {problem}
         </p>
       )}
     </li>
+  )
+}
+
+/** Only one of the page's sounds plays at a time. */
+function pauseOthers({ currentTarget }: { currentTarget: HTMLAudioElement }): void {
+  for (const audio of document.querySelectorAll('audio')) {
+    if (audio !== currentTarget) audio.pause()
+  }
+}
+
+/** Each output in the browser's own player; the first begins at once. */
+function Sounds({ request, result }: { request: Listed; result: Result }) {
+  const { request_id: id, prompt, prompts = [prompt] } = request
+  return (
+    <div class="sounds">
+      {outputsOf({ id, prompts }, result).map(({ label, output: { url } }, i) => (
+        <figure key={url}>
+          <figcaption>{label}</figcaption>
+          <audio controls autoplay={i === 0} src={url} aria-label={label} onPlay={pauseOthers} />
+        </figure>
+      ))}
+    </div>
   )
 }
 

@@ -37,7 +37,10 @@ export interface NamedOutput {
  * The target of each prompt, and what none of them took. A target that holds something else is
  * named for that.
  */
-export function outputsOf({ id, prompts }: OpenRequest, { data }: Result): NamedOutput[] {
+export function outputsOf(
+  { id, prompts }: Pick<OpenRequest, 'id' | 'prompts'>,
+  { data }: Result,
+): NamedOutput[] {
   const labelOf = (prompt: string, i: number): string => {
     const holds = data.findings?.[i]?.holds
     return holds === undefined ? prompt : `${holds}, not “${prompt}”`

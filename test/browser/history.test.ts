@@ -1,0 +1,142 @@
+/** Earlier requests: found, played and counted in a real browser, with the real gateway. */
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
+import { completeWithSound } from '../support/sounding.ts'
+import { startGateway, submitted, uploadFile, type Gateway } from '../support/start-gateway.ts'
+import { assertAccessible } from './playground.ts'
+
+const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
+
+/** A gateway of now, whose addresses the browser reaches. */
+async function startReachable(t: TestContext): Promise<{ gateway: Gateway; url: string }> {
+  let url = 'http://winnow.test'
+  const gateway = await startGateway(t, {
+    config: { playgroundFolder: PAGE, publicUrl: () => url },
+  })
+  gateway.clock.set(Date.now() - gateway.clock.now())
+  url = await gateway.listen()
+  return { gateway, url }
+}
+
+async function open(t: TestContext, { gateway, url }: { gateway: Gateway; url: string }) {
+  const page = await openPage(t, await launchBrowser(t), url)
+  await enterKey(page, gateway.key)
+  return page
+}
+
+const rows = (page: Page) => page.locator('.history .row')
+
+const names = async (page: Page): Promise<string[]> =>
+  page.locator('.history .row strong').allInnerTexts()
+
+/** Rows arrive while the page looks further. */
+async function assertRows(page: Page, wanted: readonly string[]): Promise<void> {
+  await page.waitForFunction(
+    (wanted) =>
+      wanted.join() ===
+      [...document.querySelectorAll('.history .row strong')].map((row) => row.textContent).join(),
+    wanted,
+  )
+  assert.deepEqual(await names(page), wanted)
+}
+
+test('earlier requests are found by sound and file name, however far back', async (t) => {
+  const there = await startReachable(t)
+  const { gateway } = there
+  const fileId = await uploadFile(gateway, { file_name: 'Old tape.m4a' })
+  await submitted(gateway, { prompt: 'a Horn', file_id: fileId })
+  for (let i = 1; i <= 24; i++) {
+    gateway.clock.advance(1_000)
+    await submitted(gateway, { prompt: `bell ${i}` })
+  }
+  const page = await open(t, there)
+  await rows(page).nth(9).waitFor()
+  assert.equal(await rows(page).count(), 10, 'a page of them')
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await rows(page).nth(19).waitFor()
+
+  const search = page.getByRole('searchbox', { name: 'Search by sound or file name' })
+  await search.fill('horn')
+  await assertRows(page, ['a Horn'])
+  await search.fill('TAPE old')
+  await assertRows(page, ['a Horn'])
+  await search.fill('bell 2')
+  await assertRows(page, [
+    'bell 24',
+    'bell 23',
+    'bell 22',
+    'bell 21',
+    'bell 20',
+    'bell 12',
+    'bell 2',
+  ])
+  assert.match(await rows(page).first().innerText(), /today \d/)
+  await assertAccessible(page, 'a search')
+  await search.fill('gong')
+  await page.getByText('None of 25 fits.').waitFor()
+  await search.fill('')
+  await rows(page).nth(9).waitFor()
+})
+
+test('a search stops at a thousand requests and goes on when asked', async (t) => {
+  const there = await startReachable(t)
+  const page = await open(t, there)
+  let calls = 0
+  await page.route('**/v1/queue/requests?**', async (route) => {
+    calls += 1
+    const limit = Number(new URL(route.request().url()).searchParams.get('limit'))
+    const data = Array.from({ length: limit }, (_, i) => ({
+      request_id: `req_${calls}_${i}`,
+      status: 'FAILED',
+      created_at: '2026-01-02T03:04:05.000Z',
+      prompt: 'a bell',
+      file_name: 'tape.wav',
+    }))
+    await route.fulfill({ json: { object: 'list', data, next_cursor: 'more' } })
+  })
+  await page.reload()
+  await rows(page).nth(9).waitFor()
+  await page.getByRole('searchbox').fill('gong')
+  await page.getByText('None of 1010 fits.').waitFor()
+  assert.equal(calls, 11)
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByText('None of 2010 fits.').waitFor()
+})
+
+test('outputs play in the list, one at a time, and the use is counted by day', async (t) => {
+  const there = await startReachable(t)
+  await completeWithSound(there.gateway, { prompts: ['a bell', 'a horn'] })
+  const page = await open(t, there)
+  await page.getByRole('button', { name: 'Play a bell, a horn from concert.m4a' }).click()
+  const playing = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll<HTMLAudioElement>('.history audio')].map(
+        (audio) => !audio.paused,
+      ),
+    )
+  const waitFor = (wanted: string) =>
+    page.waitForFunction(
+      (wanted) =>
+        [...document.querySelectorAll<HTMLAudioElement>('.history audio')]
+          .map((audio) => !audio.paused)
+          .join() === wanted,
+      wanted,
+    )
+  await waitFor('true,false,false')
+  await assertAccessible(page, 'players in the list')
+  await page.evaluate(() =>
+    document.querySelectorAll<HTMLAudioElement>('.history audio')[2]!.play(),
+  )
+  await waitFor('false,false,true')
+  await page.getByRole('button', { name: /^Stop a bell/ }).click()
+  assert.deepEqual(await playing(), [])
+
+  await page.getByText('Usage by day').click()
+  const day = page.getByRole('region', { name: 'Usage by day' }).getByRole('row').nth(1)
+  assert.match(await day.innerText(), /\b1\t0\t4\b/)
+  await assertAccessible(page, 'usage')
+})
