@@ -672,10 +672,10 @@ export interface components {
             audio_url?: string | null;
             /** @description Of an uploaded file. */
             file_id?: string | null;
-            /** @description An extension: of a COMPLETED request, one of whose outputs is the media. With `output`. */
+            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
             request_id?: string | null;
-            /** @description An extension: which output of the request of `request_id`. */
-            output?: ("target" | "residual") | null;
+            /** @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate. */
+            output?: ("target" | "residual" | "source") | null;
             /** @description An extension: the place in `data.targets` of the target; 0 by default. */
             output_index?: number | null;
             /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
@@ -1361,13 +1361,13 @@ export interface components {
              * @description Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.
              */
             audio_url?: string;
-            /** @description An extension: of a COMPLETED request, one of whose outputs is the media. With `output`. */
+            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
             request_id?: string;
             /**
-             * @description An extension: which output of the request of `request_id`.
+             * @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate.
              * @enum {unknown}
              */
-            output?: "target" | "residual";
+            output?: "target" | "residual" | "source";
             /** @description An extension: the place in `data.targets` of the target; 0 by default. */
             output_index?: number;
             /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */

@@ -91,12 +91,15 @@ export const AudioSeparateInput = Type.Object(
         pattern: NO_NUL,
         maxLength: ID_CHARACTERS_MAX,
         description:
-          'An extension: of a COMPLETED request, one of whose outputs is the media. With `output`.',
+          'An extension: of an earlier request, whose output or source is the media. With ' +
+          '`output`.',
       }),
     ),
     output: Type.Optional(
-      Type.Enum(['target', 'residual'], {
-        description: 'An extension: which output of the request of `request_id`.',
+      Type.Enum(['target', 'residual', 'source'], {
+        description:
+          'An extension: which output of the COMPLETED request of `request_id`; `source`: what ' +
+          'that request, in any state, was to separate.',
       }),
     ),
     output_index: Type.Optional(

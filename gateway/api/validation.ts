@@ -23,11 +23,11 @@ export interface Submission {
   webhook: { url: string; secret: string | undefined } | null
 }
 
-/** An output of an earlier request. */
+/** An output of an earlier request, or its source. */
 export interface OutputSource {
   requestId: string
-  output: 'target' | 'residual'
-  /** Which of several targets; 0 for a residual. */
+  output: 'target' | 'residual' | 'source'
+  /** Which of several targets; 0 for the others. */
   index: number
 }
 
@@ -134,11 +134,11 @@ function checkSourceChoice({
     return audioUrl === undefined ? { fileId: fileId! } : { audioUrl }
   }
   if (output === undefined) {
-    const message = 'input.output is required with input.request_id: target or residual.'
+    const message = 'input.output is required with input.request_id: target, residual or source.'
     throw refuse('input.output', message, 'INVALID_REQUEST')
   }
-  if (output === 'residual' && index !== undefined) {
-    throw refuse('input.output_index', 'input.output_index is for targets; there is one residual.')
+  if (output !== 'target' && index !== undefined) {
+    throw refuse('input.output_index', `input.output_index is for targets; there is one ${output}.`)
   }
   return { requestId, output, index: index ?? 0 }
 }

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../shared/errors.ts'
 import { assertNotTooLong, assertSpansBegin } from '../../shared/media-limits.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
-import { targetNames } from '../../shared/messages.ts'
+import { targetNames, type OutputName } from '../../shared/messages.ts'
 import type { Deps } from '../deps.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Store } from '../store/database.ts'
@@ -38,7 +38,12 @@ export async function checkSource(
   deps: SourceDeps,
 ): Promise<CheckedSource> {
   if ('audioUrl' in source) return checkUrl(source.audioUrl, user, deps)
-  if ('requestId' in source) return checkOutput(source, options, user.accountId, deps)
+  if ('requestId' in source) {
+    const row = await findEarlier(source.requestId, user.accountId, deps)
+    if (source.output === 'source') return checkAgain(row, { options, user, deps })
+    assertCompleted(row, REQUEST_PARAM)
+    return checkOutput(row, outputNamed(source, row), options, deps)
+  }
   const file = await checkFile(source.fileId, user.accountId, deps)
   if (file.duration !== null) {
     // a request before this one has measured it
@@ -49,36 +54,62 @@ export async function checkSource(
   return { ...NO_SOURCE, file_id, file_name, duration }
 }
 
+const REQUEST_PARAM = 'input.request_id'
+
+async function findEarlier(
+  requestId: string,
+  accountId: string,
+  { store }: SourceDeps,
+): Promise<RequestRow> {
+  const row = await findRequest(store, requestId)
+  if (row?.account_id === accountId) return row
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: 'input.request_id is not a request of this account.',
+    param: REQUEST_PARAM,
+  })
+}
+
+function outputNamed({ output, index }: OutputSource, row: RequestRow): OutputName {
+  const targets = targetNames(promptsOfRow(row).length)
+  const name = output === 'target' ? targets[index] : 'residual'
+  if (name !== undefined) return name
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: `input.output_index must be less than ${targets.length}, the request's targets.`,
+    param: 'input.output_index',
+  })
+}
+
+/** Takes the source of an earlier request once more, as far as it is still kept. */
+async function checkAgain(
+  row: RequestRow,
+  { options, user, deps }: { options: Submission['options']; user: EgressUser; deps: SourceDeps },
+): Promise<CheckedSource> {
+  const { audio_url: audioUrl, file_id: fileId, source_request_id: earlierId } = row
+  if (audioUrl !== null) return checkUrl(audioUrl, user, deps)
+  if (fileId !== null) {
+    if (!(await findFile(deps.store, fileId))) throw sourceExpired()
+    return checkSource({ source: { fileId }, options }, user, deps)
+  }
+  const earlier = await findRequest(deps.store, earlierId!)
+  if (!earlier) throw sourceExpired()
+  return checkOutput(earlier, row.source_output!, options, deps)
+}
+
 /** Takes the sound of an output as the source: its video has the sound encoded once more. */
 async function checkOutput(
-  { requestId, output, index }: OutputSource,
+  row: RequestRow,
+  name: OutputName,
   { spans }: Submission['options'],
-  accountId: string,
-  { store, clock, config }: SourceDeps,
+  { clock, config }: SourceDeps,
 ): Promise<CheckedSource> {
-  const param = 'input.request_id'
-  const row = await findRequest(store, requestId)
-  if (row?.account_id !== accountId) {
-    const message = 'input.request_id is not a request of this account.'
-    throw new ServiceError('INVALID_PARAMETER', { message, param })
-  }
-  assertCompleted(row, param)
-  if (!hasResult(row, clock.now())) throw outputsExpired()
-  const targets = targetNames(promptsOfRow(row).length)
-  const name = output === 'target' ? targets[index] : output
-  const stored = name && storedPart(row, name)
-  if (!stored) {
-    throw new ServiceError('INVALID_PARAMETER', {
-      message: `input.output_index must be less than ${targets.length}, the request's targets.`,
-      param: 'input.output_index',
-    })
-  }
+  const stored = hasResult(row, clock.now()) && storedPart(row, name)
+  if (!stored) throw outputsExpired()
   const duration = row.duration! // of a completed request
   assertNotTooLong(duration, config.mediaSecondsMax)
   assertSpansBegin(spans, duration)
   return {
     ...NO_SOURCE,
-    source_request_id: requestId,
+    source_request_id: row.request_id,
     source_output: name,
     file_name: shortened(stored.fileName),
     duration,
@@ -88,7 +119,13 @@ async function checkOutput(
 const outputsExpired = () =>
   new ServiceError('FILE_EXPIRED', {
     message: 'The outputs of this request have expired; separate its media again.',
-    param: 'input.request_id',
+    param: REQUEST_PARAM,
+  })
+
+const sourceExpired = () =>
+  new ServiceError('FILE_EXPIRED', {
+    message: 'The source of this request is no longer kept; upload it again.',
+    param: REQUEST_PARAM,
   })
 
 /** Names of chains grow: the last characters are kept, which tell outputs of one media apart. */

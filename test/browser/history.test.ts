@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
 import { completeWithSound } from '../support/sounding.ts'
 import { startGateway, submitted, uploadFile, type Gateway } from '../support/start-gateway.ts'
-import { assertAccessible } from './playground.ts'
+import { assertAccessible, nextInput, separate } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
 
@@ -139,4 +139,21 @@ test('outputs play in the list, one at a time, and the use is counted by day', a
   const day = page.getByRole('region', { name: 'Usage by day' }).getByRole('row').nth(1)
   assert.match(await day.innerText(), /\b1\t0\t4\b/)
   await assertAccessible(page, 'usage')
+})
+
+test('the source of an earlier request is separated again, without an upload', async (t) => {
+  const there = await startReachable(t)
+  const id = await submitted(there.gateway, { prompt: 'a bell' })
+  const page = await open(t, there)
+  await page.getByRole('button', { name: 'Separate again: a bell from concert.m4a' }).click()
+  await page.getByText('concert.m4a, the source of an earlier request').waitFor()
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute('aria-label') === 'Prompt 1',
+  )
+  await page.keyboard.type('a horn')
+  await assertAccessible(page, 'an earlier source')
+  const input = nextInput(page)
+  await separate(page)
+  assert.deepEqual(await input, { prompt: 'a horn', request_id: id, output: 'source' })
+  await page.getByRole('heading', { name: 'concert.m4a' }).waitFor()
 })

@@ -16,6 +16,7 @@ import {
   API,
   ATTEMPT_ID,
   complete,
+  FILE_BYTES,
   outputsOf,
   startGateway,
   submitted,
@@ -142,6 +143,57 @@ test('the fields that name an output are checked, each with its own message', as
   await refused({ audio_url, output_index: 1 }, 'INVALID_PARAMETER', 'input.output_index')
   const spans = [{ start: 13, end: 14 }]
   await refused({ ...target, spans }, 'INVALID_PARAMETER', 'input.spans[0].start')
+})
+
+const again = (gateway: Pick<Gateway, 'call'>, request_id: string, more: object = {}) =>
+  chained(gateway, { request_id, output: 'source', ...more })
+
+test('the source of a request in any state is a source once more', async (t) => {
+  const { gateway, requestId } = await gatewayWithOutputs(t)
+  const sourceOf = async (reply: { statusCode: number; body: string; json(): any }) => {
+    assert.equal(reply.statusCode, 202, reply.body)
+    await gateway.publish()
+    return gateway.broker.jobOf(reply.json().request_id).source
+  }
+  const bytesOf = async (source: object) =>
+    (await gateway.call('GET', (source as { url: string }).url)).body
+  const file = await sourceOf(await again(gateway, requestId))
+  assert.equal(file.file_name, 'concert.m4a')
+  assert.equal(await bytesOf(file), String(FILE_BYTES))
+
+  const audio_url = 'https://media.example/x.wav?token=secret'
+  const waiting = await submitted(gateway, { audio_url })
+  const address = await sourceOf(await again(gateway, waiting))
+  assert.deepEqual(address, gateway.broker.jobOf(waiting).source)
+
+  const output = await chained(gateway, { request_id: requestId, output: 'target' })
+  await sourceOf(output)
+  assert.equal(
+    await bytesOf(await sourceOf(await again(gateway, output.json().request_id))),
+    'target',
+  )
+
+  const { call } = await startSeparationClient(t, gateway)
+  const input = { prompt: 'a bell', request_id: requestId, output: 'SOURCE' }
+  const { request_id: id } = await call('Submit', { input })
+  await gateway.publish()
+  assert.equal(gateway.broker.jobOf(id).source.file_name, 'concert.m4a')
+})
+
+test('a source that is not kept, or of another account, is refused', async (t) => {
+  const { gateway, requestId } = await gatewayWithOutputs(t)
+  const index = await again(gateway, requestId, { output_index: 0 })
+  assertError(index, 'INVALID_PARAMETER', 'input.output_index')
+  const { own } = await meteredAccount(gateway, 1_000)
+  assertError(await again(own, requestId), 'INVALID_PARAMETER', 'input.request_id')
+  const chain = (await chained(gateway, { request_id: requestId, output: 'target' })).json()
+  await gateway.publish()
+  await complete(gateway, chain.request_id)
+  const files = (await gateway.call('GET', '/v1/files')).json().data
+  for (const { file_id: id } of files) await gateway.call('DELETE', `/v1/files/${id}`)
+  assertError(await again(gateway, requestId), 'FILE_EXPIRED', 'input.request_id')
+  await gateway.call('DELETE', `${API}/requests/${requestId}`)
+  assertError(await again(gateway, chain.request_id), 'FILE_EXPIRED', 'input.request_id')
 })
 
 test('media that has become too long is refused at submit', async (t) => {

@@ -3,7 +3,7 @@ import type { Result } from '../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
 import { promptsOf, useEarlierRequests } from '../state/earlier-requests.ts'
 import { outputsOf } from '../state/player.ts'
-import { deleteListed, openListed, type Listed } from '../state/request.ts'
+import { deleteListed, openListed, separateAgain, type Listed } from '../state/request.ts'
 import { focusIfLost } from './focus.ts'
 import { PastTime } from './time.tsx'
 import { Usage } from './usage.tsx'
@@ -108,6 +108,12 @@ function Row({ request, onOpen, onDeleted }: RowProps) {
           {playing}
         </button>
       )}
+      <button
+        aria-label={`Separate again: ${name}`}
+        onClick={() => void separateAgain(request).catch(fail)}
+      >
+        Separate again
+      </button>
       <button aria-label={`Delete ${name}`} onClick={remove}>
         Delete
       </button>

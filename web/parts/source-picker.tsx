@@ -86,7 +86,10 @@ function FileInput({ label, ...kind }: FileInputProps) {
 /** The form's media, in words. */
 function textOf(chosen: Source | SeveralFiles): string {
   if (chosen.kind === 'address') return chosen.url
-  if (chosen.kind === 'output') return `${chosen.name}, an output of an earlier request`
+  if (chosen.kind === 'output') {
+    const what = chosen.place.output === 'source' ? 'the source' : 'an output'
+    return `${chosen.name}, ${what} of an earlier request`
+  }
   if (chosen.kind === 'file') return `${chosen.name}, ${sizeText(chosen.bytes.size)}`
   const { files, leftOut } = chosen
   const bytes = files.reduce((sum, { source }) => sum + source.bytes.size, 0)

@@ -22,12 +22,12 @@ export interface FileSource {
 export type OutputPlace = Required<Pick<Submission['input'], 'request_id' | 'output'>> &
   Pick<Submission['input'], 'output_index'>
 
-/** An output of a request, which the service has. */
+/** An output or the source of a request, which the service has. */
 export interface OutputSource {
   kind: 'output'
   name: string
   place: OutputPlace
-  /** Null: it is too long to be decoded in a page. */
+  /** Null: it is too long to be decoded in a page, or this browser does not have it. */
   bytes: Blob | null
 }
 
@@ -84,6 +84,7 @@ export function setSource(next: Source | SeveralFiles | null): void {
 /** Whether media may have several tracks of sound: videos have, and what an address gives may. */
 export function mayHaveTracks(media: Source | SeveralFiles | null): boolean {
   if (media?.kind === 'files') return media.files.some(({ source }) => isVideo(source))
+  if (media?.kind === 'output') return media.place.output === 'source'
   return media?.kind === 'address' || (media?.kind === 'file' && isVideo(media))
 }
 

@@ -130,6 +130,11 @@ type Known = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'original'>
 export const openRequest = (known: Known): void =>
   show({ ...known, status: signal(null), problem: signal('') })
 
+/** Puts the source of a request of the account into the form, for other sounds. */
+export async function separateAgain({ request_id: id, file_name: name }: Listed): Promise<void> {
+  takeOutput({ name, place: { request_id: id, output: 'source' }, bytes: await loadSource(id) })
+}
+
 /** Shows a request of the account. */
 export async function openListed(listed: Listed): Promise<void> {
   const { request_id: id, file_name: name, prompt, prompts = [prompt] } = listed

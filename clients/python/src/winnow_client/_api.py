@@ -146,10 +146,11 @@ class AudioSeparateInput(TypedDict, total=False):
     audio_url: str | None
     # Of an uploaded file.
     file_id: str | None
-    # An extension: of a COMPLETED request, one of whose outputs is the media. With `output`.
+    # An extension: of an earlier request, whose output or source is the media. With `output`.
     request_id: str | None
-    # An extension: which output of the request of `request_id`.
-    output: Literal["target", "residual"] | None
+    # An extension: which output of the COMPLETED request of `request_id`; `source`: what that
+    # request, in any state, was to separate.
+    output: Literal["target", "residual", "source"] | None
     # An extension: the place in `data.targets` of the target; 0 by default.
     output_index: int | None
     # An extension: which of the media's tracks of sound, from 1. By default the best, or two of one
