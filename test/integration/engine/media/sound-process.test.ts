@@ -278,5 +278,17 @@ test('a file that was only measured is closed', async () => {
   assert.equal(isOpen(), false)
 })
 
+/** Files and processes may be closed while they are listed. */
 const openFilesOf = (pid: string): string[] =>
-  readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+  whileThere(() => readdirSync(`/proc/${pid}/fd`)).flatMap((fd) =>
+    whileThere(() => [readlinkSync(`/proc/${pid}/fd/${fd}`)]),
+  )
+
+function whileThere(list: () => string[]): string[] {
+  try {
+    return list()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
