@@ -7,7 +7,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { measureCarried, type Carried } from './capacity/carried.ts'
 import { enginesNeeded } from './capacity/plan.ts'
 import { fitService, measureServiceTime, type ServicePoint } from './capacity/service-times.ts'
@@ -48,21 +48,17 @@ const UNFINISHED_CODE = 3
 const COLD_START_SECONDS = 20
 const STORM = { failureHours: 24, deployHours: 24 }
 
-const { values } = parseArgs({
-  options: {
-    mix: { type: 'string', default: DEFAULT_MIX },
-    speed: { type: 'string', default: '1000,3000' },
-    points: { type: 'string' },
-    out: { type: 'string', default: 'capacity' },
-    resume: { type: 'boolean', default: false },
-    'stop-after': { type: 'string' },
-    help: { type: 'boolean' },
+const { values } = readOwnArgv(
+  {
+    mix: { ...TEXT, default: DEFAULT_MIX },
+    speed: { ...TEXT, default: '1000,3000' },
+    points: TEXT,
+    out: { ...TEXT, default: 'capacity' },
+    resume: FLAG,
+    'stop-after': TEXT,
   },
-})
-if (values.help) {
-  console.log(HELP)
-  process.exit(0)
-}
+  HELP,
+)
 const mix = parseMix(values.mix)
 if (values.points !== undefined) {
   const service = fitService(readPoints(values.points))

@@ -4,7 +4,7 @@
  *
  * npm run bench -- codec --seconds 1,5 --repetitions 5
  */
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { decodeLatents, encodeWaves, loadCodec } from '../models/sam-audio/codec/codec.ts'
 import { hopOf } from '../models/sam-audio/config.ts'
 import { backendVersion, deviceKind, tf, type Tensor } from '../models/tensor.ts'
@@ -19,11 +19,9 @@ const STREAMS = 2
 /** Cost of a second: counted from the products of matrices, two operations to a multiplication. */
 const GIGAFLOP = { encode: 48.6, decode: STREAMS * 109.7 }
 
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '1,5' },
-    repetitions: { type: 'string', default: '5' },
-  },
+const { values: options } = readOwnArgv({
+  seconds: { ...TEXT, default: '1,5' },
+  repetitions: { ...TEXT, default: '5' },
 })
 const repetitions = Number(options.repetitions)
 const { encoder, decoder } = loadCodec(randomWeights(codecShapes(CONFIG)), CONFIG)

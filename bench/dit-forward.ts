@@ -8,7 +8,7 @@
  * With --profile it first lists which operations of the native library take the time, step by step:
  * within a graph they cannot be separated.
  */
-import { parseArgs } from 'node:util'
+import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import type { Precision } from '../models/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
@@ -30,19 +30,17 @@ const PROFILED = 16
 /** Evaluations of one case that are profiled, all before it becomes a graph. */
 const STEP_BY_STEP = 5
 
-const { values: options } = parseArgs({
-  options: {
-    dim: { type: 'string', default: '512' },
-    layers: { type: 'string', default: '8' },
-    heads: { type: 'string', default: '8' },
-    frames: { type: 'string', default: '250' },
-    words: { type: 'string', default: '12' },
-    batch: { type: 'string', default: '1,2,4,8' },
-    precision: { type: 'string', default: 'float32,bfloat16' },
-    pytorch: { type: 'string' },
-    profile: { type: 'boolean', default: false },
-    repetitions: { type: 'string', default: '8' },
-  },
+const { values: options } = readOwnArgv({
+  dim: { ...TEXT, default: '512' },
+  layers: { ...TEXT, default: '8' },
+  heads: { ...TEXT, default: '8' },
+  frames: { ...TEXT, default: '250' },
+  words: { ...TEXT, default: '12' },
+  batch: { ...TEXT, default: '1,2,4,8' },
+  precision: { ...TEXT, default: 'float32,bfloat16' },
+  pytorch: TEXT,
+  profile: FLAG,
+  repetitions: { ...TEXT, default: '8' },
 })
 const [dim, layers, heads, frames, words, repetitions] = [
   options.dim,

@@ -7,7 +7,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { inFlightChart, latencyChart } from './charts/load-chart.ts'
 import { openLoop } from './load/drive.ts'
 import { DEFAULT_MIX, parseMix, poissonArrivals } from './load/mix.ts'
@@ -31,24 +31,20 @@ const HELP = `Usage: npm run bench -- load [options]
   --out FOLDER     where load.json and load.svg go (default the current folder)
 `
 
-const { values } = parseArgs({
-  options: {
-    rate: { type: 'string', default: '1' },
-    minutes: { type: 'string', default: '1' },
-    mix: { type: 'string', default: DEFAULT_MIX },
-    url: { type: 'string' },
-    key: { type: 'string' },
-    drain: { type: 'string', default: '60' },
-    'in-flight': { type: 'string', default: '2000' },
-    seed: { type: 'string', default: '1' },
-    out: { type: 'string', default: '.' },
-    help: { type: 'boolean' },
+const { values } = readOwnArgv(
+  {
+    rate: { ...TEXT, default: '1' },
+    minutes: { ...TEXT, default: '1' },
+    mix: { ...TEXT, default: DEFAULT_MIX },
+    url: TEXT,
+    key: TEXT,
+    drain: { ...TEXT, default: '60' },
+    'in-flight': { ...TEXT, default: '2000' },
+    seed: { ...TEXT, default: '1' },
+    out: { ...TEXT, default: '.' },
   },
-})
-if (values.help) {
-  console.log(HELP)
-  process.exit(0)
-}
+  HELP,
+)
 
 const mix = parseMix(values.mix)
 const rate = positive('rate')

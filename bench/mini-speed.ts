@@ -6,7 +6,7 @@
  *   npm run bench -- mini-speed --pytorch <a Python in which models/mini/training is installed>
  */
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../models/model.ts'
@@ -19,7 +19,7 @@ const SECONDS = 10
 const SAMPLE_RATE = 32_000
 const REPETITIONS = 12
 
-const { values: options } = parseArgs({ options: { pytorch: { type: 'string' } } })
+const { values: options } = readOwnArgv({ pytorch: TEXT })
 const python = options.pytorch
 if (!python) throw new Error('--pytorch must name a Python that has PyTorch')
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))

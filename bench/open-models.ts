@@ -11,7 +11,7 @@
  * The second line compares the PyTorch networks with the goldens of the references. With --profile
  * the bench first lists the operations of the native library that take the time, step by step.
  */
-import { parseArgs } from 'node:util'
+import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
 import type { Precision } from '../models/precision.ts'
 import { backendVersion, tf } from '../models/tensor.ts'
@@ -23,15 +23,13 @@ import { quantile, report, round } from './report.ts'
 
 const PROFILED = 16
 
-const { values: options } = parseArgs({
-  options: {
-    models: { type: 'string', default: 'htdemucs,audiosep,roformer' },
-    batch: { type: 'string', default: '1,4' },
-    precision: { type: 'string', default: 'float32,bfloat16' },
-    repetitions: { type: 'string', default: '5' },
-    pytorch: { type: 'string' },
-    profile: { type: 'boolean', default: false },
-  },
+const { values: options } = readOwnArgv({
+  models: { ...TEXT, default: 'htdemucs,audiosep,roformer' },
+  batch: { ...TEXT, default: '1,4' },
+  precision: { ...TEXT, default: 'float32,bfloat16' },
+  repetitions: { ...TEXT, default: '5' },
+  pytorch: TEXT,
+  profile: FLAG,
 })
 
 interface Case {

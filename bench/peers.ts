@@ -8,7 +8,7 @@
 import { mkdirSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { closedLoop, openLoop, type Outcome, type Send } from './load/drive.ts'
 import { fixedWork, parseMix, poissonArrivals } from './load/mix.ts'
 import { load1, startOwnService } from './load/own-service.ts'
@@ -32,13 +32,11 @@ const RATE_SECONDS = 15
 const UNFINISHED_CODE = 3
 const cores = cpus().length
 
-const { values } = parseArgs({
-  options: {
-    python: { type: 'string' },
-    out: { type: 'string', default: 'peers' },
-    resume: { type: 'boolean', default: false },
-    'stop-after': { type: 'string' },
-  },
+const { values } = readOwnArgv({
+  python: TEXT,
+  out: { ...TEXT, default: 'peers' },
+  resume: FLAG,
+  'stop-after': TEXT,
 })
 const python = values.python
 if (!python) throw new Error('--python must name one that has bench/peers/requirements.txt')

@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import type { Precision } from '../models/precision.ts'
 import { decodeLatents, encodeWaves } from '../models/sam-audio/codec/codec.ts'
 import { hopOf, type SamAudioConfig } from '../models/sam-audio/config.ts'
@@ -36,13 +36,11 @@ const MIB = 2 ** 20
 const IN_PRODUCTS =
   /^transformer\.(layers\.\d+\.(attention|cross_attention|feed_forward)|y_embedder\.projection)\.w/
 
-const { values: options } = parseArgs({
-  options: {
-    dim: { type: 'string', default: '1536' },
-    layers: { type: 'string', default: '16' },
-    precision: { type: 'string', default: 'float32,bfloat16' },
-    file: { type: 'string' },
-  },
+const { values: options } = readOwnArgv({
+  dim: { ...TEXT, default: '1536' },
+  layers: { ...TEXT, default: '16' },
+  precision: { ...TEXT, default: 'float32,bfloat16' },
+  file: TEXT,
 })
 const [dim, layers] = [Number(options.dim), Number(options.layers)]
 const config: SamAudioConfig = {

@@ -5,26 +5,24 @@
  *
  *   npm run bench -- separations --folder <folder> --seconds 10 --requests 1,2,4,8
  */
-import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
+import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { type Acceleration, closeLane, type Model, openLane } from '../models/model.ts'
 import { loadSamAudio } from '../models/sam-audio/sam-audio.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'
 import { noise } from '../test/harness/signals.ts'
 import { quantile, report, round } from './report.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    folder: {
-      type: 'string',
-      default: fileURLToPath(new URL('../test/fixtures/sam-audio', import.meta.url)),
-    },
-    seconds: { type: 'string', default: '10' },
-    requests: { type: 'string', default: '1,2,4,8' },
-    acceleration: { type: 'string', default: 'balanced' },
-    precision: { type: 'string', default: 'float32' },
-    repetitions: { type: 'string', default: '5' },
+const { values: options } = readOwnArgv({
+  folder: {
+    ...TEXT,
+    default: fileURLToPath(new URL('../test/fixtures/sam-audio', import.meta.url)),
   },
+  seconds: { ...TEXT, default: '10' },
+  requests: { ...TEXT, default: '1,2,4,8' },
+  acceleration: { ...TEXT, default: 'balanced' },
+  precision: { ...TEXT, default: 'float32' },
+  repetitions: { ...TEXT, default: '5' },
 })
 const seconds = Number(options.seconds)
 const repetitions = Number(options.repetitions)

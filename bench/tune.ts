@@ -6,7 +6,7 @@
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { DEFAULT_MIX, parseMix } from './load/mix.ts'
 import { load1 } from './load/own-service.ts'
 import { commit, machine, report, round } from './report.ts'
@@ -31,22 +31,18 @@ The model, and what else is not searched, is as in the environment: MODEL, CUDA_
 `
 const UNFINISHED_CODE = 3
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '20' },
-    slo: { type: 'string', default: 'p95=10s' },
-    mix: { type: 'string', default: DEFAULT_MIX },
-    out: { type: 'string', default: 'tuning' },
-    resume: { type: 'boolean', default: false },
-    'stop-after': { type: 'string' },
-    compare: { type: 'string' },
-    help: { type: 'boolean' },
+const { values } = readOwnArgv(
+  {
+    minutes: { ...TEXT, default: '20' },
+    slo: { ...TEXT, default: 'p95=10s' },
+    mix: { ...TEXT, default: DEFAULT_MIX },
+    out: { ...TEXT, default: 'tuning' },
+    resume: FLAG,
+    'stop-after': TEXT,
+    compare: TEXT,
   },
-})
-if (values.help) {
-  console.log(HELP)
-  process.exit(0)
-}
+  HELP,
+)
 const minutes = Number(values.minutes)
 if (!(minutes > 0)) throw new Error(`--minutes must be above 0, not ${values.minutes}`)
 const sloSeconds = Number(/^p95=(\d+(?:\.\d+)?)s$/.exec(values.slo)?.[1])

@@ -1,5 +1,6 @@
 /** `winnow backup FOLDER` and `winnow backup restore FOLDER`; see --help. */
 
-import { runBackup } from './backup/command.ts'
+import { backup } from './backup/command.ts'
+import { runMain } from './command.ts'
 
-process.exitCode = await runBackup(process.argv.slice(2), process)
+await runMain(backup)

@@ -1,5 +1,6 @@
 /** `winnow database`: moves an installation to another database, or migrates one; see --help. */
 
-import { runDatabaseTool } from './operator/database.ts'
+import { runMain } from './command.ts'
+import { database } from './operator/database.ts'
 
-process.exitCode = await runDatabaseTool(process.argv.slice(2), process)
+await runMain(database)

@@ -1,5 +1,6 @@
 /** `npm run doctor`: what this host has and lacks to run Winnow; see --help. */
 
+import { runMain } from './command.ts'
 import { doctor } from './doctor/command.ts'
 
-process.exitCode = await doctor(process.argv.slice(2), process)
+await runMain(doctor)

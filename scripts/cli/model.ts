@@ -1,5 +1,6 @@
 /** `npm run model`: open models, fetched and installed; see --help. */
 
+import { runMain } from './command.ts'
 import { model } from './model/command.ts'
 
-process.exitCode = await model(process.argv.slice(2), process)
+await runMain(model)

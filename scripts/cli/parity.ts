@@ -1,5 +1,6 @@
 /** `winnow parity <folder>`: this port against a run of the reference; see --help. */
 
+import { runMain } from './command.ts'
 import { parity } from './parity/command.ts'
 
-process.exitCode = await parity(process.argv.slice(2), process)
+await runMain(parity)

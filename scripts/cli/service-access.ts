@@ -1,10 +1,15 @@
-/** How the commands that are clients reach the service: its address, and a key. */
+/** How the commands that are clients reach the service: its address, a key, and its errors. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from './usage-error.ts'
+import { ApiError, UnreachableError } from '../../clients/typescript/node.ts'
+import { called } from './command-name.ts'
+import { TEXT, UsageError } from './command.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The options of every client. */
+export const SERVICE = { url: TEXT, key: TEXT }
 
 export interface Access {
   baseUrl: string
@@ -33,4 +38,15 @@ function localKey(baseUrl: string, env: Environment): string | undefined {
   } catch {
     return undefined // no such file: the service will say that a key is missing
   }
+}
+
+/** An error as a line for people. */
+export function describe(error: unknown): string {
+  if (error instanceof ApiError) {
+    return `${error.code}: ${error.message}${error.param ? ` (${error.param})` : ''}`
+  }
+  if (error instanceof UnreachableError) {
+    return `${error.message} Is the service running? Start it with: ${called('start')}`
+  }
+  return error instanceof Error ? error.message : String(error)
 }

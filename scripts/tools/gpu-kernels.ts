@@ -7,7 +7,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../cli/command.ts'
 import koffi from 'koffi'
 import protobuf from 'protobufjs'
 
@@ -41,7 +41,7 @@ interface KernelDef {
   label: string
 }
 
-const { values } = parseArgs({ options: { library: { type: 'string', default: LIBRARY } } })
+const { values } = readOwnArgv({ library: { ...TEXT, default: LIBRARY } })
 const library = koffi.load(values.library)
 koffi.struct('TF_Buffer', { data: 'void *', length: 'size_t', deallocator: 'void *' })
 const newStatus = library.func('void *TF_NewStatus()')

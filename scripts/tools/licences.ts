@@ -6,12 +6,12 @@
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../cli/command.ts'
 import { billOfMaterials, type Bill } from './licences/bill-of-materials.ts'
 import { licencesPage } from './licences/page.ts'
 import { readParts } from './licences/parts.ts'
 
-const { bom } = parseArgs({ options: { bom: { type: 'string' } } }).values
+const { bom } = readOwnArgv({ bom: TEXT }).values
 const parts = readParts()
 writeFileSync('docs/reference/licences.md', licencesPage(parts))
 if (bom !== undefined) {

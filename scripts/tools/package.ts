@@ -1,5 +1,6 @@
 /** `winnow package`, `winnow package deb` and `winnow package image`; see --help. */
 
-import { runPackage } from './package/command.ts'
+import { runMain } from '../cli/command.ts'
+import { makePackage } from './package/command.ts'
 
-process.exitCode = await runPackage(process.argv.slice(2), process)
+await runMain(makePackage)

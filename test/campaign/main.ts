@@ -4,7 +4,7 @@
  */
 
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../../scripts/cli/command.ts'
 import { runCampaign } from './run.ts'
 import { csvOf, svgOf, type TimedSample } from './samples.ts'
 import { newSeed } from '../simulation/report.ts'
@@ -18,17 +18,17 @@ const USAGE = `usage: npm run winnow -- campaign [--faults N | --minutes N] [--s
 --samples  what the processes take, every ten seconds, to FILE.csv, with a plot in FILE.svg
 Several gateways need PostgreSQL. The same seed plans the same faults.`
 
-const { values } = parseArgs({
-  options: {
-    faults: { type: 'string' },
-    minutes: { type: 'string' },
-    seed: { type: 'string' },
-    database: { type: 'string', default: 'sqlite' },
-    gateways: { type: 'string', default: '1' },
-    samples: { type: 'string' },
-    help: { type: 'boolean', default: false },
+const { values } = readOwnArgv(
+  {
+    faults: TEXT,
+    minutes: TEXT,
+    seed: TEXT,
+    database: { ...TEXT, default: 'sqlite' },
+    gateways: { ...TEXT, default: '1' },
+    samples: TEXT,
   },
-})
+  USAGE,
+)
 const numberOf = (text: string) => (/^\d{1,10}$/.test(text) ? Number(text) : NaN)
 const seed = values.seed === undefined ? newSeed() : numberOf(values.seed)
 const faults = numberOf(values.minutes ?? values.faults ?? '100')
@@ -39,9 +39,9 @@ const isRight =
   faults >= 1 &&
   gateways >= 1 &&
   (database === 'postgres' || (database === 'sqlite' && gateways === 1))
-if (values.help || !isRight) {
+if (!isRight) {
   console.log(USAGE)
-  process.exit(values.help ? 0 : 2)
+  process.exit(2)
 }
 
 const scope = createScope()

@@ -9,11 +9,11 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { closeAccounts } from '../../gateway/requests/account-closer.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
-import { runTool } from '../../scripts/cli/operator/command.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
 import { startGateway, submitted } from '../support/start-gateway.ts'
 import { createDatabase } from '../harness/start-postgres.ts'
 import { databaseKind, type DatabasePlace } from '../support/test-database.ts'
+import { runCommand } from '../support/run-command.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -43,13 +43,8 @@ async function run(
   tool: keyof typeof TOOLS,
   ...words: string[]
 ): Promise<Answer> {
-  const [stdout, stderr]: [string[], string[]] = [[], []]
-  const code = await runTool(TOOLS[tool], words, {
-    env: envOf(place),
-    stdout: { write: (text) => stdout.push(text) },
-    stderr: { write: (text) => stderr.push(text) },
-  })
-  return { code, stdout: stdout.join(''), stderr: stderr.join('') }
+  const { code, text, errors } = await runCommand(TOOLS[tool], words, { env: envOf(place) })
+  return { code, stdout: text, stderr: errors }
 }
 
 async function runJson(...call: Parameters<typeof run>) {

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { runBackup } from '../../scripts/cli/backup/command.ts'
+import { backup } from '../../scripts/cli/backup/command.ts'
 import { examplePath } from '../harness/examples.ts'
 import { pythonPackages } from '../support/python-packages.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -21,8 +21,7 @@ import {
   type Winnow,
 } from '../harness/start-winnow.ts'
 
-const runIn = (env: Record<string, string>, words: string[]) =>
-  runCommand((given, streams) => runBackup(given, { env, ...streams }), words)
+const runIn = (env: Record<string, string>, words: string[]) => runCommand(backup, words, { env })
 
 const run = (words: string[], dataFolder: string) => runIn({ DATA_DIR: dataFolder }, words)
 

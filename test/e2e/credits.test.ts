@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { ApiError, createClient } from '../../clients/typescript/node.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
-import { runTool, type Tool } from '../../scripts/cli/operator/command.ts'
+import type { Command } from '../../scripts/cli/command.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
 import { examplePath } from '../harness/examples.ts'
 import { makeMedia } from '../harness/make-media.ts'
 import { noise } from '../harness/signals.ts'
 import { separateFile, startWinnow, submitFile, type Winnow } from '../harness/start-winnow.ts'
+import { runCommand } from '../support/run-command.ts'
 
 const SIX_SECONDS = examplePath('siren-and-speech.wav')
 
@@ -20,23 +21,11 @@ before(async (t) => {
   winnow = await startWinnow(t as TestContext)
 })
 
-async function operate(tool: Tool, command: string, ...words: string[]) {
-  const said = { stdout: '', stderr: '' }
-  const code = await runTool(tool, [command, '--json', ...words], {
-    env: { DATA_DIR: winnow.folder },
-    stdout: {
-      write: (text) => {
-        said.stdout += text
-      },
-    },
-    stderr: {
-      write: (text) => {
-        said.stderr += text
-      },
-    },
-  })
-  assert.equal(code, 0, said.stderr)
-  return JSON.parse(said.stdout)
+async function operate(tool: Command, command: string, ...words: string[]) {
+  const env = { DATA_DIR: winnow.folder }
+  const { code, text, errors } = await runCommand(tool, [command, '--json', ...words], { env })
+  assert.equal(code, 0, errors)
+  return JSON.parse(text)
 }
 
 /** A metered account, and the service as its owner sees it. */

@@ -11,7 +11,6 @@ import { runCommand } from '../support/run-command.ts'
 import { separateFile, startWinnow } from '../harness/start-winnow.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
-const { signal } = new AbortController()
 
 test('top shows the engine, what it has done, and what failed; and says what is wrong', async (t) => {
   const winnow = await startWinnow(t, { env: { ADMIN_TOKEN: TOKEN, ENGINE_ID: 'engine-of-top' } })
@@ -21,8 +20,7 @@ test('top shows the engine, what it has done, and what failed; and says what is 
   await separateFile(winnow, good, { prompt: 'noise' })
   const { submitted } = await separateFile(winnow, bad, { prompt: 'noise' })
 
-  const run = (words: string[], env = {}) =>
-    runCommand((args, streams) => top(args, { env, signal, ...streams }), words)
+  const run = (words: string[], env = {}) => runCommand(top, words, { env })
   const shown = await run(['--once', '--url', winnow.url], { ADMIN_TOKEN: TOKEN })
   assert.equal(shown.errors, '')
   assert.equal(shown.code, 0)
@@ -41,7 +39,7 @@ test('top shows the engine, what it has done, and what failed; and says what is 
     },
   }
   const words = ['--interval', '1', '--url', winnow.url, '--token', TOKEN]
-  assert.equal(await top(words, { env: {}, stdout, stderr: stdout, signal: stop.signal }), 0)
+  assert.equal((await runCommand(top, words, { stdout, signal: stop.signal })).code, 0)
   assert.equal(looks.length, 2)
   for (const look of looks) assert.match(look, /^\x1b\[H\x1b\[2JWinnow at [^]*engine-of-top/)
 

@@ -3,7 +3,7 @@
  * seeded.
  */
 
-import { parseArgs } from 'node:util'
+import { readOwnArgv, TEXT } from '../../scripts/cli/command.ts'
 import { fuzzCheckpoints } from './checkpoints.ts'
 import { fuzzCrowds, type CrowdReport } from './crowds.ts'
 import { fuzzGrpc } from './grpc.ts'
@@ -35,16 +35,13 @@ const FUZZERS = {
 /** Beside each crowd. */
 const SUBMITS = 200
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { cases: { type: 'string' }, seed: { type: 'string' }, help: { type: 'boolean' } },
-})
+const { operands, values } = readOwnArgv({ cases: TEXT, seed: TEXT }, USAGE, ['TARGET'])
 const cases = Number(values.cases ?? 10_000)
 const seed = Number(values.seed ?? Date.now() % 2 ** 31)
-const fuzz = FUZZERS[positionals[0] as keyof typeof FUZZERS]
-if (values.help || !fuzz || !Number.isInteger(cases) || cases < 1 || !Number.isInteger(seed)) {
+const fuzz = FUZZERS[operands[0] as keyof typeof FUZZERS]
+if (!fuzz || !Number.isInteger(cases) || cases < 1 || !Number.isInteger(seed)) {
   console.log(USAGE)
-  process.exit(values.help ? 0 : 2)
+  process.exit(2)
 }
 const startedAt = performance.now()
 console.log(`seed ${seed}`)

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
-import { runPackage } from '../../scripts/tools/package/command.ts'
+import { makePackage } from '../../scripts/tools/package/command.ts'
 import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
 import { assertProgram } from '../support/debian-package.ts'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
@@ -21,7 +21,7 @@ const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', 'winnow-engin
 
 async function makeDeb(t: TestContext): Promise<string> {
   const words = ['deb', '--compute', process.env.WINNOW_TEST_COMPUTE ?? 'cpu']
-  const made = await runCommand((given, streams) => runPackage(given, streams), words)
+  const made = await runCommand(makePackage, words)
   assert.equal(made.code, 0, made.errors)
   const path = made.text.trim()
   t.diagnostic(`${path}: ${Math.round((await stat(path)).size / 1e6)} MB`)

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type Client } from '../../clients/typescript/node.ts'
-import { runPackage } from '../../scripts/tools/package/command.ts'
+import { makePackage } from '../../scripts/tools/package/command.ts'
 import { assertProgram } from '../support/debian-package.ts'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
 import { freePorts } from '../harness/free-ports.ts'
@@ -33,7 +33,7 @@ const PROGRAMS = {
 const SOURCE = examplePath('speech-over-piano.wav')
 
 async function makeImage(t: TestContext): Promise<string> {
-  const made = await runCommand((words, streams) => runPackage(words, streams), ['image'])
+  const made = await runCommand(makePackage, ['image'])
   assert.equal(made.code, 0, made.errors)
   const path = made.text.trim()
   t.diagnostic(`${path}: ${Math.round((await stat(path)).size / 1e6)} MB`)

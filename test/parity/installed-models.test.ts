@@ -17,10 +17,9 @@ import { noise } from '../harness/lanes.ts'
 const folder = mkdtempSync(join(tmpdir(), 'installed-models-'))
 after(() => rmSync(folder, { recursive: true }))
 for (const words of Object.values(TINY_MODELS)) {
-  const { code, errors } = await runCommand(
-    (all, streams) => modelCommand(all, { ...streams, env: { MODELS_DIR: folder } }),
-    ['import', ...words],
-  )
+  const { code, errors } = await runCommand(modelCommand, ['import', ...words], {
+    env: { MODELS_DIR: folder },
+  })
   assert.equal(code, 0, errors)
 }
 const choices = installedChoices(folder)

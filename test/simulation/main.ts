@@ -4,18 +4,16 @@
  * `--seconds N`. `--steps N` bounds the events with faults. Prints the shortest history that fails.
  */
 
-import { parseArgs } from 'node:util'
+import { FLAG, readOwnArgv, TEXT } from '../../scripts/cli/command.ts'
 import { newSeed, reportOf } from './report.ts'
 import { run, STEPS_DEFAULT } from './run.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    steps: { type: 'string', default: String(STEPS_DEFAULT) },
-    runs: { type: 'string' },
-    seconds: { type: 'string' },
-    history: { type: 'boolean', default: false },
-  },
+const { values } = readOwnArgv({
+  seed: TEXT,
+  steps: { ...TEXT, default: String(STEPS_DEFAULT) },
+  runs: TEXT,
+  seconds: TEXT,
+  history: FLAG,
 })
 const steps = numberOf('steps', values.steps)
 const first = values.seed === undefined ? newSeed() : numberOf('seed', values.seed)

@@ -7,6 +7,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { called } from '../command-name.ts'
+import { action, command, UsageError, type CommandIo } from '../command.ts'
 import { databaseOf, type Database } from './database.ts'
 import { assertEmpty, assertThere, copy, isThere } from './files.ts'
 
@@ -29,12 +30,6 @@ const MEDIA = 'media'
 /** Folder of incomplete files, in the media folder of the gateway and in that of a backup. */
 const NEW = '.new'
 
-interface World {
-  env: Readonly<Record<string, string | undefined>>
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-}
-
 interface Installation {
   dataFolder: string
   database: Database
@@ -42,38 +37,26 @@ interface Installation {
   secrets: Readonly<Record<string, string>>
 }
 
-/** Runs the command with the words of its command line and resolves with its exit code. */
-export async function runBackup(
-  words: readonly string[],
-  { env, stdout, stderr }: World,
-): Promise<number> {
-  const [first, second, ...rest] = words
-  if (first === '--help' || first === '-h') {
-    stdout.write(HELP)
-    return 0
-  }
-  const isRestore = first === 'restore'
-  const named = isRestore ? second : first
-  if (named === undefined || rest.length > 0 || (!isRestore && second !== undefined)) {
-    stderr.write(HELP)
-    return 2
-  }
-  try {
-    const installation = installationOf(env)
-    const { dataFolder } = installation
-    const files = isRestore
-      ? await restore(resolve(named), installation)
-      : await backUp(installation, resolve(named))
-    const from = isRestore ? named : dataFolder
-    stdout.write(`${files} files of ${from} are in ${isRestore ? dataFolder : named}.\n`)
-    return 0
-  } catch (error) {
-    stderr.write(`${(error as Error).message}\n`)
-    return 1
-  }
-}
+export const backup = command({
+  help: HELP,
+  actions: action({
+    operands: ['[restore]', 'FOLDER'],
+    async run(_options, operands, { env }) {
+      const isRestore = operands[0] === 'restore'
+      if (operands.length !== (isRestore ? 2 : 1)) throw new UsageError('Give one FOLDER.')
+      const folder = operands.at(-1)!
+      const installation = installationOf(env)
+      const { dataFolder } = installation
+      const files = isRestore
+        ? await restore(resolve(folder), installation)
+        : await backUp(installation, resolve(folder))
+      const [from, to] = isRestore ? [folder, dataFolder] : [dataFolder, folder]
+      return `${files} files of ${from} are in ${to}.\n`
+    },
+  }),
+})
 
-function installationOf(env: World['env']): Installation {
+function installationOf(env: CommandIo['env']): Installation {
   const dataFolder = resolve(env.DATA_DIR || './data')
   const own = (name: string) => join(dataFolder, name)
   return {

@@ -1,8 +1,8 @@
 /** The command line of `doctor`. */
 
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { called } from '../command-name.ts'
+import { action, command, FLAG, oneOf, TEXT, UsageError } from '../command.ts'
 import { CHECKS, type Check } from './checks.ts'
 import { readContext, type Context, type Role } from './context.ts'
 import { exitCodeOf, failure, type Finding } from './finding.ts'
@@ -25,60 +25,27 @@ const EGRESS_URL = 'https://example.com/'
 const ROLES: readonly Role[] = ['gateway', 'engine', 'all']
 const WRONG_USAGE = 64
 
-interface World {
-  /** The process's own: the settings of an installation are put into it. */
-  env: NodeJS.ProcessEnv
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-}
-
-/** Runs the command and resolves with its exit code. */
-export async function doctor(
-  words: readonly string[],
-  { env, stdout, stderr }: World,
-): Promise<number> {
-  const options = parse(words)
-  if ('problem' in options) {
-    stderr.write(`${options.problem}\n\n${HELP}`)
-    return WRONG_USAGE
-  }
-  if (options.help) {
-    stdout.write(HELP)
-    return 0
-  }
-  const context = readContext(env, options)
-  Object.assign(env, context.env) // where Amazon's SDK looks for keys, as in the gateway
-  const findings: Finding[] = []
-  for (const check of CHECKS) findings.push(...(await found(check, context)))
-  stdout.write(
-    options.json ? `${JSON.stringify({ version: version(), findings })}\n` : printed(findings),
-  )
-  return exitCodeOf(findings)
-}
-
-function parse(words: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...words],
-      options: {
-        role: { type: 'string' },
-        egress: { type: 'string', default: EGRESS_URL },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-    const { egress: egressUrl, json, help } = values
-    const role = ROLES.find((each) => each === values.role)
-    if (values.role !== undefined && !role) {
-      return { problem: `--role must be one of ${ROLES.join(', ')}, not "${values.role}".` }
-    }
-    if (!URL.canParse(egressUrl))
-      return { problem: `--egress must be an address, not "${egressUrl}".` }
-    return { role, egressUrl, json, help }
-  } catch (error) {
-    return { problem: (error as Error).message }
-  }
-}
+/** Prints what this host has and lacks. */
+export const doctor = command({
+  help: HELP,
+  usageCode: WRONG_USAGE,
+  actions: action({
+    options: { role: TEXT, egress: { ...TEXT, default: EGRESS_URL }, json: FLAG },
+    async run({ role, egress, json }, _operands, { env, stdout }) {
+      if (!URL.canParse(egress)) {
+        throw new UsageError(`--egress must be an address, not "${egress}".`)
+      }
+      const context = readContext(env, { role: oneOf('--role', role, ROLES), egressUrl: egress })
+      Object.assign(env, context.env) // where Amazon's SDK looks for keys, as in the gateway
+      const findings: Finding[] = []
+      for (const check of CHECKS) findings.push(...(await found(check, context)))
+      stdout.write(
+        json ? `${JSON.stringify({ version: version(), findings })}\n` : printed(findings),
+      )
+      return exitCodeOf(findings)
+    },
+  }),
+})
 
 /** A check that can't be made is a failure as well: it was not fine before. */
 const found = ({ name, run }: Check, context: Context): Promise<Finding[]> =>

@@ -5,8 +5,17 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { called } from '../command-name.ts'
+import {
+  action,
+  command,
+  FLAG,
+  oneOf,
+  TEXT,
+  TEXTS,
+  UsageError,
+  type CommandIo,
+} from '../command.ts'
 import { apply } from './apply.ts'
 import { OWN_BROKER, planInstall, planUninstall, ROLES, type Role } from './plan.ts'
 
@@ -36,10 +45,7 @@ const HERE = {
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp']
 const ENGINE_ID = /^[A-Za-z0-9:_.-]{1,64}$/
 
-interface World {
-  env: Readonly<Record<string, string | undefined>>
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
+interface InstallIo extends CommandIo {
   /** Files that the services run. */
   installed?: { checkout: string; node: string }
 }
@@ -47,70 +53,41 @@ interface World {
 /** Something on this host keeps it from being installed: the message says what would help. */
 class Hindrance extends Error {}
 
-interface Options {
-  role?: Role
-  engines: string[]
+interface Place {
   root: string
   dryRun: boolean
-  uninstall: boolean
-  help: boolean
 }
 
-/** Runs the command and resolves with its exit code. */
-export async function installHost(
-  words: readonly string[],
-  { env, stdout, stderr, installed = HERE }: World,
-): Promise<number> {
-  const options = parse(words)
-  if (typeof options === 'string') {
-    stderr.write(`${options}\n\n${HELP}`)
-    return 2
-  }
-  if (options.help) {
-    stdout.write(HELP)
-    return 0
-  }
-  const say = (line: string) => void stdout.write(`${line}\n`)
-  try {
-    if (options.uninstall) uninstall(options, env, say)
-    else install(options as Options & { role: Role }, { env, installed }, say)
-    return 0
-  } catch (error) {
-    stderr.write(`${(error as Error).message}\n`)
-    return 1
-  }
-}
-
-function parse(words: readonly string[]): Options | string {
-  try {
-    const { values } = parseArgs({
-      args: [...words],
-      options: {
-        role: { type: 'string' },
-        engine: { type: 'string', multiple: true, default: [] },
-        root: { type: 'string', default: '' },
-        'dry-run': { type: 'boolean', default: false },
-        uninstall: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-    const { engine: engines, root, uninstall, help } = values
-    const role = ROLES.find((each) => each === values.role)
-    if (!role && !uninstall && !help) return `--role must be one of ${ROLES.join(', ')}.`
-    const wrong = engines.find((each) => !ENGINE_ID.test(each))
-    if (wrong !== undefined)
-      return `--engine must be a GPU's number or UUID, or cpu, not "${wrong}".`
-    const place = root === '' ? '' : resolve(root)
-    const common = { engines, root: place, dryRun: values['dry-run'], uninstall, help }
-    return role ? { ...common, role } : common
-  } catch (error) {
-    return (error as Error).message
-  }
-}
+export const installHost = command({
+  help: HELP,
+  actions: action({
+    options: {
+      role: TEXT,
+      engine: { ...TEXTS, default: [] },
+      root: { ...TEXT, default: '' },
+      'dry-run': FLAG,
+      uninstall: FLAG,
+    },
+    run(options, _operands, { env, stdout, installed = HERE }: InstallIo) {
+      const { engine: engines, uninstall: isUninstall, 'dry-run': dryRun } = options
+      const wrong = engines.find((each) => !ENGINE_ID.test(each))
+      if (wrong !== undefined) {
+        throw new UsageError(`--engine must be a GPU's number or UUID, or cpu, not "${wrong}".`)
+      }
+      const role = oneOf('--role', options.role, ROLES)
+      const place = { root: options.root === '' ? '' : resolve(options.root), dryRun }
+      const say = (line: string) => void stdout.write(`${line}\n`)
+      if (isUninstall) uninstall(place, env, say)
+      else if (role) install({ role, engines, ...place }, { env, installed }, say)
+      else throw new UsageError(`--role must be one of ${ROLES.join(', ')}.`)
+      return 0
+    },
+  }),
+})
 
 function install(
-  { role, engines, root, dryRun }: Options & { role: Role },
-  { env, installed }: Required<Pick<World, 'env' | 'installed'>>,
+  { role, engines, root, dryRun }: Place & { role: Role; engines: readonly string[] },
+  { env, installed }: Required<Pick<InstallIo, 'env' | 'installed'>>,
   say: (line: string) => void,
 ): void {
   if (!dryRun) assertMay(root)
@@ -138,7 +115,7 @@ function install(
 }
 
 /** Whether the command of Debian's package has started this. */
-const isPackaged = (env: World['env']): boolean => env.WINNOW_PACKAGED !== undefined
+const isPackaged = (env: CommandIo['env']): boolean => env.WINNOW_PACKAGED !== undefined
 
 /** The broker that is asked for, or was set before, or else a new one on this host. */
 function brokerOf(asked: string | undefined, root: string) {
@@ -162,8 +139,8 @@ Settings: /etc/winnow/winnow.env and /etc/winnow/credentials. Then:
   sudo ${called('doctor').padEnd(34)} # what this host lacks`
 
 function uninstall(
-  { root, dryRun }: Options,
-  env: World['env'],
+  { root, dryRun }: Place,
+  env: CommandIo['env'],
   say: (line: string) => void,
 ): void {
   if (!dryRun) assertMay(root)

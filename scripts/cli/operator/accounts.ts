@@ -11,7 +11,8 @@ import {
   showAccount,
 } from '../../../gateway/accounts/accounts.ts'
 import { called } from '../command-name.ts'
-import { UsageError, type Tool } from './command.ts'
+import { command, FLAG, TEXT, UsageError } from '../command.ts'
+import { change } from './change.ts'
 
 const HELP = `Usage: ${called('accounts', '<command> [--json]')}
 
@@ -36,20 +37,16 @@ at once. --json prints for programs. The exit code is 0 when done, 1 when refuse
 command line is wrong.
 `
 
-const text = { type: 'string' } as const
-
-export const accounts: Tool = {
+export const accounts = command({
   help: HELP,
-  commands: {
-    create: {
-      operands: ['NAME'],
-      options: { metered: { type: 'boolean' } },
-      run: (deps, [name], { metered = false }) => createAccount(deps, { name, metered }),
-    },
-    credit: {
-      operands: ['ID', 'SECONDS'],
-      options: { reference: { type: 'string' } },
-      run: (deps, [id = '', seconds = ''], { reference }) => {
+  actions: {
+    create: change('NAME', { metered: FLAG }, (deps, { metered }, name) =>
+      createAccount(deps, { name, metered }),
+    ),
+    credit: change(
+      'ID SECONDS',
+      { reference: TEXT },
+      (deps, { reference }, id = '', seconds = '') => {
         if (!/^-?\d+$/.test(seconds)) {
           throw new UsageError(`SECONDS must be a whole number, not "${seconds}".`)
         }
@@ -58,28 +55,24 @@ export const accounts: Tool = {
           ...(reference !== undefined && { reference }),
         })
       },
-    },
-    show: { operands: ['ID'], run: (deps, [id = '']) => showAccount(deps, id) },
-    list: { operands: [], run: allAccounts },
-    disable: { operands: ['ID'], run: (deps, [id = '']) => disableAccount(deps, id) },
-    enable: { operands: ['ID'], run: (deps, [id = '']) => enableAccount(deps, id) },
-    delete: {
-      operands: ['ID'],
-      options: { yes: { type: 'boolean' } },
-      run: (deps, [id = ''], { yes = false }) => {
-        if (!yes) throw new UsageError('A deleted account does not come back: add --yes.')
-        return deleteAccount(deps, id)
-      },
-    },
-    changes: {
-      operands: [],
-      options: { account: text, key: text, limit: { type: 'string', default: '100' } },
-      run: (deps, _operands, { account, key, limit }) =>
+    ),
+    show: change('ID', {}, (deps, _options, id = '') => showAccount(deps, id)),
+    list: change('', {}, (deps) => allAccounts(deps)),
+    disable: change('ID', {}, (deps, _options, id = '') => disableAccount(deps, id)),
+    enable: change('ID', {}, (deps, _options, id = '') => enableAccount(deps, id)),
+    delete: change('ID', { yes: FLAG }, (deps, { yes }, id = '') => {
+      if (!yes) throw new UsageError('A deleted account does not come back: add --yes.')
+      return deleteAccount(deps, id)
+    }),
+    changes: change(
+      '',
+      { account: TEXT, key: TEXT, limit: { ...TEXT, default: '100' } },
+      (deps, { account, key, limit }) =>
         latestChanges(deps, {
-          ...(account !== undefined && { accountId: account as string }),
-          ...(key !== undefined && { keyId: key as string }),
+          ...(account !== undefined && { accountId: account }),
+          ...(key !== undefined && { keyId: key }),
           limit: Number(limit),
         }),
-    },
+    ),
   },
-}
+})

@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { loadDatabaseConfig } from '../../../gateway/config.ts'
 import { copyDatabase } from '../../../gateway/store/copy.ts'
 import { holdDataFolder } from '../../../gateway/store/data-folder.ts'
@@ -11,7 +10,7 @@ import { openPostgres } from '../../../gateway/store/postgres.ts'
 import { readSchema } from '../../../gateway/store/schema.ts'
 import { openSqlite } from '../../../gateway/store/sqlite.ts'
 import { called } from '../command-name.ts'
-import { messageOf, UsageError, type World } from './command.ts'
+import { action, command, TEXT, UsageError, type CommandIo } from '../command.ts'
 
 const HELP = `Usage: ${called('database', 'copy [--from sqlite:FILE] [--to postgres://…]')}
        ${called('database', 'migrate')}
@@ -31,38 +30,18 @@ ones may start again, the database states.
 `
 const SQLITE = 'sqlite:'
 
-/** Runs the tool with the words of its command line and resolves with its exit code. */
-export async function runDatabaseTool(
-  words: readonly string[],
-  { env, stdout, stderr }: World,
-): Promise<number> {
-  try {
-    stdout.write(await obey(words, { env, stderr }))
-    return 0
-  } catch (error) {
-    stderr.write(`${messageOf(error)}\n`)
-    return error instanceof UsageError ? 2 : 1
-  }
-}
+export const database = command({
+  help: HELP,
+  actions: {
+    copy: action({
+      options: { from: TEXT, to: TEXT },
+      run: (values, _operands, io: CommandIo) => copyFrom(values, io),
+    }),
+    migrate: action({ run: (_values, _operands, io: CommandIo) => migrate(io) }),
+  },
+})
 
-async function obey(
-  words: readonly string[],
-  { env, stderr }: Pick<World, 'env' | 'stderr'>,
-): Promise<string> {
-  const { values, positionals } = parse(words)
-  if (values.help) return HELP
-  const command = positionals.join(' ')
-  if (command === 'migrate') {
-    if (values.from !== undefined || values.to !== undefined) {
-      throw new UsageError('--from and --to are options of copy.')
-    }
-    return migrate(env, stderr)
-  }
-  if (command !== 'copy') throw new UsageError(`Give one of copy, migrate.\n\n${HELP}`)
-  return copyFrom(values, { env, stderr })
-}
-
-async function migrate(env: World['env'], stderr: World['stderr']): Promise<string> {
+async function migrate({ env, stderr }: CommandIo): Promise<string> {
   process.umask(0o077) // as the gateway, which makes the file where there is none
   const store = await openDatabase(loadDatabaseConfig(env), logTo(stderr), { migrates: true })
   try {
@@ -73,13 +52,13 @@ async function migrate(env: World['env'], stderr: World['stderr']): Promise<stri
   }
 }
 
-const logTo = (stderr: World['stderr']) => ({
+const logTo = (stderr: CommandIo['stderr']) => ({
   warn: (_details: object, message: string) => void stderr.write(`${message}\n`),
 })
 
 function copyFrom(
   values: { from?: string | undefined; to?: string | undefined },
-  { env, stderr }: Pick<World, 'env' | 'stderr'>,
+  { env, stderr }: CommandIo,
 ): Promise<string> {
   const { dataFolder } = loadDatabaseConfig({ DATA_DIR: env.DATA_DIR })
   const source = values.from ?? `${SQLITE}${dataFolder}/winnow.db`
@@ -92,23 +71,7 @@ function copyFrom(
   return copy(file, url, stderr)
 }
 
-function parse(words: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: {
-        from: { type: 'string' },
-        to: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
-}
-
-async function copy(file: string, url: string, stderr: World['stderr']): Promise<string> {
+async function copy(file: string, url: string, stderr: CommandIo['stderr']): Promise<string> {
   await holdDataFolder(dirname(file)) // what a gateway wrote from now on would be lost
   const to = await openPostgres({ url, connectionsMax: 1, log: logTo(stderr) })
   try {

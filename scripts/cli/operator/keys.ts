@@ -3,7 +3,8 @@
 import { allKeys, createKey, revokeKey, rotateKey } from '../../../gateway/accounts/accounts.ts'
 import { SCOPES } from '../../../gateway/accounts/auth.ts'
 import { called } from '../command-name.ts'
-import { UsageError, type Tool } from './command.ts'
+import { command, TEXT, UsageError } from '../command.ts'
+import { change } from './change.ts'
 
 const HELP = `Usage: ${called('keys', '<command> [--json]')}
 
@@ -20,16 +21,14 @@ once. --json prints for programs. The exit code is 0 when done, 1 when refused, 
 line is wrong.
 `
 
-const text = { type: 'string' } as const
-
-export const keys: Tool = {
+export const keys = command({
   help: HELP,
-  commands: {
-    create: {
-      operands: [],
-      options: { scopes: text, account: text, name: text, expires: text },
-      run: (deps, _operands, { scopes, account, name, expires }) => {
-        if (typeof scopes !== 'string') throw new UsageError('create needs --scopes (see --help).')
+  actions: {
+    create: change(
+      '',
+      { scopes: TEXT, account: TEXT, name: TEXT, expires: TEXT },
+      (deps, { scopes, account, name, expires }) => {
+        if (scopes === undefined) throw new UsageError('create needs --scopes (see --help).')
         return createKey(deps, {
           scopes: scopes.split(/[\s,]+/).filter(Boolean),
           ...(account !== undefined && { account_id: account }),
@@ -37,13 +36,9 @@ export const keys: Tool = {
           ...(expires !== undefined && { expires }),
         })
       },
-    },
-    list: {
-      operands: [],
-      options: { account: text },
-      run: (deps, _operands, { account }) => allKeys(deps, account as string | undefined),
-    },
-    revoke: { operands: ['ID'], run: (deps, [id = '']) => revokeKey(deps, id) },
-    rotate: { operands: ['ID'], run: (deps, [id = '']) => rotateKey(deps, id) },
+    ),
+    list: change('', { account: TEXT }, (deps, { account }) => allKeys(deps, account)),
+    revoke: change('ID', {}, (deps, _options, id = '') => revokeKey(deps, id)),
+    rotate: change('ID', {}, (deps, _options, id = '') => rotateKey(deps, id)),
   },
-}
+})

@@ -1,6 +1,6 @@
 /** The command line of `parity`. */
-import { parseArgs } from 'node:util'
 import { called } from '../command-name.ts'
+import { action, command, FLAG, UsageError } from '../command.ts'
 import { agrees, type Comparison } from './comparison.ts'
 import { openComparable, type Comparable } from './comparable.ts'
 
@@ -19,52 +19,27 @@ The exit code is 0 when everything agrees, 1 when something differs or could not
 the command line is wrong.
 `
 
-interface World {
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-}
-
 type Line = Comparison & { stage: string }
 
-/** Runs the command and resolves with its exit code. */
-export async function parity(words: readonly string[], { stdout, stderr }: World): Promise<number> {
-  const { folder, stages, json, help, problem } = parse(words)
-  if (problem || help) {
-    ;(problem ? stderr : stdout).write(problem ? `${problem}\n\n${HELP}` : HELP)
-    return problem ? 2 : 0
-  }
-  try {
-    const show = (line: Line) => stdout.write(json ? `${JSON.stringify(line)}\n` : shown(line))
-    const note = (text: string) => stderr.write(`${text}\n`)
-    const comparable = await openComparable(folder)
-    const known = Object.keys(comparable.stages)
-    const unknown = stages.filter((name) => !known.includes(name))
-    if (unknown.length > 0) {
-      note(`There is no stage ${unknown.join(', ')}, only ${known.join(', ')}.\n\n${HELP}`)
-      return 2
-    }
-    return await compareAll(comparable, stages, show, note)
-  } catch (error) {
-    stderr.write(`${(error as Error).message}\n`)
-    return 1
-  }
-}
-
-function parse(words: readonly string[]) {
-  const nothing = { folder: '', stages: [] as string[], json: false, help: false, problem: '' }
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-    })
-    const [folder = '', ...stages] = positionals
-    const problem = values.help || folder !== '' ? '' : 'Give the folder of a reference run.'
-    return { folder, stages, json: values.json ?? false, help: values.help ?? false, problem }
-  } catch (error) {
-    return { ...nothing, problem: (error as Error).message }
-  }
-}
+/** Compares a model with a run of the reference. */
+export const parity = command({
+  help: HELP,
+  actions: action({
+    operands: ['FOLDER', '[STAGE…]'],
+    options: { json: FLAG },
+    async run({ json }, [folder = '', ...stages], { stdout, stderr }) {
+      const show = (line: Line) => stdout.write(json ? `${JSON.stringify(line)}\n` : shown(line))
+      const note = (text: string) => stderr.write(`${text}\n`)
+      const comparable = await openComparable(folder)
+      const known = Object.keys(comparable.stages)
+      const unknown = stages.filter((name) => !known.includes(name))
+      if (unknown.length > 0) {
+        throw new UsageError(`There is no stage ${unknown.join(', ')}, only ${known.join(', ')}.`)
+      }
+      return compareAll(comparable, stages, show, note)
+    },
+  }),
+})
 
 async function compareAll(
   comparable: Comparable,

@@ -1,39 +1,73 @@
 /** Runs `requests`, from the words of its command line to its exit code. */
 
-import { ApiError, createClient, type Client } from '../../../clients/typescript/node.ts'
-import { exitCodeOf } from '../exit-code.ts'
+import {
+  ApiError,
+  createClient,
+  type Client,
+  type Status,
+} from '../../../clients/typescript/node.ts'
+import { called } from '../command-name.ts'
+import { action, command, FLAG, oneOf, TEXT, wholeNumber, type CommandIo } from '../command.ts'
 import { printed } from '../operator/print.ts'
-import { describe } from '../separate/world.ts'
-import { HELP, readArguments, type Arguments } from './arguments.ts'
+import { describe, readAccess, SERVICE } from '../service-access.ts'
+
+const HELP = `Usage: ${called('requests', 'list [options]')}
+       ${called('requests', 'delete ID… [options]')}
+
+  list              the requests of the key's account, newest first
+  delete ID…        delete requests with their outputs and logs, for good; one under way is
+                    canceled first. The files that were uploaded stay until they expire
+
+  --limit N         of list: so many, 1 to 1000 (default 20)
+  --status WORD     of list: those that are IN_QUEUE, IN_PROGRESS, COMPLETED or FAILED
+  --json            print for programs: of delete a line of JSON for each request
+  --url URL         the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
+                    the file api-key in DATA_DIR, by default ./data)
+
+Delete prints the ids of what it deleted. The exit code is 0 when done, 1 when something was
+refused, 2 when the command line is wrong, 130 when canceled.
+`
+
+const LIMIT = '20'
+const LIMIT_MAX = 1_000
+const STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
+const COMMON = { json: FLAG, ...SERVICE }
 
 /** Entries that the service gives at once. */
 const PAGE_MAX = 100
 
-/** The command's surroundings besides the network. */
-interface World {
-  env: Readonly<Record<string, string | undefined>>
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-  /** Fires on Ctrl-C. */
-  signal: AbortSignal
-}
+export const requests = command({
+  help: HELP,
+  isCancelable: true,
+  describe,
+  actions: {
+    list: action({
+      options: { limit: { ...TEXT, default: LIMIT }, status: TEXT, ...COMMON },
+      async run({ limit: most, status, json, ...access }, _operands, { env, signal }) {
+        const limit = wholeNumber('--limit', most, 1, LIMIT_MAX)
+        const wanted = oneOf('--status', status?.toUpperCase(), STATUSES)
+        const client = createClient({ ...readAccess(access, env), signal })
+        const data = await newest(client, limit, wanted)
+        return listed(data, json)
+      },
+    }),
+    delete: action({
+      operands: ['ID…'],
+      options: COMMON,
+      run({ json, ...access }, ids, io) {
+        const client = createClient({ ...readAccess(access, io.env), signal: io.signal })
+        return deleteAll(client, { ids: [...new Set(ids)], json }, io)
+      },
+    }),
+  },
+})
 
-/** Runs the command and resolves with its exit code. */
-export const requests = (words: readonly string[], world: World): Promise<number> =>
-  exitCodeOf(async () => {
-    const args = readArguments(words, world.env)
-    if (args !== 'help') return obey(args, world)
-    world.stdout.write(HELP)
-    return 0
-  }, world)
+type Listed = Awaited<ReturnType<Client['list']>>['data']
 
-function obey(args: Arguments, world: World): Promise<number> {
-  const client = createClient({ ...args, signal: world.signal })
-  return args.command === 'list' ? list(client, args, world) : deleteAll(client, args, world)
-}
-
-async function list(client: Client, args: Arguments, { stdout }: World): Promise<number> {
-  const data = await newest(client, args)
+function listed(data: Listed, json: boolean): string {
+  const all = { object: 'list', data }
+  if (json) return `${JSON.stringify(all)}\n`
   const rows = data.map(({ request_id, created_at, status, error, file_name, ...prompted }) => ({
     request_id,
     created_at,
@@ -41,14 +75,14 @@ async function list(client: Client, args: Arguments, { stdout }: World): Promise
     file_name,
     prompts: (prompted.prompts ?? [prompted.prompt]).join(', '),
   }))
-  const all = { object: 'list', data }
-  stdout.write(args.json ? `${JSON.stringify(all)}\n` : printed({ ...all, data: rows }))
-  return 0
+  return printed({ ...all, data: rows })
 }
 
-type Listed = Awaited<ReturnType<Client['list']>>['data']
-
-async function newest(client: Client, { limit, status }: Arguments): Promise<Listed> {
+async function newest(
+  client: Client,
+  limit: number,
+  status: Status['status'] | undefined,
+): Promise<Listed> {
   const listed: Listed = []
   for (let cursor: string | null | undefined; cursor !== null && listed.length < limit;) {
     const page = await client.list({
@@ -65,8 +99,8 @@ async function newest(client: Client, { limit, status }: Arguments): Promise<Lis
 /** One that is refused does not keep the others; a refused key or a service that is away does. */
 async function deleteAll(
   client: Client,
-  { ids, json }: Arguments,
-  { stdout, stderr }: World,
+  { ids, json }: { ids: readonly string[]; json: boolean },
+  { stdout, stderr }: CommandIo,
 ): Promise<number> {
   let refused = 0
   for (const id of ids) {

@@ -1,16 +1,15 @@
 /** The command line of `separate`, read into what the API takes. */
 
 import { existsSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { Value } from 'typebox/value'
 import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
 import type { Submission } from '../../../clients/typescript/node.ts'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { called } from '../command-name.ts'
-import { readAccess, type Access, type Environment } from '../service-access.ts'
-import { UsageError } from '../usage-error.ts'
+import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
+import { readAccess, SERVICE, type Access, type Environment } from '../service-access.ts'
 import { isUrl, PIPE, splitWords } from './sources.ts'
-import { suggestion } from './suggestion.ts'
+import { suggestion } from '../suggestion.ts'
 
 const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
 
@@ -82,20 +81,18 @@ export interface Arguments extends Access {
   quiet: boolean
 }
 
-const JOBS = 4
+const JOBS = '4'
 const JOBS_MAX = 64
 
-/**
- * Reads the words after the command's name.
- * @returns `help` when that is asked for
- * @throws UsageError
- */
-export function readArguments(words: readonly string[], env: Environment): Arguments | 'help' {
-  const { values, positionals } = parse(words)
-  if (values.help) return 'help'
-  const { prompts, ...named } = splitWords(positionals)
+/** @throws UsageError */
+export function readArguments(
+  values: Values,
+  operands: readonly string[],
+  env: Environment,
+): Arguments {
+  const { prompts, ...named } = splitWords(operands)
   if (named.sources.length === 0 || prompts.length === 0) {
-    const [first = ''] = positionals
+    const [first = ''] = operands
     if (named.sources.length === 0 && first !== '') {
       throw new UsageError(`there is no audio or video in ${first}`)
     }
@@ -109,13 +106,13 @@ export function readArguments(words: readonly string[], env: Environment): Argum
     submission: { input: readOptions(values), ...readWebhook(values) },
     folder: values.out,
     extension: values.format ?? 'wav',
-    jobs: readJobs(values.jobs),
+    jobs: wholeNumber('--jobs', values.jobs, 1, JOBS_MAX),
     ...readAccess(values, env),
-    force: values.force ?? false,
-    strict: values.strict ?? false,
-    logs: values.logs ?? false,
-    json: values.json ?? false,
-    quiet: values.quiet ?? false,
+    force: values.force,
+    strict: values.strict,
+    logs: values.logs,
+    json: values.json,
+    quiet: values.quiet,
   }
   if (args.sources.includes(PIPE)) assertPiped(args)
   return args
@@ -149,18 +146,9 @@ function assertPrompts(prompts: readonly string[]): void {
   }
 }
 
-function readJobs(text: string | undefined): number {
-  const jobs = readNumber('--jobs', text) ?? JOBS
-  if (Number.isInteger(jobs) && jobs >= 1 && jobs <= JOBS_MAX) return jobs
-  throw new UsageError(`--jobs takes a whole number from 1 to ${JOBS_MAX}, not ${jobs}`)
-}
+type Values = Parameters<Action<typeof OPTIONS>['run']>[0]
 
-type Values = ReturnType<typeof parse>['values']
-
-const TEXT = { type: 'string' } as const
-const FLAG = { type: 'boolean' } as const
-const TEXTS = { type: 'string', multiple: true } as const
-const OPTIONS = {
+export const OPTIONS = {
   acceleration: TEXT,
   candidates: TEXT,
   span: TEXTS,
@@ -173,7 +161,7 @@ const OPTIONS = {
   format: TEXT,
   out: TEXT,
   force: FLAG,
-  jobs: TEXT,
+  jobs: { ...TEXT, default: JOBS },
   strict: FLAG,
   logs: FLAG,
   json: FLAG,
@@ -181,22 +169,8 @@ const OPTIONS = {
   metadata: TEXT,
   webhook: TEXT,
   'webhook-secret': TEXT,
-  url: TEXT,
-  key: TEXT,
-  help: { ...FLAG, short: 'h' },
+  ...SERVICE,
 } as const
-
-function parse(words: readonly string[]) {
-  try {
-    return parseArgs({ args: [...words], allowPositionals: true, options: OPTIONS })
-  } catch (error) {
-    const { message } = error as Error
-    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
-    if (unknown === undefined) throw new UsageError(message)
-    const known = Object.keys(OPTIONS).map((name) => `--${name}`)
-    throw new UsageError(`there is no option ${unknown}.${suggestion(unknown, known)}`)
-  }
-}
 
 /** Only the given options: the service has the defaults. */
 function readOptions(values: Values): Submission['input'] {
@@ -215,7 +189,7 @@ function readOptions(values: Values): Submission['input'] {
     chunk_overlap: checkedNumber('chunk_overlap', '--overlap', values.overlap),
     audio_track: checkedNumber('audio_track', '--track', values.track),
     separator: readSeparator(values.separator),
-    predict_spans: values['predict-spans'],
+    predict_spans: values['predict-spans'] || undefined,
     spans: spans.length > 0 ? spans : undefined,
   }
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)

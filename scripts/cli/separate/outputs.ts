@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Client, OutputFile, Result } from '../../../clients/typescript/node.ts'
 import { targetNames } from '../../../shared/messages.ts'
 import { outputLabels, outputName, substituteEnd } from '../../../shared/prompt-slug.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../command.ts'
 import type { Arguments } from './arguments.ts'
 import { isUrl, stemOf } from './sources.ts'
 

@@ -1,15 +1,16 @@
 /** Prints the result of each file, and gives the exit code. */
 
+import { describe } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import type { Separated } from './separation.ts'
-import { describe, printLogs, type Logs, type World } from './world.ts'
+import { printLogs, type Logs, type SeparateIo } from './separate-io.ts'
 
 /** Exit code of `--strict` when a sound was not surely found. */
 const EXIT_NOT_FOUND = 3
 
 export class Report {
   readonly #args: Arguments
-  readonly #world: World
+  readonly #io: SeparateIo
   readonly #all: number
   readonly #startedAt = performance.now()
   #separated = 0
@@ -17,9 +18,9 @@ export class Report {
   #failed = 0
   #isMissed = false
 
-  constructor(args: Arguments, world: World, all: number) {
+  constructor(args: Arguments, io: SeparateIo, all: number) {
     this.#args = args
-    this.#world = world
+    this.#io = io
     this.#all = all
   }
 
@@ -34,7 +35,7 @@ export class Report {
     this.#separated += 1
     const missed = result.data.findings?.filter(({ state }) => state !== 'found') ?? []
     this.#isMissed ||= missed.length > 0
-    for (const { message } of missed) this.#world.stderr.write(`${source}: ${message}\n`)
+    for (const { message } of missed) this.#io.stderr.write(`${source}: ${message}\n`)
     if (this.#args.json) {
       const more = { ...result, files, elapsed_seconds: elapsedSeconds }
       return this.#json({ source, state: 'separated', ...more, ...this.#logsOf(logs) })
@@ -50,7 +51,7 @@ export class Report {
     if (this.#args.json) {
       return this.#json({ source, state: 'failed', error: problem, ...this.#logsOf(logs) })
     }
-    this.#world.stderr.write(`${source}: ${problem}\n`)
+    this.#io.stderr.write(`${source}: ${problem}\n`)
     this.#printLogs(source, logs)
   }
 
@@ -66,7 +67,7 @@ export class Report {
     ]
     const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1)
     const files = counted(this.#all, 'file')
-    this.#world.stderr.write(`${files} in ${seconds} s: ${parts.join(', ')}\n`)
+    this.#io.stderr.write(`${files} in ${seconds} s: ${parts.join(', ')}\n`)
   }
 
   get exitCode(): number {
@@ -75,11 +76,11 @@ export class Report {
   }
 
   #line(text: string): void {
-    if (!this.#args.quiet) this.#world.stdout.write(`${text}\n`)
+    if (!this.#args.quiet) this.#io.stdout.write(`${text}\n`)
   }
 
   #json(object: object): void {
-    this.#world.stdout.write(`${JSON.stringify(object)}\n`)
+    this.#io.stdout.write(`${JSON.stringify(object)}\n`)
   }
 
   #logsOf(logs: Logs): { logs?: Logs } {
@@ -87,7 +88,7 @@ export class Report {
   }
 
   #printLogs(source: string, logs: Logs): void {
-    if (this.#args.logs) printLogs(this.#world, logs, `${source}: `)
+    if (this.#args.logs) printLogs(this.#io, logs, `${source}: `)
   }
 }
 

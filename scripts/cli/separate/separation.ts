@@ -19,12 +19,12 @@ import { createProgressView, type ProgressView } from './progress-view.ts'
 import { counted, Report } from './report.ts'
 import { assertSeparator } from './separator.ts'
 import { isUrl } from './sources.ts'
-import { secretLine, type Logs, type World } from './world.ts'
+import { secretLine, type Logs, type SeparateIo } from './separate-io.ts'
 
 export interface Run {
   args: Arguments
   client: Client
-  world: World
+  io: SeparateIo
   /** Shows a single file's progress. */
   view: ProgressView
   report: Report
@@ -34,16 +34,16 @@ export interface Run {
  * Runs the command and resolves with its exit code: 0, 1 when files failed, or 3.
  * @throws UsageError; ApiError and UnreachableError when no file could be separated any more
  */
-export async function separateAll(args: Arguments, world: World): Promise<number> {
+export async function separateAll(args: Arguments, io: SeparateIo): Promise<number> {
   const items = itemsOf(args)
   const stop = new AbortController()
-  const signal = AbortSignal.any([world.signal, stop.signal])
+  const signal = AbortSignal.any([io.signal, stop.signal])
   const run: Run = {
     args,
     client: createClient({ ...args, signal }),
-    world: { ...world, signal },
-    view: createProgressView(world.stderr, args.quiet || items.length > 1),
-    report: new Report(args, world, items.length),
+    io: { ...io, signal },
+    view: createProgressView(io.stderr, args.quiet || items.length > 1),
+    report: new Report(args, io, items.length),
   }
   if (args.leftOut.length > 0) {
     const files = counted(args.leftOut.length, 'output')
@@ -71,7 +71,7 @@ export async function separateAll(args: Arguments, world: World): Promise<number
 
 /** @throws what the next file would meet too, and the signal's reason */
 async function separateItem(run: Run, item: Item): Promise<void> {
-  const { args, client, world, report, view } = run
+  const { args, client, io, report, view } = run
   let logs: Logs = []
   try {
     const there = args.force ? [] : present(item)
@@ -83,7 +83,7 @@ async function separateItem(run: Run, item: Item): Promise<void> {
     view.stop()
     report.separated(item.source, { ...separated, files })
   } catch (error) {
-    if (world.signal.aborted || endsAll(error)) throw error
+    if (io.signal.aborted || endsAll(error)) throw error
     view.stop()
     report.failed(item.source, error, logs)
   }

@@ -3,7 +3,7 @@
 import { ApiError, type Client } from '../../../clients/typescript/node.ts'
 import { ServiceError } from '../../../shared/errors.ts'
 import { AUTO, routePrompt, type RoutedModel } from '../../../shared/route-prompt.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../command.ts'
 import type { Arguments } from './arguments.ts'
 
 /** @throws UsageError when the service has no such model, or it does not answer a prompt */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { cpus, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { action, command, FLAG, TEXT, UsageError, type CommandIo } from '../../cli/command.ts'
 import { hasCudaBuild } from '../../cli/doctor/checks/driver.ts'
 import { driverText, driverVersion } from '../../setup/nvidia-driver.mjs'
 import { ON_GPU, ON_PROCESSOR, type Found, type Options, type Part } from './options.ts'
@@ -37,85 +37,70 @@ const START_SECONDS = 60
 /** On a processor everything takes longer, and nothing is measured. */
 const PATIENCE = 4
 
-interface World {
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-}
+export const gpuReport = command({
+  help: HELP,
+  actions: action({
+    options: {
+      out: TEXT,
+      parts: TEXT,
+      sizes: TEXT,
+      models: TEXT,
+      batches: TEXT,
+      seconds: TEXT,
+      requests: TEXT,
+      soak: TEXT,
+      limit: TEXT,
+      pytorch: TEXT,
+      again: FLAG,
+    },
+    async run(values, _operands, io) {
+      const names = list(values.parts) ?? Object.keys(PARTS)
+      const unknown = names.filter((name) => !Object.hasOwn(PARTS, name))
+      if (unknown.length > 0) throw new UsageError(`There is no part ${unknown.join(', ')}.`)
+      if (!values.out) throw new UsageError('Give a folder for what is found: --out DIR.')
+      const options = readOptions(values)
+      const out = resolve(values.out)
+      mkdirSync(join(out, 'parts'), { recursive: true })
+      for (const name of names) {
+        const file = join(out, 'parts', `${name}.json`)
+        if (values.again) rmSync(file, { force: true })
+        if (!existsSync(file)) await runPart(name, file, options, io)
+      }
+      const programme = collect(out, options)
+      writeFileSync(join(out, 'report.json'), `${JSON.stringify(programme, null, 1)}\n`)
+      writeFileSync(join(out, 'report.md'), markdown(programme))
+      io.stdout.write(`${join(out, 'report.md')}\n`)
+      const wrong = names.filter((name) => programme.parts[name]?.failure !== undefined)
+      if (wrong.length > 0) io.stderr.write(`not ended well: ${wrong.join(', ')}\n`)
+      return wrong.length === 0 ? 0 : 1
+    },
+  }),
+})
 
-/** Runs the command and resolves with its exit code. */
-export async function gpuReport(words: readonly string[], world: World): Promise<number> {
-  const { stdout, stderr } = world
-  const asked = parse(words)
-  if ('problem' in asked) {
-    stderr.write(`${asked.problem}\n\n${HELP}`)
-    return 2
-  }
-  if (asked.help) {
-    stdout.write(HELP)
-    return 0
-  }
-  const { out, names, options, again } = asked
-  mkdirSync(join(out, 'parts'), { recursive: true })
-  for (const name of names) {
-    const file = join(out, 'parts', `${name}.json`)
-    if (again) rmSync(file, { force: true })
-    if (!existsSync(file)) await runPart(name, file, options, world)
-  }
-  const programme = collect(out, options)
-  writeFileSync(join(out, 'report.json'), `${JSON.stringify(programme, null, 1)}\n`)
-  writeFileSync(join(out, 'report.md'), markdown(programme))
-  stdout.write(`${join(out, 'report.md')}\n`)
-  const wrong = names.filter((name) => programme.parts[name]?.failure !== undefined)
-  if (wrong.length > 0) stderr.write(`not ended well: ${wrong.join(', ')}\n`)
-  return wrong.length === 0 ? 0 : 1
-}
+type Texts = Partial<
+  Record<
+    'sizes' | 'models' | 'batches' | 'seconds' | 'requests' | 'soak' | 'limit' | 'pytorch',
+    string
+  >
+>
 
-function parse(words: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...words],
-      options: {
-        out: TEXT,
-        parts: TEXT,
-        sizes: TEXT,
-        models: TEXT,
-        batches: TEXT,
-        seconds: TEXT,
-        requests: TEXT,
-        soak: TEXT,
-        limit: TEXT,
-        pytorch: TEXT,
-        again: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-    const usual = hasGpu() ? ON_GPU : ON_PROCESSOR
-    const names = list(values.parts) ?? Object.keys(PARTS)
-    const unknown = names.filter((name) => !Object.hasOwn(PARTS, name))
-    if (unknown.length > 0) return { problem: `There is no part ${unknown.join(', ')}.` }
-    if (!values.out && !values.help)
-      return { problem: 'Give a folder for what is found: --out DIR.' }
-    const options: Options = {
-      sizes: list(values.sizes) ?? usual.sizes,
-      models: list(values.models) ?? usual.models,
-      batches: list(values.batches)?.map(Number) ?? usual.batches,
-      seconds: Number(values.seconds ?? usual.seconds),
-      requests: list(values.requests)?.map(Number) ?? usual.requests,
-      soakSeconds: Number(values.soak ?? usual.soakSeconds),
-      limitSeconds: Number(values.limit ?? usual.limitSeconds),
-      pytorch: values.pytorch ?? usual.pytorch,
-    }
-    const { seconds, soakSeconds, limitSeconds } = options
-    const numbers = [...options.batches, ...options.requests, seconds, soakSeconds, limitSeconds]
-    if (!numbers.every((number) => number > 0)) return { problem: 'Sizes are numbers above 0.' }
-    const { again, help } = values
-    return { out: resolve(values.out ?? '.'), names, options, again, help }
-  } catch (error) {
-    return { problem: (error as Error).message }
+function readOptions(values: Texts): Options {
+  const usual = hasGpu() ? ON_GPU : ON_PROCESSOR
+  const options: Options = {
+    sizes: list(values.sizes) ?? usual.sizes,
+    models: list(values.models) ?? usual.models,
+    batches: list(values.batches)?.map(Number) ?? usual.batches,
+    seconds: Number(values.seconds ?? usual.seconds),
+    requests: list(values.requests)?.map(Number) ?? usual.requests,
+    soakSeconds: Number(values.soak ?? usual.soakSeconds),
+    limitSeconds: Number(values.limit ?? usual.limitSeconds),
+    pytorch: values.pytorch ?? usual.pytorch,
   }
+  const { batches, requests, seconds, soakSeconds, limitSeconds } = options
+  const numbers = [...batches, ...requests, seconds, soakSeconds, limitSeconds]
+  if (!numbers.every((number) => number > 0)) throw new UsageError('Sizes are numbers above 0.')
+  return options
 }
-
-const TEXT = { type: 'string' } as const
 
 const list = (text: string | undefined): string[] | undefined => text?.split(',')
 
@@ -126,7 +111,7 @@ async function runPart(
   name: string,
   file: string,
   options: Options,
-  { stdout }: World,
+  { stdout }: CommandIo,
 ): Promise<void> {
   const part = PARTS[name]!
   stdout.write(`${name}: ${part.title}\n`)

@@ -1,6 +1,6 @@
 /** The command line of `winnow package`. */
 
-import { parseArgs } from 'node:util'
+import { action, command, oneOf, TEXT, UsageError } from '../../cli/command.ts'
 import { makeDeb } from './deb.ts'
 import { makeImage } from './image.ts'
 import { COMPUTES, type Compute, type Say } from './types.ts'
@@ -24,52 +24,16 @@ const MAKERS: Readonly<Record<string, (compute: Compute, say: Say) => Promise<st
   image: makeImage,
 }
 
-interface World {
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-}
-
-/** Runs the command with the words of its command line and resolves with its exit code. */
-export async function runPackage(
-  words: readonly string[],
-  { stdout, stderr }: World,
-): Promise<number> {
-  const wanted = parse(words)
-  if (typeof wanted === 'string') {
-    stderr.write(`${wanted}\n\n${HELP}`)
-    return 2
-  }
-  if (wanted.help) {
-    stdout.write(HELP)
-    return 0
-  }
-  try {
-    const made = await wanted.make(wanted.compute, (line) => void stderr.write(`${line}\n`))
-    stdout.write(`${made}\n`)
-    return 0
-  } catch (error) {
-    stderr.write(`${(error as Error).message}\n`)
-    return 1
-  }
-}
-
-function parse(words: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: {
-        compute: { type: 'string', default: 'cpu' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-    const [kind = 'npm', ...rest] = positionals
-    const make = Object.hasOwn(MAKERS, kind) ? MAKERS[kind] : undefined
-    if (!make || rest.length > 0) return `There is no package "${positionals.join(' ')}".`
-    const compute = COMPUTES.find((each) => each === values.compute)
-    if (!compute) return `--compute must be cpu or cuda, not "${values.compute}".`
-    return { help: values.help, make, compute }
-  } catch (error) {
-    return (error as Error).message
-  }
-}
+export const makePackage = command({
+  help: HELP,
+  actions: action({
+    operands: ['[KIND]'],
+    options: { compute: { ...TEXT, default: 'cpu' } },
+    async run({ compute }, [kind = 'npm'], { stderr }) {
+      const make = Object.hasOwn(MAKERS, kind) ? MAKERS[kind] : undefined
+      if (!make) throw new UsageError(`There is no package "${kind}".`)
+      const say = (line: string) => void stderr.write(`${line}\n`)
+      return `${await make(oneOf('--compute', compute, COMPUTES), say)}\n`
+    },
+  }),
+})

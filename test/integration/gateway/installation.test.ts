@@ -15,7 +15,7 @@ import { copyDatabase } from '../../../gateway/store/copy.ts'
 import type { Store } from '../../../gateway/store/database.ts'
 import { keepInstallation } from '../../../gateway/store/installation.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
-import { runDatabaseTool } from '../../../scripts/cli/operator/database.ts'
+import { database } from '../../../scripts/cli/operator/database.ts'
 import { newId } from '../../../shared/ids.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { launchProgram } from '../../harness/start-program.ts'
@@ -136,8 +136,9 @@ test('with SQLite a second gateway waits until the first is gone, and nothing is
   const { gateway, folder } = await startWinnow(t, { engines: 0 })
   const holder = `process ${gateway.child.pid} on ${hostname()}`
   const copied = await runCommand(
-    (words, streams) => runDatabaseTool(words, { ...streams, env: { DATA_DIR: folder } }),
+    database,
     ['copy', '--to', 'postgres://nobody@127.0.0.1:1/none'],
+    { env: { DATA_DIR: folder } },
   )
   assert.equal(copied.code, 1)
   assert.ok(copied.errors.startsWith(`Another gateway works on ${folder} (${holder}). Stop `))

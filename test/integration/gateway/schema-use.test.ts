@@ -9,10 +9,10 @@ import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { migrations } from '../../../gateway/store/migrations.ts'
 import { openPostgres } from '../../../gateway/store/postgres.ts'
 import { openSqlite, SqliteDatabase } from '../../../gateway/store/sqlite.ts'
-import { runBackup } from '../../../scripts/cli/backup/command.ts'
+import { backup as backupCommand } from '../../../scripts/cli/backup/command.ts'
 import { accounts } from '../../../scripts/cli/operator/accounts.ts'
-import { runTool } from '../../../scripts/cli/operator/command.ts'
-import { runDatabaseTool } from '../../../scripts/cli/operator/database.ts'
+import type { Command } from '../../../scripts/cli/command.ts'
+import { database as databaseCommand } from '../../../scripts/cli/operator/database.ts'
 import { keys } from '../../../scripts/cli/operator/keys.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { createDatabase } from '../../harness/start-postgres.ts'
@@ -51,17 +51,11 @@ const appliedIn = (file: string): string[] => {
   }
 }
 
-const runWith = (
-  run: typeof runBackup | typeof runDatabaseTool,
-  env: Record<string, string>,
-  ...words: string[]
-) => runCommand((given, streams) => run(given, { env, ...streams }), words)
+const runWith = (run: Command, env: Record<string, string>, ...words: string[]) =>
+  runCommand(run, words, { env })
 
 const tool = (name: 'keys' | 'accounts', env: Record<string, string>, ...words: string[]) =>
-  runCommand(
-    (given, streams) => runTool({ keys, accounts }[name], given, { env, ...streams }),
-    words,
-  )
+  runCommand({ keys, accounts }[name], words, { env })
 
 test('tools leave an older schema as it is and say what to do; backup takes it', async (t) => {
   const { folder, file } = await oldDatabase(t)
@@ -73,18 +67,18 @@ test('tools leave an older schema as it is and say what to do; backup takes it',
     assert.match(errors, /schema 014-installation of an older version .* run `database migrate`/)
   }
   const backup = join(folder, 'backup')
-  assert.equal((await runWith(runBackup, env, backup)).code, 0)
+  assert.equal((await runWith(backupCommand, env, backup)).code, 0)
   assert.deepEqual(appliedIn(join(backup, 'winnow.db')), before)
   assert.deepEqual(appliedIn(file), before, 'nobody has migrated it')
 
-  const migrated = await runWith(runDatabaseTool, env, 'migrate')
+  const migrated = await runWith(databaseCommand, env, 'migrate')
   assert.deepEqual(
     [migrated.code, migrated.text],
     [0, `The database has the schema ${NAMES.at(-1)}.\n`],
   )
   assert.deepEqual(appliedIn(file), NAMES)
   assert.equal((await tool('keys', env, 'list')).code, 0)
-  assert.equal((await runWith(runDatabaseTool, env, 'migrate', '--to', 'x')).code, 2)
+  assert.equal((await runWith(databaseCommand, env, 'migrate', '--to', 'x')).code, 2)
 })
 
 test('a backup opens the database for reading alone, while another process writes', async (t) => {
@@ -94,7 +88,7 @@ test('a backup opens the database for reading alone, while another process write
   const writer = new SqliteDatabase(file)
   writer.exec('begin immediate; delete from accounts')
   const backup = join(folder, 'backup')
-  const { code, errors } = await runWith(runBackup, { DATA_DIR: folder }, backup)
+  const { code, errors } = await runWith(backupCommand, { DATA_DIR: folder }, backup)
   assert.equal(code, 0, errors)
   assert.deepEqual(appliedIn(join(backup, 'winnow.db')), NAMES)
   writer.exec('commit')
@@ -144,5 +138,5 @@ test('migrations that run beside a newer one that this version lacks are refused
     .run(NEWER.name, NEWER.timestamp)
   database.close()
   await assert.rejects(openSqlite(file, { migrates: true }), /changed by a newer version/)
-  assert.equal((await runWith(runDatabaseTool, { DATA_DIR: folder }, 'migrate')).code, 1)
+  assert.equal((await runWith(databaseCommand, { DATA_DIR: folder }, 'migrate')).code, 1)
 })

@@ -1,4 +1,5 @@
 /** Reports what the host has and lacks, as `npm run doctor` finds it for an engine. */
+import { processIo } from '../../../cli/command.ts'
 import { doctor } from '../../../cli/doctor/command.ts'
 import type { Finding } from '../../../cli/doctor/finding.ts'
 import type { Run } from '../options.ts'
@@ -7,7 +8,7 @@ export const doctorPart: Run = async function* () {
   let text = ''
   const stdout = { write: (more: string) => void (text += more) }
   const words = ['--role', 'engine', '--json']
-  await doctor(words, { env: process.env, stdout, stderr: stdout })
+  await doctor(words, { ...processIo(), stdout, stderr: stdout })
   const { findings } = JSON.parse(text) as { findings: Finding[] }
   yield* findings.map(({ name, severity, found }) => ({ name, severity, found }))
 }

@@ -1,6 +1,7 @@
 /** How far the port is from the reference here: the tensors of `winnow parity`, by stage. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { processIo } from '../../../cli/command.ts'
 import { parity } from '../../../cli/parity/command.ts'
 import type { Comparison } from '../../../cli/parity/comparison.ts'
 import type { Run } from '../options.ts'
@@ -34,7 +35,7 @@ async function linesOf(model: string): Promise<Line[]> {
   let text = ''
   const stdout = { write: (more: string) => void (text += more) }
   const stderr = { write: () => undefined }
-  await parity([join(FIXTURES, model), '--json'], { stdout, stderr })
+  await parity([join(FIXTURES, model), '--json'], { ...processIo(), stdout, stderr })
   return text
     .split('\n')
     .filter(Boolean)

@@ -29,7 +29,7 @@ async function makeRoot(t: TestContext): Promise<string> {
 const installed = { checkout: '/usr', node: '/bin/sh' }
 
 const run = (words: string[], env: Record<string, string> = {}) =>
-  runCommand((given, streams) => installHost(given, { ...streams, env, installed }), words)
+  runCommand(installHost, words, { env, installed })
 
 async function install(root: string, words: string[], env?: Record<string, string>) {
   const result = await run([...words, '--root', root], env)
@@ -174,7 +174,7 @@ test('--uninstall removes units and links, and leaves settings and data', async 
 test('a wrong command line is refused with what would be right', async () => {
   for (const [words, message] of [
     [[], /--role must be one of gateway, engine, all/],
-    [['--role', 'broker'], /--role must be one of/],
+    [['--role', 'broker'], /--role takes gateway, engine or all, not "broker"/],
     [
       ['--role', 'engine', '--engine', 'a b'],
       /--engine must be a GPU's number or UUID, or cpu, not "a b"/,

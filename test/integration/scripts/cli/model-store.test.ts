@@ -38,16 +38,11 @@ let folders = 0
 const emptyFolder = () => join(root, `models-${(folders += 1)}`)
 
 const run = (folder: string, words: string[], catalogue?: readonly CatalogueEntry[]) =>
-  runCommand(
-    (all, streams) =>
-      model(all, {
-        ...streams,
-        env: { MODELS_DIR: folder },
-        retryDelaysMs: [0, 0],
-        ...(catalogue && { catalogue }),
-      }),
-    words,
-  )
+  runCommand(model, words, {
+    env: { MODELS_DIR: folder },
+    retryDelaysMs: [0, 0],
+    ...(catalogue && { catalogue }),
+  })
 
 test('a checkpoint of HTDemucs is imported with all its tensors, to the last bit', async () => {
   const folder = emptyFolder()

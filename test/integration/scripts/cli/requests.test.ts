@@ -17,8 +17,7 @@ async function start(t: TestContext) {
   const gateway = await startGateway(t)
   const env = { WINNOW_URL: await gateway.listen(), WINNOW_API_KEY: gateway.key }
   const { signal } = new AbortController()
-  const run = (...words: string[]) =>
-    runCommand((given, streams) => requests(given, { env, signal, ...streams }), words)
+  const run = (...words: string[]) => runCommand(requests, words, { env, signal })
   return { gateway, env, run }
 }
 
@@ -103,23 +102,19 @@ test('as a process it takes the key that lies in DATA_DIR, and shows no control 
 
 test('a command line that is wrong says how, and calls nobody', async () => {
   const env = { WINNOW_URL: 'http://127.0.0.1:1' }
-  const { signal } = new AbortController()
   for (const [words, says] of [
-    [[], /^give list or delete/],
-    [['delet', 'req_1'], /Did you mean "delete"\?$/],
-    [['list', 'req_1'], /list takes no ids/],
-    [['delete'], /delete takes ids, which npm run winnow -- requests list prints/],
-    [['delete', 'req_1', '--status', 'FAILED'], /options of list/],
+    [[], /^Give one of list, delete/],
+    [['delet', 'req_1'], /Did you mean "delete"\?$/m],
+    [['list', 'req_1'], /The command is: list \(see --help\)/],
+    [['delete'], /The command is: delete ID… \(see --help\)/],
+    [['delete', 'req_1', '--status', 'FAILED'], /there is no option --status/],
     [['list', '--limit', '0'], /from 1 to 1000, not "0"/],
     [['list', '--limit', '1001'], /from 1 to 1000/],
-    [['list', '--status', 'complete'], /Did you mean "COMPLETED"\?$/],
+    [['list', '--status', 'complete'], /Did you mean "COMPLETED"\?$/m],
     [['list', '--url', 'nowhere'], /must be an http or https URL/],
-    [['list', '--all'], /Unknown option '--all'/],
+    [['list', '--all'], /there is no option --all/],
   ] as const) {
-    const { code, text, errors } = await runCommand(
-      (given, streams) => requests(given, { env, signal, ...streams }),
-      [...words],
-    )
+    const { code, text, errors } = await runCommand(requests, words, { env })
     assert.deepEqual([code, text], [2, ''], errors)
     assert.match(errors.trim(), says)
   }

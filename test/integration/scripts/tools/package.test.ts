@@ -13,7 +13,7 @@ import { packDeb, QUICK, SMALL } from '../../../../scripts/tools/package/deb.ts'
 import { debianParts } from '../../../../scripts/tools/package/image.ts'
 import { packImage } from '../../../../scripts/tools/package/oci.ts'
 import { layCommand, laySources } from '../../../../scripts/tools/package/sources.ts'
-import { runPackage } from '../../../../scripts/tools/package/command.ts'
+import { makePackage } from '../../../../scripts/tools/package/command.ts'
 import { assertProgram } from '../../../support/debian-package.ts'
 import { runCommand } from '../../../support/run-command.ts'
 
@@ -149,11 +149,10 @@ test("Debian's packages in an image become parts of its bill of materials", () =
 })
 
 test('a command line that is wrong is explained', async () => {
-  const command = (words: string[]) =>
-    runCommand((given, streams) => runPackage(given, streams), words)
+  const command = (words: string[]) => runCommand(makePackage, words)
   const kind = await command(['rpm'])
   assert.match(kind.errors, /^There is no package "rpm"\.\n\nnpm run winnow -- package /)
   const compute = await command(['deb', '--compute', 'tpu'])
-  assert.match(compute.errors, /^--compute must be cpu or cuda, not "tpu"\./)
+  assert.match(compute.errors, /^--compute takes cpu or cuda, not "tpu"\./)
   assert.deepEqual([kind.code, compute.code, (await command(['--help'])).code], [2, 2, 0])
 })

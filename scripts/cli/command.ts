@@ -1,0 +1,206 @@
+/**
+ * Describes a command once: its help, the options and operands that it takes, and its work. Reads
+ * the command line, prints results and errors, and gives the exit code.
+ */
+
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { suggestion } from './suggestion.ts'
+
+/** The command line is wrong: the message says how. */
+export class UsageError extends Error {}
+
+export interface Output {
+  write(text: string): unknown
+  isTTY?: boolean
+}
+
+/** Environment, streams and Ctrl-C of a command. */
+export interface CommandIo {
+  env: NodeJS.ProcessEnv
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean }
+  stdout: Output
+  stderr: Output
+  /** Fires on Ctrl-C. */
+  signal: AbortSignal
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>
+type Values<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>['values']
+
+export interface Action<O extends Options = Options, Io = CommandIo> {
+  /** Such as `ID`; the last may be `[NAME]`, which can be left out, or `FILE…`, one or several. */
+  operands?: readonly string[]
+  options?: O
+  /** @returns the text to print, or the exit code */
+  run(values: Values<O>, operands: readonly string[], io: Io): Result | Promise<Result>
+}
+
+type Result = string | number
+
+export interface Description<Io> {
+  help: string
+  /** All of the command, or one for each first word. */
+  actions: Action<Options, Io> | Readonly<Record<string, Action<Options, Io>>>
+  /** Ctrl-C cancels the work instead of ending the process. */
+  isCancelable?: boolean
+  /** Exit code when the command line is wrong: 2 unless given. */
+  usageCode?: number
+  /** Turns an error into a line; its message unless given. */
+  describe?: (error: Error) => string
+}
+
+export interface Command<Io extends CommandIo = CommandIo> extends Description<Io> {
+  /** Runs the command with the words after its name and resolves with its exit code. */
+  (argv: readonly string[], io: Io): Promise<number>
+}
+
+export const TEXT = { type: 'string' } as const
+export const TEXTS = { type: 'string', multiple: true } as const
+export const FLAG = { type: 'boolean', default: false } as const
+const HELP = { help: { type: 'boolean', short: 'h' } } as const
+
+/** Types the values that `run` gets by the options. */
+export const action = <const O extends Options, Io = CommandIo>(described: Action<O, Io>) =>
+  described as unknown as Action<Options, Io>
+
+export function command<Io extends CommandIo>(description: Description<Io>): Command<Io> {
+  const { help, isCancelable = false, usageCode = 2, describe = messageOf } = description
+  const run = async (argv: readonly string[], io: Io) => {
+    try {
+      const result = await runAction(description, argv, io)
+      if (typeof result === 'number') return result
+      io.stdout.write(result)
+      return 0
+    } catch (error) {
+      if (isCancelable && io.signal.aborted) {
+        io.stderr.write('canceled\n')
+        return 130
+      }
+      const isUsage = error instanceof UsageError
+      const line = describe(error as Error)
+      io.stderr.write(isUsage ? wrongUsage(line, help) : `${line}\n`)
+      return isUsage ? usageCode : 1
+    }
+  }
+  return Object.assign(run, description)
+}
+
+/** Runs the command as this process. */
+export async function runMain(main: Command<ProcessIo>): Promise<void> {
+  const controller = new AbortController()
+  // A second one ends the process at once.
+  if (main.isCancelable) process.once('SIGINT', () => controller.abort())
+  process.exitCode = await main(process.argv.slice(2), processIo(controller.signal))
+}
+
+type ProcessIo = CommandIo & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
+
+export function processIo(signal = new AbortController().signal): ProcessIo {
+  const { env, stdin, stdout, stderr } = process
+  return { env, stdin, stdout, stderr, signal }
+}
+
+/**
+ * Reads the options of a program that has no other commands, such as a benchmark. Ends the process
+ * for --help, and where the command line is wrong.
+ */
+export function readOwnArgv<const O extends Options>(
+  options: O,
+  help = `Options: ${optionNames(options).join(', ')}`,
+  operands: readonly string[] = [],
+): { values: Values<O>; operands: string[] } {
+  try {
+    const read = readArgv(process.argv.slice(2), { options, operands })
+    if (read !== 'help') return read
+    process.stdout.write(`${help.trimEnd()}\n`)
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(wrongUsage(messageOf(error as Error), help))
+    process.exit(2)
+  }
+}
+
+/** @throws UsageError unless `text` is one of the words */
+export function oneOf<Word extends string, Text extends string | undefined>(
+  option: string,
+  text: Text,
+  words: readonly Word[],
+): Word | Extract<Text, undefined> {
+  const word = words.find((each): boolean => each === (text as string | undefined))
+  if (word !== undefined) return word
+  if (text === undefined) return undefined as Extract<Text, undefined>
+  const known = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  throw new UsageError(`${option} takes ${known}, not "${text}".${suggestion(text, words)}`)
+}
+
+/** @throws UsageError unless `text` is a whole number in the range */
+export function wholeNumber(option: string, text: string, min: number, max: number): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= min && number <= max) return number
+  throw new UsageError(`${option} takes a whole number from ${min} to ${max}, not "${text}"`)
+}
+
+/** Actions by their first word; all of a command that has but one is under the empty word. */
+export const actionsOf = <Io>({ actions }: Description<Io>) =>
+  isAction(actions) ? { '': actions } : actions
+
+export const optionNames = (options: Options = {}): string[] =>
+  Object.keys({ ...options, ...HELP }).map((name) => `--${name}`)
+
+const isAction = <Io>(actions: Description<Io>['actions']): actions is Action<Options, Io> =>
+  typeof actions.run === 'function'
+
+const messageOf = ({ message }: Error): string => message
+
+/** The usage is the first paragraph of the help. */
+const wrongUsage = (message: string, help: string): string =>
+  `${message}\n\n${help.split('\n\n', 1)[0]!.trimEnd()}\n`
+
+async function runAction<Io>(
+  { help, actions }: Description<Io>,
+  argv: readonly string[],
+  io: Io,
+): Promise<Result> {
+  if (isAction(actions)) return runWith(actions, '', argv)
+  const [name = '', ...rest] = argv
+  if (name === '--help' || name === '-h') return help
+  const chosen = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (chosen) return runWith(chosen, name, rest)
+  const names = Object.keys(actions)
+  throw new UsageError(`Give one of ${names.join(', ')} (see --help).${suggestion(name, names)}`)
+
+  function runWith(chosen: Action<Options, Io>, name: string, words: readonly string[]) {
+    const read = readArgv(words, chosen, name)
+    return read === 'help' ? help : chosen.run(read.values, read.operands, io)
+  }
+}
+
+/** @throws UsageError */
+function readArgv<O extends Options>(
+  argv: readonly string[],
+  { options, operands = [] }: Pick<Action<O>, 'options' | 'operands'>,
+  name = '',
+): { values: Values<O>; operands: string[] } | 'help' {
+  const { values, positionals } = parse(argv, { ...options, ...HELP })
+  if (values.help) return 'help'
+  const most = operands.at(-1)?.includes('…') ? Infinity : operands.length
+  const least = operands.filter((each) => !each.startsWith('[')).length
+  if (positionals.length < least || positionals.length > most) {
+    const wanted = [name, ...operands].filter(Boolean).join(' ')
+    if (wanted === '') throw new UsageError(`"${positionals[0]}" is no option (see --help).`)
+    throw new UsageError(`The command is: ${wanted} (see --help).`)
+  }
+  return { values: values as Values<O>, operands: positionals }
+}
+
+function parse(argv: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...argv], allowPositionals: true, options })
+  } catch (error) {
+    const { message } = error as Error
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+    if (unknown === undefined) throw new UsageError(message)
+    const meant = suggestion(unknown, optionNames(options))
+    throw new UsageError(`there is no option ${unknown}.${meant}`)
+  }
+}

@@ -1,0 +1,62 @@
+/** Actions of `keys` and `accounts`: they work on the database itself. */
+
+import { hostname, userInfo } from 'node:os'
+import type { ChangeDeps } from '../../../gateway/accounts/accounts.ts'
+import { openDatabase } from '../../../gateway/store/open.ts'
+import { loadDatabaseConfig } from '../../../gateway/config.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { action, FLAG, type Action, type CommandIo } from '../command.ts'
+import { printed } from './print.ts'
+
+type Options = NonNullable<Action['options']>
+type Values<O extends Options> = Parameters<Action<O & typeof JSON_FLAG>['run']>[0]
+
+const JSON_FLAG = { json: FLAG }
+
+/**
+ * An action that prints what `work` answers.
+ * @param operands such as `ID SECONDS`
+ */
+export const change = <const O extends Options>(
+  operands: string,
+  options: O,
+  work: (deps: ChangeDeps, values: Values<O>, ...operands: string[]) => Promise<object>,
+) =>
+  action({
+    operands: operands.split(' ').filter(Boolean),
+    options: { ...options, ...JSON_FLAG },
+    async run(values, given, io: CommandIo) {
+      const answer = await withDatabase(io, (deps) => work(deps, values as Values<O>, ...given))
+      return (values as { json: boolean }).json ? `${JSON.stringify(answer)}\n` : printed(answer)
+    },
+  })
+
+/** Gateways may be running: the database keeps us apart. */
+async function withDatabase<T>(
+  { env, stderr }: CommandIo,
+  use: (deps: ChangeDeps) => Promise<T>,
+): Promise<T> {
+  process.umask(0o077) // what lies in the data folder is nobody else's business
+  const store = await openDatabase(loadDatabaseConfig(env), {
+    warn: (_details, message) => void stderr.write(`${message}\n`),
+  })
+  try {
+    const author = { tool: 'command_line', origin: originOf(env) } as const
+    return await use({ store, clock: systemClock, author })
+  } finally {
+    await store.destroy()
+  }
+}
+
+/** Who runs the tool, and where; behind sudo, who called it. */
+function originOf({ SUDO_USER }: CommandIo['env']): string {
+  return `${SUDO_USER ?? userName()}@${hostname()}`
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.()}` // as in a container, whose user has no name
+  }
+}

@@ -1,0 +1,21 @@
+import type { Status } from '../../../clients/typescript/node.ts'
+import type { CommandIo } from '../command.ts'
+import type { Output } from './progress-view.ts'
+
+/** Sound may go to standard output, and a bar to standard error. */
+export interface SeparateIo extends CommandIo {
+  stdout: Output
+  stderr: Output
+}
+
+/** Printed with `--quiet` too. */
+export const secretLine = (secret: string): string =>
+  `webhook signing secret, shown only now: ${secret}`
+
+/** The service's log of a request. */
+export type Logs = NonNullable<Status['logs']>
+
+/** A line for each. @param of what all begin with, such as the name of the file */
+export function printLogs({ stderr }: SeparateIo, logs: Logs, of = ''): void {
+  for (const { timestamp, message } of logs) stderr.write(`${of}${timestamp} ${message}\n`)
+}

@@ -1,2 +1,0 @@
-/** The command line is wrong: the message says how. */
-export class UsageError extends Error {}
