@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../loop.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
-import { storedPart } from './presenter.ts'
+import { storedPart } from './outputs.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import {
   giveBackToOutbox,

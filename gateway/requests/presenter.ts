@@ -1,18 +1,14 @@
 /** Turns rows into the responses of the spec. The only maker of public URLs. */
 
-import { Value } from 'typebox/value'
 import { ServiceError, type FailureCode } from '../../shared/errors.ts'
 import {
-  Finding,
   targetNames,
-  type Event,
   type LogLine,
   type OutputName,
   type OutputPart,
   type StoredFile,
 } from '../../shared/messages.ts'
 import { findingText } from '../../shared/finding-text.ts'
-import { outputLabels, outputName } from '../../shared/prompt-slug.ts'
 import { costOf } from '../accounts/credits.ts'
 import type { AppConfig, Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
@@ -29,8 +25,7 @@ import { decrypt } from '../secrets.ts'
 import { promptsOfRow } from '../store/requests.ts'
 import { outputKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/tables.ts'
-
-export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
+import { findingsOf, outputFileName, outputLabel, outputsOf, storedPart } from './outputs.ts'
 
 /** The state of a request that is not in the database. */
 export interface LiveState {
@@ -121,15 +116,6 @@ function presentFindings(
 /** In the API `model` is `audio/separate`. */
 const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
 
-/** The stored finding of each prompt of a COMPLETED request. */
-function findingsOf(row: RequestRow): { prompt: string; finding: Finding }[] {
-  const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
-  return promptsOfRow(row).map((prompt, i, { length }) => {
-    const stored = outputs[targetNames(length)[i]!]!
-    return { prompt, finding: Value.Clean(Finding, stored) as Finding }
-  })
-}
-
 /** Why a request failed. */
 export const failureOf = (row: RequestRow): { code: FailureCode; message: string } => ({
   code: row.error_code as FailureCode,
@@ -213,29 +199,6 @@ async function outputFile(
   }
 }
 
-/** The outputs that the engine reported, of a COMPLETED request. */
-const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
-
-/** One stored part of a COMPLETED request with its file name; undefined: there is none. */
-export function storedPart(
-  row: RequestRow,
-  part: OutputPart,
-): (StoredFile & { fileName: string }) | undefined {
-  if (part === 'peaks') {
-    const peaks = outputsOf(row).peaks
-    return peaks && { ...peaks, fileName: outputFileName(row.file_name, part, peaks.extension) }
-  }
-  const isVideo = part.endsWith('_video')
-  const name = part.replace('_video', '') as OutputName
-  const output = outputsOf(row)[name]
-  const file = isVideo ? output?.video : output
-  if (!file) return undefined
-  return {
-    ...file,
-    fileName: outputFileName(row.file_name, outputLabel(row, name), file.extension),
-  }
-}
-
 /**
  * An address of the peaks of a COMPLETED request.
  * @throws ServiceError `NOT_FOUND` where its engine made none
@@ -252,19 +215,4 @@ export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promi
     contentType: peaks.content_type,
     fileName: peaks.fileName,
   })
-}
-
-/** The label that distinguishes an output of a COMPLETED request from its others. */
-function outputLabel(row: RequestRow, name: OutputName): string {
-  const prompts = promptsOfRow(row)
-  const holds = findingsOf(row).map(({ finding }) => finding.holds)
-  const { targets, residual } = outputLabels(prompts, holds)
-  return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
-}
-
-/** Without folders, and a name for any file system. */
-export function outputFileName(sourceName: string, label: string, extension: string): string {
-  const name = sourceName.split(/[/\\]/).at(-1) ?? ''
-  const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
-  return outputName(stem, label, extension)
 }

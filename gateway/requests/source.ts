@@ -11,7 +11,7 @@ import { fileStatus, findFile, keepMedia } from '../store/files.ts'
 import { findRequest, keepOutputs, promptsOfRow } from '../store/requests.ts'
 import type { FileRow, RequestRow } from '../store/tables.ts'
 import type { OutputSource, Submission } from '../api/validation.ts'
-import { storedPart } from './presenter.ts'
+import { storedPart } from './outputs.ts'
 import { assertCompleted, hasResult } from './separations.ts'
 
 type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { outputFileName } from '../../../../gateway/requests/presenter.ts'
+import { outputFileName } from '../../../../gateway/requests/outputs.ts'
 
 test('outputs are named after their source', () => {
   const cases: Record<string, string> = {
