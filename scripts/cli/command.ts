@@ -167,6 +167,11 @@ async function runAction<Io>(
   const chosen = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (chosen) return runWith(chosen, name, rest)
   const names = Object.keys(actions)
+  if (name.startsWith('-')) {
+    throw new UsageError(
+      `Give one of ${names.join(', ')} first, and options after it (see --help).`,
+    )
+  }
   throw new UsageError(`Give one of ${names.join(', ')} (see --help).${suggestion(name, names)}`)
 
   function runWith(chosen: Action<Options, Io>, name: string, words: readonly string[]) {

@@ -10,6 +10,7 @@ winnow separate FILES… "PROMPT"…        separates with a running service (--
 winnow requests list | delete ID…       lists and deletes requests of a running service
 winnow keys | accounts | database | backup | doctor | top | model | parity
                                         the operator's tools (--help: their commands)
+winnow completion bash | zsh | fish     prints a script for the shell, which completes all of this
 winnow --version
 ${NOTE}`
 
@@ -19,9 +20,10 @@ const CLIENTS = ['separate', 'requests']
 /** The commands that need the service's sources, and their programs. */
 const PROGRAMS = {
   ...Object.fromEntries(
-    ['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top', 'model', 'parity'].map(
-      (name) => [name, `scripts/cli/${name}.ts`],
-    ),
+    [
+      ...['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top', 'model', 'parity'],
+      'completion',
+    ].map((name) => [name, `scripts/cli/${name}.ts`]),
   ),
   ...MORE_PROGRAMS,
 }
