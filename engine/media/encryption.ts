@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import { AV_PKT_DATA_ENCRYPTION_INFO, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
 import type { FormatContext, Packet, Stream } from 'node-av/lib'
 import { ServiceError } from '../../shared/errors.ts'
+import { transportPackets } from './transport-stream.ts'
 
 /** Bytes of a file in which marks of encryption are looked for. */
 const SEARCHED_BYTES_MAX = 4 * 2 ** 20
@@ -65,7 +66,7 @@ function isMarked({ codecpar, metadata }: Stream, container: string): boolean {
 }
 
 const SEARCHES: Readonly<Record<string, (head: Buffer, sounds: readonly Stream[]) => boolean>> = {
-  mpegts: (head, sounds) => isMost(transportPackets(head, new Set(sounds.map(({ id }) => id)))),
+  mpegts: (head, sounds) => isMost(scrambledPackets(head, new Set(sounds.map(({ id }) => id)))),
   mpeg: (head) => isMost(programPackets(head)),
   asf: (head) => {
     const header = head.subarray(0, Number(head.readBigUInt64LE(16)))
@@ -82,28 +83,16 @@ function isMost(scrambled: Iterable<boolean>): boolean {
   return balance > 0
 }
 
-const TRANSPORT_BYTES = 188
-/** Bytes from one packet of a transport stream to the next: alone, with a time, with a checksum. */
-const TRANSPORT_STEPS = [188, 192, 204]
-const SYNC = 0x47
 const NULL_PACKETS = 0x1fff
 
 /**
  * Whether each packet of a transport stream is scrambled.
  * @param pids of those that count; with none, all count
  */
-function* transportPackets(bytes: Buffer, pids: ReadonlySet<number>): Generator<boolean> {
-  for (let at = 0; at + TRANSPORT_BYTES <= bytes.length;) {
-    const step = TRANSPORT_STEPS.find((step) => (bytes[at + step] ?? SYNC) === SYNC)
-    if (bytes[at] !== SYNC || step === undefined) {
-      at += 1
-      continue
-    }
-    const pid = bytes.readUInt16BE(at + 1) & 0x1fff
-    const hasPayload = (bytes[at + 3]! & 0x10) !== 0
+function* scrambledPackets(bytes: Buffer, pids: ReadonlySet<number>): Generator<boolean> {
+  for (const { pid, isScrambled, payload } of transportPackets(bytes)) {
     const counts = pids.size > 0 ? pids.has(pid) : pid !== NULL_PACKETS
-    if (hasPayload && counts) yield bytes[at + 3]! >> 6 !== 0
-    at += step
+    if (payload.length > 0 && counts) yield isScrambled
   }
 }
 

@@ -6,6 +6,7 @@
 
 import { open, type FileHandle } from 'node:fs/promises'
 import { ServiceError } from '../../shared/errors.ts'
+import { mayBeTransportStream, programmeChange } from './transport-stream.ts'
 
 /** Bytes of a file from `start` up to, without, `end`. */
 export interface ByteRange {
@@ -48,6 +49,7 @@ const KINDS: readonly Kind[] = [
   marked('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\0\xaa\0\x62\xce\x6c'), // ASF
   marked('\x1a\x45\xdf\xa3', (head) => /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64))),
   marked('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
+  { isStart: mayBeTransportStream, endOf: endOfProgramme }, // its mark is a byte: others go before
 ]
 
 const text = (bytes: Buffer, start: number, end: number): string =>
@@ -59,7 +61,8 @@ const isSound = (sampleRate: number, channels: number): boolean =>
 
 /**
  * The files in a file, in their order; none where it is one alone, or of a container that goes on
- * over a joint by itself, as MP3, AAC and MPEG streams do.
+ * over a joint by itself, as MP3, AAC and MPEG streams do. A transport stream whose sound or
+ * picture is replaced counts as several.
  * @throws ServiceError INVALID_MEDIA when there are more than 1,000
  */
 export async function joinedFiles(path: string): Promise<ByteRange[]> {
@@ -150,6 +153,11 @@ async function endOfMp4(window: Window, start: number): Promise<number> {
   }
 }
 
+/** A transport stream goes on over a joint by itself, unless its streams are replaced there. */
+function endOfProgramme(window: Window, start: number): Promise<number> {
+  return programmeChange((at, count) => window.from(at, count), start)
+}
+
 const READ_BYTES = 2 ** 18
 
 /** Reads a file piece by piece, forwards. */
@@ -165,13 +173,13 @@ class Window {
 
   /** So many bytes from `position`, fewer at the end of the file. */
   async at(position: number, count: number): Promise<Buffer> {
-    return (await this.#from(position, count)).subarray(0, count)
+    return (await this.from(position, count)).subarray(0, count)
   }
 
   /** The next `mark` from `position` on whose bytes `isWanted` accepts; else Infinity. */
   async find(mark: Buffer, position: number, isWanted: (head: Buffer) => boolean): Promise<number> {
     for (let at = position; ;) {
-      const bytes = await this.#from(at, HEAD_BYTES)
+      const bytes = await this.from(at, HEAD_BYTES)
       if (bytes.length < HEAD_BYTES) return Infinity
       const last = bytes.length - HEAD_BYTES
       for (let i = bytes.indexOf(mark); i >= 0 && i <= last; i = bytes.indexOf(mark, i + 1)) {
@@ -182,7 +190,7 @@ class Window {
   }
 
   /** All bytes at hand from `position`: so many at least, unless the file ends. */
-  async #from(position: number, count: number): Promise<Buffer> {
+  async from(position: number, count: number): Promise<Buffer> {
     const isHeld = position >= this.#start && position + count <= this.#start + this.#bytes.length
     if (!isHeld) {
       const { bytesRead } = await this.#file.read(this.#buffer, 0, READ_BYTES, position)

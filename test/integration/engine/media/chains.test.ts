@@ -164,6 +164,58 @@ for (const [container, encoder, second] of joined) {
   })
 }
 
+describe('a transport stream', () => {
+  const other = { ...MONO, seconds: 1.3 }
+  const second: Record<string, () => Promise<Buffer>> = {
+    'under other PIDs': () => bytesOf('mpegts', 'aac', other, { mpegts_start_pid: '0x200' }),
+    'of another coding': () => bytesOf('mpegts', 'mp2', other),
+    'of a private coding': () => bytesOf('mpegts', 'ac3', other, { mpegts_flags: 'system_b' }),
+    'of another programme': () =>
+      bytesOf('mpegts', 'aac', other, {
+        mpegts_pmt_start_pid: '0x1010',
+        mpegts_start_pid: '0x300',
+      }),
+  }
+  for (const [name, bytesOfSecond] of Object.entries(second)) {
+    test(`whose sound is replaced by one ${name}: all is read`, async () => {
+      const first = await bytesOf('mpegts', 'aac', SAME)
+      const path = await save(
+        `replaced ${made++}`,
+        Buffer.concat([first, await bytesOfSecond(), first]),
+      )
+      const { mixture, planes } = await readSound(path)
+      const seconds = planes[0]!.length / 48_000
+      assertNear(seconds, 4.7, 0.2)
+      assert.equal(mixture.corruptPackets, 0)
+      for (const at of [0.6, 2.3, 3.9]) assertTone(planes, 48_000, at)
+      assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.1)
+      assert.match(mixture.remarks[0]!, /source is 3 recordings, read one after the other/)
+      assert.deepEqual(mixture.trackRemarks, [])
+    })
+  }
+
+  test('with another track for a while is one recording', async () => {
+    const plane = sine(400, 1.3, 48_000)
+    const audio = { planes: [plane, plane], sampleRate: 48_000, encoder: 'aac' }
+    const two = await readFile(await make(`two ${made++}`, 'mpegts', { audio: [audio, audio] }))
+    const one = await readFile(await make(`one ${made++}`, 'mpegts', { audio }))
+    const { mixture, planes } = await readSound(await save('added.ts', Buffer.concat([one, two])))
+    assertNear(planes[0]!.length / 48_000, 2.6, 0.2)
+    assert.doesNotMatch(mixture.remarks.join(), /recordings/)
+  })
+
+  test('with a damaged map is one recording', async () => {
+    const first = await bytesOf('mpegts', 'aac', SAME)
+    const damaged = Buffer.from(first)
+    const aac = Buffer.from('0fe100', 'hex') // type and PID in the map
+    for (let at = damaged.indexOf(aac); at >= 0; at = damaged.indexOf(aac)) damaged[at] = 3
+    const path = await save('damaged.ts', Buffer.concat([first, damaged]))
+    const { mixture, planes } = await readSound(path)
+    assertNear(planes[0]!.length / 48_000, 3.4, 0.2)
+    assert.doesNotMatch(mixture.remarks.join(), /recordings/)
+  })
+})
+
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
 /** Container, encoder, options, and by how many samples a part may differ from what was written. */
 const files = [
@@ -222,6 +274,13 @@ describe('files put together byte by byte', () => {
     const { mixture, planes } = await readSound(await save('marked.wav', marked))
     assert.equal(planes[0]!.length, 48_000 * 1.7)
     assert.deepEqual(mixture.remarks, [])
+  })
+
+  test('a WAV whose length looks like the mark of a transport stream is no such', async () => {
+    const bytes = await bytesOf('wav', 'pcm_s16le', SAME)
+    bytes[4] = 0x47
+    const { mixture } = await readSound(await save('marks.wav', Buffer.concat([bytes, bytes])))
+    assert.match(mixture.remarks[0]!, /source is 2 recordings/)
   })
 
   test('a part that is encrypted is named so', async () => {

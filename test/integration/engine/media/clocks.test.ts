@@ -140,6 +140,11 @@ for (const [name, kind] of Object.entries(KINDS)) {
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
 /** Each part is a whole file; the pictures of all are encoded into one video. */
 const FILES: Record<string, Kind & { containerOptions?: Record<string, string> }> = {
+  'a transport stream, each part under PIDs of its own': {
+    container: 'mpegts',
+    video: { encoder: 'libx264', options: { bf: '2' } },
+    audio: 'aac',
+  },
   'Ogg with Theora': { container: 'ogg', video: { encoder: 'libtheora' }, audio: 'libvorbis' },
   'ASF with WMV': { container: 'asf', video: { encoder: 'wmv2' }, audio: 'wmav2' },
   'fragmented MP4': {
@@ -161,7 +166,12 @@ for (const [name, kind] of Object.entries(FILES)) {
       const planes = [clickedChirp(soundSeconds, RATE, CLICK_SECONDS)]
       const audio = { planes, sampleRate: RATE, encoder: kind.audio }
       const video = { ...kind.video, seconds: SECONDS, flashes: [CLICK_SECONDS * 10], width }
-      const path = await make(`part ${made++}`, kind.container, { ...kind, audio, video })
+      const containerOptions =
+        kind.container === 'mpegts'
+          ? { mpegts_start_pid: `${0x100 + 16 * i}` }
+          : kind.containerOptions
+      const tracks = { audio, video, ...(containerOptions && { containerOptions }) }
+      const path = await make(`part ${made++}`, kind.container, tracks)
       parts.push(await readFile(path))
     }
     const path = await save(`files ${made++}`, Buffer.concat(parts))
