@@ -1,4 +1,4 @@
-// Runs the tests, as many files at once as there are processors:
+// Runs the tests, one file more at once than there are processors:
 //   node scripts/tools/test.mjs --tier quick|rest|all|nightly [--shard 2/4]
 //   node scripts/tools/test.mjs PART ...     the files whose path contains one of the parts
 // `all` is `quick` and `rest`; docs/development.md says what each tier has. A tier fails, too, when
@@ -7,6 +7,7 @@
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import * as nodeModule from 'node:module'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,10 +19,16 @@ const NIGHTLY_FILE_MINUTES_MAX = 60
 /** Processes that the files of a tier may start, shards together. */
 const PROCESSES_MAX = { quick: 30, rest: 720, all: 750 }
 const SLOWEST = 10
+/** One more than processors: a file waits a third of its time. */
+const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
 /** Marks files that draw at random: they run by a new seed every night. */
 const DRAWS = /support\/(property|test-seed)\.ts'/
 
+if (!('registerHooks' in nodeModule)) {
+  const preload = new URL('./test/import-packages.mjs', import.meta.url).href
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import ${preload}`
+}
 const { values, positionals: parts } = parseArgs({
   allowPositionals: true,
   options: { tier: { type: 'string' }, shard: { type: 'string', default: '1/1' } },
@@ -84,7 +91,7 @@ function runNightly() {
   run('soak', ['--import', 'tsx', ...soak])
 }
 
-function runTests(name, files, env = {}, { atOnce = availableParallelism() } = {}) {
+function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
   if (files.length === 0) return
   const minutes = tier === 'nightly' ? NIGHTLY_FILE_MINUTES_MAX : FILE_MINUTES_MAX
   const options = [

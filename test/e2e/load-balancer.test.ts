@@ -31,7 +31,7 @@ import { readWav24, wavBytes } from '../harness/wav.ts'
 const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url))
 const SOURCE = examplePath('speech-over-piano.wav')
 /** Requests between two events of the load: each gateway has taken some. */
-const SUBMITTED_BETWEEN = 25
+const SUBMITTED_BETWEEN = 15
 /** Half of an upload: more than sockets on the way hold. */
 const HALF_BYTES = 32 * 2 ** 20
 
@@ -192,7 +192,7 @@ async function separate({ folder, url }: Fleet): Promise<void> {
   assert.ok(sumError(target!.planes, residual!.planes, await readWav16(SOURCE)) <= SUM_ERROR_MAX)
 }
 
-/** Submits to the balancer, 20 requests a second. */
+/** Submits to the balancer, 8 requests a second. */
 async function startLoad(t: TestContext, { folder, url }: Fleet) {
   const path = join(folder, 'short.wav')
   await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))

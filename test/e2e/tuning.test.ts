@@ -47,7 +47,7 @@ test('load measures a service that runs, with its stages, and draws what it foun
 
 test('tune writes settings and a report, goes on where it was, and tells a service that became slower', async (t) => {
   const out = await makeFolder(t)
-  const words = ['--minutes', '0.1', '--mix', '1s:1', '--slo', 'p95=30s', '--out', out]
+  const words = ['--minutes', '0.05', '--mix', '1s:1', '--slo', 'p95=30s', '--out', out]
   const first = await run('tune', ...words)
   assert.equal(first.code, 0, first.stderr)
   const settings = await readFile(join(out, 'winnow.env'), 'utf8')

@@ -27,7 +27,7 @@ import { readWav24, wavBytes } from '../harness/wav.ts'
 const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url))
 const EXAMPLE = 'siren-and-speech'
 /** Requests between two events: each gateway has taken some. */
-const SUBMITTED_BETWEEN = 25
+const SUBMITTED_BETWEEN = 15
 
 /** Both gateways behind a load balancer. */
 async function startFleet(t: TestContext) {
@@ -61,7 +61,7 @@ const portOf = ({ ready }: Program): number => Number(new URL(ready.address ?? '
 
 type Fleet = Awaited<ReturnType<typeof startFleet>>
 
-/** Submits to the load balancer, 20 requests a second. */
+/** Submits to the load balancer, 8 requests a second. */
 async function startLoad(t: TestContext, { balancer, folder }: Fleet) {
   const path = join(folder, 'short.wav')
   await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))

@@ -1,5 +1,5 @@
 /**
- * Submits 20 requests a second, fewer while 40 are under way, until standard input ends; follows
+ * Submits 8 requests a second, fewer while 40 are under way, until standard input ends; follows
  * each by its status stream and takes its webhook; then prints as JSON what came of them. Prints
  * `submitted` for each accepted request on the way. Words: URL, key, a file of sound.
  */
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type Client } from '../../clients/typescript/node.ts'
 import { UnreachableError } from '../../clients/typescript/errors.ts'
 
-const PERIOD_MS = 50
+const PERIOD_MS = 125
 /** A slow machine is not given more than it can do. */
 const UNDER_WAY_MAX = 40
 const SUBMIT_TRIES_MAX = 4
