@@ -1,9 +1,13 @@
 /** Which engines `npm start` runs: one for each GPU of the host, or a single one. */
 
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { visibleGpus } from '../../../engine/operations/gpu-monitor.ts'
 import { openNvml } from '../../../engine/operations/nvml.ts'
 import { portAfter } from '../../../gateway/config.ts'
+
+/** Node's own number of threads that encode and write files. */
+const FILE_THREADS_DEFAULT = 4
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -36,6 +40,7 @@ export function enginesFor({
     return {
       name: isFurther ? `engine-${i + 1}` : 'engine',
       env: {
+        UV_THREADPOOL_SIZE: String(Math.max(FILE_THREADS_DEFAULT, availableParallelism())),
         ...env,
         SCRATCH_DIR: isFurther ? join(scratchFolder, `engine-${i + 1}`) : scratchFolder,
         METRICS_PORT: metricsPort === 'off' ? 'off' : `${portAfter(metricsPort, i)}`,

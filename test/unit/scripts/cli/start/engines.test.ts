@@ -1,20 +1,20 @@
 /** `npm start` runs an engine for each GPU; no two share what one alone can have. */
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
 import { enginesFor, gpusOf } from '../../../../../scripts/cli/start/engines.ts'
 import { buildFakeNvml } from '../../../../support/fake-nvml.ts'
 
 const options = {
   gpus: [],
-  env: { NATS_URL: 'nats://x' },
+  env: { NATS_URL: 'nats://x', UV_THREADPOOL_SIZE: '5' },
   scratchFolder: '/s',
   metricsPort: 9_081,
 } as const
 
 test('without a GPU, or with one, there is one engine', () => {
-  assert.deepEqual(enginesFor(options), [
-    { name: 'engine', env: { NATS_URL: 'nats://x', SCRATCH_DIR: '/s', METRICS_PORT: '9081' } },
-  ])
+  const env = { ...options.env, SCRATCH_DIR: '/s', METRICS_PORT: '9081' }
+  assert.deepEqual(enginesFor(options), [{ name: 'engine', env }])
   const [only, ...others] = enginesFor({ ...options, gpus: ['GPU-a'] })
   assert.equal(only?.env.CUDA_VISIBLE_DEVICES, 'GPU-a')
   assert.deepEqual(others, [])
@@ -33,6 +33,11 @@ test('with several each has a GPU, a name, ports and a folder of its own', () =>
   assert.deepEqual(all('CONTROL_PORT'), ['7000', '7001', '7002'])
   assert.deepEqual(all('METRICS_PORT'), ['9081', '9082', '9083'])
   assert.equal(new Set(all('SCRATCH_DIR')).size, 3)
+})
+
+test('an engine has a thread for files per core, four at least', () => {
+  const [engine] = enginesFor({ ...options, env: {} })
+  assert.equal(engine?.env.UV_THREADPOOL_SIZE, String(Math.max(4, availableParallelism())))
 })
 
 test('any free port stays any free port, and off stays off', () => {
