@@ -10,7 +10,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEncoder } from '../engine/media/encode.ts'
+import { createEncoder } from '../engine/media/write/encode.ts'
 import { connectEngine } from '../shared/engine-control.ts'
 import { createScope } from '../test/harness/scope.ts'
 import { noise } from '../test/harness/signals.ts'

@@ -1,7 +1,7 @@
 /** One-minute mixtures of two ESC-10 sounds that come and go, at equal power; and measures. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openMixture } from '../engine/media/decode.ts'
+import { openMixture } from '../engine/media/read/decode.ts'
 import { concatenate } from '../test/harness/signals.ts'
 
 export const SAMPLE_RATE = 44_100

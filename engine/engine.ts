@@ -21,7 +21,7 @@ import { JOB_MEDIA } from './job/job-media.ts'
 import type { Outcome } from './job/outcome.ts'
 import { ScratchRoom } from './job/scratch-room.ts'
 import { separateJob } from './job/separate-job.ts'
-import { SoundProcesses } from './media/sound-process.ts'
+import { SoundProcesses } from './media/process/sound-process.ts'
 import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {

@@ -26,7 +26,7 @@ import { startControlServer } from './control-server.ts'
 import { createEngine } from './engine.ts'
 import { collectLessOften } from './garbage-collection.ts'
 import { prepareScratch } from './job/scratch.ts'
-import { sandboxProblem, sandboxSupport } from './media/sandbox-support.ts'
+import { sandboxProblem, sandboxSupport } from './media/process/sandbox-support.ts'
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 

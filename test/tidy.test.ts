@@ -37,8 +37,8 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
     /^koffi/,
     [
       'engine/operations/nvml.ts',
-      'engine/media/sandbox.mjs',
-      'engine/media/shared-memory.ts',
+      'engine/media/process/sandbox.mjs',
+      'engine/media/process/shared-memory.ts',
       'models/tensor-float-32.ts',
       'shared/process/',
     ],

@@ -4,7 +4,7 @@ import type { AudioSpan, SeparationOptions } from '../../shared/separation-optio
 import type { Found, ModelDescription, Span } from '../../models/model.ts'
 import { chunkCount, type ChunkPlan } from './chunks.ts'
 import { findingOf, MATCH_LEAST, softenedDb } from './findings.ts'
-import type { Mixture } from '../media/mixture.ts'
+import type { Mixture } from '../media/read/mixture.ts'
 import type { Stored } from './outputs.ts'
 
 /** Chunks whose scores are logged one by one. */

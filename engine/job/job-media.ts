@@ -1,8 +1,8 @@
 /** A job's access to files and the network: a simulation replaces it. */
 
 import { rm } from 'node:fs/promises'
-import { fetchPublicSource, fetchSource } from '../media/source.ts'
-import { uploadOutput } from '../media/upload.ts'
+import { fetchPublicSource, fetchSource } from '../media/read/source.ts'
+import { uploadOutput } from '../media/write/upload.ts'
 import { Outputs, type OutputsOptions } from './outputs.ts'
 import { makeJobFolder } from './scratch.ts'
 

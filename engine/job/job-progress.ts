@@ -1,7 +1,7 @@
 /** How far a job is: as far as the slower of its sound and its picture. */
 
 import type { Progress } from '../../shared/messages.ts'
-import type { PictureProgress } from '../media/picture-progress.ts'
+import type { PictureProgress } from '../media/write/picture-progress.ts'
 
 /** The rest is for the upload. */
 const PROGRESS_MAX = 0.99

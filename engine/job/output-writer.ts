@@ -8,7 +8,7 @@ import {
   type EncodedFile,
   type Encoder,
   type EncoderOptions,
-} from '../media/encode.ts'
+} from '../media/write/encode.ts'
 import { SampleFile } from '../media/sample-file.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 

@@ -6,14 +6,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/messages.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
-import type { EncodedFile, EncoderOptions } from '../media/encode.ts'
+import type { EncodedFile, EncoderOptions } from '../media/write/encode.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
 import { OutputWriter } from './output-writer.ts'
 import { Peaks } from './peaks.ts'
-import type { PictureProgress } from '../media/picture-progress.ts'
-import type { PreparedVideo } from '../media/prepare-video.ts'
-import { VideoProcess } from '../media/video-process.ts'
+import type { PictureProgress } from '../media/write/picture-progress.ts'
+import type { PreparedVideo } from '../media/write/prepare-video.ts'
+import { VideoProcess } from '../media/process/video-process.ts'
 
 export interface OutputsOptions {
   /** Outputs to write. */

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Download, Page } from 'playwright-core'
-import { openMixture } from '../../engine/media/decode.ts'
+import { openMixture } from '../../engine/media/read/decode.ts'
 import { anyChromium, launchBrowser } from '../harness/browser.ts'
 import {
   assertAccessible,

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { LimitedProcess } from '../../engine/media/limited-process.ts'
+import { LimitedProcess } from '../../engine/media/process/limited-process.ts'
 import { fc } from '../support/property.ts'
 import {
   stateDictPickle,

@@ -12,8 +12,8 @@ import {
   type AVColorTransferCharacteristic,
 } from 'node-av/constants'
 import { Codec, CodecContext, Frame } from 'node-av/lib'
-import { isVideo, pixelAspectOf } from '../../engine/media/open-media.ts'
-import { PacketReader } from '../../engine/media/packet-reader.ts'
+import { isVideo, pixelAspectOf } from '../../engine/media/read/open-media.ts'
+import { PacketReader } from '../../engine/media/read/packet-reader.ts'
 
 export interface FirstPicture {
   width: number

@@ -1,7 +1,7 @@
 /** Gives work that never ends to a `LimitedProcess`, whose id it prints. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LimitedProcess } from '../../engine/media/limited-process.ts'
+import { LimitedProcess } from '../../engine/media/process/limited-process.ts'
 import type { LimitedTask } from './limited-program.ts'
 
 const PROGRAM = new URL('limited-program.ts', import.meta.url)

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants'
 import { avGetCodecName, Codec, CodecContext, Frame } from 'node-av/lib'
-import { isVideo, startSecondsOf } from '../../engine/media/open-media.ts'
-import { PacketReader } from '../../engine/media/packet-reader.ts'
+import { isVideo, startSecondsOf } from '../../engine/media/read/open-media.ts'
+import { PacketReader } from '../../engine/media/read/packet-reader.ts'
 import { chirp, noise } from '../harness/signals.ts'
 
 /** A chirp, and in it one loud burst of noise of 5 ms. */

@@ -4,7 +4,7 @@ import {
   sandboxProblem,
   sandboxSupport,
   type SandboxSupport,
-} from '../../../../engine/media/sandbox-support.ts'
+} from '../../../../engine/media/process/sandbox-support.ts'
 import type { Context } from '../context.ts'
 import { fine, type Finding, warning } from '../finding.ts'
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { COVER_BYTES_MAX, type Cover } from '../../../../engine/media/cover.ts'
-import { openMixture } from '../../../../engine/media/decode.ts'
-import { createEncoder, type EncoderOptions } from '../../../../engine/media/encode.ts'
+import { COVER_BYTES_MAX, type Cover } from '../../../../engine/media/read/cover.ts'
+import { openMixture } from '../../../../engine/media/read/decode.ts'
+import { createEncoder, type EncoderOptions } from '../../../../engine/media/write/encode.ts'
 import { noise } from '../../../harness/signals.ts'
 import { mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
-import { openMixture } from '../../../../engine/media/decode.ts'
+import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { chirp, noise, sine } from '../../../harness/signals.ts'
 import { wavBytes } from '../../../harness/wav.ts'
 import { assertClose } from '../../../harness/assert-close.ts'

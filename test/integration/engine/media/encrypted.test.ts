@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { openMixture } from '../../../../engine/media/decode.ts'
-import { measureSound } from '../../../../engine/media/measure.ts'
+import { openMixture } from '../../../../engine/media/read/decode.ts'
+import { measureSound } from '../../../../engine/media/read/measure.ts'
 import { noise } from '../../../harness/signals.ts'
 import { mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { LimitedProcess, LimitError } from '../../../../engine/media/limited-process.ts'
+import { LimitedProcess, LimitError } from '../../../../engine/media/process/limited-process.ts'
 import type { LimitedTask } from '../../../support/limited-program.ts'
 
 const PROGRAM = new URL('../../../support/limited-program.ts', import.meta.url)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { mixtureOf } from '../../../../engine/media/decode.ts'
-import { measureSound, secondsOf } from '../../../../engine/media/measure.ts'
-import { openSound } from '../../../../engine/media/open-sound.ts'
+import { mixtureOf } from '../../../../engine/media/read/decode.ts'
+import { measureSound, secondsOf } from '../../../../engine/media/read/measure.ts'
+import { openSound } from '../../../../engine/media/read/open-sound.ts'
 import { chirp, noise, sine } from '../../../harness/signals.ts'
 import { wavBytes } from '../../../harness/wav.ts'
 import {

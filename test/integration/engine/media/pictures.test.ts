@@ -34,9 +34,9 @@ import {
   type AVColorSpace,
 } from 'node-av/constants'
 import { type CodecContext, type Frame, Rational } from 'node-av/lib'
-import { createEncoder } from '../../../../engine/media/encode.ts'
-import { muxVideo } from '../../../../engine/media/mux-video.ts'
-import { prepareVideo } from '../../../../engine/media/prepare-video.ts'
+import { createEncoder } from '../../../../engine/media/write/encode.ts'
+import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
+import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
 import { firstPicture, yuvOf } from '../../../support/first-picture.ts'
 import type { VideoTrack } from '../../../harness/make-media.ts'
 import { noise } from '../../../harness/signals.ts'

@@ -10,7 +10,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { LimitedProcess } from '../../../../engine/media/limited-process.ts'
+import { LimitedProcess } from '../../../../engine/media/process/limited-process.ts'
 import type { Escape } from '../../../support/escaping-program.ts'
 
 const PROGRAM = new URL('../../../support/escaping-program.ts', import.meta.url)

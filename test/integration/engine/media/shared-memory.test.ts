@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { ftruncateSync, writevSync, writeSync } from 'node:fs'
 import { test } from 'node:test'
-import { SharedMemory } from '../../../../engine/media/shared-memory.ts'
+import { SharedMemory } from '../../../../engine/media/process/shared-memory.ts'
 
 test('what is written comes back, as many planes as were written', () => {
   const memory = new SharedMemory()

@@ -10,7 +10,7 @@ import {
   fetchPublicSource,
   fetchSource,
   SourceUnavailableError,
-} from '../../../../engine/media/source.ts'
+} from '../../../../engine/media/read/source.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { serve } from '../../../harness/serve.ts'
 

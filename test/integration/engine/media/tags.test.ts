@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openMixture } from '../../../../engine/media/decode.ts'
-import { createEncoder, type EncoderOptions } from '../../../../engine/media/encode.ts'
-import { TAG_CHARACTERS_MAX, type Tags } from '../../../../engine/media/tags.ts'
+import { openMixture } from '../../../../engine/media/read/decode.ts'
+import { createEncoder, type EncoderOptions } from '../../../../engine/media/write/encode.ts'
+import { TAG_CHARACTERS_MAX, type Tags } from '../../../../engine/media/read/tags.ts'
 import { noise } from '../../../harness/signals.ts'
 import { mediaFolder, NO_LIMITS } from './read-sound.ts'
 

@@ -8,9 +8,9 @@ import {
   AV_DISPOSITION_DEFAULT,
   AV_DISPOSITION_VISUAL_IMPAIRED,
 } from 'node-av/constants'
-import { openMixture } from '../../../../engine/media/decode.ts'
-import { measureSound } from '../../../../engine/media/measure.ts'
-import { SoundProcesses } from '../../../../engine/media/sound-process.ts'
+import { openMixture } from '../../../../engine/media/read/decode.ts'
+import { measureSound } from '../../../../engine/media/read/measure.ts'
+import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
 import { assertClose } from '../../../harness/assert-close.ts'
 import type { AudioTrack } from '../../../harness/make-media.ts'
 import { noise } from '../../../harness/signals.ts'

@@ -8,7 +8,7 @@ import {
   UploadUnavailableError,
   uploadOutput,
   UploadRefusedError,
-} from '../../../../engine/media/upload.ts'
+} from '../../../../engine/media/write/upload.ts'
 import { serve } from '../../../harness/serve.ts'
 
 const BYTES = Buffer.alloc(5_000_000, 'winnow')

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createEncoder } from '../../../../engine/media/encode.ts'
-import { TAG_CHARACTERS_MAX } from '../../../../engine/media/tags.ts'
+import { createEncoder } from '../../../../engine/media/write/encode.ts'
+import { TAG_CHARACTERS_MAX } from '../../../../engine/media/read/tags.ts'
 import { isOwnOutput } from '../../../../scripts/cli/separate/own-outputs.ts'
 import { examplePath } from '../../../harness/examples.ts'
 import { noise } from '../../../harness/signals.ts'

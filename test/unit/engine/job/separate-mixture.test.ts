@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Mixture } from '../../../../engine/media/mixture.ts'
+import type { Mixture } from '../../../../engine/media/read/mixture.ts'
 import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
 import { LaneSpans } from '../../../../engine/job/lane-spans.ts'
 import { chunkSpans, headsAtOnce, separateChunk } from '../../../../engine/job/separate-chunk.ts'

@@ -9,7 +9,7 @@ import {
   type AVCodecID,
 } from 'node-av/constants'
 import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
-import { check } from './ffmpeg.ts'
+import { check } from '../ffmpeg.ts'
 import { isRead, openInput } from './open-media.ts'
 
 /** In pixels. */

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
 import { CodecContext, Dictionary, Frame, type Stream } from 'node-av/lib'
-import { check } from './ffmpeg.ts'
+import { check } from '../ffmpeg.ts'
 import { assertSupported, type Media } from './open-media.ts'
 import { StreamPackets } from './stream-packets.ts'
 

@@ -20,10 +20,10 @@ import {
   type AVCodecID,
 } from 'node-av/constants'
 import { Codec, Dictionary, FormatContext, Packet, type Rational, type Stream } from 'node-av/lib'
-import { ServiceError } from '../../shared/errors.ts'
+import { ServiceError } from '../../../shared/errors.ts'
 import { contentName } from './content-name.ts'
 import { assertNotEncrypted } from './encryption.ts'
-import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from './ffmpeg.ts'
+import { assertInMemory, CallError, isDiskFull, isOutOfMemory, reason } from '../ffmpeg.ts'
 import type { ByteRange } from './joined-files.ts'
 import { isRifx, swapBytes } from './rifx.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'

@@ -1,10 +1,10 @@
 /** All work on a job's pictures, in a limited process of its own. */
 
-import type { EncodedFile } from './encode.ts'
+import type { EncodedFile } from '../write/encode.ts'
 import { LimitedProcess, type ProcessLimits } from './limited-process.ts'
-import type { MuxOptions } from './mux-video.ts'
-import type { PictureProgress } from './picture-progress.ts'
-import type { PreparedVideo, VideoOptions } from './prepare-video.ts'
+import type { MuxOptions } from '../write/mux-video.ts'
+import type { PictureProgress } from '../write/picture-progress.ts'
+import type { PreparedVideo, VideoOptions } from '../write/prepare-video.ts'
 
 /** The model and the sound go first. */
 export const VIDEO_LIMITS: ProcessLimits = { bytesMax: 2 ** 31, secondsMax: 7_200, niceness: 5 }

@@ -14,7 +14,7 @@ import {
   type AVCodecID,
 } from 'node-av/constants'
 import type { Packet, Stream } from 'node-av/lib'
-import { ServiceError } from '../../shared/errors.ts'
+import { ServiceError } from '../../../shared/errors.ts'
 import type { Media } from './open-media.ts'
 import { statedRate } from './frame-rate.ts'
 import { openFollowing, openSound, type OpenSound } from './open-sound.ts'

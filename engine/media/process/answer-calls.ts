@@ -1,7 +1,7 @@
 /** The other side of `limited-process.ts`: answers its calls, and ends with it. */
 
-import { ServiceError } from '../../shared/errors.ts'
-import { isDiskFull, isOutOfMemory } from './ffmpeg.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { isDiskFull, isOutOfMemory } from '../ffmpeg.ts'
 import type { ErrorReport, ProcessAnswer, ProcessCall } from './limited-process.ts'
 
 /** Answers every call with what `work` resolves with or throws, and passes on what it reports. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PictureCounter, type PictureProgress } from '../../../../engine/media/picture-progress.ts'
+import {
+  PictureCounter,
+  type PictureProgress,
+} from '../../../../../engine/media/write/picture-progress.ts'
 
 /** Each packet takes 250 ms. */
 function count(packets: number, read = packets): PictureProgress[] {

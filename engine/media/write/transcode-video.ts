@@ -26,10 +26,10 @@ import {
   Rational,
   type Stream,
 } from 'node-av/lib'
-import { check } from './ffmpeg.ts'
-import type { ByteRange } from './joined-files.ts'
-import { isVideo, pixelAspectOf } from './open-media.ts'
-import { PacketReader } from './packet-reader.ts'
+import { check } from '../ffmpeg.ts'
+import type { ByteRange } from '../read/joined-files.ts'
+import { isVideo, pixelAspectOf } from '../read/open-media.ts'
+import { PacketReader } from '../read/packet-reader.ts'
 import { formOf, PictureConverter, type PictureForm } from './picture-converter.ts'
 
 export interface TranscodeOptions {

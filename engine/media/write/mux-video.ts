@@ -4,9 +4,9 @@ import { stat } from 'node:fs/promises'
 import { AV_CODEC_ID_HEVC } from 'node-av/constants'
 import { Dictionary, FormatContext, Packet, type Stream } from 'node-av/lib'
 import type { EncodedFile } from './encode.ts'
-import { check } from './ffmpeg.ts'
-import { isAudio, isVideo, pixelAspectOf } from './open-media.ts'
-import { PacketReader } from './packet-reader.ts'
+import { check } from '../ffmpeg.ts'
+import { isAudio, isVideo, pixelAspectOf } from '../read/open-media.ts'
+import { PacketReader } from '../read/packet-reader.ts'
 import type { PreparedVideo } from './prepare-video.ts'
 
 export interface MuxOptions {

@@ -2,12 +2,12 @@
 
 import { writevSync } from 'node:fs'
 import { answerCalls } from './answer-calls.ts'
-import { mixtureOf, openMixture } from './decode.ts'
-import { isLfeFull } from './lfe-range.ts'
-import type { Mixture, MixtureLimits } from './mixture.ts'
+import { mixtureOf, openMixture } from '../read/decode.ts'
+import { isLfeFull } from '../read/lfe-range.ts'
+import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { MEMORY } from './limited-process.ts'
-import { secondsOf } from './measure.ts'
-import { openSound, type OpenSound } from './open-sound.ts'
+import { secondsOf } from '../read/measure.ts'
+import { openSound, type OpenSound } from '../read/open-sound.ts'
 import type { MeasuredPart, MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
 
 /** Functions can't be sent. */

@@ -18,9 +18,9 @@ import {
   Rational,
   type Stream,
 } from 'node-av/lib'
-import { addCoverStream, type Cover, writeCover } from './cover.ts'
-import { check } from './ffmpeg.ts'
-import type { FileTags } from './tags.ts'
+import { addCoverStream, type Cover, writeCover } from '../read/cover.ts'
+import { check } from '../ffmpeg.ts'
+import type { FileTags } from '../read/tags.ts'
 
 export interface AudioFileFormat {
   /** FFmpeg's names. */

@@ -10,9 +10,9 @@ import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AVERROR_ENOSPC } from 'node-av/constants'
-import { type ErrorCode, ServiceError } from '../../shared/errors.ts'
-import { COLLECT_LESS_OFTEN } from '../garbage-collection.ts'
-import { CallError } from './ffmpeg.ts'
+import { type ErrorCode, ServiceError } from '../../../shared/errors.ts'
+import { COLLECT_LESS_OFTEN } from '../../garbage-collection.ts'
+import { CallError } from '../ffmpeg.ts'
 import { SANDBOX } from './sandbox-support.ts'
 
 export interface ProcessLimits {
@@ -193,7 +193,7 @@ function startLimited(
 
 /** Node, the system's libraries, and the sources and packages that a program imports. */
 function programFiles(program: string): string[] {
-  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
   const sources = ['engine', 'shared', 'node_modules', 'package.json', 'tsconfig.json']
   return [
     ...[process.execPath, '/usr', '/lib', '/lib64', '/etc/ld.so.cache', '/dev/null'],

@@ -1,8 +1,8 @@
 /** Runs in the process of `video-process.ts`. */
 
 import { answerCalls } from './answer-calls.ts'
-import { muxVideo } from './mux-video.ts'
-import { prepareVideo } from './prepare-video.ts'
+import { muxVideo } from '../write/mux-video.ts'
+import { prepareVideo } from '../write/prepare-video.ts'
 import type { VideoTask } from './video-process.ts'
 
 answerCalls<VideoTask>((task, report) =>

@@ -2,7 +2,7 @@
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import { FormatContext, Packet, type Stream } from 'node-av/lib'
-import { check } from './ffmpeg.ts'
+import { check } from '../ffmpeg.ts'
 import { MediaClock } from './media-clock.ts'
 import type { ByteRange } from './joined-files.ts'
 import { isAudio, openInput, readOnly } from './open-media.ts'

@@ -14,10 +14,10 @@ import {
   type AVCodecID,
 } from 'node-av/constants'
 import { avGetCodecName } from 'node-av/lib'
-import { lengthOfPart } from './decode.ts'
-import { type ByteRange, joinedFiles } from './joined-files.ts'
-import { isVideo, startSecondsOf } from './open-media.ts'
-import { PacketReader } from './packet-reader.ts'
+import { lengthOfPart } from '../read/decode.ts'
+import { type ByteRange, joinedFiles } from '../read/joined-files.ts'
+import { isVideo, startSecondsOf } from '../read/open-media.ts'
+import { PacketReader } from '../read/packet-reader.ts'
 import { PictureCounter, type PictureProgress } from './picture-progress.ts'
 import { transcodeVideo, type VideoPart } from './transcode-video.ts'
 

@@ -3,7 +3,7 @@
  * AAC keeps of an LFE what is below some 300 Hz.
  */
 
-import { lfeChannelOf } from './channel-layout.ts'
+import { lfeChannelOf } from '../channel-layout.ts'
 import type { Mixture } from './mixture.ts'
 
 /** Above what AAC keeps at 48 kHz, which is 12 of 1,024 lines. */

@@ -2,22 +2,22 @@
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { FILE_HEADER } from '../../shared/hand-over.ts'
+import { FILE_HEADER } from '../../../shared/hand-over.ts'
 import {
   isTemporaryStatus,
   request,
   type Answer,
   type RequestOptions,
-} from '../../shared/http/http-request.ts'
-import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
-import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
+} from '../../../shared/http/http-request.ts'
+import { FILE_BYTES_AHEAD } from '../../../shared/http/save-body.ts'
+import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../../shared/output-places.ts'
 import {
   LONG_RETRY_POLICY,
   TransientError,
   waitsOf,
   withRetries,
   type RetryPolicy,
-} from './retry.ts'
+} from '../retry.ts'
 
 export interface UploadOptions {
   url: string

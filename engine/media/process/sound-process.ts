@@ -3,9 +3,9 @@
  * an index of gigabytes. One that is done waits, warm, for the next file.
  */
 
-import type { Mixture, MixtureLimits } from './mixture.ts'
+import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
-import { invalidMedia } from './open-media.ts'
+import { invalidMedia } from '../read/open-media.ts'
 import { SharedMemory } from './shared-memory.ts'
 
 /** About 150 MB of it are the process's own. */

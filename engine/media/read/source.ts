@@ -4,12 +4,12 @@
 
 import { rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ServiceError } from '../../shared/errors.ts'
-import { COPY_NAME, FOLDER_HEADER } from '../../shared/hand-over.ts'
-import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
-import { FetchFailedError, type PublicFetch } from '../../shared/http/public-fetch.ts'
-import { saveBody } from '../../shared/http/save-body.ts'
-import { TransientError, RETRY_POLICY, waitsOf, withRetries, type RetryPolicy } from './retry.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { COPY_NAME, FOLDER_HEADER } from '../../../shared/hand-over.ts'
+import { isTemporaryStatus, request } from '../../../shared/http/http-request.ts'
+import { FetchFailedError, type PublicFetch } from '../../../shared/http/public-fetch.ts'
+import { saveBody } from '../../../shared/http/save-body.ts'
+import { TransientError, RETRY_POLICY, waitsOf, withRetries, type RetryPolicy } from '../retry.ts'
 
 export interface SourceOptions {
   url: string

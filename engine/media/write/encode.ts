@@ -11,13 +11,13 @@ import {
   type AVSampleFormat,
 } from 'node-av/constants'
 import type { ChannelLayout } from 'node-av/lib'
-import { OUTPUT_MARK } from '../../shared/output-mark.ts'
+import { OUTPUT_MARK } from '../../../shared/output-mark.ts'
 import { AudioFile, type AudioFileFormat } from './audio-file.ts'
-import { BlockMaker } from './block-maker.ts'
-import { layoutInFile, layoutOfMask, mixedDown, type SoundFormat } from './channel-layout.ts'
-import type { Cover } from './cover.ts'
-import { frameOf } from './planar-frame.ts'
-import type { FileTags, Tags } from './tags.ts'
+import { BlockMaker } from '../block-maker.ts'
+import { layoutInFile, layoutOfMask, mixedDown, type SoundFormat } from '../channel-layout.ts'
+import type { Cover } from '../read/cover.ts'
+import { frameOf } from '../planar-frame.ts'
+import type { FileTags, Tags } from '../read/tags.ts'
 
 export interface EncoderOptions {
   /** `aac` is the sound track of a video, as an M4A file. */

@@ -1,6 +1,6 @@
 /** Opens the sound of a local file, to be measured, decoded, or one after the other. */
 
-import { ServiceError } from '../../shared/errors.ts'
+import { ServiceError } from '../../../shared/errors.ts'
 import { FrameReader } from './frame-reader.ts'
 import { type ByteRange, joinedFiles } from './joined-files.ts'
 import { type Media, openMedia, type OpenOptions, refusalOf } from './open-media.ts'

@@ -17,7 +17,7 @@ import {
   type AVPixelFormat,
 } from 'node-av/constants'
 import { avGetPixFmtName, Frame, SoftwareScaleContext } from 'node-av/lib'
-import { check } from './ffmpeg.ts'
+import { check } from '../ffmpeg.ts'
 
 /** The form of all pictures of a video: 8 bits in 4:2:0, of limited range. */
 export interface PictureForm {
