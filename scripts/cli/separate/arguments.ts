@@ -5,6 +5,7 @@ import { Value } from 'typebox/value'
 import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
 import type { Submission } from '../../../clients/typescript/node.ts'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
+import { isDeeperThan } from '../../../gateway/api/json-text.ts'
 import { called } from '../command-name.ts'
 import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
 import { readAccess, SERVICE, type Access, type Environment } from '../service-access.ts'
@@ -243,7 +244,7 @@ function readSpan(text: string, include: boolean): AudioSpan {
 
 function readWebhook(values: Values): Omit<Submission, 'input'> {
   const { webhook, 'webhook-secret': secret, metadata } = values
-  if (webhook !== undefined && !/^https?:\/\/./i.test(webhook)) {
+  if (webhook !== undefined && !(/^https?:/i.test(webhook) && URL.canParse(webhook))) {
     throw new UsageError(`--webhook takes an https URL, not "${webhook}"`)
   }
   const { webhookSecretCharactersMin: least, webhookSecretCharactersMax: most } = LIMITS
@@ -259,10 +260,15 @@ function readWebhook(values: Values): Omit<Submission, 'input'> {
 
 function readObject(text: string): Record<string, unknown> {
   const value = parseJson(text)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
   }
-  throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
+  const { metadataBytesMax: bytesMax, metadataDepthMax: depthMax } = LIMITS
+  const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > bytesMax
+  if (isTooLarge || isDeeperThan(depthMax, value)) {
+    throw new UsageError(`--metadata takes up to ${bytesMax} bytes and ${depthMax} levels of JSON`)
+  }
+  return value as Record<string, unknown>
 }
 
 function parseJson(text: string): unknown {

@@ -223,7 +223,13 @@ test('a wrong command line exits with 2 and says what is right, before any call'
     [[song, 'x', '--no-span', 'a-b'], /START-END/],
     [[song, 'x', '--metadata', '{'], /JSON/],
     [[song, 'x', '--metadata', '[]'], /JSON object/],
+    [
+      [song, 'x', '--metadata', `{"a":"${'x'.repeat(16_384)}"}`],
+      '--metadata takes up to 16384 bytes and 32 levels of JSON',
+    ],
+    [[song, 'x', '--metadata', `{"a":${'['.repeat(32)}${']'.repeat(32)}}`], /^--metadata .*levels/],
     [[song, 'x', '--webhook', 'x.test'], /https/],
+    [[song, 'x', '--webhook', 'https://a b'], /https/],
     [[song, 'x', '--webhook-secret', 'short'], '--webhook-secret takes 16 to 256 characters'],
     [[song, 'x', '--url', 'ftp://x'], /http/],
   ]
