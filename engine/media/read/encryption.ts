@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { AV_PKT_DATA_ENCRYPTION_INFO, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
 import type { FormatContext, Packet, Stream } from 'node-av/lib'
 import { ServiceError } from '../../../shared/errors.ts'
-import { transportPackets } from '../transport-stream.ts'
+import { transportPackets } from './transport-stream.ts'
 
 /** Bytes of a file in which marks of encryption are looked for. */
 const SEARCHED_BYTES_MAX = 4 * 2 ** 20

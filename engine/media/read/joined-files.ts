@@ -6,7 +6,7 @@
 
 import { open, type FileHandle } from 'node:fs/promises'
 import { ServiceError } from '../../../shared/errors.ts'
-import { mayBeTransportStream, programmeChange } from '../transport-stream.ts'
+import { mayBeTransportStream, programmeChange } from './transport-stream.ts'
 
 /** Bytes of a file from `start` up to, without, `end`. */
 export interface ByteRange {
