@@ -40,9 +40,9 @@ import { ensureFirstApiKey } from './accounts/first-key.ts'
 import { assertSameSecrets, readSecrets } from './secrets.ts'
 import { claimMedia } from './operations/installation.ts'
 import { isPostgres } from './store/database.ts'
-import { holdDataFolder } from './store/data-folder.ts'
+import { holdDataFolder } from './store/driver/data-folder.ts'
 import { keepInstallation } from './store/installation.ts'
-import { openDatabase } from './store/open.ts'
+import { openDatabase } from './store/driver/open.ts'
 import { createUrlChecks } from './requests/url-checks.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */

@@ -34,7 +34,7 @@ import { addChange, listChanges, type NewChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { deletePageSessionsOf } from '../store/page-sessions.ts'
 import { credit } from '../store/ledger.ts'
-import type { AccountRow, ApiKeyRow, ChangeRow } from '../store/tables.ts'
+import type { AccountRow, ApiKeyRow, ChangeRow } from '../store/schema/tables.ts'
 
 export type AccountDeps = Pick<Deps, 'store' | 'clock'>
 

@@ -7,7 +7,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { KeyUses } from './key-uses.ts'
 import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
-import type { ApiKeyRow } from '../store/tables.ts'
+import type { ApiKeyRow } from '../store/schema/tables.ts'
 
 export const SCOPES = ['models:read', 'files:write', 'files:read', 'audio:separate'] as const
 

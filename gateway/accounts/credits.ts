@@ -15,7 +15,7 @@ import {
   reservedFor,
 } from '../store/ledger.ts'
 import { promptsOfRow } from '../store/requests.ts'
-import type { AccountRow, RequestRow } from '../store/tables.ts'
+import type { AccountRow, RequestRow } from '../store/schema/tables.ts'
 
 type Priced = Pick<RequestRow, 'prompt' | 'options'>
 type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>

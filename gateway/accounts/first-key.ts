@@ -7,7 +7,7 @@ import { DEFAULT_ACCOUNT, ensureAccount } from '../store/accounts.ts'
 import { findApiKeys, hasApiKeys, putApiKey, updateApiKey } from '../store/api-keys.ts'
 import { addChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
-import type { ChangeRow } from '../store/tables.ts'
+import type { ChangeRow } from '../store/schema/tables.ts'
 import { BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES } from './auth.ts'
 
 interface FirstKeyOptions {

@@ -5,7 +5,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { isValid } from './auth.ts'
 import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
-import type { ApiKeyRow } from '../store/tables.ts'
+import type { ApiKeyRow } from '../store/schema/tables.ts'
 
 /** All streams of one key share one database query in this time. */
 const FRESH_MS = 1_000

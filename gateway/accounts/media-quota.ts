@@ -11,7 +11,7 @@ import { heldMedia, type HeldMedia } from '../store/accounts.ts'
 import { oneAtATime, type Store } from '../store/database.ts'
 import { otherFiles } from '../store/files.ts'
 import { setMediaBytes } from '../store/requests.ts'
-import type { FileRow, RequestRow } from '../store/tables.ts'
+import type { FileRow, RequestRow } from '../store/schema/tables.ts'
 
 type QuotaDeps = Pick<Deps, 'clock' | 'config'>
 

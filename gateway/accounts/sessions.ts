@@ -12,7 +12,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { inTransaction } from '../store/database.ts'
 import { deletePageSession, findPageSession, putPageSession } from '../store/page-sessions.ts'
-import type { ApiKeyRow } from '../store/tables.ts'
+import type { ApiKeyRow } from '../store/schema/tables.ts'
 import { admit, assertScope, hashApiKey, isSameSecret, isValid, type AuthDeps } from './auth.ts'
 
 type SessionDeps = Pick<Deps, 'store' | 'clock'>

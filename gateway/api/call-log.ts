@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { ErrorCode, ServiceError } from '../../shared/errors.ts'
 import { matchesCidrs } from '../../shared/http/public-address.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import type { ApiKeyRow } from '../store/tables.ts'
+import type { ApiKeyRow } from '../store/schema/tables.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

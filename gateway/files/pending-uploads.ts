@@ -10,7 +10,7 @@ import type { Bucket, MediaStore, PendingUpload } from '../media-store/media-sto
 import type { Store } from '../store/database.ts'
 import { findFile, hasMedia, markFileUploaded } from '../store/files.ts'
 import { inputKey, ownerOf } from '../store/retention.ts'
-import type { FileRow } from '../store/tables.ts'
+import type { FileRow } from '../store/schema/tables.ts'
 
 interface PendingUploadDeps {
   store: Store

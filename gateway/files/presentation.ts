@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { keptUntil } from './times.ts'
 import { fileStatus } from '../store/files.ts'
 import { inputKey } from '../store/retention.ts'
-import type { FileRow } from '../store/tables.ts'
+import type { FileRow } from '../store/schema/tables.ts'
 
 export async function presentCreatedFile(
   file: FileRow,

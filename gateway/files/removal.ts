@@ -11,7 +11,7 @@ import {
   settleRemovals,
   type Undeleted,
 } from '../store/retention.ts'
-import type { FileRow } from '../store/tables.ts'
+import type { FileRow } from '../store/schema/tables.ts'
 
 type RemovalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log'>
 

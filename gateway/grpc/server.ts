@@ -54,7 +54,7 @@ import {
 import { separate } from '../requests/separate.ts'
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
-import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
+import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 import { hungUp, submit } from '../requests/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
 

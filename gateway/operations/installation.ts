@@ -7,7 +7,7 @@ import { StartError } from '../../shared/process/lifecycle.ts'
 import { OWNER_KEY, type MediaStore } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
 import { setMediaPlace } from '../store/installation.ts'
-import type { InstallationRow } from '../store/tables.ts'
+import type { InstallationRow } from '../store/schema/tables.ts'
 
 /**
  * Marks the place of the media as this installation's, where it is nobody's yet.

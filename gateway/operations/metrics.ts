@@ -6,7 +6,7 @@
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'
 import { MetricSet } from '../../shared/telemetry/metrics.ts'
-import type { DeliveryState, RequestRow } from '../store/tables.ts'
+import type { DeliveryState, RequestRow } from '../store/schema/tables.ts'
 
 export class Metrics {
   readonly #set = new MetricSet()

@@ -3,7 +3,7 @@
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
 import { differenceOf } from '../requests/held-models.ts'
-import { isOfFullDisk, probeWrite } from '../store/write-probe.ts'
+import { isOfFullDisk, probeWrite } from '../store/driver/write-probe.ts'
 
 type ReadinessDeps = Pick<
   Deps,

@@ -11,7 +11,7 @@ import { Loop } from '../loop.ts'
 import { accountsToClose } from '../store/accounts.ts'
 import { listFiles } from '../store/files.ts'
 import { listOpen, listRequests } from '../store/requests.ts'
-import type { AccountRow } from '../store/tables.ts'
+import type { AccountRow } from '../store/schema/tables.ts'
 import { remove, stop } from './separations.ts'
 
 const EVERY_MS = 10_000

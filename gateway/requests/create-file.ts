@@ -8,7 +8,7 @@ import { checkCreateFile } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
 import { inTransaction } from '../store/database.ts'
 import { insertFile } from '../store/files.ts'
-import type { FileRow } from '../store/tables.ts'
+import type { FileRow } from '../store/schema/tables.ts'
 
 /**
  * @param body of endpoint 3

@@ -4,7 +4,7 @@ import type { DeadLetter } from '../../shared/broker/broker.ts'
 import type { Deps } from '../deps.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
 import { findRequest } from '../store/requests.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 
 type LetterDeps = FinishDeps & Pick<Deps, 'log'>
 

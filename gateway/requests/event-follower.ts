@@ -25,7 +25,7 @@ import {
   startAttempt,
 } from '../store/requests.ts'
 import { giveUpLateOutputs, giveUpOtherPlaces } from '../store/retention.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 
 type FollowerDeps = MediaPresenter &
   Pick<

@@ -9,7 +9,7 @@ import { inTransaction, type Store } from '../store/database.ts'
 import { insertDelivery } from '../store/deliveries.ts'
 import { withdrawFromOutbox } from '../store/outbox.ts'
 import { findRequest, moveRequest, type Move } from '../store/requests.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { addUse } from '../store/usage.ts'
 import { newDelivery } from './webhook-event.ts'
 

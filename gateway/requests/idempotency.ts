@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts'
 import { encrypt, decrypt } from '../secrets.ts'
 import { findIdempotencyKey, takeIdempotencyKey } from '../store/idempotency-keys.ts'
 import type { Store } from '../store/database.ts'
-import type { IdempotencyKeyRow } from '../store/tables.ts'
+import type { IdempotencyKeyRow } from '../store/schema/tables.ts'
 
 const PARAM = 'Idempotency-Key'
 const KEY = /^[!-~]{1,255}$/

@@ -22,7 +22,7 @@ import {
 } from '../store/outbox.ts'
 import { findRequest, promptsOfRow, setJobSequence } from '../store/requests.ts'
 import { inputKey, outputKey } from '../store/retention.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 
 type PublisherDeps = FinishDeps &
   Pick<Deps, 'log'> & { broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'> }

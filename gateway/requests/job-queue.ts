@@ -3,7 +3,7 @@
 import type { JobQueue } from '../../shared/broker/broker.ts'
 import type { Store } from '../store/database.ts'
 import { accountsInBroker } from '../store/requests.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 
 type Waiting = Pick<RequestRow, 'request_id' | 'account_id' | 'attempts'>
 

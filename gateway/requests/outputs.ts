@@ -11,7 +11,7 @@ import {
 } from '../../shared/messages.ts'
 import { outputLabels, outputName } from '../../shared/prompt-slug.ts'
 import { promptsOfRow } from '../store/requests.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 
 export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
 

@@ -24,7 +24,7 @@ import {
 import { decrypt } from '../secrets.ts'
 import { promptsOfRow } from '../store/requests.ts'
 import { outputKey } from '../store/retention.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { findingsOf, outputFileName, outputLabel, outputsOf, storedPart } from './outputs.ts'
 
 /** The state of a request that is not in the database. */

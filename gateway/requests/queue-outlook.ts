@@ -8,7 +8,7 @@ import type { SeparationOptions } from '../../shared/separation-options.ts'
 import type { RequestFeed } from './request-feed.ts'
 import type { Store } from '../store/database.ts'
 import { lastCompleted, openRequests, type OpenRequest } from '../store/requests.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { secondsLeft, speedOf, type OpenWork, type Speed } from './time-left.ts'
 
 interface OutlookDeps {

@@ -8,7 +8,7 @@ import type { MediaPresenter } from './presenter.ts'
 import type { Store } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { findRequestToChange, moveRequest } from '../store/requests.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 
 type Released = Extract<Event, { type: 'released' }>
 

@@ -10,7 +10,7 @@ import { INTERRUPTIONS_MAX, interruptedTooOften } from './release-request.ts'
 import { inTransaction } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { listWithJobs, requeueRequest, UNFINISHED, type PageStart } from '../store/requests.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 
 type RescuerDeps = FinishDeps &

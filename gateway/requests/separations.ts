@@ -14,7 +14,7 @@ import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../a
 import { assertDeleted, removeMedia } from '../files/removal.ts'
 import { findRequest, listRequests, promptsOfRow } from '../store/requests.ts'
 import { deleteRequest, outputsKey } from '../store/retention.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { webhookStatusOf } from '../webhooks/delivery-status.ts'
 
 /** @throws ServiceError `NOT_FOUND` for a request that is not there or not the account's */

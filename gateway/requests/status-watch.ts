@@ -6,7 +6,7 @@ import type { RequestWatch } from './request-feed.ts'
 import type { QueueStatusResponse } from '../api/schemas.ts'
 import { findOwn, statusOf } from './separations.ts'
 import { readLogs } from '../store/request-logs.ts'
-import type { ApiKeyRow, RequestRow } from '../store/tables.ts'
+import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 
 /** A row is read so often unasked: what another gateway says of its changes may be lost. */
 const READ_EVERY_MS = 15_000

@@ -16,8 +16,8 @@ import { encrypt, type Keys } from '../secrets.ts'
 import { assertKept, checkSource, type CheckedSource, type SourceDeps } from './source.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { insertRequest } from '../store/requests.ts'
-import { inSharedTransaction } from '../store/shared-transaction.ts'
-import type { RequestRow } from '../store/tables.ts'
+import { inSharedTransaction } from '../store/driver/shared-transaction.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { newWebhookSecret } from '../webhooks/signature.ts'
 
 /** A client's submit. */

@@ -4,7 +4,7 @@ import { newId } from '../../shared/ids.ts'
 import { currentTraceParent } from '../../shared/telemetry/tracing.ts'
 import { failureOf, presentResult, type MediaPresenter } from './presenter.ts'
 import { MODEL_ID } from '../api/schemas.ts'
-import type { DeliveryRow, RequestRow } from '../store/tables.ts'
+import type { DeliveryRow, RequestRow } from '../store/schema/tables.ts'
 import type { SeparationCompletedEvent, SeparationFailedEvent } from '../api/webhook-schemas.ts'
 
 /** The delivery of a request that is COMPLETED or FAILED, due at once; null: it has no webhook. */

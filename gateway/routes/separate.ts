@@ -16,7 +16,7 @@ import {
 import type { Deps } from '../deps.ts'
 import { separate } from '../requests/separate.ts'
 import { resultOf } from '../requests/separations.ts'
-import type { RequestRow } from '../store/tables.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { hangUpOf, idempotencyHeader, submitLinks } from './submit.ts'
 
 const { file_id: _file, prompts: _prompts, ...formInput } = AudioSeparateInput.properties

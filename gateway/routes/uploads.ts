@@ -13,7 +13,7 @@ import { inTransaction, isPostgres, type Store } from '../store/database.ts'
 import { fileStatus, findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 import { inputKey, orphanOf, outputKey } from '../store/retention.ts'
-import type { FileRow } from '../store/tables.ts'
+import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 
 interface InputRoute {

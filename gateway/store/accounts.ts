@@ -3,7 +3,7 @@
 import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import { UNFINISHED } from './requests.ts'
-import type { AccountRow } from './tables.ts'
+import type { AccountRow } from './schema/tables.ts'
 
 /** The account of the first key, and of keys made for no other. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }

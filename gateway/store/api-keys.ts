@@ -3,7 +3,7 @@
 import { isId } from '../../shared/ids.ts'
 import { isPostgres, type Store } from './database.ts'
 import { deletePageSessionsOf } from './page-sessions.ts'
-import type { AccountRow, ApiKeyRow } from './tables.ts'
+import type { AccountRow, ApiKeyRow } from './schema/tables.ts'
 
 export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at'>
 

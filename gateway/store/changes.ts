@@ -2,7 +2,7 @@
 
 import { newId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
-import type { ChangeRow } from './tables.ts'
+import type { ChangeRow } from './schema/tables.ts'
 
 export type NewChange = Omit<ChangeRow, 'change_id' | 'details'> & {
   /** The values set, for people. */

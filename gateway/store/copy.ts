@@ -3,8 +3,8 @@
 import { sql } from 'kysely'
 import { ServiceError } from '../../shared/errors.ts'
 import { inTransaction, type Store } from './database.ts'
-import { readSchema } from './schema.ts'
-import type { Tables } from './tables.ts'
+import { readSchema } from './schema/schema.ts'
+import type { Tables } from './schema/tables.ts'
 
 /**
  * Every table: whether its rows are copied. Tables that others refer to come first. Gateways make

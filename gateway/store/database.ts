@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresAdapter, sql, type Kysely } from 'kysely'
-import type { Tables } from './tables.ts'
+import type { Tables } from './schema/tables.ts'
 
 /** The database; within `inTransaction`, that transaction. */
 export type Store = Kysely<Tables>

@@ -2,7 +2,7 @@
 
 import { sql, type Updateable } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
-import type { DeliveryRow, RequestRow, Tables } from './tables.ts'
+import type { DeliveryRow, RequestRow, Tables } from './schema/tables.ts'
 
 export type DeliveryChange = Updateable<Tables['deliveries']>
 export type DueDelivery = DeliveryRow & Pick<RequestRow, 'webhook_url' | 'webhook_secret'>

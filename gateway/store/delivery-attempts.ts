@@ -1,7 +1,7 @@
 /** The attempts of a webhook's delivery: when each was, and what came of it. */
 
 import type { Store } from './database.ts'
-import type { DeliveryAttemptRow } from './tables.ts'
+import type { DeliveryAttemptRow } from './schema/tables.ts'
 
 /** Attempts of one webhook; a redelivery adds ten at most. Older ones are dropped. */
 export const ATTEMPTS_KEPT_MAX = 30

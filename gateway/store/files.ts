@@ -2,7 +2,7 @@
 
 import { isId } from '../../shared/ids.ts'
 import { isPostgres, type Store } from './database.ts'
-import type { FileRow } from './tables.ts'
+import type { FileRow } from './schema/tables.ts'
 
 export type FileStatus = 'pending' | 'uploaded' | 'expired'
 

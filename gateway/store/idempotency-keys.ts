@@ -1,7 +1,7 @@
 /** The stored answers of submits with an Idempotency-Key. */
 
 import type { Store } from './database.ts'
-import type { IdempotencyKeyRow } from './tables.ts'
+import type { IdempotencyKeyRow } from './schema/tables.ts'
 
 /**
  * Takes the key for `row`; false when another submit holds it and has not expired. In the

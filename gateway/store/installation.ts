@@ -1,7 +1,7 @@
 /** Which installation the database is of, and where its media are. */
 
 import type { Store } from './database.ts'
-import type { InstallationRow } from './tables.ts'
+import type { InstallationRow } from './schema/tables.ts'
 
 const THIS = 'this'
 

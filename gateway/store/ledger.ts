@@ -7,7 +7,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Store } from './database.ts'
-import type { AccountRow, LedgerRow } from './tables.ts'
+import type { AccountRow, LedgerRow } from './schema/tables.ts'
 
 interface Entry {
   accountId: string

@@ -1,7 +1,7 @@
 /** Requests whose jobs are still to be handed to the broker; written with the request itself. */
 
 import { isPostgres, type Store } from './database.ts'
-import type { OutboxRow, RequestRow } from './tables.ts'
+import type { OutboxRow, RequestRow } from './schema/tables.ts'
 
 type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
 

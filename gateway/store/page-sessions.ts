@@ -1,7 +1,7 @@
 /** The playground's sessions, and the one-time codes that open them, as hashes of their secrets. */
 
 import type { Store } from './database.ts'
-import type { PageSessionRow } from './tables.ts'
+import type { PageSessionRow } from './schema/tables.ts'
 
 /** Rows of one key and kind; beyond it the oldest ends. */
 const ROWS_MAX = 100

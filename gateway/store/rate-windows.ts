@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { Store } from './database.ts'
-import type { RateWindowRow } from './tables.ts'
+import type { RateWindowRow } from './schema/tables.ts'
 
 interface Call {
   keyId: string

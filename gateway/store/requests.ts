@@ -6,7 +6,7 @@ import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
-import type { OutboxRow, RequestRow, Tables } from './tables.ts'
+import type { OutboxRow, RequestRow, Tables } from './schema/tables.ts'
 
 export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
 

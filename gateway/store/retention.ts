@@ -9,7 +9,7 @@ import { isPlace } from '../../shared/output-places.ts'
 import { inTransaction, isPostgres, type Store } from './database.ts'
 import { hasMedia } from './files.ts'
 import { UNFINISHED } from './requests.ts'
-import type { MediaRemovalRow, RequestRow, Tables } from './tables.ts'
+import type { MediaRemovalRow, RequestRow, Tables } from './schema/tables.ts'
 
 /** The tables whose rows refer to a request by its id, and are deleted with it. */
 const HANGING_ON_REQUESTS = [

@@ -1,7 +1,7 @@
 /** Counts the accounts' use by day. It outlives the records of requests. */
 
 import type { Store } from './database.ts'
-import type { UsageDayRow } from './tables.ts'
+import type { UsageDayRow } from './schema/tables.ts'
 
 /** Counts one ended request; call it in the transaction that ends it. */
 export async function addUse(store: Store, use: UsageDayRow): Promise<void> {

@@ -8,7 +8,7 @@ import type { DeliveryAttemptList, WebhookDeliveryStatus } from '../api/schemas.
 import type { Store } from '../store/database.ts'
 import { changeDelivery, findDelivery } from '../store/deliveries.ts'
 import { readAttempts } from '../store/delivery-attempts.ts'
-import type { DeliveryRow, RequestRow } from '../store/tables.ts'
+import type { DeliveryRow, RequestRow } from '../store/schema/tables.ts'
 
 /** Status before the first attempt. */
 const UNTRIED: WebhookDeliveryStatus = {

@@ -23,7 +23,7 @@ import {
   type DueDelivery,
 } from '../store/deliveries.ts'
 import { insertAttempt } from '../store/delivery-attempts.ts'
-import type { DeliveryAttemptRow, DeliveryRow, DeliveryState } from '../store/tables.ts'
+import type { DeliveryAttemptRow, DeliveryRow, DeliveryState } from '../store/schema/tables.ts'
 import { errorOf } from './outcome.ts'
 import { retryDelayMs } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'

@@ -1,10 +1,10 @@
-/** Works that share a transaction: gateway/store/shared-transaction.ts. */
+/** Works that share a transaction: gateway/store/driver/shared-transaction.ts. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inTransaction, type Store } from '../../gateway/store/database.ts'
 import { putInOutbox } from '../../gateway/store/outbox.ts'
-import { inSharedTransaction } from '../../gateway/store/shared-transaction.ts'
+import { inSharedTransaction } from '../../gateway/store/driver/shared-transaction.ts'
 import { startGateway } from '../support/start-gateway.ts'
 
 const put = (store: Store, id: string) =>

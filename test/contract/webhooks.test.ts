@@ -18,9 +18,9 @@ import {
   WebhookDeliveryStatus,
 } from '../../gateway/api/schemas.ts'
 import { openTestDatabase } from '../support/test-database.ts'
-import { openSqlite, SqliteDatabase } from '../../gateway/store/sqlite.ts'
+import { openSqlite, SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { claimDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
-import { migrations } from '../../gateway/store/migrations.ts'
+import { migrations } from '../../gateway/store/schema/migrations.ts'
 import {
   SeparationCompletedEvent,
   SeparationFailedEvent,

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { openPostgres } from '../../gateway/store/postgres.ts'
+import { openPostgres } from '../../gateway/store/driver/postgres.ts'
 import { freePorts } from './free-ports.ts'
 
 const NOBODY = 65_534

@@ -16,9 +16,9 @@ import {
   type QueryResult,
 } from 'kysely'
 import type { Store } from '../../gateway/store/database.ts'
-import { prepareSchema } from '../../gateway/store/migrate.ts'
-import { SqliteDatabase } from '../../gateway/store/sqlite.ts'
-import type { Tables } from '../../gateway/store/tables.ts'
+import { prepareSchema } from '../../gateway/store/schema/migrate.ts'
+import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
+import type { Tables } from '../../gateway/store/schema/tables.ts'
 import { CALL_FAULTS, type Calls } from './calls.ts'
 import { never, type Process } from './scheduler.ts'
 

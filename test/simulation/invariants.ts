@@ -4,7 +4,12 @@
  */
 
 import { isoTime } from '../../shared/clock.ts'
-import type { AccountRow, FileRow, LedgerRow, RequestRow } from '../../gateway/store/tables.ts'
+import type {
+  AccountRow,
+  FileRow,
+  LedgerRow,
+  RequestRow,
+} from '../../gateway/store/schema/tables.ts'
 import type { Clients } from './clients.ts'
 import type { DatabaseServer } from './database.ts'
 import type { SourceFacts } from './engine-media.ts'

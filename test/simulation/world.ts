@@ -4,7 +4,7 @@
  * and age, in which all that is kept must go.
  */
 
-import type { FileRow, RequestRow } from '../../gateway/store/tables.ts'
+import type { FileRow, RequestRow } from '../../gateway/store/schema/tables.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { MemoryJetStream } from './broker.ts'

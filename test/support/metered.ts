@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createAccount, creditAccount, showAccount } from '../../gateway/accounts/accounts.ts'
 import { availableSeconds } from '../../gateway/store/ledger.ts'
 import type { Store } from '../../gateway/store/database.ts'
-import type { LedgerRow } from '../../gateway/store/tables.ts'
+import type { LedgerRow } from '../../gateway/store/schema/tables.ts'
 import { callWith, type Gateway } from './start-gateway.ts'
 
 /** The gateway as the owner of a metered account with `seconds` sees it. */

@@ -1,6 +1,6 @@
 /** A gateway of a later release: its schema has more than ours, as the rules of upgrades allow. */
 
-import { migrations } from '../../gateway/store/migrations.ts'
+import { migrations } from '../../gateway/store/schema/migrations.ts'
 
 migrations['999-next-release'] = {
   async up(db) {

@@ -6,9 +6,9 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Store } from '../../gateway/store/database.ts'
-import { openPostgres } from '../../gateway/store/postgres.ts'
-import { openSqlite } from '../../gateway/store/sqlite.ts'
-import type { Tables } from '../../gateway/store/tables.ts'
+import { openPostgres } from '../../gateway/store/driver/postgres.ts'
+import { openSqlite } from '../../gateway/store/driver/sqlite.ts'
+import type { Tables } from '../../gateway/store/schema/tables.ts'
 import { createMigratedDatabase } from '../harness/start-postgres.ts'
 
 const KINDS = ['sqlite', 'postgres'] as const

@@ -6,7 +6,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { loadDatabaseConfig } from '../../../gateway/config.ts'
-import { snapshotSqlite, SqliteDatabase } from '../../../gateway/store/sqlite.ts'
+import { snapshotSqlite, SqliteDatabase } from '../../../gateway/store/driver/sqlite.ts'
 import { assertThere } from './files.ts'
 
 export interface Database {

@@ -1,7 +1,7 @@
 /** Opens the gateway's database for one check. The drivers are loaded here, where they are used. */
 
 import type { Client } from 'pg'
-import type { SqliteDatabase } from '../../../gateway/store/sqlite.ts'
+import type { SqliteDatabase } from '../../../gateway/store/driver/sqlite.ts'
 
 type Sqlite = InstanceType<typeof SqliteDatabase>
 
@@ -9,7 +9,7 @@ const CONNECT_MS_MAX = 5_000
 
 /** @throws what opening and `read` throw */
 export async function inSqlite<T>(path: string, read: (database: Sqlite) => T): Promise<T> {
-  const { SqliteDatabase } = await import('../../../gateway/store/sqlite.ts')
+  const { SqliteDatabase } = await import('../../../gateway/store/driver/sqlite.ts')
   const database = new SqliteDatabase(path, { fileMustExist: true, timeout: CONNECT_MS_MAX })
   try {
     return read(database)

@@ -2,7 +2,7 @@
 
 import { hostname, userInfo } from 'node:os'
 import type { ChangeDeps } from '../../../gateway/accounts/accounts.ts'
-import { openDatabase } from '../../../gateway/store/open.ts'
+import { openDatabase } from '../../../gateway/store/driver/open.ts'
 import { loadDatabaseConfig } from '../../../gateway/config.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { action, FLAG, type Action, type CommandIo } from '../command.ts'

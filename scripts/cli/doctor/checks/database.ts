@@ -9,7 +9,7 @@ import {
   schemaStateOf,
   type OldestUser,
   type Schema,
-} from '../../../../gateway/store/schema.ts'
+} from '../../../../gateway/store/schema/schema.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, unused, warning, type Finding } from '../finding.ts'
 import { inPostgres, inSqlite } from '../read-database.ts'
@@ -36,7 +36,7 @@ export async function checkDatabase({ gateway, env }: Context): Promise<Finding[
 
 /** The drivers are loaded here: one that is not built fails this check alone. */
 const knownSchemas = async (): Promise<string[]> =>
-  Object.keys((await import('../../../../gateway/store/migrations.ts')).migrations)
+  Object.keys((await import('../../../../gateway/store/schema/migrations.ts')).migrations)
 
 /** Begins a write, so that a database that takes none throws. */
 const readSqlite = (path: string): Promise<Schema> =>

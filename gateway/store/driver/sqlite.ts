@@ -3,10 +3,10 @@
 import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import { CompiledQuery, Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely'
-import { ServiceError } from '../../shared/errors.ts'
-import { StartError } from '../../shared/process/lifecycle.ts'
-import type { Store } from './database.ts'
-import { prepareSchema } from './migrate.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { StartError } from '../../../shared/process/lifecycle.ts'
+import type { Store } from '../database.ts'
+import { prepareSchema } from '../schema/migrate.ts'
 
 /**
  * better-sqlite3 13 needs Node-API 10, which Node 20 lacks; 12, the last for Node 20, aborts on

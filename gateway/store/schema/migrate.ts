@@ -8,8 +8,8 @@ import {
   type KyselyPlugin,
   type OperationNode,
 } from 'kysely'
-import { StartError } from '../../shared/process/lifecycle.ts'
-import { isPostgres, type Store } from './database.ts'
+import { StartError } from '../../../shared/process/lifecycle.ts'
+import { isPostgres, type Store } from '../database.ts'
 import { migrations } from './migrations.ts'
 import { readSchema, refusalOf, schemaStateOf } from './schema.ts'
 

@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
-import { ServiceError } from '../../shared/errors.ts'
-import { StartError } from '../../shared/process/lifecycle.ts'
-import type { Store } from './database.ts'
-import { prepareSchema } from './migrate.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { StartError } from '../../../shared/process/lifecycle.ts'
+import type { Store } from '../database.ts'
+import { prepareSchema } from '../schema/migrate.ts'
 
 /** Receives a line when the database is waited for, or was lost. */
 export interface WaitLog {

@@ -3,8 +3,8 @@
  * sorts as the times do.
  */
 
-import type { OutputName } from '../../shared/messages.ts'
-import type { RequestStatus } from '../../shared/request-status.ts'
+import type { OutputName } from '../../../shared/messages.ts'
+import type { RequestStatus } from '../../../shared/request-status.ts'
 
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
 

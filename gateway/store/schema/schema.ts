@@ -1,6 +1,6 @@
 /** Which schema a database has, and whether a program that knows other ones may use it. */
 
-import type { Store } from './database.ts'
+import type { Store } from '../database.ts'
 
 /** The migration that made the table of such statements. */
 export const SCHEMA_USE = '017-schema-use'

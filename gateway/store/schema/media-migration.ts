@@ -4,7 +4,7 @@
  */
 
 import { sql, type Kysely } from 'kysely'
-import { isPostgres } from './database.ts'
+import { isPostgres } from '../database.ts'
 
 /** SQL of a row's part in a sum of its account. */
 type Share = (row: 'old' | 'new') => string

@@ -1,7 +1,7 @@
 /** The record of changes to accounts and keys, and when keys were used last. */
 
 import { sql, type Kysely } from 'kysely'
-import { isPostgres } from './database.ts'
+import { isPostgres } from '../database.ts'
 
 export async function addChanges(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('api_keys').addColumn('last_used_at', 'text').execute()

@@ -1,6 +1,6 @@
 /** Checks by a write that the database is writable: a full disk is noticed only then. */
 
-import type { Store } from './database.ts'
+import type { Store } from '../database.ts'
 
 /** The databases' codes of a full disk. */
 const FULL = ['SQLITE_FULL', '53100']

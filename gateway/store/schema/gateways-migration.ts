@@ -1,7 +1,7 @@
 /** Adds what gateways share besides their work: counts of calls, and a check of their secrets. */
 
 import { sql, type Kysely } from 'kysely'
-import { isPostgres } from './database.ts'
+import { isPostgres } from '../database.ts'
 
 export async function addGateways(db: Kysely<any>): Promise<void> {
   await db.schema

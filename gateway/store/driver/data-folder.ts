@@ -1,8 +1,8 @@
 /** With SQLite one gateway alone may work on a data folder. */
 
 import { join, resolve } from 'node:path'
-import { takeLock } from '../../shared/process/file-lock.ts'
-import { StartError } from '../../shared/process/lifecycle.ts'
+import { takeLock } from '../../../shared/process/file-lock.ts'
+import { StartError } from '../../../shared/process/lifecycle.ts'
 import type { WaitLog } from './postgres.ts'
 
 /** A gateway whose supervisor was killed stops by itself within this time. */

@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Store } from './database.ts'
+import type { Store } from '../database.ts'
 import { openPostgres, type WaitLog } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 

@@ -5,8 +5,8 @@
  */
 
 import type { ControlledTransaction } from 'kysely'
-import { inTransaction, isPostgres, type Store } from './database.ts'
-import type { Tables } from './tables.ts'
+import { inTransaction, isPostgres, type Store } from '../database.ts'
+import type { Tables } from '../schema/tables.ts'
 
 /** A longer transaction would delay other writers. */
 const WORKS_MAX = 64
