@@ -10,7 +10,7 @@ import type { KeyUses } from './accounts/key-uses.ts'
 import type { MediaStore } from './media-store/media-store.ts'
 import type { Metrics } from './operations/metrics.ts'
 import type { PendingUploads } from './files/pending-uploads.ts'
-import type { QueueOutlook } from './requests/queue-outlook.ts'
+import type { QueueEstimates } from './requests/queue-estimates.ts'
 import type { RateLimiter } from './accounts/rate-limit.ts'
 import type { RequestFeed } from './requests/request-feed.ts'
 import type { Keys } from './secrets.ts'
@@ -24,7 +24,7 @@ export interface Deps {
   broker: Pick<Broker, 'removeJob' | 'isConnected' | 'problem'>
   engineRegistry: EngineRegistry
   feed: RequestFeed
-  queueOutlook: QueueOutlook
+  queueOutlook: QueueEstimates
   rateLimiter: RateLimiter
   keyChecks: KeyChecks
   keyUses: KeyUses

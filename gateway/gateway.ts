@@ -15,7 +15,7 @@ import { createAccountCloser } from './requests/account-closer.ts'
 import { createDeadLetterHandler } from './requests/dead-letters.ts'
 import { createEventHandler } from './requests/event-follower.ts'
 import { createJobPublisher } from './requests/job-publisher.ts'
-import { QueueOutlook } from './requests/queue-outlook.ts'
+import { QueueEstimates } from './requests/queue-estimates.ts'
 import { RequestFeed } from './requests/request-feed.ts'
 import { createRescuer } from './requests/rescuer.ts'
 import type { PublicPost } from './webhooks/public-post.ts'
@@ -124,7 +124,7 @@ function partsOfDeps({ connectEngine, post, ...parts }: GatewayParts) {
     engineRegistry,
     feed,
     pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
-    queueOutlook: new QueueOutlook({ store, feed, clock, engineRegistry }),
+    queueOutlook: new QueueEstimates({ store, feed, clock, engineRegistry }),
     rateLimiter: new RateLimiter({ perMinute: rateLimitPerMinute, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
     keyUses: new KeyUses({ store, clock }),

@@ -29,7 +29,7 @@ import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, mediaOrigins, portAfter } from './config.ts'
 import { createGateway } from './gateway.ts'
-import { installParting } from './api/parting.ts'
+import { installConnectionDraining } from './api/connection-draining.ts'
 import { EgressPool } from './requests/egress-pool.ts'
 import { startGrpcServer } from './grpc/server.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
@@ -150,7 +150,7 @@ const gateway = createGateway({
 })
 const { deps } = gateway
 const app = await buildApp(deps)
-const parting = installParting(app)
+const parting = installConnectionDraining(app)
 await app.listen(
   sockets.http === undefined
     ? { host: settings.host, port: settings.port }

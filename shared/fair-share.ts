@@ -91,7 +91,7 @@ export class FairShares {
   }
 
   /** Places that have no slot for the account now. */
-  placesClosedTo(account: string): string[] {
+  saturatedPlaces(account: string): string[] {
     return [...this.#places].flatMap(([place, share]) =>
       share.next([account]) === undefined ? [place] : [],
     )

@@ -25,12 +25,12 @@ Object.assign(native, {
 
 const profile = new StageProfile()
 const channel = new BroadcastChannel('feed')
-channel.onmessage = ({ data }) => void obey(data as string)
+channel.onmessage = ({ data }) => void runCommand(data as string)
 channel.unref()
 
 await import('../../engine/compute/compute-worker.ts')
 
-async function obey(command: string): Promise<void> {
+async function runCommand(command: string): Promise<void> {
   if (command === 'start') await profile.start()
   else channel.postMessage(await profile.stop(STAGES))
 }

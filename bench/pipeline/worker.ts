@@ -67,7 +67,7 @@ let opened = 0
 
 parentPort!.on('message', ({ call, ...command }: ToWorker) => {
   const startedAt = performance.now()
-  const value = obey(command)
+  const value = runCommand(command)
   const seconds = (performance.now() - startedAt) / 1_000
   const results = (value ?? []).filter((part): part is HeadResult => 'target' in part)
   const audio = results.flatMap(({ target }) => target)
@@ -86,7 +86,7 @@ send({
   held: HELD,
 })
 
-function obey(command: Command): Replies[Command['type']] {
+function runCommand(command: Command): Replies[Command['type']] {
   switch (command.type) {
     case 'open': {
       return FREE_MODEL.open(command.request, command.heads).map((lane) => {

@@ -66,7 +66,7 @@ function answer({ call, ...command }: ToWorker): void {
   const startedAt = performance.now()
   const seconds = () => (performance.now() - startedAt) / 1000
   try {
-    const value = obey(command)
+    const value = runCommand(command)
     say({ call, seconds: seconds(), held: held(), value }, transferables(value))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -74,7 +74,7 @@ function answer({ call, ...command }: ToWorker): void {
   }
 }
 
-function obey(command: Command): Replies[Command['type']] {
+function runCommand(command: Command): Replies[Command['type']] {
   switch (command.type) {
     case 'open': {
       const model = modelOf(command.model)

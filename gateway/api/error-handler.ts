@@ -6,7 +6,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { isId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { logFailure } from './call-log.ts'
-import { lingering } from './lingering.ts'
+import { lingering } from './early-response.ts'
 import type { ErrorResponse } from './schemas.ts'
 
 /** Responds with `error`, and logs it where the gateway is at fault. */

@@ -9,7 +9,7 @@ import { isDeeperThan } from './json-text.ts'
 import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
 import { withoutNulls } from './nulls.ts'
-import { unfitTextAt } from './unfit-text.ts'
+import { unfitTextAt } from './well-formed-text.ts'
 import { WebhookTestRequest } from './webhook-schemas.ts'
 
 /** A checked submission with its defaults filled in. */

@@ -50,7 +50,7 @@ import {
   remove,
   resultOf,
   statusOf,
-} from '../requests/separations.ts'
+} from '../requests/own-requests.ts'
 import { separate } from '../requests/separate.ts'
 import { watchStatus } from '../requests/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'

@@ -12,7 +12,7 @@ import { accountsToClose } from '../store/accounts.ts'
 import { listFiles } from '../store/files.ts'
 import { listOpen, listRequests } from '../store/requests.ts'
 import type { AccountRow } from '../store/schema/tables.ts'
-import { remove, stop } from './separations.ts'
+import { remove, stop } from './own-requests.ts'
 
 const EVERY_MS = 10_000
 /** Rows of each kind and account in one turn, so that a gateway that stops need not wait long. */

@@ -22,8 +22,8 @@ export async function assertRoom(
   config: AppConfig,
 ): Promise<void> {
   const { queueMax, queueMaxPerAccount } = config
-  if (!isFarFromFull(config)) await assertShare(store, accountId, queueMax)
-  if (isPostgres(store)) await noteIfFar(store, config)
+  if (!isBelowQuarter(config)) await assertShare(store, accountId, queueMax)
+  if (isPostgres(store)) await noteIfBelowQuarter(store, config)
   if (queueMaxPerAccount === 0) return
   if (await isBeyond(store, queueMaxPerAccount, accountId)) {
     throw queueFull(`your account has ${queueMaxPerAccount} requests waiting, and may have no more`)
@@ -55,16 +55,17 @@ async function assertShare(store: Store, accountId: string, queueMax: number): P
 }
 
 /** When the queue of a gateway was last found less than a quarter full, by `performance.now()`. */
-const lastFar = new WeakMap<AppConfig, number>()
+const lastBelowQuarterAt = new WeakMap<AppConfig, number>()
 
 /** To count thousands takes PostgreSQL longer than to store one; a second fills no quarter. */
-const isFarFromFull = (config: AppConfig): boolean =>
-  performance.now() - (lastFar.get(config) ?? -Infinity) < FAR_MS
+const isBelowQuarter = (config: AppConfig): boolean =>
+  performance.now() - (lastBelowQuarterAt.get(config) ?? -Infinity) < FAR_MS
 
-async function noteIfFar(store: Store, config: AppConfig): Promise<void> {
+async function noteIfBelowQuarter(store: Store, config: AppConfig): Promise<void> {
   const quarter = Math.floor(config.queueMax / 4)
-  if (quarter < MARGIN || isFarFromFull(config)) return
-  if ((await countWaiting(store, quarter)) < quarter) lastFar.set(config, performance.now())
+  if (quarter < MARGIN || isBelowQuarter(config)) return
+  if ((await countWaiting(store, quarter)) < quarter)
+    lastBelowQuarterAt.set(config, performance.now())
 }
 
 /** Whether more requests of an account than `most` wait. */

@@ -12,7 +12,7 @@ import { findRequest, keepOutputs, promptsOfRow } from '../store/requests.ts'
 import type { FileRow, RequestRow } from '../store/schema/tables.ts'
 import type { OutputSource, Submission } from '../api/validation.ts'
 import { storedPart } from './outputs.ts'
-import { assertCompleted, hasResult } from './separations.ts'
+import { assertCompleted, hasResult } from './own-requests.ts'
 
 type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'
 

@@ -4,7 +4,7 @@ import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
 import type { RequestWatch } from './request-feed.ts'
 import type { QueueStatusResponse } from '../api/schemas.ts'
-import { findOwn, statusOf } from './separations.ts'
+import { findOwn, statusOf } from './own-requests.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueStatusResponse } from '../api/schemas.ts'
-import { cancel, findOwn, statusOf } from '../requests/separations.ts'
+import { cancel, findOwn, statusOf } from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: ends a request that is not finished. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { findOwn, remove } from '../requests/separations.ts'
+import { findOwn, remove } from '../requests/own-requests.ts'
 import { DELETED, requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: removes a request and its outputs. */

@@ -5,7 +5,7 @@ import { listFiltersOf } from '../api/list-filters.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf } from '../api/pagination.ts'
 import { RequestList } from '../api/schemas.ts'
-import { list } from '../requests/separations.ts'
+import { list } from '../requests/own-requests.ts'
 import { pageParameters } from './parameters.ts'
 
 interface ListQuery {

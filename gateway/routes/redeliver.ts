@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { WebhookDeliveryStatus } from '../api/schemas.ts'
-import { findOwn } from '../requests/separations.ts'
+import { findOwn } from '../requests/own-requests.ts'
 import { redeliver } from '../webhooks/delivery-status.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueResultResponse } from '../api/schemas.ts'
-import { findOwn, resultOf } from '../requests/separations.ts'
+import { findOwn, resultOf } from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Endpoint 8: the outputs of a completed request. */

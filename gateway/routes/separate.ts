@@ -15,7 +15,7 @@ import {
 } from '../api/schemas.ts'
 import type { Deps } from '../deps.ts'
 import { separate } from '../requests/separate.ts'
-import { resultOf } from '../requests/separations.ts'
+import { resultOf } from '../requests/own-requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { hangUpOf, idempotencyHeader, submitLinks } from './submit.ts'
 

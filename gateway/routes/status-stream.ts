@@ -8,7 +8,7 @@ import { responses } from '../api/openapi.ts'
 import { flagOf, intervalMsOf } from '../api/pagination.ts'
 import type { RequestWatch } from '../requests/request-feed.ts'
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../api/schemas.ts'
-import { findOwn } from '../requests/separations.ts'
+import { findOwn } from '../requests/own-requests.ts'
 import { watchStatus } from '../requests/status-watch.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { flagOf } from '../api/pagination.ts'
 import { QueueStatusResponse } from '../api/schemas.ts'
-import { findOwn, statusOf } from '../requests/separations.ts'
+import { findOwn, statusOf } from '../requests/own-requests.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 

@@ -12,7 +12,7 @@ import { UNFINISHED } from './requests.ts'
 import type { MediaRemovalRow, RequestRow, Tables } from './schema/tables.ts'
 
 /** The tables whose rows refer to a request by its id, and are deleted with it. */
-const HANGING_ON_REQUESTS = [
+const REQUEST_CHILD_TABLES = [
   'request_logs',
   'outbox',
   'idempotency_keys',
@@ -147,7 +147,7 @@ export const deleteOldRequests = (
 
 async function deleteRequestRows(store: Store, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  for (const table of HANGING_ON_REQUESTS) {
+  for (const table of REQUEST_CHILD_TABLES) {
     await store.deleteFrom(table).where('request_id', 'in', ids).execute()
   }
   await store.deleteFrom('requests').where('request_id', 'in', ids).execute()

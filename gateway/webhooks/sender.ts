@@ -100,7 +100,7 @@ export class WebhookSender {
     for (;;) {
       const accountId = this.#share.next(accounts)
       if (accountId === undefined) return
-      const exceptHosts = this.#hostShares.placesClosedTo(accountId)
+      const exceptHosts = this.#hostShares.saturatedPlaces(accountId)
       const claimId = newId('claim')
       const until = isoTime(clock.now() + CLAIM_MS)
       const delivery = await claimDue(store, { now, accountId, exceptHosts, claimId, until })

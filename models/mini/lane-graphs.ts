@@ -6,7 +6,7 @@ import type { MaskOutput } from './network/network.ts'
 import type { View } from './prepare-chunk.ts'
 import { filterByPlace } from './spatial-filter.ts'
 import { applyMask, featuresOf, inputScale, maskOf, mixDown, powerOf } from './spectrum.ts'
-import { joinMasks, viewOf } from './views.ts'
+import { joinMasks, viewOf } from './mid-side.ts'
 
 /** The part of a lane that its graphs depend on, besides the shapes of tensors. */
 export interface LanePlan {

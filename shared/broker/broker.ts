@@ -19,7 +19,7 @@ import {
 } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { TSchema, Static } from 'typebox'
-import { AwaitedBroker } from './awaited.ts'
+import { PendingBroker } from './pending-broker.ts'
 import { connectServer, refusalOf, type ConnectOptions } from './connection.ts'
 import type { Broker, DeadLetter, Lease, Stop } from './interface.ts'
 import { MINUTE_MS } from '../durations.ts'
@@ -39,7 +39,7 @@ import {
 import { carryingTrace, traceParentOf } from './tracing.ts'
 import { Losses } from './losses.ts'
 import { jobConsumer, leaseActions, mayHaveJobs } from './leases.ts'
-import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './letters.ts'
+import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './dead-letters.ts'
 import type { Logger } from '../telemetry/log.ts'
 import {
   Change,
@@ -93,7 +93,7 @@ export function openBroker(options: ConnectOptions): Promise<Broker> {
       ...options,
       waitMsMax: Infinity,
       signal: leaving.signal,
-      onAway: () => resolve(new AwaitedBroker(connecting, leaving)),
+      onAway: () => resolve(new PendingBroker(connecting, leaving)),
     })
     connecting.then(resolve, reject)
   })

@@ -1,7 +1,7 @@
 /** The broker as gateway and engine see it. */
 
 import type { JobQueue } from './streams.ts'
-import type { DeadLetter } from './letters.ts'
+import type { DeadLetter } from './dead-letters.ts'
 import type { EngineAnnouncement, Event, Job, Progress } from '../messages.ts'
 
 export type { DeadLetter, JobQueue }

@@ -1,6 +1,6 @@
 /** Runs in a `LimitedProcess`: reads every tensor of a checkpoint. */
 
-import { answerCalls } from '../../engine/media/process/answer-calls.ts'
+import { answerCalls } from '../../engine/media/process/process-rpc-server.ts'
 import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
 import { openTorchCheckpoint } from '../../models/checkpoint/torch-checkpoint.ts'
 

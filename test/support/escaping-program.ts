@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect as connectTcp } from 'node:net'
 import { createSocket } from 'node:dgram'
-import { answerCalls } from '../../engine/media/process/answer-calls.ts'
+import { answerCalls } from '../../engine/media/process/process-rpc-server.ts'
 
 export type Escape =
   | { read: string }

@@ -1,6 +1,6 @@
 /** Runs in a `LimitedProcess`, and does what a damaged file may make native code do. */
 
-import { answerCalls } from '../../engine/media/process/answer-calls.ts'
+import { answerCalls } from '../../engine/media/process/process-rpc-server.ts'
 
 export type LimitedTask = 'answer' | 'crash' | 'fill' | 'hang' | 'die' | 'name' | 'pause'
 

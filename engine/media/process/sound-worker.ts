@@ -1,7 +1,7 @@
 /** Runs in a process of `sound-process.ts`: reads one file at a time. */
 
 import { writevSync } from 'node:fs'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from './process-rpc-server.ts'
 import { mixtureOf, openMixture } from '../read/decode.ts'
 import { isLfeFull } from '../read/lfe-range.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'

@@ -1,6 +1,6 @@
 /** Runs in the process of `video-process.ts`. */
 
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from './process-rpc-server.ts'
 import { muxVideo } from '../write/mux-video.ts'
 import { prepareVideo } from '../write/prepare-video.ts'
 import type { VideoTask } from './video-process.ts'

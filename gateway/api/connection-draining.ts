@@ -6,12 +6,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-export interface Parting {
+export interface ConnectionDraining {
   /** From now on each answer is the last one of its connection; resolves after `ms`. */
   begin(ms: number): Promise<void>
 }
 
-export function installParting(app: FastifyInstance): Parting {
+export function installConnectionDraining(app: FastifyInstance): ConnectionDraining {
   let isParting = false
   // On the server itself: hooks can't be added to an application that is ready.
   app.server.prependListener('request', (_request, answer) => {

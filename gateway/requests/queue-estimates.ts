@@ -47,7 +47,7 @@ interface Rows {
   speed: Speed | undefined
 }
 
-export class QueueOutlook {
+export class QueueEstimates {
   readonly #deps: OutlookDeps
   #rows: Rows | undefined
   #reading: Promise<Rows> | undefined

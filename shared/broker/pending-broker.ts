@@ -2,7 +2,7 @@
 
 import type { Broker, Stop } from './interface.ts'
 
-export class AwaitedBroker implements Broker {
+export class PendingBroker implements Broker {
   readonly #connecting: Promise<Broker>
   readonly #leaving: AbortController
   #broker: Broker | null = null
