@@ -7,6 +7,7 @@ import RegionsPlugin from 'wavesurfer.js/plugins/regions'
 import SpectrogramPlugin from 'wavesurfer.js/plugins/spectrogram'
 import { planesOf } from '../audio/decode.ts'
 import type { Section } from '../audio/mixer.ts'
+import { magnitudesOf } from '../audio/peaks.ts'
 import type { Span } from '../state/draft.ts'
 
 /** State that all waveforms of a player share. */
@@ -77,7 +78,7 @@ function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
   const surfer = WaveSurfer.create({
     container: box,
     height: isSpectrogram ? 0 : height,
-    peaks: planesOf(buffer),
+    peaks: isSpectrogram ? planesOf(buffer).map((plane) => plane.slice()) : magnitudesOf(buffer),
     duration: buffer.duration,
     sampleRate: buffer.sampleRate,
     waveColor: color,

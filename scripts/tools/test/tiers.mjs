@@ -2,12 +2,13 @@
 
 /**
  * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a
- * balancer with a cluster of brokers, the report on a GPU, a driver that is compiled.
+ * balancer with a cluster of brokers, the report on a GPU, Firefox, a driver that is compiled.
  */
 const NIGHTLY = new RegExp(
   [
     '^test/(campaign|package)/',
     '^test/e2e/(systemd|upgrade|load-balancer|gpu-report)[.]',
+    '^test/browser/firefox[.]',
     '/sqlite-driver[.]',
   ].join('|'),
 )

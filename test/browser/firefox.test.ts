@@ -1,0 +1,129 @@
+/** The page's main path in an installed Firefox: an example, an own file, the player, a download. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { examplePath } from '../harness/examples.ts'
+import { npmPackages } from '../harness/npm-packages.ts'
+import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { post, SPEECH_OVER_PIANO } from './playground.ts'
+
+const FIREFOX = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path))
+const PULSEAUDIO = '/usr/bin/pulseaudio'
+/** Playwright asks Firefox for commands that 153 lacks. */
+const PUPPETEER = '24.43.1'
+
+interface Locator {
+  click(): Promise<void>
+  fill(text: string): Promise<void>
+  wait(): Promise<unknown>
+}
+
+/** As much of Puppeteer's page as is used here. */
+interface Page {
+  goto(url: string): Promise<unknown>
+  on(event: 'pageerror', listener: (error: Error) => void): void
+  locator(selector: string): Locator
+  $(selector: string): Promise<{ uploadFile(path: string): Promise<void> } | null>
+  evaluate<Result>(program: string): Promise<Result>
+  waitForFunction(program: string): Promise<unknown>
+}
+
+interface Browser {
+  newPage(): Promise<Page>
+  close(): Promise<void>
+}
+
+/** Firefox plays nothing without a sound device: this one throws away what it gets. */
+async function startSoundServer(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-sound-'))
+  const socket = join(folder, 'native')
+  const load = [`module-native-protocol-unix socket=${socket} auth-anonymous=1`, 'module-null-sink']
+  const child = spawn(
+    PULSEAUDIO,
+    ['-n', '--exit-idle-time=-1', ...load.map((x) => `--load=${x}`)],
+    { env: { ...process.env, XDG_RUNTIME_DIR: folder, HOME: folder }, stdio: 'ignore' },
+  )
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true })
+  })
+  while (!existsSync(socket)) {
+    assert.equal(child.exitCode, null, 'pulseaudio ended')
+    await sleep(50)
+  }
+  return `unix:${socket}`
+}
+
+async function launchFirefox(t: TestContext): Promise<Browser> {
+  const env = { ...process.env, PULSE_SERVER: await startSoundServer(t) }
+  const modules = await npmPackages(`puppeteer-${PUPPETEER}`, `puppeteer-core@${PUPPETEER}`)
+  const entry = join(modules, 'puppeteer-core/lib/esm/puppeteer/puppeteer-core.js')
+  const { default: puppeteer } = (await import(pathToFileURL(entry).href)) as {
+    default: { launch(options: object): Promise<Browser> }
+  }
+  const launching = puppeteer.launch({ browser: 'firefox', executablePath: FIREFOX, env })
+  t.after(async () => (await launching.catch(() => undefined))?.close())
+  return launching
+}
+
+async function openPage(t: TestContext, browser: Browser, winnow: Winnow): Promise<Page> {
+  const errors: string[] = []
+  const page = await browser.newPage()
+  page.on('pageerror', ({ message }) => errors.push(message))
+  t.after(() => assert.deepEqual(errors, [], 'errors in the page'))
+  const { code } = (await (await post(winnow, '/playground/codes', API_KEY)).json()) as {
+    code: string
+  }
+  await page.goto(`${winnow.url}/#code=${code}`)
+  return page
+}
+
+const button = (page: Page, name: string): Locator =>
+  page.locator(`::-p-aria([name="${name}"][role="button"])`)
+
+test('in Firefox an example plays, an own file is separated, heard and saved', async (t) => {
+  assert.ok(
+    FIREFOX && existsSync(PULSEAUDIO),
+    'it needs: sudo apt-get install -y firefox-esr pulseaudio',
+  )
+  const browser = await launchFirefox(t)
+  const winnow = await startWinnow(t)
+  const page = await openPage(t, browser, winnow)
+
+  await button(page, 'Hear the drums alone').click()
+  await button(page, 'Pause').wait()
+  const clock = "document.querySelector('.clock').textContent"
+  await page.waitForFunction(`/^0:0[1-9]/.test(${clock})`)
+  const solo = 'document.querySelector(\'[aria-label="Solo drums"]\').ariaPressed'
+  assert.equal(await page.evaluate(solo), 'true')
+
+  await button(page, 'New separation').click()
+  const chooser = await page.$('input[type=file]')
+  await chooser!.uploadFile(examplePath(SPEECH_OVER_PIANO))
+  await page.locator('::-p-aria([name="Prompt 1"])').fill('piano')
+  await button(page, 'Separate').click()
+  await page.waitForFunction('document.querySelector(\'[aria-label="Solo piano"]\') !== null')
+  await button(page, 'Play').click()
+  await page.waitForFunction(`/^0:0[1-9]/.test(${clock})`)
+  await button(page, 'Zoom in').click() // draws again what plays
+  await button(page, 'Spectrogram').click()
+  await button(page, 'Pause').click()
+  await page.evaluate(KEEP_DOWNLOAD)
+  await button(page, 'Download piano as MP3').click()
+  await page.waitForFunction('globalThis.saved?.size > 10_000')
+})
+
+/** Keeps what the page would save. */
+const KEEP_DOWNLOAD = `
+  const make = URL.createObjectURL
+  URL.createObjectURL = (blob) => {
+    globalThis.saved = blob
+    return make(blob)
+  }`
