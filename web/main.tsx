@@ -3,8 +3,8 @@
 import { render } from 'preact'
 import { App } from './parts/app.tsx'
 import { restoreCredential } from './state/credential.ts'
-import { openFromAddress } from './state/request.ts'
-import { restoreFiles } from './state/several-files.ts'
+import { openFromAddress } from './state/open-request.ts'
+import { restoreFiles } from './state/file-queue.ts'
 
 // Another code, or another request, in the address of a page that is open.
 addEventListener('hashchange', () => location.reload())

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { prompts, setSource, type FileSource } from '../state/draft.ts'
-import { separate, sending } from '../state/request.ts'
-import { chooseTask, TASKS } from '../state/tasks.ts'
+import { separate, sending } from '../state/open-request.ts'
+import { chooseTask, TASKS } from '../state/task-list.ts'
 
 interface Example {
   name: string

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Output } from '../audio/mixer.ts'
 import { currentClient, messageOf } from '../state/credential.ts'
-import { takeOutput } from '../state/request.ts'
+import { takeOutput } from '../state/open-request.ts'
 
 interface FurtherButtonProps {
   label: string

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Loaded } from '../state/player.ts'
+import type { Loaded } from '../state/loaded-media.ts'
 
 /** Two roundings of 24-bit samples: less than this could not be stored. */
 const ROUNDING_DB = -130

@@ -16,7 +16,7 @@ import {
   stopped,
   type Entry,
   type EntryState,
-} from '../state/several-files.ts'
+} from '../state/file-queue.ts'
 import { ConfirmedButton } from './confirmed-button.tsx'
 import { leftOf, textOf } from './status-text.ts'
 

@@ -1,4 +1,4 @@
-import { chooseTask, task, TASKS, type Task } from '../state/tasks.ts'
+import { chooseTask, task, TASKS, type Task } from '../state/task-list.ts'
 
 /** Offers tasks: each fills prompts and format, and decides what is heard first. */
 export function Tasks() {

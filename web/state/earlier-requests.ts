@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { currentClient, messageOf } from './credential.ts'
-import type { Listed } from './request.ts'
+import type { Listed } from './open-request.ts'
 
 /** Rows that one press adds. */
 const PAGE = 10

@@ -7,7 +7,7 @@ import { signal } from '@preact/signals'
 import { currentClient, messageOf } from './credential.ts'
 import { filesOf } from './output-files.ts'
 import { patiently } from './patience.ts'
-import { entries, outcomeOf, type Entry } from './several-files.ts'
+import { entries, outcomeOf, type Entry } from './file-queue.ts'
 
 /** Chromium has it over HTTPS and on localhost, and other browsers have not. */
 interface Picker {

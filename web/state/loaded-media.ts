@@ -10,8 +10,8 @@ import type { Finding } from './chip.ts'
 import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
 import { filesOf, type StoredFile } from './output-files.ts'
-import type { OpenRequest } from './request.ts'
-import { keptOf } from './tasks.ts'
+import type { OpenRequest } from './open-request.ts'
+import { keptOf } from './task-list.ts'
 
 export interface Loaded {
   mixer: Mixer

@@ -16,7 +16,7 @@ import {
 import { forgetSource, keepSource, loadSource } from './kept-sources.ts'
 import { isAway } from './patience.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata, chooseTask, TASKS } from './tasks.ts'
+import { askedMetadata, chooseTask, TASKS } from './task-list.ts'
 
 export type Listed = RequestList['data'][number]
 

@@ -12,9 +12,9 @@ import { credential, currentClient, messageOf } from './credential.ts'
 import { askedInput, givenPrompts, setSource, type FileSource, type SeveralFiles } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, patiently, sleep } from './patience.ts'
-import { openRequest, sendProblem } from './request.ts'
+import { openRequest, sendProblem } from './open-request.ts'
 import { placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata } from './tasks.ts'
+import { askedMetadata } from './task-list.ts'
 
 export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */
