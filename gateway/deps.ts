@@ -24,7 +24,7 @@ export interface Deps {
   broker: Pick<Broker, 'removeJob' | 'isConnected' | 'problem'>
   engineRegistry: EngineRegistry
   feed: RequestFeed
-  queueOutlook: QueueEstimates
+  queueEstimates: QueueEstimates
   rateLimiter: RateLimiter
   keyChecks: KeyChecks
   keyUses: KeyUses

@@ -124,7 +124,7 @@ function partsOfDeps({ connectEngine, post, ...parts }: GatewayParts) {
     engineRegistry,
     feed,
     pendingUploads: new PendingUploads({ store, mediaStore, clock, log, config }),
-    queueOutlook: new QueueEstimates({ store, feed, clock, engineRegistry }),
+    queueEstimates: new QueueEstimates({ store, feed, clock, engineRegistry }),
     rateLimiter: new RateLimiter({ perMinute: rateLimitPerMinute, clock, store }),
     keyChecks: new KeyChecks({ store, clock }),
     keyUses: new KeyUses({ store, clock }),

@@ -14,7 +14,7 @@ const MS_MAX = 30_000
 const SILENT_MS_MAX = 1_000
 
 /** `answer`, whose end comes when the rest of the request has come, or too much of it. */
-export const lingering = (answer: string, request: IncomingMessage): Readable =>
+export const earlyAnswer = (answer: string, request: IncomingMessage): Readable =>
   Readable.from(answerAndDiscard(answer, request))
 
 async function* answerAndDiscard(answer: string, request: IncomingMessage) {

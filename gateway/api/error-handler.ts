@@ -6,7 +6,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { isId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { logFailure } from './call-log.ts'
-import { lingering } from './early-response.ts'
+import { earlyAnswer } from './early-response.ts'
 import type { ErrorResponse } from './schemas.ts'
 
 /** Responds with `error`, and logs it where the gateway is at fault. */
@@ -30,7 +30,7 @@ function answerEarly(text: string, request: FastifyRequest, reply: FastifyReply)
     .header('connection', 'close')
     .type('application/json; charset=utf-8')
     .header('content-length', Buffer.byteLength(text))
-    .send(lingering(text, request.raw))
+    .send(earlyAnswer(text, request.raw))
 }
 
 /** The body of an error response; `requestId` is that of the queue request, if there is one. */

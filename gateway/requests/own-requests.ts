@@ -28,7 +28,7 @@ export async function findOwn(
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
 }
 
-type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queueOutlook' | 'config'>
+type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queueEstimates' | 'config'>
 
 /** A page of the account's requests that fit, newest first; `cursor` names one after the first. */
 export async function list(
@@ -64,15 +64,15 @@ export async function list(
 
 /** The status response of a request, with `logs` where they are given. */
 export async function statusOf(
-  { store, feed, queueOutlook, config }: StatusDeps,
+  { store, feed, queueEstimates, config }: StatusDeps,
   row: RequestRow,
   logs?: LogLine[],
 ): Promise<QueueStatusResponse> {
   const { request_id: requestId, attempt_id: attemptId, status } = row
-  const outlook = isTerminal(status) ? {} : await queueOutlook.of(row)
+  const estimate = isTerminal(status) ? {} : await queueEstimates.of(row)
   const progress = feed.progressOf(requestId, attemptId)
   const webhook = await webhookStatusOf(store, row)
-  return presentStatus(row, { progress, ...outlook, logs, webhook }, config)
+  return presentStatus(row, { progress, ...estimate, logs, webhook }, config)
 }
 
 /**

@@ -11,7 +11,7 @@ import { lastCompleted, openRequests, type OpenRequest } from '../store/requests
 import type { RequestRow } from '../store/schema/tables.ts'
 import { secondsLeft, speedOf, type OpenWork, type Speed } from './time-left.ts'
 
-interface OutlookDeps {
+interface EstimateDeps {
   store: Store
   feed: RequestFeed
   clock: Clock
@@ -20,7 +20,7 @@ interface OutlookDeps {
 }
 
 /** Estimates for a request; absent: unknown, or not applicable. */
-export interface Outlook {
+export interface QueueEstimate {
   /** 1: next. */
   queuePosition?: number
   secondsLeft?: number
@@ -48,17 +48,17 @@ interface Rows {
 }
 
 export class QueueEstimates {
-  readonly #deps: OutlookDeps
+  readonly #deps: EstimateDeps
   #rows: Rows | undefined
   #reading: Promise<Rows> | undefined
   #left: { at: number; rows: Rows; seconds: ReadonlyMap<string, number> } | undefined
 
-  constructor(deps: OutlookDeps) {
+  constructor(deps: EstimateDeps) {
     this.#deps = deps
   }
 
   /** Estimates for an unfinished request; at most a second old. */
-  async of(row: RequestRow): Promise<Outlook> {
+  async of(row: RequestRow): Promise<QueueEstimate> {
     const { request_id: requestId, status } = row
     const rows = await this.#current()
     const place = rows.positions.get(requestId) ?? rows.positions.size + 1 // newer than the query

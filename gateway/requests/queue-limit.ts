@@ -8,7 +8,7 @@ import { countWaiting } from '../store/requests.ts'
 
 /** So near to a limit submits are counted one at a time: fewer are under way at once. */
 const MARGIN = 256
-const FAR_MS = 1_000
+const BELOW_QUARTER_MS = 1_000
 /** Room comes as requests are finished; when that is cannot be known before. */
 const RETRY_AFTER_SECONDS = 30
 
@@ -59,7 +59,7 @@ const lastBelowQuarterAt = new WeakMap<AppConfig, number>()
 
 /** To count thousands takes PostgreSQL longer than to store one; a second fills no quarter. */
 const isBelowQuarter = (config: AppConfig): boolean =>
-  performance.now() - (lastBelowQuarterAt.get(config) ?? -Infinity) < FAR_MS
+  performance.now() - (lastBelowQuarterAt.get(config) ?? -Infinity) < BELOW_QUARTER_MS
 
 async function noteIfBelowQuarter(store: Store, config: AppConfig): Promise<void> {
   const quarter = Math.floor(config.queueMax / 4)

@@ -64,7 +64,7 @@ class Model {
     return this.balance - [...this.reserved.values()].reduce((sum, part) => sum + part, 0)
   }
 
-  obey(step: Step): void {
+  apply(step: Step): void {
     if (step.does === 'credit') {
       if (this.available() + step.seconds >= 0) this.balance += step.seconds
       return
@@ -182,7 +182,7 @@ test('6 one by one, every step does to credits what the rules say', async (t) =>
       const { accountId, balance: real } = await meteredAccount(gateway, balance)
       const [model, ids] = [new Model(balance), new Map<number, string>()]
       for (const step of steps) {
-        model.obey(step)
+        model.apply(step)
         await perform(gateway, accountId, ids, step)
         const expected = [model.balance, model.balance - model.available()]
         assert.deepEqual(await real(), expected, JSON.stringify(step))
