@@ -189,8 +189,9 @@ export class Scheduler {
   /**
    * Steps a batch. Without memory for it, its halves are stepped; after any other failure each of
    * its lanes is stepped alone, so that only the one at fault fails.
+   * @param isPart of a batch that failed: it makes later batches no smaller than that one did
    */
-  async #step(batch: readonly OpenLane[]): Promise<void> {
+  async #step(batch: readonly OpenLane[], isPart = false): Promise<void> {
     const { model } = batch[0]!
     const budget = this.#budgets.get(model)!
     try {
@@ -198,7 +199,8 @@ export class Scheduler {
       const framesMax = Math.max(budget.framesMax, padded)
       for (const lane of batch) if (lane.stepsLeft === lane.steps) lane.onBegin?.()
       const startedAt = performance.now()
-      await this.#watchMemory(model, this.#compute.step(batch.map((lane) => lane.id)))
+      const stepped = this.#compute.step(batch.map((lane) => lane.id))
+      await this.#watchMemory(model, stepped, isPart)
       const seconds = (performance.now() - startedAt) / 1_000
       const frames = this.#count(batch, seconds)
       this.#secondsPerFrame.set(model, seconds / frames)
@@ -215,7 +217,7 @@ export class Scheduler {
         const size = error instanceof DeviceMemoryError ? Math.ceil(batch.length / 2) : 1
         for (let i = 0; i < batch.length; i += size) {
           const part = batch.slice(i, i + size).filter(({ id }) => this.#lanes.has(id))
-          if (part.length > 0) await this.#step(part)
+          if (part.length > 0) await this.#step(part, true)
         }
       }
     }
@@ -284,12 +286,12 @@ export class Scheduler {
   }
 
   /** Passes on what a call of the device gives; where memory ran out, batches become smaller. */
-  async #watchMemory<T>(model: string, call: Promise<T>): Promise<T> {
+  async #watchMemory<T>(model: string, call: Promise<T>, isPart = false): Promise<T> {
     try {
       return await call
     } catch (error) {
       if (error instanceof DeviceMemoryError) {
-        this.#budgets.get(model)!.shrink()
+        if (!isPart) this.#budgets.get(model)!.shrink()
         this.#observer.outOfMemory?.()
       }
       throw error

@@ -177,6 +177,18 @@ test('memory that runs out once, for a small batch, costs half of the budget', a
   assert.deepEqual([failures > 0, budget.framesMax], [true, 32_768])
 })
 
+test('a batch whose parts lack memory too halves the budget once', async () => {
+  const compute = new FakeCompute(1, (prompts) =>
+    prompts.length > 1 ? new DeviceMemoryError('OOM') : null,
+  )
+  const budget = new BatchBudget(65_536, log)
+  const scheduler = new Scheduler(compute, budgets(budget))
+  const prompts = Array.from({ length: 16 }, (_, i) => String(i))
+  await Promise.all(prompts.map((each) => separate(scheduler, each)))
+  const wholes = compute.batches.filter(({ length }) => length > 8).length
+  assert.equal(budget.framesMax, 65_536 / 2 ** wholes)
+})
+
 for (const call of ['open', 'close'] as const) {
   test(`memory that runs out in ${call} counts too`, async () => {
     const compute = new FakeCompute()
