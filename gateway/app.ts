@@ -36,6 +36,12 @@ import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
 import { resultRoute } from './routes/result.ts'
 import { separateRoute } from './routes/separate.ts'
+import {
+  createShareRoute,
+  listSharesRoute,
+  revokeShareRoute,
+  sharedRoute,
+} from './routes/shares.ts'
 import { codeRoute, PLAYGROUND, sessionRoutes } from './routes/sessions.ts'
 import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
@@ -98,6 +104,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   })
   if (hasPage) {
     playgroundRoutes(app, deps)
+    sharedRoute(app, deps)
     await sessionApi(app, deps)
   }
   await app.register(async (admin) => adminRoutes(admin, deps))
@@ -188,6 +195,10 @@ async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authent
     webhookTestRoute,
     accountRoute,
     usageRoute,
+    // the page plays what they share
+    ...(deps.config.playground === 'on'
+      ? [createShareRoute, listSharesRoute, revokeShareRoute]
+      : []),
   ]
   for (const route of routes) route(app, deps)
 }

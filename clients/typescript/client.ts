@@ -49,6 +49,9 @@ export type WebhookTest = Schemas['WebhookTestRequest']
 export type WebhookTestResult = Schemas['WebhookTestResult']
 export type Account = Schemas['Account']
 export type Usage = Schemas['Usage']
+export type NewShare = Schemas['NewShare']
+export type ShareList = Schemas['ShareList']
+export type SharedResult = Schemas['SharedResult']
 
 /** A request, by its id or by anything that has it. */
 export type RequestRef = string | { request_id: string }
@@ -159,6 +162,16 @@ export interface Client {
   list(options?: ListOptions): Promise<RequestList>
   /** Sends the webhook of a finished request again, with the same id and body. */
   redeliver(request: RequestRef): Promise<WebhookDelivery>
+  /**
+   * Makes an address that plays the result without a key.
+   * @param options until when: 60 to 604,800 seconds from now; default a day
+   */
+  share(request: RequestRef, options?: { expiresInSeconds?: number }): Promise<NewShare>
+  /** The shares of the key's account that are not over, newest first. */
+  shares(): Promise<ShareList>
+  revokeShare(shareId: string): Promise<void>
+  /** The shared result, for a client whose `apiKey` is the secret of a share. */
+  shared(): Promise<SharedResult>
   /** The attempts to deliver the webhook of a request, oldest first. */
   deliveryAttempts(request: RequestRef): Promise<DeliveryAttempts>
   /** Posts an event to a receiver of webhooks, once, and answers what came of it. */
@@ -266,6 +279,15 @@ function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestC
       const query = queryOf({ limit, cursor, status, ...created })
       return transport.json('GET', `/v1/queue/requests?${query}`)
     },
+    share: (request, { expiresInSeconds: seconds } = {}) =>
+      // One that was not answered may have been made.
+      transport.json('POST', `${pathOf(request)}/shares`, {
+        body: seconds === undefined ? {} : { expires_in: seconds },
+        isRepeatable: false,
+      }),
+    shares: () => transport.json('GET', '/v1/shares'),
+    revokeShare: (shareId) => transport.delete(`/v1/shares/${encodeURIComponent(shareId)}`),
+    shared: () => transport.json('GET', '/v1/shared'),
     redeliver: (request) => transport.json('POST', `${pathOf(request)}/webhook/redeliver`),
     deliveryAttempts: (request) => transport.json('GET', `${pathOf(request)}/webhook/attempts`),
   }

@@ -1,7 +1,7 @@
 /** Changes accounts and keys, for the command-line tools and the admin API. */
 
-import ms from 'ms'
 import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS, readDuration } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import {
@@ -43,7 +43,7 @@ export type Author = Pick<ChangeRow, 'tool' | 'origin'>
 
 export type ChangeDeps = AccountDeps & { author: Author }
 
-const VALID_MS_MAX = ms('100y')
+const VALID_MS_MAX = 100 * 365.25 * DAY_MS
 
 /** @throws ServiceError that names what is wrong with `body`, a CreateAccountRequest */
 export async function createAccount(deps: ChangeDeps, body: unknown) {
@@ -208,9 +208,8 @@ async function assertAccount(store: Store, accountId: string, now: string): Prom
 
 /** @throws ServiceError `INVALID_PARAMETER` */
 function durationMs(text: string): number {
-  // Without its unit `ms` would take 30 for milliseconds.
-  const value = /[a-z]$/i.test(text) ? ms(text as ms.StringValue) : undefined
-  if (value !== undefined && value > 0 && value <= VALID_MS_MAX) return value
+  const value = readDuration(text)
+  if (value !== undefined && value <= VALID_MS_MAX) return value
   throw new ServiceError('INVALID_PARAMETER', {
     message: 'expires must be a length of time with its unit, such as 30d, 12h or 1y.',
     param: 'expires',

@@ -88,10 +88,10 @@ async function countTogether(store: Store, keyId: string, now: number): Promise<
 }
 
 /** @throws ServiceError `RATE_LIMITED` for a call that is one too many */
-export function assertAllowed(allowance: Allowance | undefined): void {
+export function assertAllowed(allowance: Allowance | undefined, caller = 'This API key'): void {
   if (!allowance || allowance.left >= 0) return
   const { limit, resetSeconds: retryAfterSeconds } = allowance
-  const message = `This API key may call ${limit} times in a minute; try again in ${
+  const message = `${caller} may call ${limit} times in a minute; try again in ${
     retryAfterSeconds
   } seconds.`
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds })

@@ -68,6 +68,13 @@ const DATA = {
   ],
 }
 
+const SHARE = {
+  share_id: 'share_7d865e959b2466918c9863afca942d0f',
+  request_id: REQUEST_ID,
+  created_at: LATER,
+  expires_at: '2026-01-04T03:04:17.012Z',
+}
+
 export const NOTES: Readonly<Record<string, Note>> = {
   ErrorResponse: {
     description: 'Every error has this form.',
@@ -226,6 +233,28 @@ export const NOTES: Readonly<Record<string, Note>> = {
       data: DATA,
       usage: { feature: 'audio_seconds', quantity: 13, billing_status: 'not_metered' },
       retention: { delete_after: WEEK_LATER },
+    },
+  },
+  CreateShareRequest: {
+    description: 'How long the address is to work.',
+    example: { expires_in: 172_800 },
+  },
+  Share: { description: 'An address that plays one result without a key.', example: SHARE },
+  NewShare: {
+    description: 'The address, once.',
+    example: { ...SHARE, url: 'https://winnow.example/#share=shr_9f86d081884c7d65' },
+  },
+  ShareList: {
+    description: 'The shares of an account that are not over, newest first.',
+    example: { object: 'list', data: [SHARE] },
+  },
+  SharedResult: {
+    description: 'What the page needs to play one result; nothing of the account.',
+    example: {
+      file_name: 'walk.mp4',
+      prompts: ['dog barking'],
+      data: DATA,
+      expires_at: SHARE.expires_at,
     },
   },
   StreamTimeout: {

@@ -48,6 +48,12 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
               'An API key. It has scopes, of which each operation names the one that ' +
               'it needs: `models:read`, `files:write`, `files:read`, `audio:separate`.',
           },
+          shareSecret: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'shr_<secret>',
+            description: 'The secret of one share',
+          },
           adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN of the gateway' },
         },
       },

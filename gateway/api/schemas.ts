@@ -361,5 +361,6 @@ export type WebhookDeliveryStatus = Static<typeof WebhookDeliveryStatus>
 export type QueueStatusResponse = Static<typeof QueueStatusResponse>
 export type RequestList = Static<typeof RequestList>
 export type OutputFile = Static<typeof OutputFile>
+export type SeparationData = Static<typeof SeparationData>
 export type QueueResultResponse = Static<typeof QueueResultResponse>
 export type ErrorResponse = Static<typeof ErrorResponse>

@@ -13,6 +13,7 @@ import { removeMedia } from './removal.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteExpiredPageSessions } from '../store/page-sessions.ts'
 import { deleteOldWindows } from '../store/rate-windows.ts'
+import { deleteExpiredShares } from '../store/shares.ts'
 import {
   deleteOldFiles,
   deleteOldRequests,
@@ -64,6 +65,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   await deleteExpiredIdempotencyKeys(store, now)
   await deleteOldWindows(store, now)
   await deleteExpiredPageSessions(store, now)
+  await deleteExpiredShares(store, now)
   const requests = await untilNone(() => deleteOldRequests(store, page))
   const fileRecords = await untilNone(() => deleteOldFiles(store, page))
   const media = await untilNone(async () => removeMedia(deps, await mediaToRemove(store, PAGE_MAX)))

@@ -1,6 +1,6 @@
 /** Turns rows into the responses of the spec. The only maker of public URLs. */
 
-import { ServiceError, type FailureCode } from '../../shared/errors.ts'
+import type { FailureCode } from '../../shared/errors.ts'
 import {
   targetNames,
   type LogLine,
@@ -19,6 +19,7 @@ import {
   type QueueResultResponse,
   type QueueStatusResponse,
   type QueueSubmitResponse,
+  type SeparationData,
   type WebhookDeliveryStatus,
 } from '../api/schemas.ts'
 import { decrypt } from '../secrets.ts'
@@ -125,14 +126,42 @@ export const failureOf = (row: RequestRow): { code: FailureCode; message: string
 /** The result of a request that is COMPLETED and whose outputs are still there. */
 export async function presentResult(
   row: RequestRow,
-  { mediaStore }: MediaPresenter,
+  deps: MediaPresenter,
   webhook?: WebhookDeliveryStatus,
 ): Promise<QueueResultResponse> {
-  const { duration, sample_rate: sampleRate, outputs_expire_at: deleteAfter } = row
-  if (duration === null || sampleRate === null || deleteAfter === null) {
+  const { outputs_expire_at: deleteAfter } = row
+  if (deleteAfter === null) throw new Error(`the request ${row.request_id} is not completed`)
+  const data = await presentData(row, deps, Date.parse(deleteAfter))
+  return {
+    request_id: row.request_id,
+    model: MODEL_ID,
+    status: 'COMPLETED',
+    data,
+    usage: {
+      feature: 'audio_seconds',
+      quantity: costOf(row, data.duration),
+      billing_status: row.billing_status ?? 'not_metered',
+    },
+    ...(webhook && { webhook }),
+    ...presentMetadata(row),
+    retention: { delete_after: deleteAfter },
+  }
+}
+
+/**
+ * The outputs of a request that is COMPLETED, with what was found.
+ * @param expiresAt epoch milliseconds until which their addresses are valid
+ */
+export async function presentData(
+  row: RequestRow,
+  { mediaStore }: MediaPresenter,
+  expiresAt: number,
+): Promise<SeparationData & { duration: number }> {
+  const { duration, sample_rate: sampleRate } = row
+  if (duration === null || sampleRate === null) {
     throw new Error(`the request ${row.request_id} is not completed`)
   }
-  const fileOf = (name: OutputName) => outputFile(row, name, deleteAfter, mediaStore)
+  const fileOf = (name: OutputName) => outputFile(row, name, expiresAt, mediaStore)
   const prompts = promptsOfRow(row)
   const [residual, target, ...further] = await Promise.all([
     fileOf('residual'),
@@ -147,26 +176,13 @@ export async function presentResult(
     ...found[i],
   }))
   return {
-    request_id: row.request_id,
-    model: MODEL_ID,
-    status: 'COMPLETED',
-    data: {
-      target,
-      ...(targets.length > 1 && { targets }),
-      residual,
-      duration,
-      sample_rate: sampleRate,
-      ...(gainDb !== undefined && { gain_db: gainDb }),
-      ...findings,
-    },
-    usage: {
-      feature: 'audio_seconds',
-      quantity: costOf(row, duration),
-      billing_status: row.billing_status ?? 'not_metered',
-    },
-    ...(webhook && { webhook }),
-    ...presentMetadata(row),
-    retention: { delete_after: deleteAfter },
+    target,
+    ...(targets.length > 1 && { targets }),
+    residual,
+    duration,
+    sample_rate: sampleRate,
+    ...(gainDb !== undefined && { gain_db: gainDb }),
+    ...findings,
   }
 }
 
@@ -176,14 +192,14 @@ const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
 async function outputFile(
   row: RequestRow,
   name: OutputName,
-  deleteAfter: string,
+  expiresAt: number,
   mediaStore: MediaStore,
 ): Promise<OutputFile> {
   const addressOf = (part: OutputPart, file: StoredFile) =>
     mediaStore.downloadUrl({
       key: outputKey(row.request_id, part, file.place),
       audience: 'client',
-      expiresAt: Date.parse(deleteAfter),
+      expiresAt,
       contentType: file.content_type,
       fileName: outputFileName(row.file_name, label, file.extension),
     })
@@ -200,18 +216,20 @@ async function outputFile(
 }
 
 /**
- * An address of the peaks of a COMPLETED request.
- * @throws ServiceError `NOT_FOUND` where its engine made none
+ * An address of the peaks of a COMPLETED request; undefined: its engine made none.
+ * @param expiresAt epoch milliseconds
  */
-export function peaksUrl(row: RequestRow, { mediaStore }: MediaPresenter): Promise<string> {
+export async function peaksUrl(
+  row: RequestRow,
+  { mediaStore }: MediaPresenter,
+  expiresAt: number,
+): Promise<string | undefined> {
   const peaks = storedPart(row, 'peaks')
-  if (!peaks || row.outputs_expire_at === null) {
-    throw new ServiceError('NOT_FOUND', { message: 'No peaks were stored of this request.' })
-  }
+  if (!peaks) return undefined
   return mediaStore.downloadUrl({
     key: outputKey(row.request_id, 'peaks', peaks.place),
     audience: 'client',
-    expiresAt: Date.parse(row.outputs_expire_at),
+    expiresAt,
     contentType: peaks.content_type,
     fileName: peaks.fileName,
   })

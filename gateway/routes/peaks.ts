@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { peaksUrl } from '../requests/presenter.ts'
@@ -39,7 +40,10 @@ export function peaksRoute(app: FastifyInstance, deps: Deps): void {
     async (request, reply) => {
       const row = await findOwn(deps, request.accountId, request.params.request_id)
       assertResult(row, deps.clock.now())
-      return reply.redirect(await peaksUrl(row, deps), 302)
+      const { outputs_expire_at: end } = row
+      const url = end === null ? undefined : await peaksUrl(row, deps, Date.parse(end))
+      if (url !== undefined) return reply.redirect(url, 302)
+      throw new ServiceError('NOT_FOUND', { message: 'No peaks were stored of this request.' })
     },
   )
 }

@@ -31,6 +31,7 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   schema_use: false,
   delivery_attempts: true,
   usage_days: true,
+  shares: true,
 }
 
 /** Rows of one statement: PostgreSQL takes 65,535 values in one. */

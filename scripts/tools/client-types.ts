@@ -34,6 +34,9 @@ const PYTHON_SCHEMAS = [
   'WebhookTestResult',
   'Account',
   'Usage',
+  'NewShare',
+  'ShareList',
+  'SharedResult',
   'SeparationCompletedEvent',
   'SeparationFailedEvent',
 ]

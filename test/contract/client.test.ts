@@ -189,6 +189,11 @@ test('client: every call has its method, path, key, headers and body', async (t)
   })
   await client.redeliver('req_1')
   await client.deliveryAttempts('req_1')
+  await client.share('req_1')
+  await client.share({ request_id: 'req_1' }, { expiresInSeconds: 60 })
+  await client.shares()
+  await client.revokeShare('a/b')
+  await client.shared()
   await client.testWebhook({ webhookUrl: 'https://hooks.example/in' })
   await client.listFiles({ limit: 3, cursor: 'a&b' })
   await client.account()
@@ -211,6 +216,11 @@ test('client: every call has its method, path, key, headers and body', async (t)
       '&created_before=2026-02-01T00%3A00%3A00%2B01%3A00',
     `POST ${requests}/req_1/webhook/redeliver`,
     `GET ${requests}/req_1/webhook/attempts`,
+    `POST ${requests}/req_1/shares {}`,
+    `POST ${requests}/req_1/shares {"expires_in":60}`,
+    'GET /v1/shares',
+    'DELETE /v1/shares/a%2Fb',
+    'GET /v1/shared',
     'POST /v1/webhook-test {"webhookUrl":"https://hooks.example/in"}',
     'GET /v1/files?limit=3&cursor=a%26b',
     'GET /v1/account',

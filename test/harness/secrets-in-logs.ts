@@ -6,11 +6,12 @@ import { join } from 'node:path'
 /** Settings that are secrets, or contain one. */
 const SECRET_SETTING = /KEY|TOKEN|SECRET|PASSWORD|NATS_URL|DATABASE_URL/
 
-/** Secrets of clients, by their form: a webhook's, a signed address's, a key's. */
+/** Secrets of clients, by their form: a webhook's, a signed address's, a key's, a share's. */
 const FORMS = [
   /whsec_[A-Za-z0-9+/]{16,}/,
   /[?&](?:signature|X-Amz-Signature)=\w{16,}/,
   /\bsep_\w+_\w{16,}/,
+  /\bshr_\w{16,}/,
   /\bBearer [\w-]{8,}/,
 ]
 

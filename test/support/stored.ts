@@ -24,6 +24,7 @@ export async function leftRows({ store }: Gateway): Promise<string[]> {
     'idempotency_keys',
     'deliveries',
     'delivery_attempts',
+    'shares',
     'media_removals',
   ] as const
   const counts = await Promise.all(

@@ -91,6 +91,11 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
     client.list(created_before="2026-02-01T00:00:00Z")
     client.redeliver("req_1")
     client.delivery_attempts("req_1")
+    client.share("req_1")
+    client.share({"request_id": "req_1"}, expires_in_seconds=60)
+    client.shares()
+    client.revoke_share("a/b")
+    client.shared()
     client.test_webhook({"webhookUrl": "https://hooks.example/in"})
     client.list_files(limit=3, cursor="a&b")
     client.account()
@@ -119,6 +124,11 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
         ("GET", f"{requests}?limit=20&cursor=&created_before=2026-02-01T00%3A00%3A00Z", ""),
         ("POST", f"{requests}/req_1/webhook/redeliver", ""),
         ("GET", f"{requests}/req_1/webhook/attempts", ""),
+        ("POST", f"{requests}/req_1/shares", "{}"),
+        ("POST", f"{requests}/req_1/shares", '{"expires_in":60}'),
+        ("GET", "/v1/shares", ""),
+        ("DELETE", "/v1/shares/a%2Fb", ""),
+        ("GET", "/v1/shared", ""),
         ("POST", "/v1/webhook-test", '{"webhookUrl":"https://hooks.example/in"}'),
         ("GET", "/v1/files?limit=3&cursor=a%26b", ""),
         ("GET", "/v1/account", ""),

@@ -10,6 +10,7 @@ import { addCredits } from './credits-migration.ts'
 import { addGateways } from './gateways-migration.ts'
 import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
+import { addShares } from './shares-migration.ts'
 import { addUsage } from './usage-migration.ts'
 
 /** By name; they run in the order of their names. */
@@ -33,6 +34,7 @@ export const migrations: Record<string, Migration> = {
   '018-usage': { up: addUsage },
   '019-media-ledger': { up: addMediaLedger },
   '020-account-states': { up: addAccountStates },
+  '021-shares': { up: addShares },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

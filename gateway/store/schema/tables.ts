@@ -281,6 +281,17 @@ export interface UsageDayRow {
   audio_seconds: number
 }
 
+/** An address that plays the result of one request without a key. It goes with its request. */
+export interface ShareRow {
+  share_id: string
+  /** SHA-256 of the secret, in hexadecimal. */
+  secret_hash: string
+  request_id: string
+  account_id: string
+  created_at: string
+  expires_at: string
+}
+
 /** The oldest version that may use the database: one row, written by migrations. */
 export interface SchemaUseRow {
   name: 'this'
@@ -309,4 +320,5 @@ export interface Tables {
   schema_use: SchemaUseRow
   delivery_attempts: DeliveryAttemptRow
   usage_days: UsageDayRow
+  shares: ShareRow
 }

@@ -542,6 +542,41 @@ Usage = TypedDict(
 )
 
 
+class NewShare(TypedDict):
+    share_id: str
+    request_id: str
+    created_at: str
+    expires_at: str
+    # Plays the result in a browser. Its fragment is the secret: only shown now.
+    url: str
+
+
+class Share(TypedDict):
+    share_id: str
+    request_id: str
+    created_at: str
+    expires_at: str
+
+
+class ShareList(TypedDict):
+    object: Literal["list"]
+    data: list[Share]
+
+
+class _SharedResult(TypedDict):
+    # Of the source.
+    file_name: str
+    prompts: list[str]
+    data: SeparationData
+    # End of the share. The addresses end earlier: read the result again.
+    expires_at: str
+
+
+class SharedResult(_SharedResult, total=False):
+    # Peaks as JSON, where the engine stored them.
+    peaks_url: str
+
+
 class SeparationCompletedEventUsage(TypedDict, total=False):
     feature: Literal["audio_seconds"]
     quantity: int

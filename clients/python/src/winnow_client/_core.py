@@ -25,11 +25,14 @@ from .types import (
     FileList,
     FileRecord,
     ModelList,
+    NewShare,
     Peaks,
     RequestList,
     RequestRef,
     RequestStatus,
     Result,
+    SharedResult,
+    ShareList,
     Status,
     Submission,
     Submitted,
@@ -147,6 +150,24 @@ def redeliver(request: RequestRef) -> Call[WebhookDelivery]:
 
 def delivery_attempts(request: RequestRef) -> Call[DeliveryAttempts]:
     return Call("GET", f"{_path_of(request)}/webhook/attempts")
+
+
+def share(request: RequestRef, expires_in_seconds: int | None) -> Call[NewShare]:
+    body = {} if expires_in_seconds is None else {"expires_in": expires_in_seconds}
+    # One that was not answered may have been made.
+    return Call("POST", f"{_path_of(request)}/shares", body, is_repeatable=False)
+
+
+def shares() -> Call[ShareList]:
+    return Call("GET", "/v1/shares")
+
+
+def revoke_share(share_id: str) -> Call[None]:
+    return Call("DELETE", f"/v1/shares/{quote(share_id, safe='')}")
+
+
+def shared() -> Call[SharedResult]:
+    return Call("GET", "/v1/shared")
 
 
 def test_webhook(receiver: WebhookTest) -> Call[WebhookTestResult]:

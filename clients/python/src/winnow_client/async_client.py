@@ -34,11 +34,14 @@ from .types import (
     FileList,
     FileRecord,
     ModelList,
+    NewShare,
     Peaks,
     RequestList,
     RequestRef,
     RequestStatus,
     Result,
+    SharedResult,
+    ShareList,
     Status,
     Submission,
     Submitted,
@@ -202,6 +205,20 @@ class AsyncClient:
     ) -> RequestList:
         call = _core.list_requests(limit, cursor, status, created_from, created_before)
         return await self._ask(call)
+
+    async def share(
+        self, request: RequestRef, *, expires_in_seconds: int | None = None
+    ) -> NewShare:
+        return await self._ask(_core.share(request, expires_in_seconds))
+
+    async def shares(self) -> ShareList:
+        return await self._ask(_core.shares())
+
+    async def revoke_share(self, share_id: str) -> None:
+        await self._delete(_core.revoke_share(share_id))
+
+    async def shared(self) -> SharedResult:
+        return await self._ask(_core.shared())
 
     async def redeliver(self, request: RequestRef) -> WebhookDelivery:
         return await self._ask(_core.redeliver(request))

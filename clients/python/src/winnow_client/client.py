@@ -27,11 +27,14 @@ from .types import (
     FileList,
     FileRecord,
     ModelList,
+    NewShare,
     Peaks,
     RequestList,
     RequestRef,
     RequestStatus,
     Result,
+    SharedResult,
+    ShareList,
     Status,
     Submission,
     Submitted,
@@ -254,6 +257,24 @@ class Client:
         :param created_before: only those created before this time
         """
         return self._ask(_core.list_requests(limit, cursor, status, created_from, created_before))
+
+    def share(self, request: RequestRef, *, expires_in_seconds: int | None = None) -> NewShare:
+        """Makes an address that plays the result without a key.
+
+        :param expires_in_seconds: 60 to 604,800; default a day
+        """
+        return self._ask(_core.share(request, expires_in_seconds))
+
+    def shares(self) -> ShareList:
+        """The shares of the key's account that are not over, newest first."""
+        return self._ask(_core.shares())
+
+    def revoke_share(self, share_id: str) -> None:
+        self._delete(_core.revoke_share(share_id))
+
+    def shared(self) -> SharedResult:
+        """The shared result, for a client whose key is the secret of a share."""
+        return self._ask(_core.shared())
 
     def redeliver(self, request: RequestRef) -> WebhookDelivery:
         """Sends the webhook of a finished request again, with the same id and body."""

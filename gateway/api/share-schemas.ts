@@ -1,0 +1,73 @@
+/** JSON Schemas of shares, and the check of their request bodies. All of it is an extension. */
+
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { DateTime, SeparationData } from './schemas.ts'
+import { checkBody } from './validation.ts'
+
+export const SHARE_SECONDS = { min: 60, max: 7 * 86_400, default: 86_400 } as const
+
+export const CreateShareRequest = Type.Object(
+  {
+    expires_in: Type.Optional(
+      Type.Integer({
+        minimum: SHARE_SECONDS.min,
+        maximum: SHARE_SECONDS.max,
+        default: SHARE_SECONDS.default,
+        description: 'Seconds. The address ends with the outputs, if these are deleted earlier.',
+      }),
+    ),
+  },
+  { title: 'CreateShareRequest', additionalProperties: false },
+)
+
+const fields = {
+  share_id: Type.String(),
+  request_id: Type.String(),
+  created_at: DateTime,
+  expires_at: DateTime,
+}
+
+export const Share = Type.Object(fields, { title: 'Share' })
+
+export const NewShare = Type.Object(
+  {
+    ...fields,
+    url: Type.String({
+      format: 'uri',
+      description: 'Plays the result in a browser. Its fragment is the secret: only shown now.',
+    }),
+  },
+  { title: 'NewShare' },
+)
+
+export const ShareList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(Share) },
+  { title: 'ShareList' },
+)
+
+export const SharedResult = Type.Object(
+  {
+    file_name: Type.String({ description: 'Of the source.' }),
+    prompts: Type.Array(Type.String()),
+    data: SeparationData,
+    peaks_url: Type.Optional(
+      Type.String({ format: 'uri', description: 'Peaks as JSON, where the engine stored them.' }),
+    ),
+    expires_at: Type.String({
+      format: 'date-time',
+      description: 'End of the share. The addresses end earlier: read the result again.',
+    }),
+  },
+  { title: 'SharedResult' },
+)
+
+export type Share = Static<typeof Share>
+export type NewShare = Static<typeof NewShare>
+export type SharedResult = Static<typeof SharedResult>
+
+const createShareRequest = Compile(CreateShareRequest)
+
+/** @throws ServiceError that names the first thing wrong with the body */
+export const checkCreateShare = (body: unknown): Static<typeof CreateShareRequest> =>
+  checkBody(createShareRequest, body) as Static<typeof CreateShareRequest>

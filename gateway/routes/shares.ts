@@ -1,0 +1,140 @@
+import type { FastifyInstance } from 'fastify'
+import { assertAllowed } from '../accounts/rate-limit.ts'
+import { bearerToken } from '../accounts/auth.ts'
+import { responses } from '../api/openapi.ts'
+import {
+  checkCreateShare,
+  CreateShareRequest,
+  NewShare,
+  SharedResult,
+  ShareList,
+} from '../api/share-schemas.ts'
+import type { Deps } from '../deps.ts'
+import {
+  createShare,
+  openShare,
+  ownShares,
+  revokeShare,
+  sharedResult,
+  SHARES_MAX,
+} from '../requests/shares.ts'
+import { requestParams, type RequestParams } from './parameters.ts'
+
+/** Extension: makes an address that plays a result without a key. */
+export function createShareRoute(app: FastifyInstance, deps: Deps): void {
+  app.post<{ Params: RequestParams }>(
+    '/v1/queue/requests/:request_id/shares',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'createShare',
+        summary: 'Share a result',
+        description:
+          'Extension. Makes an address that plays the result in a browser, without a key, until ' +
+          `a date. A request may have ${SHARES_MAX.perRequest} shares at once, an account ` +
+          `${SHARES_MAX.perAccount}.`,
+        tags: ['queue'],
+        params: requestParams,
+        body: CreateShareRequest,
+        response: responses({ 201: NewShare }, [
+          400,
+          401,
+          403,
+          404,
+          'RESULT_NOT_READY',
+          'REQUEST_FAILED',
+          500,
+        ]),
+      },
+    },
+    async ({ accountId, apiKey, params, body, id: callId }, reply) => {
+      const { expires_in: seconds } = checkCreateShare(body ?? {})
+      const share = await createShare(deps, accountId, params.request_id, seconds)
+      const { share_id: shareId, request_id: requestId, expires_at: expiresAt } = share
+      const caller = { callId, accountId, keyId: apiKey.key_id }
+      deps.log.info({ ...caller, shareId, requestId, expiresAt }, 'shared a result')
+      return reply.status(201).header('cache-control', 'no-store').send(share)
+    },
+  )
+}
+
+/** Extension: the shares of the account. */
+export function listSharesRoute(app: FastifyInstance, deps: Deps): void {
+  app.get(
+    '/v1/shares',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'listShares',
+        summary: 'List your shares, newest first',
+        description: 'Extension. Those that are not over, without their secrets.',
+        tags: ['queue'],
+        response: responses({ 200: ShareList }, [401, 403, 500]),
+      },
+    },
+    async ({ accountId }) => ownShares(deps, accountId),
+  )
+}
+
+const shareParams = {
+  type: 'object',
+  properties: { share_id: { type: 'string', description: 'As its creation answered it.' } },
+  required: ['share_id'],
+} as const
+
+/** Extension: ends a share. */
+export function revokeShareRoute(app: FastifyInstance, deps: Deps): void {
+  app.delete<{ Params: { share_id: string } }>(
+    '/v1/shares/:share_id',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'revokeShare',
+        summary: 'Revoke a share',
+        description:
+          'Extension. Its address shows nothing from then on. Media addresses that somebody has ' +
+          'read before stay valid for an hour and the length of the media.',
+        tags: ['queue'],
+        params: shareParams,
+        response: responses(
+          { 204: { type: 'null', description: 'It is revoked.' } },
+          [401, 403, 404, 500],
+        ),
+      },
+    },
+    async ({ accountId, apiKey, params, id: callId }, reply) => {
+      const share = await revokeShare(deps, accountId, params.share_id)
+      const { share_id: shareId, request_id: requestId } = share
+      const caller = { callId, accountId, keyId: apiKey.key_id }
+      deps.log.info({ ...caller, shareId, requestId }, 'revoked a share')
+      return reply.status(204).send()
+    },
+  )
+}
+
+/** Extension: a shared result, for whoever has its secret. */
+export function sharedRoute(app: FastifyInstance, deps: Deps): void {
+  app.get(
+    '/v1/shared',
+    {
+      schema: {
+        operationId: 'getShared',
+        summary: 'Get a shared result',
+        description:
+          'Extension. Needs no API key: the bearer token is the secret of a share, `shr_…`, from ' +
+          'the fragment of its address.',
+        tags: ['queue'],
+        security: [{ shareSecret: [] }],
+        response: responses({ 200: SharedResult }, [401, 404, 'RATE_LIMITED', 500]),
+      },
+    },
+    async ({ headers, client, id: callId }, reply) => {
+      const share = await openShare(deps, bearerToken(headers.authorization))
+      assertAllowed(await deps.rateLimiter.count(share.share_id), 'A share')
+      const result = await sharedResult(deps, share)
+      const { share_id: shareId, account_id: accountId } = share
+      deps.log.info({ callId, shareId, accountId, client }, 'answered a shared result')
+      return reply.header('cache-control', 'no-store').send(result)
+    },
+  )
+}

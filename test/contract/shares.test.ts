@@ -1,0 +1,250 @@
+/** Shares, which play one result without a key: docs/decisions/shares.md. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { deleteAccount, disableAccount, enableAccount } from '../../gateway/accounts/accounts.ts'
+import { NewShare, SharedResult, ShareList } from '../../gateway/api/share-schemas.ts'
+import { sweep } from '../../gateway/files/sweeper.ts'
+import { closeAccounts } from '../../gateway/requests/account-closer.ts'
+import { SHARES_MAX } from '../../gateway/requests/shares.ts'
+import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
+import { assertError, assertShape } from '../support/assert-shape.ts'
+import {
+  API,
+  callWith,
+  complete,
+  PUBLIC_URL,
+  startGateway,
+  submitted,
+  type Gateway,
+} from '../support/start-gateway.ts'
+import { leftRows } from '../support/stored.ts'
+
+type Caller = Pick<Gateway, 'call'>
+
+/** A completed request of the caller's. */
+async function completed(gateway: Gateway, input: object = {}, more: object = {}) {
+  const requestId = await submitted(gateway, input, more)
+  await complete(gateway, requestId)
+  return requestId
+}
+
+const tryShare = ({ call }: Caller, requestId: string, body?: object) =>
+  call('POST', `${API}/requests/${requestId}/shares`, body && { body })
+
+async function share(caller: Caller, requestId: string, body?: object) {
+  const reply = await tryShare(caller, requestId, body)
+  assert.equal(reply.statusCode, 201, reply.body)
+  assertShape(NewShare, reply.json())
+  assert.equal(reply.headers['cache-control'], 'no-store')
+  const { url, ...rest } = reply.json()
+  const [address, secret] = url.split('#share=')
+  assert.equal(address, `${PUBLIC_URL}/`)
+  assert.match(secret, /^shr_[0-9a-f]{64}$/)
+  return { ...rest, secret }
+}
+
+const read = ({ call }: Caller, secret: string) => call('GET', '/v1/shared', { key: secret })
+
+test('extension: a share plays one result without a key, and tells nothing of its account', async (t) => {
+  const gateway = await startGateway(t)
+  const input = { prompts: ['a bell', 'a horn'] }
+  const requestId = await completed(gateway, input, { metadata: { order: 'of a customer' } })
+  const { secret, expires_at } = await share(gateway, requestId, { expires_in: 7_200 })
+  assert.equal(Date.parse(expires_at), gateway.clock.now() + 2 * HOUR_MS)
+  const reply = await read(gateway, secret)
+  assert.equal(reply.statusCode, 200, reply.body)
+  assert.equal(reply.headers['cache-control'], 'no-store')
+  const shared = reply.json()
+  assertShape(SharedResult, shared)
+  assert.deepEqual(shared.prompts, ['a bell', 'a horn'])
+  assert.equal(shared.file_name, 'concert.m4a')
+  assert.equal(shared.expires_at, expires_at)
+  for (const word of ['metadata', 'customer', 'acct', 'usage', 'inputs']) {
+    assert.ok(!reply.body.includes(word), word)
+  }
+  const files = [...shared.data.targets, shared.data.residual].map(({ url }) => url)
+  for (const url of [...files, shared.peaks_url]) {
+    assert.equal((await gateway.call('GET', url, { key: null })).statusCode, 200, url)
+  }
+  // no other file of the request has this signature
+  const other = files[0].replace('/target', '/residual')
+  assertError(await gateway.call('GET', other), 'PERMISSION_DENIED')
+})
+
+test('extension: addresses of shared media last an hour and as long as they play', async (t) => {
+  const gateway = await startGateway(t)
+  const { secret } = await share(gateway, await completed(gateway))
+  const { data } = (await read(gateway, secret)).json()
+  const fetch = () => gateway.call('GET', data.target.url, { key: null })
+  gateway.clock.advance(HOUR_MS + 12_000)
+  assert.equal((await fetch()).statusCode, 200)
+  gateway.clock.advance(1_000)
+  assertError(await fetch(), 'FILE_EXPIRED')
+  assert.equal((await read(gateway, secret)).statusCode, 200, 'new ones can be read')
+})
+
+test('extension: a share ends at its time, with the outputs at the latest', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await completed(gateway)
+  const short = await share(gateway, requestId, { expires_in: 60 })
+  const day = await share(gateway, requestId)
+  const whole = await share(gateway, requestId, { expires_in: 7 * 86_400 })
+  gateway.clock.advance(60_000)
+  const late = await share(gateway, requestId, { expires_in: 7 * 86_400 })
+  assert.equal(late.expires_at, whole.expires_at, 'the outputs are deleted then')
+  assertError(await read(gateway, short.secret), 'UNAUTHENTICATED')
+  gateway.clock.advance(DAY_MS - 60_001)
+  const { data } = (await read(gateway, day.secret)).json()
+  gateway.clock.advance(2)
+  assertError(await read(gateway, day.secret), 'UNAUTHENTICATED')
+  assertError(await gateway.call('GET', data.target.url), 'FILE_EXPIRED')
+  assert.equal((await read(gateway, whole.secret)).statusCode, 200)
+  gateway.clock.advance(6 * DAY_MS)
+  assertError(await read(gateway, whole.secret), 'UNAUTHENTICATED')
+  await sweep(gateway.deps)
+  assert.ok(!(await leftRows(gateway)).includes('shares'))
+})
+
+test('extension: shares are listed without their secrets, and revoked at once', async (t) => {
+  const gateway = await startGateway(t)
+  const [one, two] = [await completed(gateway), await completed(gateway)]
+  const first = await share(gateway, one)
+  gateway.clock.advance(1_000)
+  const second = await share(gateway, two)
+  const listed = await gateway.call('GET', '/v1/shares')
+  assertShape(ShareList, listed.json())
+  const withoutSecret = [second, first].map(({ secret: _secret, ...rest }) => rest)
+  assert.deepEqual(listed.json().data, withoutSecret)
+  const stored = JSON.stringify(await gateway.store.selectFrom('shares').selectAll().execute())
+  assert.ok(!stored.includes(first.secret.slice(4)))
+
+  const stranger = { call: callWith(gateway, await gateway.newKey()) }
+  assert.deepEqual((await stranger.call('GET', '/v1/shares')).json().data, [])
+  const path = `/v1/shares/${first.share_id}`
+  assertError(await stranger.call('DELETE', path), 'NOT_FOUND')
+  assert.equal((await read(gateway, first.secret)).statusCode, 200)
+  assert.equal((await gateway.call('DELETE', path)).statusCode, 204)
+  assertError(await read(gateway, first.secret), 'UNAUTHENTICATED')
+  assertError(await gateway.call('DELETE', path), 'NOT_FOUND')
+  assertError(await gateway.call('DELETE', `/v1/shares/${'x'.repeat(5_000)}`), 'NOT_FOUND')
+  assert.equal((await read(gateway, second.secret)).statusCode, 200)
+})
+
+test('extension: who may read a result may share it, once it is there', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  assertError(await tryShare(gateway, requestId), 'RESULT_NOT_READY')
+  await complete(gateway, requestId)
+  const reader = { call: callWith(gateway, await gateway.newKey(['files:read'])) }
+  assertError(await tryShare(reader, requestId), 'PERMISSION_DENIED')
+  assertError(await reader.call('GET', '/v1/shares'), 'PERMISSION_DENIED')
+  const stranger = { call: callWith(gateway, await gateway.newKey()) }
+  assertError(await tryShare(stranger, requestId), 'NOT_FOUND')
+  for (const seconds of [59, 604_801, 1.5, '60']) {
+    const code = typeof seconds === 'string' || seconds === 1.5 ? 'INVALID_REQUEST' : undefined
+    const reply = await tryShare(gateway, requestId, { expires_in: seconds })
+    assertError(reply, code ?? 'INVALID_PARAMETER', 'expires_in')
+  }
+  assertError(await tryShare(gateway, requestId, { days: 1 }), 'INVALID_REQUEST', 'days')
+  const failed = await submitted(gateway)
+  await gateway.event('started', failed)
+  await gateway.event('failed', failed)
+  assertError(await tryShare(gateway, failed), 'REQUEST_FAILED')
+})
+
+test('extension: a secret is no API key, and an API key no secret', async (t) => {
+  const gateway = await startGateway(t)
+  const { secret } = await share(gateway, await completed(gateway))
+  for (const path of ['/v1/account', '/v1/shares', `${API}/requests`]) {
+    assertError(await gateway.call('GET', path, { key: secret }), 'UNAUTHENTICATED')
+  }
+  for (const wrong of [gateway.key, secret.slice(0, -1), secret.toUpperCase(), 'shr_']) {
+    assertError(await read(gateway, wrong), 'UNAUTHENTICATED')
+  }
+  assertError(await gateway.call('GET', '/v1/shared', { key: null }), 'UNAUTHENTICATED')
+})
+
+test('extension: a share goes with its request, and rests while its account is disabled', async (t) => {
+  const gateway = await startGateway(t)
+  const account = 'acct_of_shares'
+  const own = { ...gateway, call: callWith(gateway, await gateway.newKey(undefined, account)) }
+  const [one, two] = [await completed(own), await completed(own)]
+  const [first, second] = [await share(own, one), await share(own, two)]
+  assert.equal((await own.call('DELETE', `${API}/requests/${one}`)).statusCode, 204)
+  assertError(await read(gateway, first.secret), 'UNAUTHENTICATED')
+
+  await disableAccount(gateway.deps, account)
+  assertError(await read(gateway, second.secret), 'UNAUTHENTICATED')
+  await enableAccount(gateway.deps, account)
+  assert.equal((await read(gateway, second.secret)).statusCode, 200)
+
+  await deleteAccount(gateway.deps, account)
+  assertError(await read(gateway, second.secret), 'UNAUTHENTICATED')
+  while ((await closeAccounts(gateway.deps)) > 0);
+  assert.ok(!(await leftRows(gateway)).includes('shares'))
+})
+
+test('extension: so many shares of a request and of an account, and so many calls of each', async (t) => {
+  const gateway = await startGateway(t, { rateLimitPerMinute: 1_000 })
+  const requestId = await completed(gateway)
+  const one = await share(gateway, requestId, { expires_in: 100 })
+  for (let i = 1; i < SHARES_MAX.perRequest; i++) await share(gateway, requestId)
+  const full = await tryShare(gateway, requestId)
+  assertError(full, 'RATE_LIMITED')
+  assert.equal(full.headers['retry-after'], '100')
+  assert.match(full.json().error.message, /^A request may have 10 shares at once/)
+  await gateway.call('DELETE', `/v1/shares/${one.share_id}`)
+  const { account_id } = await gateway.store
+    .selectFrom('requests')
+    .select('account_id')
+    .executeTakeFirstOrThrow()
+  const row = {
+    ...(await gateway.store.selectFrom('shares').selectAll().executeTakeFirstOrThrow()),
+  }
+  const other = await completed(gateway)
+  for (let i = SHARES_MAX.perRequest - 1; i < SHARES_MAX.perAccount; i++) {
+    const more = { share_id: `share_${i}`, secret_hash: `${i}`, request_id: other, account_id }
+    await gateway.store
+      .insertInto('shares')
+      .values({ ...row, ...more })
+      .execute()
+  }
+  assert.match(
+    (await tryShare(gateway, requestId)).json().error.message,
+    /^An account may have 200/,
+  )
+})
+
+test('extension: calls with one secret are limited as those of a key, and others are not', async (t) => {
+  const gateway = await startGateway(t, { rateLimitPerMinute: 10 })
+  const requestId = await completed(gateway)
+  const [one, two] = [await share(gateway, requestId), await share(gateway, requestId)]
+  for (let i = 0; i < 10; i++) assert.equal((await read(gateway, one.secret)).statusCode, 200)
+  const refused = await read(gateway, one.secret)
+  assertError(refused, 'RATE_LIMITED')
+  assert.match(refused.json().error.message, /^A share may call 10 times/)
+  assert.equal((await read(gateway, two.secret)).statusCode, 200)
+})
+
+test('extension: log lines say who shared and who read, and never a secret', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await completed(gateway)
+  const { secret, share_id: shareId } = await share(gateway, requestId)
+  await read(gateway, secret)
+  await gateway.call('DELETE', `/v1/shares/${shareId}`)
+  const lines = gateway.logged('info').filter((line) => line.shareId === shareId)
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['shared a result', 'answered a shared result', 'revoked a share'],
+  )
+  assert.ok(lines.every(({ accountId }) => typeof accountId === 'string'))
+  assert.ok(!JSON.stringify(gateway.logged('info')).includes(secret.slice(4, 20)))
+})
+
+test('extension: without the page there are no shares', async (t) => {
+  const gateway = await startGateway(t, { config: { playground: 'off' } })
+  const requestId = await completed(gateway)
+  assertError(await tryShare(gateway, requestId), 'NOT_FOUND')
+  assertError(await gateway.call('GET', '/v1/shared'), 'NOT_FOUND')
+})
