@@ -7,7 +7,7 @@ import { CALLED, MANIFEST, MORE_PROGRAMS, NOTE, prepareApp, runClient } from './
 
 const HELP = `winnow start                            runs the service on this machine
 winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
-winnow requests list | delete ID…       lists and deletes requests of a running service
+winnow requests list | delete | share   lists, deletes and shares requests of a running service
 winnow keys | accounts | database | backup | doctor | top | model | parity
                                         the operator's tools (--help: their commands)
 winnow completion bash | zsh | fish     prints a script for the shell, which completes all of this

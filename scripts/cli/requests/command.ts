@@ -6,31 +6,47 @@ import {
   type Client,
   type Status,
 } from '../../../clients/typescript/node.ts'
+import { DAY_SECONDS, readDuration, SECOND_MS } from '../../../shared/durations.ts'
 import { called } from '../command-name.ts'
-import { action, command, FLAG, oneOf, TEXT, wholeNumber, type CommandIo } from '../command.ts'
+import {
+  action,
+  command,
+  FLAG,
+  oneOf,
+  TEXT,
+  UsageError,
+  wholeNumber,
+  type CommandIo,
+} from '../command.ts'
 import { printed } from '../operator/print.ts'
 import { describe, readAccess, SERVICE } from '../service-access.ts'
 
 const HELP = `Usage: ${called('requests', 'list [options]')}
        ${called('requests', 'delete ID… [options]')}
+       ${called('requests', 'share ID [--for 2d] | shares | unshare SHARE_ID…')}
 
   list              the requests of the key's account, newest first
   delete ID…        delete requests with their outputs and logs, for good; one under way is
                     canceled first. The files that were uploaded stay until they expire
+  share ID          print an address that plays the result in a browser, without a key
+  shares            the shares that are not over, newest first
+  unshare SHARE_ID… revoke shares
 
   --limit N         of list: so many, 1 to 1000 (default 20)
   --status WORD     of list: those that are IN_QUEUE, IN_PROGRESS, COMPLETED or FAILED
-  --json            print for programs: of delete a line of JSON for each request
+  --for TIME        of share: how long it plays, 60s to 7d (default 1d); with the outputs it ends
+  --json            print for programs: of delete and unshare a line of JSON for each id
   --url URL         the service (or WINNOW_URL; default http://127.0.0.1:8080)
   --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
                     the file api-key in DATA_DIR, by default ./data)
 
-Delete prints the ids of what it deleted. The exit code is 0 when done, 1 when something was
+Delete and unshare print the ids of what is gone. The exit code is 0 when done, 1 when something was
 refused, 2 when the command line is wrong, 130 when canceled.
 `
 
 const LIMIT = '20'
 const LIMIT_MAX = 1_000
+const SHARED_FOR = '1d'
 const STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
 const COMMON = { json: FLAG, ...SERVICE }
 
@@ -57,7 +73,36 @@ export const requests = command({
       options: COMMON,
       run({ json, ...access }, ids, io) {
         const client = createClient({ ...readAccess(access, io.env), signal: io.signal })
-        return deleteAll(client, { ids: [...new Set(ids)], json }, io)
+        const end = (id: string) => client.delete(id)
+        return endAll({ ids, end, idName: 'request_id', state: 'deleted', json }, io)
+      },
+    }),
+    share: action({
+      operands: ['ID'],
+      options: { for: { ...TEXT, default: SHARED_FOR }, ...COMMON },
+      async run({ for: time, json, ...access }, [id], { env, signal, stderr }) {
+        const expiresInSeconds = readSeconds('--for', time)
+        const client = createClient({ ...readAccess(access, env), signal })
+        const share = await client.share(id!, { expiresInSeconds })
+        if (json) return `${JSON.stringify(share)}\n`
+        stderr.write(`plays until ${share.expires_at}; revoke it: unshare ${share.share_id}\n`)
+        return `${share.url}\n`
+      },
+    }),
+    shares: action({
+      options: COMMON,
+      async run({ json, ...access }, _operands, { env, signal }) {
+        const shares = await createClient({ ...readAccess(access, env), signal }).shares()
+        return json ? `${JSON.stringify(shares)}\n` : printed(shares)
+      },
+    }),
+    unshare: action({
+      operands: ['SHARE_ID…'],
+      options: COMMON,
+      run({ json, ...access }, ids, io) {
+        const client = createClient({ ...readAccess(access, io.env), signal: io.signal })
+        const end = (id: string) => client.revokeShare(id)
+        return endAll({ ids, end, idName: 'share_id', state: 'revoked', json }, io)
       },
     }),
   },
@@ -96,21 +141,36 @@ async function newest(
   return listed
 }
 
+/** @throws UsageError */
+function readSeconds(option: string, text: string): number {
+  const seconds = (readDuration(text) ?? 0) / SECOND_MS
+  if (seconds >= 60 && seconds <= 7 * DAY_SECONDS) return Math.floor(seconds)
+  throw new UsageError(`${option} takes 60s to 7d, such as 12h, not "${text}"`)
+}
+
+interface Ending {
+  ids: readonly string[]
+  end(id: string): Promise<void>
+  idName: 'request_id' | 'share_id'
+  /** Afterwards, in words. */
+  state: string
+  json: boolean
+}
+
 /** One that is refused does not keep the others; a refused key or a service that is away does. */
-async function deleteAll(
-  client: Client,
-  { ids, json }: { ids: readonly string[]; json: boolean },
+async function endAll(
+  { ids, end, idName, state, json }: Ending,
   { stdout, stderr }: CommandIo,
 ): Promise<number> {
   let refused = 0
-  for (const id of ids) {
+  for (const id of new Set(ids)) {
     try {
-      await client.delete(id)
-      stdout.write(json ? `${JSON.stringify({ request_id: id, state: 'deleted' })}\n` : `${id}\n`)
+      await end(id)
+      stdout.write(json ? `${JSON.stringify({ [idName]: id, state })}\n` : `${id}\n`)
     } catch (error) {
       if (!(error instanceof ApiError && isAboutOne(error))) throw error
       const { code, message } = error
-      const line = { request_id: id, state: 'refused', error: { code, message } }
+      const line = { [idName]: id, state: 'refused', error: { code, message } }
       if (json) stdout.write(`${JSON.stringify(line)}\n`)
       else stderr.write(`${id}: ${describe(error)}\n`)
       refused += 1

@@ -78,6 +78,27 @@ test('what cannot be deleted is named with the reason, and the rest is deleted',
   assert.deepEqual([json.code, JSON.parse(json.text).error.code], [1, 'NOT_FOUND'])
 })
 
+test('a result is shared, its shares are listed and revoked', async (t) => {
+  const { gateway, run } = await start(t)
+  const id = await submitted(gateway)
+  await complete(gateway, id)
+  const shared = await run('share', id, '--for', '2d')
+  assert.equal(shared.code, 0, shared.errors)
+  assert.match(shared.text, /^http:\/\/winnow\.test\/#share=shr_\w{64}\n$/)
+  const { data } = (await gateway.call('GET', '/v1/shares')).json()
+  const [{ share_id: shareId, expires_at: end }] = data
+  assert.equal(Date.parse(end), gateway.clock.now() + 48 * 3_600_000)
+  assert.equal(shared.errors, `plays until ${end}; revoke it: unshare ${shareId}\n`)
+  const listed = await run('shares')
+  assert.match(listed.text, RegExp(`^share_id .*\n${shareId} +${id} `))
+  assert.deepEqual(JSON.parse((await run('shares', '--json')).text).data, data)
+  const { url } = JSON.parse((await run('share', id, '--json')).text)
+  assert.match(url, /#share=/)
+  const revoked = await run('unshare', shareId, shareId, 'share_unknown')
+  assert.deepEqual([revoked.code, revoked.text], [1, `${shareId}\n`])
+  assert.match(revoked.errors, /^share_unknown: NOT_FOUND: There is no share with this id\.$/m)
+})
+
 test('a refused key ends the command before anything is deleted', async (t) => {
   const { gateway, run } = await start(t)
   const id = await submitted(gateway)
@@ -112,6 +133,9 @@ test('a command line that is wrong says how, and calls nobody', async () => {
     [['list', '--limit', '1001'], /from 1 to 1000/],
     [['list', '--status', 'complete'], /Did you mean "COMPLETED"\?$/m],
     [['list', '--url', 'nowhere'], /must be an http or https URL/],
+    [['share'], /The command is: share ID \(see --help\)/],
+    [['share', 'req_1', '--for', '8d'], /--for takes 60s to 7d, such as 12h, not "8d"/],
+    [['share', 'req_1', '--for', '120'], /not "120"/],
     [['list', '--all'], /there is no option --all/],
   ] as const) {
     const { code, text, errors } = await runCommand(requests, words, { env })
