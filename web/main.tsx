@@ -4,11 +4,15 @@ import { render } from 'preact'
 import { App } from './parts/app.tsx'
 import { restoreCredential } from './state/credential.ts'
 import { openFromAddress } from './state/open-request.ts'
+import { secretInAddress } from './state/shared.ts'
 import { restoreFiles } from './state/file-queue.ts'
 
 // Another code, or another request, in the address of a page that is open.
 addEventListener('hashchange', () => location.reload())
-render(<App />, document.querySelector('#page')!)
-restoreFiles()
-await restoreCredential()
-await openFromAddress()
+const secret = secretInAddress()
+render(<App secret={secret} />, document.querySelector('#page')!)
+if (secret === null) {
+  restoreFiles()
+  await restoreCredential()
+  await openFromAddress()
+}

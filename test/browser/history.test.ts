@@ -157,3 +157,41 @@ test('the source of an earlier request is separated again, without an upload', a
   assert.deepEqual(await input, { prompt: 'a horn', request_id: id, output: 'source' })
   await page.getByRole('heading', { name: 'concert.m4a' }).waitFor()
 })
+
+test('a result is shared: its address plays it without a key, until it is revoked', async (t) => {
+  const there = await startReachable(t)
+  await completeWithSound(there.gateway, { prompts: ['a bell', 'a horn'] })
+  const page = await open(t, there)
+  await rows(page).first().click()
+  await page.getByText('Share', { exact: true }).click()
+  await page.getByRole('combobox', { name: /^For/ }).selectOption('an hour')
+  await page.getByRole('button', { name: 'Make an address' }).click()
+  const address = await page.getByLabel('Address, shown only now').inputValue()
+  assert.match(address, /\/#share=shr_\w{64}$/)
+  await page.getByText('An address works until').waitFor()
+  await assertAccessible(page, 'an address to share')
+
+  const other = await openPage(t, await launchBrowser(t), 'about:blank')
+  const calls: string[] = []
+  other.on('request', (request) => {
+    if (/\/v1\/|playground\/session/.test(request.url())) calls.push(request.url())
+  })
+  await other.goto(address)
+  await other.getByRole('heading', { name: 'concert.m4a' }).waitFor()
+  await other.getByRole('button', { name: 'Play', exact: true }).click()
+  await other.getByRole('button', { name: 'Pause', exact: true }).waitFor()
+  for (const lane of ['Mixture', 'a bell', 'a horn', 'Residual']) {
+    await other.getByRole('region', { name: lane, exact: true }).waitFor()
+  }
+  assert.equal(await other.getByRole('button', { name: /^Separate/ }).count(), 0)
+  await other.getByRole('link', { name: 'Download a horn as WAV' }).waitFor()
+  await assertAccessible(other, 'a shared result')
+  assert.deepEqual(calls, [`${there.url}/v1/shared`], 'and nothing of the account')
+
+  await page.getByRole('button', { name: /^Revoke the address/ }).click()
+  await page.getByRole('button', { name: /^Really Revoke/ }).click()
+  await page.getByText('An address works until').waitFor({ state: 'detached' })
+  await other.reload()
+  await other.getByRole('alert').getByText('was revoked').waitFor()
+  await assertAccessible(other, 'a result that is not shared any more')
+})

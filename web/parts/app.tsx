@@ -10,16 +10,24 @@ import { NewSeparation } from './new-separation.tsx'
 import { Operators } from './operators.tsx'
 import { Request } from './request.tsx'
 import { SeveralFiles } from './several-files.tsx'
+import { SharedPage } from './shared.tsx'
 import { SignIn } from './sign-in.tsx'
 
 const isOperators = signal(false)
 
-export function App() {
+/** @param secret of a shared result, which is then all that the page shows */
+export function App({ secret }: { secret: string | null }) {
   return (
     <>
-      <Header />
+      <Header isShared={secret !== null} />
       <main id="main" tabIndex={-1}>
-        {isOperators.value ? <Operators /> : <Body />}
+        {secret !== null ? (
+          <SharedPage secret={secret} />
+        ) : isOperators.value ? (
+          <Operators />
+        ) : (
+          <Body />
+        )}
       </main>
     </>
   )
@@ -56,7 +64,7 @@ function skipToContent(event: Event): void {
   document.querySelector<HTMLElement>('#main')!.focus()
 }
 
-function Header() {
+function Header({ isShared }: { isShared: boolean }) {
   return (
     <header class="top">
       <a class="skip" href="#main" onClick={skipToContent}>
@@ -67,9 +75,13 @@ function Header() {
       </p>
       <nav aria-label="Page">
         <a href="/docs/">Documents</a>
-        <button class="link" onClick={() => (isOperators.value = !isOperators.value)}>
-          {isOperators.value ? 'Playground' : 'Operators'}
-        </button>
+        {isShared ? (
+          <a href="/">Playground</a>
+        ) : (
+          <button class="link" onClick={() => (isOperators.value = !isOperators.value)}>
+            {isOperators.value ? 'Playground' : 'Operators'}
+          </button>
+        )}
         {credential.value && (
           <button class="link" onClick={leave}>
             Sign out

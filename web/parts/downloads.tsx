@@ -1,9 +1,8 @@
-import type { Result } from '../../clients/typescript/client.ts'
 import type { SoundFormat } from '../audio/convert.ts'
 import type { Mixer } from '../audio/mixer.ts'
 import { encodeWav } from '../audio/wav.ts'
 import { withExtension, type StoredFile } from '../state/output-files.ts'
-import { isDecodable, outputsOf, type NamedOutput } from '../state/loaded-media.ts'
+import { isDecodable, outputsOf, type NamedOutput, type Playable } from '../state/loaded-media.ts'
 import type { OpenRequest } from '../state/open-request.ts'
 import { keptOf } from '../state/task-list.ts'
 import { strengthOf } from './strength.tsx'
@@ -13,7 +12,7 @@ const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
 
 interface DownloadsProps {
   request: OpenRequest
-  result: Result
+  result: Playable
   /** Null: the media is not decoded in the page. */
   mixer: Mixer | null
 }
@@ -116,5 +115,5 @@ function Making() {
 }
 
 /** `song.rest.without-piano+drums.wav` gives `song.piano+drums.zip`. */
-const zipName = ({ data }: Result): string =>
+const zipName = ({ data }: Playable): string =>
   withExtension(data.residual.file_name, 'zip').replace('.rest.without-', '.')

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Output } from '../audio/mixer.ts'
-import { currentClient, messageOf } from '../state/credential.ts'
+import { credential, currentClient, messageOf } from '../state/credential.ts'
 import { takeOutput } from '../state/open-request.ts'
 
 interface FurtherButtonProps {
@@ -25,6 +25,7 @@ export function FurtherButton({ label, output, isHeld = false }: FurtherButtonPr
       setBusy(false)
     }
   }
+  if (!credential.value) return null // a shared result
   return (
     <>
       <button

@@ -1,27 +1,31 @@
 import type { TargetedEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import WaveSurfer from 'wavesurfer.js'
-import type { Peaks, Result, Waveform } from '../../clients/typescript/client.ts'
+import type { Peaks, Waveform } from '../../clients/typescript/client.ts'
 import type { Output } from '../audio/mixer.ts'
 import { planesOf } from '../audio/peaks.ts'
 import type { Finding } from '../state/chip.ts'
-import { currentClient } from '../state/credential.ts'
-import { outputsOf } from '../state/loaded-media.ts'
+import { outputsOf, type Playable } from '../state/loaded-media.ts'
 import type { OpenRequest } from '../state/open-request.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
 import { colorsOf } from './lane-colors.ts'
 
+interface PlainPlayerProps {
+  request: OpenRequest
+  result: Playable
+  readPeaks(): Promise<Peaks>
+}
+
 /** For media that is too long to be decoded in a page: the browser's own players. */
-export function PlainPlayer({ request, result }: { request: OpenRequest; result: Result }) {
+export function PlainPlayer({ request, result, readPeaks }: PlainPlayerProps) {
   const [peaks, setPeaks] = useState<Peaks | null>(null)
   useEffect(() => {
     // without them, an older engine's say, there are players alone
-    currentClient()
-      .peaks(request.id)
+    readPeaks()
       .then(setPeaks)
       .catch(() => undefined)
-  }, [request.id])
+  }, [request])
   const outputs = outputsOf(request, result).map((output, i) => ({
     ...output,
     waveform: output.kind === 'target' ? peaks?.targets[i] : peaks?.residual,

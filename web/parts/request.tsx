@@ -1,13 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Result } from '../../clients/typescript/client.ts'
-import { currentClient, messageOf } from '../state/credential.ts'
-import { isDecodable, load, type Loaded } from '../state/loaded-media.ts'
+import { currentClient } from '../state/credential.ts'
 import { cancel, close, type OpenRequest } from '../state/open-request.ts'
 import { entries } from '../state/file-queue.ts'
 import { adviceOn } from './advice.ts'
-import { Downloads } from './downloads.tsx'
-import { Player } from './player.tsx'
-import { PlainPlayer } from './plain-player.tsx'
+import { Outputs } from './outputs.tsx'
+import { Share } from './share.tsx'
 import { detailOf, stateOf } from './status-text.ts'
 import { Time } from './time.tsx'
 
@@ -30,7 +28,14 @@ export function Request({ request }: { request: OpenRequest }) {
         </button>
       </div>
       <Progress request={request} />
-      {request.status.value?.status === 'COMPLETED' && <Outputs request={request} />}
+      {request.status.value?.status === 'COMPLETED' && (
+        <Outputs
+          request={request}
+          read={() => currentClient().result(request.id)}
+          readPeaks={() => currentClient().peaks(request.id)}
+          below={(result) => <Kept id={request.id} result={result} />}
+        />
+      )}
       <Logs request={request} />
     </section>
   )
@@ -77,67 +82,17 @@ function Progress({ request }: { request: OpenRequest }) {
   )
 }
 
-function Outputs({ request }: { request: OpenRequest }) {
-  const [result, setResult] = useState<Result | null>(null)
-  const [loaded, setLoaded] = useState<Loaded | null>(null)
-  const [problem, setProblem] = useState('')
-  useEffect(() => {
-    let mixer: Loaded['mixer'] | undefined
-    let isGone = false
-    const start = async () => {
-      const found = await currentClient().result(request.id)
-      setResult(found)
-      if (!isDecodable(found)) return
-      const done = await load(request, found)
-      mixer = done.mixer
-      if (isGone) mixer.close()
-      else setLoaded(done)
-      if (request.playsAtOnce && !isGone) void mixer.play()
-    }
-    start().catch((error: unknown) => setProblem(messageOf(error)))
-    return () => {
-      isGone = true
-      mixer?.close()
-    }
-  }, [request])
-  const isPlain = problem !== '' || (result !== null && !isDecodable(result))
-  return (
-    <>
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
-      {result && <Sounds {...{ request, result, loaded, isPlain }} />}
-    </>
-  )
-}
-
-interface SoundsProps {
-  request: OpenRequest
-  result: Result
-  /** Null: not yet. */
-  loaded: Loaded | null
-  /** They are not decoded in the page. */
-  isPlain: boolean
-}
-
-function Sounds({ request, result, loaded, isPlain }: SoundsProps) {
+/** Says how long the outputs are kept, and shares them. */
+function Kept({ id, result }: { id: string; result: Result }) {
   const { delete_after: deleteAfter } = result.retention
-  if (!isPlain && !loaded) return <p role="status" class="quiet">Loading what was separated…</p>
   return (
     <>
-      {loaded && !isPlain ? (
-        <Player loaded={loaded} request={request} />
-      ) : (
-        <PlainPlayer request={request} result={result} />
-      )}
-      <Downloads request={request} result={result} mixer={loaded?.mixer ?? null} />
       {deleteAfter !== undefined && (
         <p class="quiet">
           The service keeps these files until <Time of={deleteAfter} />.
         </p>
       )}
+      <Share id={id} result={result} />
     </>
   )
 }

@@ -65,7 +65,7 @@ export const task = signal<Task>(TASKS[0])
 export const askedMetadata = (): Pick<Submission, 'metadata'> =>
   task.value.keeps === 'target' ? {} : { metadata: { keeps: task.value.keeps } }
 
-export const keptOf = ({ metadata }: Result): Kept =>
+export const keptOf = ({ metadata }: Pick<Result, 'metadata'>): Kept =>
   metadata?.keeps === 'residual' ? 'residual' : 'target'
 
 function stemsOfSongs(): string[] {

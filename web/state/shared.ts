@@ -1,0 +1,49 @@
+/** A result that somebody shared, in a page that was opened by its address. */
+
+import { signal } from '@preact/signals'
+import { createClient, type NewShare, type SharedResult } from '../../clients/typescript/client.ts'
+import type { Playable } from './loaded-media.ts'
+import type { OpenRequest } from './open-request.ts'
+import { keptOf } from './task-list.ts'
+
+export interface Shared {
+  request: OpenRequest
+  result: Playable
+  /** Address of its peaks, if it has any. */
+  peaksUrl: string | undefined
+  expiresAt: string
+}
+
+/** The secret in `#share=…`, which stays in the address; null: the page shows no shared result. */
+export const secretInAddress = (): string | null => parameters().get('share')
+
+const parameters = () => new URLSearchParams(location.hash.slice(1))
+
+/** @throws ApiError; UnreachableError */
+export async function readShared(secret: string): Promise<Shared> {
+  const shared = await createClient({ baseUrl: location.origin, apiKey: secret }).shared()
+  const keeps = parameters().get(KEEPS)
+  return {
+    request: requestOf(shared),
+    result: { data: shared.data, ...(keeps !== null && { metadata: { [KEEPS]: keeps } }) },
+    peaksUrl: shared.peaks_url,
+    expiresAt: shared.expires_at,
+  }
+}
+
+const requestOf = ({ file_name: name, prompts }: SharedResult): OpenRequest => ({
+  id: '',
+  name,
+  prompts,
+  original: null,
+  status: signal(null),
+  problem: signal(''),
+})
+
+const KEEPS = 'keeps'
+
+/** The address of a new share, with which output plays first. */
+export function addressOf({ url }: NewShare, result: Playable): string {
+  const kept = keptOf(result)
+  return kept === 'target' ? url : `${url}&${KEEPS}=${kept}`
+}
