@@ -8,7 +8,7 @@ import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 /** The page's sources. */
 const SOURCES = ['web', 'clients/typescript', 'examples']
 const MAKERS = [
-  ...['shared/route-prompt.ts', 'shared/errors.ts', 'shared/file-limits.ts'],
+  ...['shared/route-prompt.ts', 'shared/errors.ts', 'shared/file-limits.ts', 'shared/tasks.ts'],
   ...['scripts/setup/build-page.mjs', 'package-lock.json'],
 ]
 

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import { stemsOf } from '../../shared/tasks.ts'
 import { givenPrompts, options, prompts, PROMPTS_MAX } from '../state/draft.ts'
-import { answerTo, separators, separatorsProblem, stemNames } from '../state/separators.ts'
+import { answerTo, separators, separatorsProblem } from '../state/separators.ts'
 
 /** A screen reader should not be interrupted by each letter. */
 const QUIET_MS = 500
@@ -26,7 +27,7 @@ export function Answers() {
 
 /** The stems of a song as buttons; without a model that has any, how to get one. */
 export function Stems() {
-  const stems = stemNames()
+  const stems = stemsOf(separators.value)
   if (separators.value.length === 0) return null
   if (stems.length === 0) return <NoStems />
   const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems

@@ -4,7 +4,7 @@ import { encodeWav } from '../audio/wav.ts'
 import { withExtension, type StoredFile } from '../state/output-files.ts'
 import { isDecodable, outputsOf, type NamedOutput, type Playable } from '../state/loaded-media.ts'
 import type { OpenRequest } from '../state/open-request.ts'
-import { keptOf } from '../state/task-list.ts'
+import { keptOf } from '../state/chosen-task.ts'
 import { strengthOf } from './strength.tsx'
 import { making, saveAs, saveProblem, saveZip } from '../state/save.ts'
 

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { TASKS } from '../../shared/tasks.ts'
 import { prompts, setSource, type FileSource } from '../state/draft.ts'
 import { separate, sending } from '../state/open-request.ts'
-import { chooseTask, TASKS } from '../state/task-list.ts'
+import { chooseTask } from '../state/chosen-task.ts'
 
 interface Example {
   name: string

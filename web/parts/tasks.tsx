@@ -1,4 +1,5 @@
-import { chooseTask, task, TASKS, type Task } from '../state/task-list.ts'
+import { TASKS, type Task } from '../../shared/tasks.ts'
+import { chooseTask, task } from '../state/chosen-task.ts'
 
 /** Offers tasks: each fills prompts and format, and decides what is heard first. */
 export function Tasks() {

@@ -14,7 +14,7 @@ import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, patiently, sleep } from './patience.ts'
 import { openRequest, sendProblem } from './open-request.ts'
 import { placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata } from './task-list.ts'
+import { askedMetadata } from './chosen-task.ts'
 
 export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */

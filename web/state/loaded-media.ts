@@ -11,7 +11,7 @@ import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
 import { filesOf, type StoredFile } from './output-files.ts'
 import type { OpenRequest } from './open-request.ts'
-import { keptOf } from './task-list.ts'
+import { keptOf } from './chosen-task.ts'
 
 /** The part of a result that is played, also of a shared one. */
 export type Playable = Pick<Result, 'data' | 'metadata'>

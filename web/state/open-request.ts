@@ -4,6 +4,7 @@ import { signal, type Signal } from '@preact/signals'
 import type { RequestList, Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
+import { TASKS } from '../../shared/tasks.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
   givenPrompts,
@@ -16,7 +17,7 @@ import {
 import { forgetSource, keepSource, loadSource } from './kept-sources.ts'
 import { isAway } from './patience.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata, chooseTask, TASKS } from './task-list.ts'
+import { askedMetadata, chooseTask } from './chosen-task.ts'
 
 export type Listed = RequestList['data'][number]
 

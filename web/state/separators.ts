@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals'
 import type { ModelList } from '../../clients/typescript/client.ts'
 import { routePrompt } from '../../shared/route-prompt.ts'
+import { namesOf } from '../../shared/tasks.ts'
 import { currentClient, messageOf } from './credential.ts'
 import { isNamed, nearestNames } from './known-names.ts'
 
@@ -22,11 +23,6 @@ export async function loadSeparators(): Promise<void> {
     separatorsProblem.value = messageOf(error)
   }
 }
-
-/** The stems of all models, each once. */
-export const stemNames = (): string[] => [
-  ...new Set(separators.value.flatMap(({ stems }) => stems.map((stem) => stem.toLowerCase()))),
-]
 
 /** Names the model that answers a prompt, or why none does. */
 export function answerTo(prompt: string, separator?: string): string {
@@ -49,6 +45,4 @@ function doubtOf(prompt: string, model: string): string {
 }
 
 /** Names that the installed models know: stems first. */
-export const soundNames = (): string[] => [
-  ...new Set([...stemNames(), ...separators.value.flatMap(({ names = [] }) => names)]),
-]
+export const soundNames = (): string[] => namesOf(separators.value)

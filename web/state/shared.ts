@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { createClient, type NewShare, type SharedResult } from '../../clients/typescript/client.ts'
 import type { Playable } from './loaded-media.ts'
 import type { OpenRequest } from './open-request.ts'
-import { keptOf } from './task-list.ts'
+import { keptOf } from './chosen-task.ts'
 
 export interface Shared {
   request: OpenRequest

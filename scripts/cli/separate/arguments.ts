@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { Value } from 'typebox/value'
 import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
+import { metadataOf, type Task } from '../../../shared/tasks.ts'
 import type { Submission } from '../../../clients/typescript/node.ts'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { isDeeperThan } from '../../../gateway/api/json-text.ts'
@@ -11,6 +12,7 @@ import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../comm
 import { readAccess, SERVICE, type Access, type Environment } from '../service-access.ts'
 import { isUrl, PIPE, splitWords } from './sources.ts'
 import { suggestion } from '../suggestion.ts'
+import { readTask } from './task.ts'
 
 const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
 
@@ -26,6 +28,8 @@ Nothing is overwritten. A file whose outputs are all there is skipped, so that t
 on after an interruption; of several files, what was separated before is no source again.
 
 How to separate
+  --task WORD           speech, remove, song or dialogue: the page's tasks, which name prompts (not
+                        remove) and format where you don't; with - remove writes the rest
   --acceleration WORD   fast, balanced (default) or quality
   --candidates N        tries of which the best is kept, 1 to 8 (default 1)
   --span START-END      seconds in which the sound is heard, such as 1.5-4; repeatable
@@ -66,8 +70,9 @@ export interface Arguments extends Access {
   leftOut: readonly string[]
   /** One word names one file. */
   isOne: boolean
-  /** Each once. */
+  /** Each once; none before `withPrompts`, where the task names them. */
   prompts: readonly string[]
+  task: Task | undefined
   /** All of the submission but source and prompts. */
   submission: Submission
   folder: string | undefined
@@ -92,7 +97,8 @@ export function readArguments(
   env: Environment,
 ): Arguments {
   const { prompts, ...named } = splitWords(operands)
-  if (named.sources.length === 0 || prompts.length === 0) {
+  const task = readTask(values.task)
+  if (named.sources.length === 0 || (prompts.length === 0 && !task)) {
     const [first = ''] = operands
     if (named.sources.length === 0 && first !== '') {
       throw new UsageError(`there is no audio or video in ${first}`)
@@ -101,12 +107,18 @@ export function readArguments(
   }
   assertThere([...named.sources, ...prompts.filter(isMedia)])
   assertPrompts(prompts)
-  const args = {
+  const options = { ...values, format: values.format ?? task?.format }
+  return {
     ...named,
     prompts: [...new Set(prompts)],
-    submission: { input: readOptions(values), ...readWebhook(values) },
+    task,
+    submission: {
+      ...(task && metadataOf(task)),
+      input: readOptions(options),
+      ...readWebhook(values),
+    },
     folder: values.out,
-    extension: values.format ?? 'wav',
+    extension: options.format ?? 'wav',
     jobs: wholeNumber('--jobs', values.jobs, 1, JOBS_MAX),
     ...readAccess(values, env),
     force: values.force,
@@ -115,24 +127,12 @@ export function readArguments(
     json: values.json,
     quiet: values.quiet,
   }
-  if (args.sources.includes(PIPE)) assertPiped(args)
-  return args
 }
 
 function assertThere(sources: readonly string[]): void {
   const isThere = (source: string) => source === PIPE || isUrl(source) || existsSync(source)
   const missing = sources.find((source) => !isThere(source))
   if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
-}
-
-/** @throws UsageError where other options need files */
-function assertPiped({ sources, prompts, folder, json }: Arguments): void {
-  const wrong =
-    (sources.length > 1 && 'give - alone, or files') ||
-    (prompts.length > 1 && 'give one prompt with -: standard output holds one sound') ||
-    (folder !== undefined && 'leave out --out with -: the sound goes to standard output') ||
-    (json && 'leave out --json with -: the sound goes to standard output')
-  if (wrong) throw new UsageError(wrong)
 }
 
 function assertPrompts(prompts: readonly string[]): void {
@@ -150,6 +150,7 @@ function assertPrompts(prompts: readonly string[]): void {
 type Values = Parameters<Action<typeof OPTIONS>['run']>[0]
 
 export const OPTIONS = {
+  task: TEXT,
   acceleration: TEXT,
   candidates: TEXT,
   span: TEXTS,

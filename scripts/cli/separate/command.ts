@@ -1,3 +1,4 @@
+import { createClient } from '../../../clients/typescript/node.ts'
 import { action, command } from '../command.ts'
 import { describe } from '../service-access.ts'
 import { HELP, OPTIONS, readArguments } from './arguments.ts'
@@ -5,6 +6,7 @@ import { separatePiped } from './pipe.ts'
 import type { SeparateIo } from './separate-io.ts'
 import { separateAll } from './separation.ts'
 import { PIPE } from './sources.ts'
+import { withPrompts } from './task.ts'
 
 /** Separates files, URLs or what comes on standard input. */
 export const separate = command({
@@ -14,8 +16,9 @@ export const separate = command({
   actions: action({
     operands: ['[FILE…]', '[PROMPT…]'],
     options: OPTIONS,
-    run(values, operands, io: SeparateIo) {
-      const args = readArguments(values, operands, io.env)
+    async run(values, operands, io: SeparateIo) {
+      const read = readArguments(values, operands, io.env)
+      const args = await withPrompts(read, createClient({ ...read, signal: io.signal }))
       return args.sources.includes(PIPE) ? separatePiped(args, io) : separateAll(args, io)
     },
   }),

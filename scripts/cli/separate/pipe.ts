@@ -18,6 +18,7 @@ const NAME = 'standard input'
 
 /** Runs the command and resolves with its exit code: 0, 1 when it failed, or 3. */
 export async function separatePiped(args: Arguments, io: SeparateIo): Promise<number> {
+  assertPiped(args)
   if (io.stdin.isTTY) throw new UsageError('pipe a file in: winnow separate - "drums" < song.mp3')
   const folder = await mkdtemp(join(tmpdir(), 'winnow-'))
   const path = join(folder, 'audio')
@@ -31,7 +32,9 @@ export async function separatePiped(args: Arguments, io: SeparateIo): Promise<nu
     if ((await stat(path)).size === 0) throw new UsageError('standard input is empty')
     await assertSeparator(client, args)
     const separated = await separateSource(run, path, (lines) => (logs = lines))
-    const { body } = await client.open(separated.result.data.target.url)
+    const { target, residual } = separated.result.data
+    const kept = args.task?.keeps === 'residual' ? residual : target
+    const { body } = await client.open(kept.url)
     await pipeline(body!, io.stdout, { signal: io.signal, end: false })
     view.stop()
     report.separated(NAME, { ...separated, files: {} })
@@ -43,4 +46,14 @@ export async function separatePiped(args: Arguments, io: SeparateIo): Promise<nu
     await rm(folder, { recursive: true, force: true })
   }
   return report.exitCode
+}
+
+/** @throws UsageError where other options need files */
+function assertPiped({ sources, prompts, folder, json }: Arguments): void {
+  const wrong =
+    (sources.length > 1 && 'give - alone, or files') ||
+    (prompts.length !== 1 && 'give one prompt with -: standard output holds one sound') ||
+    (folder !== undefined && 'leave out --out with -: the sound goes to standard output') ||
+    (json && 'leave out --json with -: the sound goes to standard output')
+  if (wrong) throw new UsageError(wrong)
 }

@@ -3,14 +3,14 @@
 import { describe } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import type { Separated } from './separation.ts'
-import { printLogs, type Logs, type SeparateIo } from './separate-io.ts'
+import { printLogs, type Lines, type Logs } from './separate-io.ts'
 
 /** Exit code of `--strict` when a sound was not surely found. */
 const EXIT_NOT_FOUND = 3
 
 export class Report {
   readonly #args: Arguments
-  readonly #io: SeparateIo
+  readonly #io: Lines
   readonly #all: number
   readonly #startedAt = performance.now()
   #separated = 0
@@ -18,7 +18,7 @@ export class Report {
   #failed = 0
   #isMissed = false
 
-  constructor(args: Arguments, io: SeparateIo, all: number) {
+  constructor(args: Arguments, io: Lines, all: number) {
     this.#args = args
     this.#io = io
     this.#all = all

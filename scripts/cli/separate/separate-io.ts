@@ -1,11 +1,17 @@
 import type { Status } from '../../../clients/typescript/node.ts'
 import type { CommandIo } from '../command.ts'
-import type { Output } from './progress-view.ts'
+import type { Output, Writer } from './progress-view.ts'
 
 /** Sound may go to standard output, and a bar to standard error. */
 export interface SeparateIo extends CommandIo {
   stdout: Output
   stderr: Output
+}
+
+/** For results and messages. */
+export interface Lines {
+  stdout: Writer
+  stderr: Writer
 }
 
 /** Printed with `--quiet` too. */
@@ -16,6 +22,6 @@ export const secretLine = (secret: string): string =>
 export type Logs = NonNullable<Status['logs']>
 
 /** A line for each. @param of what all begin with, such as the name of the file */
-export function printLogs({ stderr }: SeparateIo, logs: Logs, of = ''): void {
+export function printLogs({ stderr }: Lines, logs: Logs, of = ''): void {
   for (const { timestamp, message } of logs) stderr.write(`${of}${timestamp} ${message}\n`)
 }

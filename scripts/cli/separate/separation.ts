@@ -15,7 +15,7 @@ import {
 } from '../../../clients/typescript/node.ts'
 import type { Arguments } from './arguments.ts'
 import { assertFree, itemsOf, present, save, type Files, type Item } from './outputs.ts'
-import { createProgressView, type ProgressView } from './progress-view.ts'
+import { createManyFilesView, createProgressView, type ProgressView } from './progress-view.ts'
 import { counted, Report } from './report.ts'
 import { assertSeparator } from './separator.ts'
 import { isUrl } from './sources.ts'
@@ -25,7 +25,7 @@ export interface Run {
   args: Arguments
   client: Client
   io: SeparateIo
-  /** Shows a single file's progress. */
+  /** Shows the progress of a file. */
   view: ProgressView
   report: Report
 }
@@ -38,21 +38,24 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
   const items = itemsOf(args)
   const stop = new AbortController()
   const signal = AbortSignal.any([io.signal, stop.signal])
-  const run: Run = {
-    args,
-    client: createClient({ ...args, signal }),
-    io: { ...io, signal },
-    view: createProgressView(io.stderr, args.quiet || items.length > 1),
-    report: new Report(args, io, items.length),
-  }
+  const client = createClient({ ...args, signal })
+  await assertSeparator(client, args)
+  const isOne = items.length === 1
+  const one = createProgressView(io.stderr, args.quiet || !isOne)
+  const all = createManyFilesView(io.stderr, args.quiet || isOne, items.length)
+  const viewOfFile = () => (isOne ? one : all.file())
+  const lines = { stdout: all.above(io.stdout), stderr: all.above(io.stderr) }
+  const report = new Report(args, lines, items.length)
   if (args.leftOut.length > 0) {
     const files = counted(args.leftOut.length, 'output')
-    run.view.note(`left out ${files} of earlier runs: name one alone to separate it`)
+    viewOfFile().note(`left out ${files} of earlier runs: name one alone to separate it`)
   }
-  await assertSeparator(run.client, args)
   const waiting = [...items]
   const work = async () => {
-    for (let item = waiting.shift(); item; item = waiting.shift()) await separateItem(run, item)
+    for (let item = waiting.shift(); item; item = waiting.shift()) {
+      const run = { args, client, io: { ...io, signal }, report, view: viewOfFile() }
+      await separateItem(run, item)
+    }
   }
   let end: { error: unknown } | undefined
   await Promise.all(
@@ -63,10 +66,11 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
       }),
     ),
   )
-  run.view.stop()
-  run.report.summary()
+  one.stop()
+  all.stop()
+  report.summary()
   if (end) throw end.error
-  return run.report.exitCode
+  return report.exitCode
 }
 
 /** @throws what the next file would meet too, and the signal's reason */
@@ -75,7 +79,10 @@ async function separateItem(run: Run, item: Item): Promise<void> {
   let logs: Logs = []
   try {
     const there = args.force ? [] : present(item)
-    if (there.length === item.expected.length) return report.there(item.source, there)
+    if (there.length === item.expected.length) {
+      view.stop()
+      return report.there(item.source, there)
+    }
     assertFree(there)
     const separated = await separateSource(run, item.source, (lines) => (logs = lines))
     view.show('downloading', 0)

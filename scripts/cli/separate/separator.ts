@@ -14,7 +14,7 @@ export async function assertSeparator(
   const { separator } = submission.input
   if (separator === undefined || separator === null || separator === AUTO) return
   const models = await separatorsOf(client)
-  if (models.length === 0) return
+  if (models.length === 0) return // the submit decides
   try {
     for (const prompt of prompts) routePrompt(prompt, models, separator)
   } catch (error) {
@@ -22,8 +22,10 @@ export async function assertSeparator(
   }
 }
 
-/** None where the key may not list them, or no engine is known: the submit decides then. */
-async function separatorsOf(client: Pick<Client, 'models'>): Promise<RoutedModel[]> {
+/** The models; none where the key may not list them, or no engine is known. */
+export async function separatorsOf(
+  client: Pick<Client, 'models'>,
+): Promise<(RoutedModel & { names?: string[] })[]> {
   try {
     const { data } = await client.models()
     return data.flatMap(({ separators = [] }) => separators)

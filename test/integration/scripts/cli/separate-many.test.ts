@@ -7,12 +7,14 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { separate } from '../../../../scripts/cli/separate/command.ts'
 import { OUTPUT_MARK } from '../../../../shared/output-mark.ts'
+import { runCommand } from '../../../support/run-command.ts'
 import {
   DONE,
   KEY,
   LOGS,
   makeFolder,
   run,
+  runWith,
   startService,
   status,
 } from '../../../support/separation-service.ts'
@@ -65,6 +67,57 @@ test('Ctrl-C cancels the requests of many files', async (t) => {
   assert.equal(await ended, 130)
   const canceled = service.calls.filter((call) => call.startsWith('PUT /v1/queue/requests'))
   assert.equal(canceled.length, 2)
+})
+
+test('a terminal shows how far all files are, under the lines of each', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'a.mp3', 'b.mp3')
+  const half = status('IN_PROGRESS', { progress: 0.5 })
+  service.streams = Array.from({ length: 3 }, () => [half, ...DONE])
+  const [stdin, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })]
+  const env = { WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
+  const own = { env, stdin, stderr, signal: new AbortController().signal }
+  const words = [folder, 'x', '--jobs', '1', '--out', join(folder, 'out')]
+  const { code, text } = await runCommand(separate, words, own)
+  assert.equal(code, 0)
+  assert.equal(text.match(/real time$/gm)?.length, 3)
+  const shown = String(stderr.read())
+  assert.match(shown, /0% 0 of 3 files/)
+  assert.match(shown, /\d+% [1-3] of 3 files, about \d+\w+ left/)
+  const lines = text.trim().split('\n').length + 1 // with the last one, of all files
+  assert.equal(shown.match(/\r\x1b\[K/g)?.length, lines, 'each wipes the bar away')
+  assert.match(shown, /3 files in .* s: 3 separated\n$/)
+})
+
+test('--task names prompts and format, where none are given', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  service.streams = Array.from({ length: 5 }, () => DONE)
+  const task = async (...words: string[]) => {
+    const out = join(folder, words.join('-'))
+    const { code, errors } = await run(service, join(folder, 'song.mp3'), ...words, '--out', out)
+    assert.equal(code, 0, errors)
+    return { ...service.submission?.input, metadata: service.submission?.metadata }
+  }
+  const file_id = 'file_1'
+  const speech = { prompt: 'speech', file_id, output_format: 'wav', metadata: undefined }
+  assert.deepEqual(await task('--task', 'speech'), speech)
+  const stems = { prompts: ['drums', 'vocals'], file_id, output_format: 'flac' }
+  assert.deepEqual(await task('--task', 'song'), { ...stems, metadata: undefined })
+  const own = await task('--task', 'song', 'a bell', '--format', 'mp3')
+  assert.deepEqual(own, { ...speech, prompt: 'a bell', output_format: 'mp3' })
+  const removed = await task('--task', 'remove', 'a siren')
+  assert.deepEqual(removed, { ...speech, prompt: 'a siren', metadata: { keeps: 'residual' } })
+
+  const needs = await run(service, join(folder, 'song.mp3'), '--task', 'remove')
+  assert.deepEqual(
+    [needs.code, needs.errors.split('\n')[0]],
+    [2, '--task remove needs prompts here: name the sounds in quotes'],
+  )
+  const piped = await runWith(service, 'RIFF', ['-', '--task', 'remove', 'a siren'])
+  assert.match(piped.out, /residual/, 'standard output holds what is kept')
+  const wrong = await run(service, join(folder, 'song.mp3'), '--task', 'speach')
+  assert.match(wrong.errors, /Did you mean "speech"\?/)
 })
 
 test('a file whose outputs are there is skipped, and a video belongs to its sound', async (t) => {

@@ -202,7 +202,7 @@ test('a wrong command line exits with 2 and says what is right, before any call'
     [[song, 'x'.repeat(501)], 'a prompt has 1 to 500 characters, not 501'],
     [[song, ...'abcdefghi'], 'give at most 8 prompts, not 9'],
     [[song, 'x', '--jobs', '0'], '--jobs takes a whole number from 1 to 64, not "0"'],
-    [[song, 'x', '--fast'], 'there is no option --fast.'],
+    [[song, 'x', '--everything'], 'there is no option --everything.'],
     [
       [song, 'x', '--aceleration', 'fast'],
       'there is no option --aceleration. Did you mean "--acceleration"?',

@@ -1,0 +1,89 @@
+/** Jobs that people come with, for the page and the command line. */
+
+/** The output that is heard first, and offered first for download. */
+export type Kept = 'target' | 'residual'
+
+export interface Task {
+  /** Names it on a command line; undefined: it is what separating does anyway. */
+  word?: string
+  name: string
+  /** Does in a sentence, without its format. */
+  does: string
+  keeps: Kept
+  format: 'wav' | 'flac' | 'mp3'
+  /** Empty: whoever asks types them. `stems`: whatever the models can split a song into. */
+  prompts: readonly string[] | 'stems'
+}
+
+export const TASKS: readonly [Task, ...Task[]] = [
+  {
+    name: 'Anything',
+    does: 'Takes out what you describe, and gives the rest too',
+    keeps: 'target',
+    format: 'wav',
+    prompts: [],
+  },
+  {
+    word: 'speech',
+    name: 'Clean up speech',
+    does: 'Keeps speech, without noise and music',
+    keeps: 'target',
+    format: 'wav',
+    prompts: ['speech'],
+  },
+  {
+    word: 'remove',
+    name: 'Remove a sound',
+    does: 'Keeps everything but the sound that you describe',
+    keeps: 'residual',
+    format: 'wav',
+    prompts: [],
+  },
+  {
+    word: 'song',
+    name: 'Split a song',
+    does: 'Gives each instrument a file of its own',
+    keeps: 'target',
+    format: 'flac',
+    prompts: 'stems',
+  },
+  {
+    word: 'dialogue',
+    name: 'Dialogue from a video',
+    does: 'Keeps what is spoken, as sound and as a video with its picture',
+    keeps: 'target',
+    format: 'wav',
+    prompts: ['speech'],
+  },
+]
+
+/** Stems that other models may know, where no model of songs is installed. */
+const PLAIN_STEMS = ['drum kit', 'bass', 'electric guitar', 'piano', 'singing']
+
+/** A model, as far as tasks need to know it. */
+interface KnownModel {
+  stems: readonly string[]
+  names?: readonly string[]
+}
+
+/** The prompts of a task; none: whoever asks names them. */
+export function promptsOf({ prompts }: Task, models: readonly KnownModel[]): string[] {
+  if (prompts !== 'stems') return [...prompts]
+  const stems = stemsOf(models)
+  const known = namesOf(models).map((name) => name.toLowerCase())
+  return stems.length > 0 ? stems : PLAIN_STEMS.filter((name) => known.includes(name))
+}
+
+/** The stems of all models, each once. */
+export const stemsOf = (models: readonly KnownModel[]): string[] => [
+  ...new Set(models.flatMap(({ stems }) => stems.map((stem) => stem.toLowerCase()))),
+]
+
+/** Names of sounds that the models know: stems first. */
+export const namesOf = (models: readonly KnownModel[]): string[] => [
+  ...new Set([...stemsOf(models), ...models.flatMap(({ names = [] }) => names)]),
+]
+
+/** Metadata with which a request's result is shown as its task wants it, also after a reload. */
+export const metadataOf = ({ keeps }: Task): { metadata?: { keeps: Kept } } =>
+  keeps === 'target' ? {} : { metadata: { keeps } }

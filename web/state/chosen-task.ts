@@ -1,0 +1,23 @@
+/** The task that is chosen: it fills the form, and says which output is kept. */
+
+import { signal } from '@preact/signals'
+import type { Result, Submission } from '../../clients/typescript/client.ts'
+import { metadataOf, promptsOf, TASKS, type Kept, type Task } from '../../shared/tasks.ts'
+import { options, prompts } from './draft.ts'
+import { separators } from './separators.ts'
+
+export const task = signal<Task>(TASKS[0])
+
+export const askedMetadata = (): Pick<Submission, 'metadata'> => metadataOf(task.value)
+
+export const keptOf = ({ metadata }: Pick<Result, 'metadata'>): Kept =>
+  metadata?.keeps === 'residual' ? 'residual' : 'target'
+
+/** Fills the form. */
+export function chooseTask(next: Task): void {
+  task.value = next
+  const asked = promptsOf(next, separators.value)
+  prompts.value = asked.length > 0 ? asked : ['']
+  const { output_format: _old, ...rest } = options.value
+  options.value = next.format === 'wav' ? rest : { ...rest, output_format: next.format }
+}
