@@ -35,7 +35,11 @@ ${Object.keys(MORE_PROGRAMS).slice(1).join(' | ')}
 /** @returns the folder of the sources, which `npm run setup` sets up */
 export const prepareApp = () => fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
-const CLIENTS = { separate: () => import('./separate.ts'), requests: () => import('./requests.ts') }
+const CLIENTS = {
+  separate: () => import('./separate.ts'),
+  requests: () => import('./requests.ts'),
+  open: () => import('./open.ts'),
+}
 
 /** Runs a client in this process, which has Ctrl-C to itself. */
 export async function runClient(command) {

@@ -20,6 +20,7 @@ import { SettingsError } from '../../shared/process/settings.ts'
 import { called } from './command-name.ts'
 import { hasCudaBuild } from './doctor/checks/driver.ts'
 import { enginesFor, gpusOf } from './start/engines.ts'
+import { pageAddress } from './page-address.ts'
 import { startNatsServer, type NatsServer } from './start/nats-server.ts'
 import { startService, type Service } from './start/service.ts'
 
@@ -166,7 +167,7 @@ async function greet(
   const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
   const separate = called('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${keyFile})`
-  const page = await pageAddress(address, listening, key)
+  const page = await pageAddress({ address, listening, key })
   console.log(
     [
       '',
@@ -187,23 +188,6 @@ async function greet(
       '',
     ].join('\n'),
   )
-}
-
-/**
- * The address of the playground, with a one-time code that opens a session: a fragment, which no
- * server and no log sees. Undefined where there is no page.
- */
-async function pageAddress(
-  address: string,
-  listening: string,
-  key: string,
-): Promise<string | undefined> {
-  const headers = { authorization: `Bearer ${key}` }
-  const reply = await fetch(`${listening}/playground/codes`, { method: 'POST', headers })
-  if (reply.status === 404) return undefined // PLAYGROUND=off
-  if (reply.status !== 201) return `${address}/` // it asks for a key
-  const { code } = (await reply.json()) as { code: string }
-  return `${address}/#code=${code}`
 }
 
 /** Options that the command-line client can't find out by itself. */

@@ -160,9 +160,11 @@ test('the source of an earlier request is separated again, without an upload', a
 
 test('a result is shared: its address plays it without a key, until it is revoked', async (t) => {
   const there = await startReachable(t)
-  await completeWithSound(there.gateway, { prompts: ['a bell', 'a horn'] })
-  const page = await open(t, there)
-  await rows(page).first().click()
+  const { gateway, url } = there
+  const id = await completeWithSound(gateway, { prompts: ['a bell', 'a horn'] })
+  const headers = { authorization: `Bearer ${gateway.key}` }
+  const { code } = (await gateway.call('POST', '/playground/codes', { headers })).json()
+  const page = await openPage(t, await launchBrowser(t), `${url}/#code=${code}&request=${id}`)
   await page.getByText('Share', { exact: true }).click()
   await page.getByRole('combobox', { name: /^For/ }).selectOption('an hour')
   await page.getByRole('button', { name: 'Make an address' }).click()
@@ -186,7 +188,7 @@ test('a result is shared: its address plays it without a key, until it is revoke
   assert.equal(await other.getByRole('button', { name: /^Separate/ }).count(), 0)
   await other.getByRole('link', { name: 'Download a horn as WAV' }).waitFor()
   await assertAccessible(other, 'a shared result')
-  assert.deepEqual(calls, [`${there.url}/v1/shared`], 'and nothing of the account')
+  assert.deepEqual(calls, [`${url}/v1/shared`], 'and nothing of the account')
 
   await page.getByRole('button', { name: /^Revoke the address/ }).click()
   await page.getByRole('button', { name: /^Really Revoke/ }).click()

@@ -49,10 +49,13 @@ const sessionOf = ({ csrf_token: csrfToken }: Session): Credential => ({
   csrfToken,
 })
 
-/** The code in `#code=…`, which leaves the address at once. */
+/** The code in `#code=…`, which leaves the address at once; a request in it stays. */
 function takeCode(): string | null {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code')
-  if (code !== null) history.replaceState(null, '', location.pathname)
+  const fragment = new URLSearchParams(location.hash.slice(1))
+  const code = fragment.get('code')
+  if (code === null) return null
+  fragment.delete('code')
+  history.replaceState(null, '', fragment.size > 0 ? `#${fragment}` : location.pathname)
   return code
 }
 

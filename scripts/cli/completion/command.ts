@@ -5,6 +5,7 @@ import { called } from '../command-name.ts'
 import { action, actionsOf, command, oneOf, optionNames, type Action } from '../command.ts'
 import { doctor } from '../doctor/command.ts'
 import { model } from '../model/command.ts'
+import { open } from '../open/command.ts'
 import { accounts } from '../operator/accounts.ts'
 import { database } from '../operator/database.ts'
 import { keys } from '../operator/keys.ts'
@@ -27,6 +28,7 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const
 const COMMANDS = {
   separate: actionsOf(separate),
   requests: actionsOf(requests),
+  open: actionsOf(open),
   keys: actionsOf(keys),
   accounts: actionsOf(accounts),
   database: actionsOf(database),

@@ -17,8 +17,9 @@ export const MANIFEST = new URL('package.json', import.meta.url)
 export const MORE_PROGRAMS = {}
 
 export const NOTE = `
-The first command other than separate and requests sets the service up: a few minutes and about
-2 GB, below WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default ./data).
+The first command other than separate, requests and open sets the service up: a few minutes and
+about 2 GB, below WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA_DIR (default
+./data).
 `
 
 /**

@@ -1,11 +1,14 @@
-/** `npm run winnow -- requests`, on a real gateway. */
+/** `npm run winnow -- requests` and `open`, on a real gateway. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { open } from '../../../../scripts/cli/open/command.ts'
 import { requests } from '../../../../scripts/cli/requests/command.ts'
 import { runCommand } from '../../../support/run-command.ts'
 import { API, complete, startGateway, submitted } from '../../../support/start-gateway.ts'
@@ -97,6 +100,38 @@ test('a result is shared, its shares are listed and revoked', async (t) => {
   const revoked = await run('unshare', shareId, shareId, 'share_unknown')
   assert.deepEqual([revoked.code, revoked.text], [1, `${shareId}\n`])
   assert.match(revoked.errors, /^share_unknown: NOT_FOUND: There is no share with this id\.$/m)
+})
+
+test('the page opens in a browser, signed in, at a request; without a screen its address is printed', async (t) => {
+  const { gateway, env } = await start(t)
+  const id = await submitted(gateway)
+  const printed = await runCommand(open, [id], { env })
+  const address = RegExp(`^${env.WINNOW_URL}/#code=([0-9a-f]{64})&request=${id}\n$`)
+  const [, code] = address.exec(printed.text)!
+  const payload = { code }
+  const url = '/playground/sessions'
+  assert.equal((await gateway.app.inject({ method: 'POST', url, payload })).statusCode, 201)
+
+  const opened = join(gateway.folder, 'opened')
+  const program = `#!/bin/sh\nprintf %s "$1" > ${opened}.new && mv ${opened}.new ${opened}\n`
+  await writeFile(join(gateway.folder, 'xdg-open'), program, { mode: 0o755 })
+  const screen = { ...env, DISPLAY: ':0', PATH: `${gateway.folder}:${process.env.PATH}` }
+  const { text } = await runCommand(open, [], { env: screen })
+  while (!existsSync(opened)) await sleep(10)
+  assert.equal(`${await readFile(opened, 'utf8')}\n`, text)
+  const without = { ...screen, PATH: '/nowhere' }
+  assert.match((await runCommand(open, [], { env: without })).text, /#code=[0-9a-f]{64}\n$/)
+
+  const unknown = await runCommand(open, ['req_unknown'], { env })
+  assert.deepEqual([unknown.code, unknown.text], [1, ''])
+  assert.match(unknown.errors, /^NOT_FOUND: /)
+})
+
+test('a service without the page says so', async (t) => {
+  const gateway = await startGateway(t, { config: { playground: 'off' } })
+  const env = { WINNOW_URL: await gateway.listen(), WINNOW_API_KEY: gateway.key }
+  const { code, errors } = await runCommand(open, [], { env })
+  assert.deepEqual([code, errors], [1, `${env.WINNOW_URL} has no page: PLAYGROUND is off there.\n`])
 })
 
 test('a refused key ends the command before anything is deleted', async (t) => {

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { createClient } from '../../../clients/typescript/node.ts'
+import { called } from '../command-name.ts'
+import { action, command } from '../command.ts'
+import { pageAddress } from '../page-address.ts'
+import { describe, readAccess, SERVICE, type Environment } from '../service-access.ts'
+
+const HELP = `Usage: ${called('open', '[ID] [options]')}
+
+Opens the page in a browser, signed in, at the request of this id if there is one. Prints the
+address, which signs in once and within ten minutes, for a browser elsewhere.
+
+  --url URL         the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
+                    the file api-key in DATA_DIR, by default ./data)
+`
+
+export const open = command({
+  help: HELP,
+  describe,
+  actions: action({
+    operands: ['[ID]'],
+    options: SERVICE,
+    async run(values, [requestId], { env }) {
+      const access = readAccess(values, env)
+      const client = createClient(access)
+      await (requestId === undefined ? client.account() : client.status(requestId))
+      const { baseUrl: address, apiKey: key = '' } = access
+      const page = await pageAddress({ address, key, requestId })
+      if (page === undefined) throw new Error(`${address} has no page: PLAYGROUND is off there.`)
+      await openBrowser(page, env)
+      return `${page}\n`
+    },
+  }),
+})
+
+/** Does nothing where there is no screen, or no program that opens addresses. */
+async function openBrowser(address: string, env: Environment): Promise<void> {
+  const isMac = process.platform === 'darwin'
+  if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return
+  const program = isMac ? 'open' : 'xdg-open'
+  const opening = spawn(program, [address], { env, stdio: 'ignore', detached: true })
+  await new Promise((resolve) => opening.once('spawn', resolve).once('error', resolve))
+  opening.unref()
+}
