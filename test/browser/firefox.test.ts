@@ -1,4 +1,4 @@
-/** The page's main path in an installed Firefox: an example, an own file, the player, a download. */
+/** The page's main path in an installed Firefox: an example, an own file, the player, a share. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -88,7 +88,7 @@ async function openPage(t: TestContext, browser: Browser, winnow: Winnow): Promi
 const button = (page: Page, name: string): Locator =>
   page.locator(`::-p-aria([name="${name}"][role="button"])`)
 
-test('in Firefox an example plays, an own file is separated, heard and saved', async (t) => {
+test('in Firefox an example plays, an own file is separated, heard, saved and shared', async (t) => {
   assert.ok(
     FIREFOX && existsSync(PULSEAUDIO),
     'it needs: sudo apt-get install -y firefox-esr pulseaudio',
@@ -118,6 +118,15 @@ test('in Firefox an example plays, an own file is separated, heard and saved', a
   await page.evaluate(KEEP_DOWNLOAD)
   await button(page, 'Download piano as MP3').click()
   await page.waitForFunction('globalThis.saved?.size > 10_000')
+
+  await page.locator('.share summary').click()
+  await button(page, 'Make an address').click()
+  const address = 'document.querySelector(".share input")?.value'
+  await page.waitForFunction(address)
+  const other = await browser.newPage()
+  await other.goto(await page.evaluate<string>(address))
+  await button(other, 'Play').click()
+  await other.waitForFunction(`/^0:0[1-9]/.test(${clock})`)
 })
 
 /** Keeps what the page would save. */
