@@ -23,12 +23,16 @@ import {
   rotateKey,
   showAccount,
 } from '../accounts/accounts.ts'
+import { createPass, isPass } from '../accounts/admin-pass.ts'
 import { bearerToken, isSameSecret } from '../accounts/auth.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
 import { keepBodyText } from '../api/body-text.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { describeFleet, Fleet } from '../operations/fleet.ts'
+
+/** Gives a session for the token, or for a code. */
+const SESSION = '/admin/session'
 
 interface AccountRoute {
   Params: { account_id: string }
@@ -45,12 +49,19 @@ interface KeyRoute {
 export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   const { adminToken } = deps.config
   if (adminToken === undefined) return
-  app.addHook('onRequest', async (request) => {
-    const token = bearerToken(request.headers.authorization)
-    if (token !== undefined && isSameSecret(token, adminToken)) return
-    const message = 'The admin token is missing or invalid.'
+  app.addHook('onRequest', async ({ headers, routeOptions }) => {
+    const token = bearerToken(headers.authorization) ?? ''
+    const kind = routeOptions.url === SESSION ? 'code' : 'session'
+    if (isSameSecret(token, adminToken) || isPass(adminToken, kind, token, deps.clock.now())) return
+    const message = 'The admin token is missing or invalid, or its session has ended.'
     throw new ServiceError('UNAUTHENTICATED', { message })
   })
+  // for the page: hidden, as the sessions of API keys are
+  app.post(SESSION, { schema: { hide: true } }, async (_request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .send(createPass(adminToken, 'session', deps.clock.now())),
+  )
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
   keepBodyText(app)

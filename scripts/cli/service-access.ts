@@ -22,7 +22,7 @@ export function readAccess(
   env: Environment,
 ): Access {
   const baseUrl = readBaseUrl(url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
-  return { baseUrl, apiKey: key ?? env.WINNOW_API_KEY ?? localKey(baseUrl, env) }
+  return { baseUrl, apiKey: key ?? env.WINNOW_API_KEY ?? localSecret('api-key', baseUrl, env) }
 }
 
 function readBaseUrl(text: string): string {
@@ -30,13 +30,17 @@ function readBaseUrl(text: string): string {
   throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
 }
 
-/** The key that `npm start` left here; it goes to no other machine than this one. */
-function localKey(baseUrl: string, env: Environment): string | undefined {
+/** A secret that `npm start` left here; it goes to no other machine than this one. */
+export function localSecret(
+  name: 'api-key' | 'admin-token',
+  baseUrl: string,
+  env: Environment,
+): string | undefined {
   if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return undefined
   try {
-    return readFileSync(join(env.DATA_DIR || 'data', 'api-key'), 'utf8').trim() || undefined
+    return readFileSync(join(env.DATA_DIR || 'data', name), 'utf8').trim() || undefined
   } catch {
-    return undefined // no such file: the service will say that a key is missing
+    return undefined // no such file: the service will say that it is missing
   }
 }
 

@@ -4,6 +4,7 @@
  * installation runs.
  */
 
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -14,6 +15,8 @@ import {
   portAfter,
   type Config as GatewayConfig,
 } from '../../gateway/config.ts'
+import { createPass } from '../../gateway/accounts/admin-pass.ts'
+import { readOrMake } from '../../gateway/secrets.ts'
 import { takeLock } from '../../shared/process/file-lock.ts'
 import { onDisk, StartError } from '../../shared/process/lifecycle.ts'
 import { SettingsError } from '../../shared/process/settings.ts'
@@ -57,11 +60,13 @@ async function main(): Promise<void> {
   await onDisk(`DATA_DIR: ${dataFolder}`, holdDataFolder())
   console.log('Starting Winnow…')
   const natsUrl = process.env.NATS_URL || (await ownNats())
+  const adminToken = process.env.ADMIN_TOKEN || (await ownAdminToken())
   const scratchFolder = resolve(process.env.SCRATCH_DIR ?? join(dataFolder, 'scratch'))
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     DATA_DIR: dataFolder,
     NATS_URL: natsUrl,
+    ADMIN_TOKEN: adminToken,
     SCRATCH_DIR: scratchFolder, // the gateway's too: media need not be sent then
   }
   const [gateway, ...engines] = await Promise.all([
@@ -76,7 +81,12 @@ async function main(): Promise<void> {
   const listening = gateway.ready.address ?? ''
   const address = gatewayConfig.publicUrl ?? listening
   const engineMetrics = engines.flatMap(({ ready }) => ready.metrics ?? [])
-  await greet(address, engineMetrics, { listening, ...gateway.ready })
+  await greet(address, engineMetrics, { listening, adminToken, ...gateway.ready })
+}
+
+/** Opens the operators' pages; made at the first start. */
+function ownAdminToken(): Promise<string> {
+  return readOrMake(join(dataFolder, 'admin-token'), () => randomBytes(32).toString('hex'))
 }
 
 /** The one after the gateway's: METRICS_PORT is set for both. */
@@ -155,7 +165,7 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 async function greet(
   address: string,
   engineMetrics: readonly string[],
-  { listening = '', grpc, metrics }: Readonly<Record<string, string>>,
+  { listening = '', adminToken = '', grpc, metrics }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
@@ -168,10 +178,17 @@ async function greet(
   const separate = called('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${keyFile})`
   const page = await pageAddress({ address, listening, key })
+  const operator = createPass(adminToken, 'code', Date.now())
   console.log(
     [
       '',
-      ...(page === undefined ? [] : [`  Try it in a page   ${page}`, '']),
+      ...(page === undefined
+        ? []
+        : [
+            `  Try it in a page   ${page}`,
+            `  For operators      ${address}/#operator=${operator.token}`,
+            '',
+          ]),
       `  Winnow listens on  ${address}`,
       `  Documents at       ${address}/docs/`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),

@@ -196,4 +196,6 @@ test('a result is shared: its address plays it without a key, until it is revoke
   await other.reload()
   await other.getByRole('alert').getByText('was revoked').waitFor()
   await assertAccessible(other, 'a result that is not shared any more')
+  await page.getByRole('button', { name: 'Operators' }).click()
+  await page.getByText('it runs without ADMIN_TOKEN').waitFor()
 })

@@ -33,7 +33,7 @@ async function showsTheService(page: Page, failedId: string): Promise<void> {
   await page.getByRole('button', { name: 'Operators' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill('a-wrong-token')
   await page.getByRole('button', { name: 'Show' }).click()
-  await page.getByText('The admin token is missing or invalid.').waitFor()
+  await page.getByText('The admin token is missing or invalid').waitFor()
   await assertAccessible(page, 'a wrong token')
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()

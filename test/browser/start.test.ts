@@ -54,6 +54,15 @@ test('the address that npm start prints opens the page without a key, once', asy
   await separate(page)
   await playerIsThere(page)
 
+  const forOperators = /For operators +(http:\S+#operator=adm_code_\w+)\n/.exec(printed)?.[1]
+  assert.ok(forOperators, printed)
+  const operators = await openPage(t, browser, forOperators)
+  await operators.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
+  assert.equal(new URL(operators.url()).hash, '')
+  await operators.reload()
+  await operators.getByRole('button', { name: 'Operators' }).click()
+  await operators.getByRole('region', { name: 'Engines' }).waitFor()
+
   const elsewhere = await openPage(t, browser, address)
   await elsewhere
     .getByRole('alert')

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { createPass } from '../../gateway/accounts/admin-pass.ts'
 import { SCOPES } from '../../gateway/accounts/auth.ts'
 import { Account, ApiKey, NewApiKey } from '../../gateway/accounts/schemas.ts'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
@@ -42,12 +43,15 @@ const ROUTES: ['GET' | 'POST' | 'DELETE', string][] = [
   ['POST', 'keys/x/rotate'],
 ]
 
+/** With the page's own, which the description leaves out. */
+const ALL_ROUTES = [...ROUTES, ['POST', 'session'] as const]
+
 const models = async (gateway: Gateway, key: string): Promise<number> =>
   (await gateway.call('GET', '/v1/models', { key })).statusCode
 
 test('extension: without an admin token there is no admin API, and no word of it', async (t) => {
   const gateway = await startGateway(t)
-  for (const [method, path] of ROUTES) {
+  for (const [method, path] of ALL_ROUTES) {
     assertError(await admin(gateway, method, path, method === 'POST' ? {} : undefined), 'NOT_FOUND')
   }
   const { paths } = (await gateway.call('GET', '/v1/openapi.json')).json()
@@ -59,7 +63,7 @@ test('extension: without an admin token there is no admin API, and no word of it
 
 test('extension: the admin API takes the admin token alone', async (t) => {
   const gateway = await startGateway(t, ADMIN)
-  for (const [method, path] of ROUTES) {
+  for (const [method, path] of ALL_ROUTES) {
     for (const token of [
       null,
       gateway.key,
@@ -72,6 +76,37 @@ test('extension: the admin API takes the admin token alone', async (t) => {
     }
   }
   assert.equal(await models(gateway, TOKEN), 401)
+})
+
+test('extension: a code of the admin token opens a session of it, and each has its time', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const code = createPass(TOKEN, 'code', gateway.clock.now()).token
+  const open = (token: string) => admin(gateway, 'POST', 'session', {}, token)
+  const fleet = async (token: string) =>
+    (await admin(gateway, 'GET', 'fleet', undefined, token)).statusCode
+  const opened = await open(code)
+  assert.equal(opened.statusCode, 200, opened.body)
+  assert.equal(opened.headers['cache-control'], 'no-store')
+  const { token: session, expires_at } = opened.json()
+  assert.equal(Date.parse(expires_at), gateway.clock.now() + 12 * 3_600_000)
+  assert.deepEqual([await fleet(session), await fleet(code), await fleet(TOKEN)], [200, 401, 200])
+  assert.equal((await open(TOKEN)).json().token, session)
+  assertError(await open(session), 'UNAUTHENTICATED') // it can't prolong itself
+  const later = (pass: string) => pass.replace(/_(\d+)_/, (_all, ms) => `_${Number(ms) + 1}_`)
+  const others = ['code', 'session'] as const
+  for (const forged of [
+    later(code),
+    session.replace('session', 'code'),
+    ...others.map((kind) => createPass(`${TOKEN}x`, kind, gateway.clock.now()).token),
+  ]) {
+    assertError(await open(forged), 'UNAUTHENTICATED')
+    assert.equal(await fleet(forged), 401)
+  }
+  gateway.clock.advance(10 * 60_000)
+  assertError(await open(code), 'UNAUTHENTICATED')
+  assert.equal(await fleet(session), 200)
+  gateway.clock.advance(12 * 3_600_000 - 10 * 60_000)
+  assert.equal(await fleet(session), 401)
 })
 
 test('extension: the description gives the admin API a security scheme of its own', async (t) => {

@@ -29,6 +29,10 @@ test('top shows the engine, what it has done, and what failed; and says what is 
   assert.match(shown.text, RegExp(`INVALID_MEDIA +${submitted.request_id} +engine-of-top `))
   assert.equal(shown.text.includes('\x1b'), false)
 
+  await writeFile(join(winnow.folder, 'admin-token'), `${TOKEN}\n`)
+  const local = await run(['--once', '--url', winnow.url], { DATA_DIR: winnow.folder })
+  assert.match(local.text, /^engine-of-top/m, 'the token that npm start leaves')
+
   const looks: string[] = []
   const stop = new AbortController()
   const stdout = {

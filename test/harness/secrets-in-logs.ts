@@ -6,12 +6,13 @@ import { join } from 'node:path'
 /** Settings that are secrets, or contain one. */
 const SECRET_SETTING = /KEY|TOKEN|SECRET|PASSWORD|NATS_URL|DATABASE_URL/
 
-/** Secrets of clients, by their form: a webhook's, a signed address's, a key's, a share's. */
+/** Secrets of clients, by their form: a webhook's, a signed address's, a key's, a share's, an operator's. */
 const FORMS = [
   /whsec_[A-Za-z0-9+/]{16,}/,
   /[?&](?:signature|X-Amz-Signature)=\w{16,}/,
   /\bsep_\w+_\w{16,}/,
   /\bshr_\w{16,}/,
+  /\badm_[a-z]+_\w{16,}/,
   /\bBearer [\w-]{8,}/,
 ]
 
@@ -50,7 +51,7 @@ function inAddress(address: string): string[] {
 }
 
 function keyFilesOf(folder: string): string[] {
-  return ['signing-key', 'encryption-key', 'api-key']
+  return ['signing-key', 'encryption-key', 'api-key', 'admin-token']
     .map((name) => join(folder, name))
     .filter((path) => existsSync(path))
     .map((path) => readFileSync(path, 'utf8').trim())

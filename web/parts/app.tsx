@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { TASKS } from '../../shared/tasks.ts'
+import { takeOperatorCode } from '../state/admin.ts'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/kept-sources.ts'
@@ -14,7 +15,7 @@ import { SeveralFiles } from './several-files.tsx'
 import { SharedPage } from './shared.tsx'
 import { SignIn } from './sign-in.tsx'
 
-const isOperators = signal(false)
+const isOperators = signal(takeOperatorCode())
 
 /** @param secret of a shared result, which is then all that the page shows */
 export function App({ secret }: { secret: string | null }) {

@@ -1,8 +1,14 @@
-import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../clients/typescript/api.ts'
-import { createAdmin, type Admin } from '../state/admin.ts'
+import {
+  adminToken,
+  codeProblem,
+  createAdmin,
+  hasAdmin,
+  keepAdminToken,
+  type Admin,
+} from '../state/admin.ts'
 import { AccountForm, CreditForm, KeyActions, KeyForm } from './operator-forms.tsx'
 import { Time } from './time.tsx'
 
@@ -14,16 +20,17 @@ interface State {
   keys: Schemas['ApiKey'][]
 }
 
-const TOKEN = 'winnow-admin-token'
 const EVERY_MS = 2_000
-
-const token = signal(sessionStorage.getItem(TOKEN))
 
 /** The service as its operator sees it: engines, queue, failures, accounts and keys. */
 export function Operators() {
   const [state, setState] = useState<State | null>(null)
   const [problem, setProblem] = useState('')
-  const current = token.value
+  const [isAbsent, setAbsent] = useState(false)
+  const current = adminToken.value
+  useEffect(() => {
+    if (current === null) void hasAdmin().then((has) => setAbsent(!has))
+  }, [current])
   useEffect(() => {
     if (current === null) return
     let timer: ReturnType<typeof setTimeout>
@@ -39,8 +46,7 @@ export function Operators() {
     return () => clearTimeout(timer)
   }, [current])
   const forget = () => {
-    sessionStorage.removeItem(TOKEN)
-    token.value = null
+    keepAdminToken(null)
     setState(null)
   }
   const hasForm = current === null || (problem !== '' && !state)
@@ -50,17 +56,21 @@ export function Operators() {
         <h1 id="operators">Operators</h1>
         {state && <button onClick={forget}>Forget the token</button>}
       </div>
-      {hasForm && (
+      {isAbsent && (
+        <p>
+          This gateway has no operators' pages: it runs without <code>ADMIN_TOKEN</code>.
+        </p>
+      )}
+      {hasForm && !isAbsent && (
         <TokenForm
           onToken={(given) => {
             setProblem('')
-            sessionStorage.setItem(TOKEN, given)
-            token.value = given
+            keepAdminToken(given)
           }}
         />
       )}
       <p role="alert" class="problem">
-        {problem}
+        {problem || (current === null && codeProblem.value)}
       </p>
       {state && current !== null && <Tables state={state} admin={createAdmin(current)} />}
     </section>
@@ -85,6 +95,10 @@ function TokenForm({ onToken }: { onToken: (token: string) => void }) {
         onToken(given.trim())
       }}
     >
+      <p>
+        <code>npm start</code> keeps one in <code>data/admin-token</code>, and prints an address
+        that needs none.
+      </p>
       <label>
         ADMIN_TOKEN of the gateway
         <input

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet } from '../../../gateway/operations/fleet.ts'
 import { called } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, type CommandIo } from '../command.ts'
+import { localSecret } from '../service-access.ts'
 import { fleetText } from './fleet-text.ts'
 
 const HELP = `Usage: ${called('top', '[options]')}
@@ -14,7 +15,8 @@ again until Ctrl-C.
   --once            show them once
   --interval SECONDS   between two looks, 1 to 3600 (default 2)
   --url URL         the gateway (or WINNOW_URL; default http://127.0.0.1:8080)
-  --token TOKEN     its ADMIN_TOKEN (or in the environment as such)
+  --token TOKEN     its ADMIN_TOKEN (or in the environment as such; for a gateway on this
+                    machine also the file admin-token in DATA_DIR, by default ./data)
 
 FILL is how full a batch is, AUDIO S/S the seconds of media separated in a second, BUSY the
 share of the time in which the device worked: of the last minute, and in the first look of
@@ -59,7 +61,7 @@ interface Gateway {
 function readGateway(given: Partial<Gateway>, env: CommandIo['env']): Gateway {
   const url = given.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080'
   if (!URL.canParse(url)) throw new UsageError(`--url must be an address, not "${url}".`)
-  const token = given.token ?? env.ADMIN_TOKEN
+  const token = given.token ?? env.ADMIN_TOKEN ?? localSecret('admin-token', url, env)
   if (!token) throw new UsageError("Give the gateway's ADMIN_TOKEN, in the environment or --token.")
   return { url, token }
 }
