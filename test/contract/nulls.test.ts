@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildOpenApi } from '../../gateway/api/openapi.ts'
-import { API, startGateway, uploadFile, createFileBody } from '../support/start-gateway.ts'
+import {
+  API,
+  complete,
+  createFileBody,
+  startGateway,
+  submitted,
+  uploadFile,
+} from '../support/start-gateway.ts'
 
 const ADMIN = 'admin-token-of-this-test-0123456789'
 
@@ -38,6 +45,8 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
     headers: { authorization: `Bearer ${ADMIN}` },
   })
   const { account_id } = account.json()
+  const request_id = await submitted(gateway)
+  await complete(gateway, request_id)
   const span = { start: 0, end: 1 }
   /** Valid bodies by operation, between them without each optional field. */
   const samples: Record<string, Body[]> = {
@@ -46,6 +55,7 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
       { input: { prompt: 'x', file_id, spans: [span] } },
       { input: { prompts: ['x', 'y'], audio_url: 'https://a.example/x.mp3' } },
     ],
+    'post /v1/queue/requests/{request_id}/shares': [{}],
     'post /v1/webhook-test': [{ webhookUrl: 'https://hooks.example/' }],
     'post /admin/accounts': [{ name: 'y' }],
     'post /admin/accounts/{account_id}/credit': [{ seconds: 1 }],
@@ -88,7 +98,7 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
           all.add(field)
           if (was) continue // then what it needs may be missing
           absent.add(field)
-          const url = path.replace('{account_id}', account_id)
+          const url = path.replace('{account_id}', account_id).replace('{request_id}', request_id)
           const reply = await gateway.call('POST', url, {
             body: changed,
             ...(isAdmin && { headers: { authorization: `Bearer ${ADMIN}` } }),
