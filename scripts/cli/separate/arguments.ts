@@ -46,7 +46,8 @@ What to write
   --out FOLDER          where the files go
   --force               overwrite what is there
   --jobs N              of several files, so many at once, 1 to 64 (default 4)
-  --strict              end with 3 where a sound was not surely found
+  --strict              end with 3 where a sound was not surely found; for a file that is skipped
+                        only its outputs' names can tell: they say that a prompt is not known
   --logs                print the service's log of each request once it has ended
   --json                print a line of JSON for each file, for programs
   --quiet               print nothing but warnings and errors

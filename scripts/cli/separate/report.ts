@@ -2,6 +2,7 @@
 
 import { describe } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
+import type { Item } from './outputs.ts'
 import type { Separated } from './separation.ts'
 import { printLogs, type Lines, type Logs } from './separate-io.ts'
 
@@ -24,9 +25,17 @@ export class Report {
     this.#all = all
   }
 
-  /** A file that is skipped. */
-  there(source: string, files: readonly string[]): void {
+  /**
+   * A file that is skipped. Only a name tells what an earlier run found: that of a target which
+   * holds something else than its prompt.
+   */
+  there({ source, expected }: Item, files: readonly string[]): void {
     this.#there += 1
+    const others = files.filter((file) => !expected.includes(file))
+    this.#isMissed ||= others.length > 0
+    for (const file of others) {
+      this.#io.stderr.write(`${source}: the model did not know the prompt of ${file}\n`)
+    }
     if (this.#args.json) this.#json({ source, state: 'there', files, ...this.#logsOf([]) })
     else this.#line(`${source}: there already (--force separates it again)`)
   }

@@ -81,7 +81,7 @@ async function separateItem(run: Run, item: Item): Promise<void> {
     const there = args.force ? [] : present(item)
     if (there.length === item.expected.length) {
       view.stop()
-      return report.there(item.source, there)
+      return report.there(item, there)
     }
     assertFree(there)
     const separated = await separateSource(run, item.source, (lines) => (logs = lines))

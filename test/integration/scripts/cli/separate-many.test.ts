@@ -139,6 +139,22 @@ test('a file whose outputs are there is skipped, and a video belongs to its soun
   )
 })
 
+test('by --strict a file that is there already counts by the names of its outputs', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const names = ['song.everything-but-speech-not-kettle.wav', 'song.bell.wav']
+  const residuals = ['song.rest.without-kettle.wav', 'song.rest.without-bell.wav']
+  for (const name of [...names, ...residuals]) await writeFile(join(folder, name), '')
+  const song = join(folder, 'song.mp3')
+  const unknown = await run(service, song, 'kettle', '--strict')
+  assert.equal(unknown.code, 3, unknown.errors)
+  const file = join(folder, names[0]!)
+  assert.equal(unknown.errors, `${song}: the model did not know the prompt of ${file}\n`)
+  assert.equal((await run(service, song, 'kettle')).code, 0)
+  assert.equal((await run(service, song, 'bell', '--strict')).code, 0)
+  assert.ok(service.calls.every((call) => !call.startsWith('POST')))
+})
+
 test('what was separated is no source again, whatever it is called', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
