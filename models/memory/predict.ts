@@ -18,6 +18,13 @@ export interface MemoryPrediction {
   calls: CallNeed[]
 }
 
+/**
+ * Lanes in the batches that are compared. Of two lanes the most may be what one takes alone, as its
+ * target is made; of many it is what they take together, in the network.
+ */
+const FEW = 4
+const MANY = 8
+
 interface CallNeed {
   /** The most that one lane takes, weights excluded. */
   firstBytes: number
@@ -36,16 +43,17 @@ export function predictMemory(
 ): Promise<MemoryPrediction> {
   return onShapes(async (memory) => {
     const model = await load()
+    takeThrough(model, { lanes: 1, seconds: 1 }, () => {}) // constants are made at the first use
     const weightsBytes = memory.inUse
     const seconds = chunkSeconds ?? model.description.chunkSecondsMax
     memory.takePeak()
-    const [one, two] = [1, 2].map((lanes) => {
+    const [one, few, many] = [1, FEW, MANY].map((lanes) => {
       const bytes: number[] = []
       const onCall = () => void bytes.push(memory.takePeak() - weightsBytes)
       return { frames: takeThrough(model, { lanes, seconds }, onCall), bytes }
-    }) as [Taken, Taken]
+    }) as [Taken, Taken, Taken]
     const calls = one.bytes.map((firstBytes, i) => {
-      return { firstBytes, nextBytes: two.bytes[i]! - firstBytes }
+      return { firstBytes, nextBytes: (many.bytes[i]! - few.bytes[i]!) / (MANY - FEW) }
     })
     return { weightsBytes, chunkSeconds: seconds, frames: one.frames, calls }
   })

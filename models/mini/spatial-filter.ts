@@ -8,17 +8,9 @@ const DIFFUSE = 1e-3
 const TINY = 1e-30
 
 /** A Hermitian 2 × 2 matrix for each bin, [1, 1, bins] each, or for each frame and bin. */
-interface Covariance {
-  left: Tensor
-  right: Tensor
-  crossReal: Tensor
-  crossImaginary: Tensor
-}
+type Covariance = { left: Tensor; right: Tensor; crossReal: Tensor; crossImaginary: Tensor }
 
-interface Complex {
-  real: Tensor
-  imaginary: Tensor
-}
+type Complex = { real: Tensor; imaginary: Tensor }
 
 /**
  * The multichannel Wiener filter of a target and the rest, whose spatial covariances the mask
@@ -41,23 +33,24 @@ const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
       const part = (both: Tensor) => tf.slice(both, [channel, 0, 0], [1, -1, -1])
       return { real: part(real), imaginary: part(imaginary) }
     }) as [Complex, Complex]
-    const rest = tf.sub(1, mask)
-    const powers = powersOf(left, right)
-    const target = covarianceOf(powers, mask)
-    const all = blend(target, mask, covarianceOf(powers, rest))
-    const determinant = all.left
-      .mul(all.right)
-      .sub(all.crossReal.square())
-      .sub(all.crossImaginary.square())
-    const gain = mask.div(determinant)
-    // The inverse of `all` times the spectrum …
-    const first = subtract(scaled(left, all.right), times(all, right))
-    const second = subtract(scaled(right, all.left), times(conjugate(all), left))
+    const { target, rest } = tf.tidy(() => {
+      const powers = powersOf(left, right)
+      return { target: covarianceOf(powers, mask), rest: covarianceOf(powers, tf.sub(1, mask)) }
+    })
+    const { gain, first, second } = tf.tidy(() => {
+      const all = blend(target, mask, rest)
+      return {
+        gain: mask.div(determinantOf(all)),
+        // The inverse of `all` times the spectrum …
+        first: subtract(scaled(left, all.right), times(all, right)),
+        second: subtract(scaled(right, all.left), times(conjugate(all), left)),
+      }
+    })
     // … and the target's covariance times that.
     const outputs = [
-      add(scaled(first, target.left), times(target, second)),
-      add(times(conjugate(target), first), scaled(second, target.right)),
-    ].map((channel) => scaled(channel, gain))
+      scaled(add(scaled(first, target.left), times(target, second)), gain),
+      scaled(add(times(conjugate(target), first), scaled(second, target.right)), gain),
+    ]
     return {
       real: tf.concat(outputs.map((channel) => channel.real)),
       imaginary: tf.concat(outputs.map((channel) => channel.imaginary)),
@@ -65,33 +58,37 @@ const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
   })
 
 /** Powers of each frame and bin. */
-const powersOf = (left: Complex, right: Complex): Covariance => ({
-  left: left.real.square().add(left.imaginary.square()),
-  right: right.real.square().add(right.imaginary.square()),
-  crossReal: left.real.mul(right.real).add(left.imaginary.mul(right.imaginary)),
-  crossImaginary: left.imaginary.mul(right.real).sub(left.real.mul(right.imaginary)),
-})
+const powersOf = (left: Complex, right: Complex): Covariance =>
+  tf.tidy(() => ({
+    left: left.real.square().add(left.imaginary.square()),
+    right: right.real.square().add(right.imaginary.square()),
+    crossReal: left.real.mul(right.real).add(left.imaginary.mul(right.imaginary)),
+    crossImaginary: left.imaginary.mul(right.real).sub(left.real.mul(right.imaginary)),
+  }))
 
 /**
  * Covariance of the sound that a mask lets through, where it lets much through most; the mean power
  * is 1.
  */
-function covarianceOf(powers: Covariance, mask: Tensor): Covariance {
-  const weight = mask.square().square() // with the mask itself both would be alike
-  const sum = (part: keyof Covariance) => powers[part].mul(weight).sum(1, true) // [1, 1, bins]
-  const [left, right] = [sum('left'), sum('right')]
-  const power = left.add(right).div(2).add(TINY)
-  return {
-    left: left.div(power).add(DIFFUSE),
-    right: right.div(power).add(DIFFUSE),
-    crossReal: sum('crossReal').div(power),
-    crossImaginary: sum('crossImaginary').div(power),
-  }
-}
+const covarianceOf = (powers: Covariance, mask: Tensor): Covariance =>
+  tf.tidy(() => {
+    const weight = mask.square().square() // with the mask itself both would be alike
+    // [1, 1, bins]
+    const sum = (part: keyof Covariance) => tf.tidy(() => powers[part].mul(weight).sum(1, true))
+    const [left, right] = [sum('left'), sum('right')]
+    const power = left.add(right).div(2).add(TINY)
+    return {
+      left: left.div(power).add(DIFFUSE),
+      right: right.div(power).add(DIFFUSE),
+      crossReal: sum('crossReal').div(power),
+      crossImaginary: sum('crossImaginary').div(power),
+    }
+  })
 
 /** `one` at its share of each frame and bin, and `other` at what is left. */
 function blend(one: Covariance, share: Tensor, other: Covariance): Covariance {
-  const mixed = (part: keyof Covariance) => one[part].sub(other[part]).mul(share).add(other[part])
+  const mixed = (part: keyof Covariance) =>
+    tf.tidy(() => one[part].sub(other[part]).mul(share).add(other[part]))
   return {
     left: mixed('left'),
     right: mixed('right'),
@@ -100,19 +97,20 @@ function blend(one: Covariance, share: Tensor, other: Covariance): Covariance {
   }
 }
 
+const determinantOf = ({ left, right, crossReal, crossImaginary }: Covariance): Tensor =>
+  tf.tidy(() => left.mul(right).sub(crossReal.square()).sub(crossImaginary.square()))
+
 const conjugate = (covariance: Covariance): Covariance => ({
   ...covariance,
   crossImaginary: covariance.crossImaginary.neg(),
 })
 
 /** The covariance between the channels times one of them. */
-const times = (
-  { crossReal, crossImaginary }: Covariance,
-  { real, imaginary }: Complex,
-): Complex => ({
-  real: crossReal.mul(real).sub(crossImaginary.mul(imaginary)),
-  imaginary: crossReal.mul(imaginary).add(crossImaginary.mul(real)),
-})
+const times = ({ crossReal, crossImaginary }: Covariance, { real, imaginary }: Complex): Complex =>
+  tf.tidy(() => ({
+    real: crossReal.mul(real).sub(crossImaginary.mul(imaginary)),
+    imaginary: crossReal.mul(imaginary).add(crossImaginary.mul(real)),
+  }))
 
 const scaled = ({ real, imaginary }: Complex, factor: Tensor): Complex => ({
   real: real.mul(factor),

@@ -67,7 +67,7 @@ for (const [name, load, seconds] of cases) {
     takeThrough(model, { lanes: 1, seconds: 1 }, () => {}) // some weights come with the first use
     const weights = native.binding.memoryStats()!.inUse
     assertNear(weights - before, prediction.weightsBytes, 'weights')
-    for (const lanes of [1, 2, 4]) {
+    for (const lanes of [1, 2, 4, 8]) {
       const found = measure(model, lanes, seconds) - weights
       assertNear(found, bytesFor(lanes, prediction), `${lanes} lanes`)
     }
