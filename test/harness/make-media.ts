@@ -66,6 +66,8 @@ export interface VideoTrack {
   flashes?: readonly number[]
   width?: number
   height?: number
+  /** Absent: 10, which the container is not told. */
+  framesPerSecond?: number
   /** The display matrix of a quarter turn, as phones write it. */
   isTurned?: boolean
   /** Absent: what the encoder usually takes. */
@@ -134,6 +136,9 @@ export async function makeMedia(path: string, container: string, tracks: Tracks)
     if (sound.disposition) track.stream.setDisposition(sound.disposition)
     heard.push(track)
   }
+  if (video?.framesPerSecond) {
+    opened[0]!.stream.avgFrameRate = new Rational(video.framesPerSecond, 1)
+  }
   if (video?.pixelAspect) {
     const { stream } = opened[0]!
     stream.sampleAspectRatio = stream.codecpar.sampleAspectRatio = video.pixelAspect
@@ -189,7 +194,7 @@ function setVideo(codec: CodecContext, video: VideoTrack): void {
   codec.width = video.width ?? WIDTH
   codec.height = video.height ?? HEIGHT
   codec.pixelFormat = formatOf(video)
-  codec.timeBase = new Rational(1, FRAMES_PER_SECOND)
+  codec.timeBase = new Rational(1, video.framesPerSecond ?? FRAMES_PER_SECOND)
   codec.bitRate = 100_000n
   video.set?.(codec)
 }
@@ -242,8 +247,9 @@ function* audioFrames(
 
 function* videoFrames(video: VideoTrack): Generator<Frame> {
   const { seconds, isCoverArt, delay = 0, jumps = [], flashes, width, height } = video
+  const { framesPerSecond = FRAMES_PER_SECOND } = video
   const paint = video.paint ?? ((frame, number) => paintPattern(frame, number, flashes))
-  const count = isCoverArt ? 1 : Math.round(seconds * FRAMES_PER_SECOND)
+  const count = isCoverArt ? 1 : Math.round(seconds * framesPerSecond)
   for (let i = 0; i < count; i++) {
     const frame = new Frame()
     frame.alloc()
@@ -256,7 +262,7 @@ function* videoFrames(video: VideoTrack): Generator<Frame> {
       (sum, { afterFrame, seconds }) => sum + (i >= afterFrame ? seconds : 0),
       delay,
     )
-    frame.pts = BigInt(Math.round(later * FRAMES_PER_SECOND) + i)
+    frame.pts = BigInt(Math.round(later * framesPerSecond) + i)
     yield frame
   }
 }

@@ -53,6 +53,7 @@ const UNTIMED = [
   'mpc8',
   'voc',
   'nistsphere',
+  'dv',
 ]
 /** Containers in which each piece of sound or picture has its time. */
 const TIMED = ['ogg', 'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf']

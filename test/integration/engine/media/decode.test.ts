@@ -265,6 +265,21 @@ describe('video', () => {
     assert.equal(lagOf(STEREO_48[0]!, planes[0]!), 0)
   })
 
+  for (const container of ['dv', 'mxf']) {
+    test(`the sound of a camera's tape in ${container}`, async () => {
+      const pcm = { planes: STEREO_48, sampleRate: 48000, encoder: 'pcm_s16le' }
+      const encoder = container === 'dv' ? 'dvvideo' : 'mpeg2video'
+      const size = { width: 720, height: 576, framesPerSecond: 25 }
+      const video = { seconds: STEREO_48[0]!.length / 48_000, encoder, ...size }
+      const { mixture, planes } = await readSound(
+        await make(`tape.${container}`, container, { audio: pcm, video }),
+      )
+      assert.deepEqual([mixture.hasVideo, mixture.sampleRate], [true, 48_000])
+      assertNear(planes[0]!.length, STEREO_48[0]!.length, 1_920) // a picture's sound
+      assert.equal(lagOf(STEREO_48[0]!, planes[0]!), 0)
+    })
+  }
+
   test('cover art is no video', async () => {
     const video = { seconds: 0, encoder: 'mjpeg', isCoverArt: true }
     const mp3 = { ...audio, encoder: 'libmp3lame' }

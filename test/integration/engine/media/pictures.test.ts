@@ -48,12 +48,14 @@ interface Source extends Partial<VideoTrack> {
   container: string
   encoder: string
   sound?: string
+  channels?: number
 }
 
 /** Makes a source, and the video with its picture; the first picture of that. */
-async function madeOf({ container, sound = 'aac', ...video }: Source) {
+async function madeOf({ container, sound = 'aac', channels = 1, ...video }: Source) {
+  const planes = Array.from({ length: channels }, () => noise(0.5, 48_000))
   const path = await make(`source-${video.encoder}`, container, {
-    audio: { planes: [noise(0.5, 48_000)], sampleRate: 48_000, encoder: sound },
+    audio: { planes, sampleRate: 48_000, encoder: sound },
     video: { seconds: 0.5, ...video },
   })
   const folder = dirname(path)
@@ -341,6 +343,38 @@ describe('fields', () => {
         for (const [row, values] of plane.entries()) {
           assertNear(values[8]!, row % 2 === 0 ? 80 : 160, 6)
         }
+      }
+    })
+  }
+
+  const PAL = { width: 720, height: 576, framesPerSecond: 25, pixelAspect: new Rational(64, 45) }
+  const studio = { ...PAL, sound: 'pcm_s16le', channels: 2 }
+  const broadcast: Record<string, Source & { field: 'top' | 'bottom' }> = {
+    'MPEG-2 in MXF': {
+      ...studio,
+      container: 'mxf',
+      encoder: 'mpeg2video',
+      field: 'top',
+      paint: paint(TOP),
+      set: (codec) => {
+        codec.setFlags(AV_CODEC_FLAG_INTERLACED_DCT)
+        codec.sampleAspectRatio = PAL.pixelAspect
+      },
+    },
+    'a DV tape': { ...studio, container: 'dv', encoder: 'dvvideo', field: 'bottom' },
+    'DV in AVI': { ...studio, container: 'avi', encoder: 'dvvideo', field: 'bottom' },
+  }
+  for (const [name, { field, ...source }] of Object.entries(broadcast)) {
+    test(`${name}: fields and shape stay as they are`, async () => {
+      const { picture } = await madeOf({
+        paint: paint(AV_FRAME_FLAG_INTERLACED),
+        set: (codec) => (codec.sampleAspectRatio = PAL.pixelAspect),
+        ...source,
+      })
+      assert.equal(picture.firstField, field)
+      assert.equal(picture.pixelAspect.container, PAL.pixelAspect.toDouble())
+      for (const [row, values] of picture.planes[0]!.entries()) {
+        assertNear(values[8]!, row % 2 === 0 ? 80 : 160, 12)
       }
     })
   }
