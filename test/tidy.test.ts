@@ -58,13 +58,24 @@ const COLUMNS_MAX_OF_TESTS = 120
 const FUNCTION_LINES_MAX = 60
 /** Words of documents that are read in one go. */
 const WORDS_MAX = { 'models/mini/card.md': 800, 'docs/explain/performance.md': 900 }
-/** Holds for the README and `docs/` together. */
+/**
+ * Holds for the README and `docs/` together, but for the pages of `WRITTEN_PAGES`: readers look
+ * one thing up in them, and their length is that of what the code has.
+ */
 const ALL_WORDS_MAX = 25_000
 const SENTENCE_WORDS_MAX = 30
 /** Words that documents do without; for "beside", "next to" or "compared with". */
 const AVOIDED =
   /\b(told|heard|anew|aloud|beside|for ever|as well as|in hand|give[ns]? back|tr(y|ied) again)\b/i
-/** Pages that users read; the one of licences is generated. */
+/**
+ * Pages that a command writes whole, each with the test that compares it with its source: no word
+ * of them can be written by hand, so that they are no way around `ALL_WORDS_MAX`.
+ */
+const WRITTEN_PAGES: Readonly<Record<string, string>> = {
+  'docs/reference/licences.md': 'test/unit/scripts/tools/licences.test.ts',
+  'docs/reference/cli.md': 'test/unit/scripts/tools/reference.test.ts',
+}
+/** Pages that users read and people write. */
 const PAGES = ['docs', 'clients', 'models', 'bench', 'examples', '.']
   .flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: folder !== '.' }).map((name) =>
@@ -73,7 +84,7 @@ const PAGES = ['docs', 'clients', 'models', 'bench', 'examples', '.']
   )
   .filter((path) => /^(docs\/.*|models\/[\w-]+\/card|[\w/]*README|[A-Z]+)\.md$/.test(path))
   .filter((path) => !/training|node_modules|venv/.test(path))
-  .filter((path) => path !== 'docs/reference/licences.md')
+  .filter((path) => !Object.hasOwn(WRITTEN_PAGES, path))
 
 interface Source {
   path: string
@@ -384,6 +395,13 @@ test('documents that promise to be short are', () => {
     .map((path) => wordsOf(readFileSync(join(ROOT, path), 'utf8')))
     .reduce((sum, count) => sum + count, 0)
   assert.ok(words <= ALL_WORDS_MAX, `README and docs have ${words} words, not ${ALL_WORDS_MAX}`)
+})
+
+test('pages that a command writes are compared with their source', () => {
+  for (const [page, comparison] of Object.entries(WRITTEN_PAGES)) {
+    const code = readFileSync(join(ROOT, comparison), 'utf8')
+    assert.ok(code.includes(`readFileSync('${page}', 'utf8')`), `${comparison} reads no ${page}`)
+  }
 })
 
 /** Rules of a table, dashes and the like are no words. */

@@ -22,6 +22,7 @@ export const MORE_PROGRAMS = {
   ops: 'scripts/tools/ops.ts',
   package: 'scripts/tools/package.ts',
   'quality-sounds': 'scripts/tools/quality-sounds.ts',
+  reference: 'scripts/tools/reference.ts',
   release: 'scripts/tools/release.ts',
   screenshots: 'scripts/tools/screenshots.ts',
   simulate: 'test/simulation/main.ts',

@@ -1,18 +1,8 @@
 /** Writes the shells' completion of winnow's commands, of their actions and options. */
 
-import { backup } from '../backup/command.ts'
 import { called } from '../command-name.ts'
 import { action, actionsOf, command, oneOf, optionNames, type Action } from '../command.ts'
-import { doctor } from '../doctor/command.ts'
-import { model } from '../model/command.ts'
-import { open } from '../open/command.ts'
-import { accounts } from '../operator/accounts.ts'
-import { database } from '../operator/database.ts'
-import { keys } from '../operator/keys.ts'
-import { parity } from '../parity/command.ts'
-import { requests } from '../requests/command.ts'
-import { separate } from '../separate/command.ts'
-import { top } from '../top/command.ts'
+import { COMMANDS } from '../commands.ts'
 
 const HELP = `Usage: ${called('completion', 'bash|zsh|fish')}
 
@@ -23,21 +13,6 @@ Prints a script that completes commands, options and names of files after winnow
   fish  winnow completion fish > ~/.config/fish/completions/winnow.fish
 `
 const SHELLS = ['bash', 'zsh', 'fish'] as const
-
-/** Every installation has them. */
-const COMMANDS = {
-  separate: actionsOf(separate),
-  requests: actionsOf(requests),
-  open: actionsOf(open),
-  keys: actionsOf(keys),
-  accounts: actionsOf(accounts),
-  database: actionsOf(database),
-  backup: actionsOf(backup),
-  doctor: actionsOf(doctor),
-  top: actionsOf(top),
-  model: actionsOf(model),
-  parity: actionsOf(parity),
-}
 
 export const completion = command({
   help: HELP,
@@ -51,15 +26,15 @@ export const completion = command({
 const NEXT: readonly (readonly [before: string, next: readonly string[]])[] = [
   [' ', ['start', ...Object.keys(COMMANDS), 'completion', '--help', '--version']],
   ['completion ', SHELLS],
-  ...Object.entries(COMMANDS).flatMap(([name, actions]) =>
-    '' in actions
-      ? [optionsOf(name, actions[''])]
-      : [
-          [`${name} `, Object.keys(actions)] as const,
-          ...Object.entries(actions).map(([word, each]) => optionsOf(`${name} ${word}`, each)),
-        ],
-  ),
+  ...Object.entries(COMMANDS).flatMap(([name, each]) => nextOf(name, actionsOf<never>(each))),
 ]
+
+function nextOf(name: string, actions: Readonly<Record<string, Pick<Action, 'options'>>>) {
+  const options = Object.entries(actions).map(([word, each]) =>
+    optionsOf([name, word].filter(Boolean).join(' '), each),
+  )
+  return '' in actions ? options : [[`${name} `, Object.keys(actions)] as const, ...options]
+}
 
 function optionsOf(words: string, { options }: Pick<Action, 'options'>) {
   return [`${words} *`, optionNames(options)] as const

@@ -19,10 +19,10 @@ const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
 export const HELP = `Usage: ${called('separate', WORDS)}
 
 Separates the sounds that the prompts describe from any audio or video files, and writes for each
-<name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, beside it (for a URL:
+<name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, next to it (for a URL:
 into the current folder). A target of a prompt that the model does not know is named for what it
-holds. The words that name files come first, prompts follow. Of -, standard input, the sound goes to
-standard output.
+holds. The words that name files come first, prompts follow. With - the media comes on standard
+input, and the sound goes to standard output.
 
 Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command goes
 on after an interruption; of several files, what was separated before is no source again.

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+import { actionsOf, optionNames } from '../../../../scripts/cli/command.ts'
+import { COMMANDS } from '../../../../scripts/cli/commands.ts'
+import { installHost } from '../../../../scripts/cli/install-host/command.ts'
+import { cliPage } from '../../../../scripts/tools/reference/cli-page.ts'
+
+test('docs/reference/cli.md has the help of every command', () => {
+  const page = readFileSync('docs/reference/cli.md', 'utf8')
+  assert.ok(page === cliPage(), 'docs/reference/cli.md is stale: run npm run winnow -- reference')
+})
+
+test('the help of a command names all its actions and options, and no other option', () => {
+  for (const [name, each] of Object.entries({ ...COMMANDS, 'install-host': installHost })) {
+    const { help } = each
+    const actions = Object.entries(actionsOf<never>(each))
+    const options = actions.flatMap(([, { options }]) => optionNames(options))
+    const named = ['--help', ...(help.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? [])]
+    assert.deepEqual([...new Set(named)].sort(), [...new Set(options)].sort(), name)
+    for (const [action] of actions) assert.match(help, new RegExp(`\\b${action}\\b`), name)
+  }
+})
