@@ -9,6 +9,9 @@ const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.met
 
 export const goldenFile = (name: string): string => path(`test/fixtures/parity/mini/${name}`)
 
+/** A network of few channels with seeded weights, and its results in every part. */
+export const TINY_FOLDER = path('test/fixtures/parity/mini/tiny')
+
 export const WEIGHTS_FOLDER = path('models/mini/weights')
 
 export const TEXT_ENCODER_FOLDER = path('.runtime/text-encoder')
@@ -36,7 +39,7 @@ export function openGolden(name: string): Golden {
   }
 }
 
-/** Relative to the largest magnitude: the streams reach thousands. */
+/** Relative to the largest magnitude of the stream. */
 export function assertStream(actual: Tensor, expected: Float32Array | Int32Array): void {
   assertClose(actual.dataSync<'float32'>(), expected, { relative: 1e-4 })
 }

@@ -20,6 +20,21 @@ export function noise(samples: number, seed: number, amplitude = 0.3): Float32Ar
   })
 }
 
+/** Decaying harmonic notes over noise, at 32 kHz: one each half of a second, up to three. */
+export function notes(samples: number): Float32Array {
+  const wave = noise(samples, 1, 0.03)
+  for (const [i, pitch] of [220, 277.2, 329.6].entries()) {
+    for (let at = i * 16_000; at < samples; at += 1) {
+      const seconds = at / 32_000 - i / 2
+      for (let harmonic = 1; harmonic <= 8; harmonic += 1) {
+        const phase = 2 * Math.PI * pitch * harmonic * seconds
+        wave[at]! += (0.1 / harmonic) * Math.exp(-4 * seconds) * Math.sin(phase)
+      }
+    }
+  }
+  return wave
+}
+
 export function laneRequest(
   chunk: Chunk,
   prompt = 'piano',

@@ -1,4 +1,7 @@
-/** The mask network against PyTorch, part by part: `golden/network.safetensors`. */
+/**
+ * The mask network against PyTorch, part by part, with few channels and seeded weights. The lanes of
+ * mini-lane.test.ts hold the weights that are served to PyTorch.
+ */
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
@@ -17,11 +20,11 @@ import { frameCount, istft, stft } from '../../models/stft.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 import { assertClose } from '../harness/assert-close.ts'
-import { assertStream, counted, openGolden, WEIGHTS_FOLDER } from '../harness/golden.ts'
+import { assertStream, counted, openGolden, TINY_FOLDER } from '../harness/golden.ts'
 
-const golden = openGolden('network.safetensors')
-const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
-const weightsFile = join(WEIGHTS_FOLDER, 'model.safetensors')
+const golden = openGolden('tiny/golden.safetensors')
+const config = await readConfig(join(TINY_FOLDER, 'config.json'))
+const weightsFile = join(TINY_FOLDER, 'model.safetensors')
 const network = loadNetwork(Weights.open(weightsFile), config)
 const wave = golden.tensor('waveform').expandDims(0) // [1, samples]
 const samples = wave.shape[1]!

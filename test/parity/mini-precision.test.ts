@@ -6,10 +6,10 @@ import { loadModel } from '../../models/load-model.ts'
 import type { Precision } from '../../models/precision.ts'
 import { tf } from '../../models/tensor.ts'
 import { relativeError } from '../support/relative-error.ts'
-import { openGolden, TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
-import { laneRequest, separate, separateOne } from '../harness/lanes.ts'
+import { TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
+import { laneRequest, notes, separate, separateOne } from '../harness/lanes.ts'
 
-const wave = openGolden('network.safetensors').values('waveform') as Float32Array
+const wave = notes(45_000)
 const load = (precision: Precision) =>
   loadModel({ kind: 'mini', name: 'mini' }, { textEncoderFolder: TEXT_ENCODER_FOLDER, precision })
 const [wide, half] = [await load('float32'), await load('bfloat16')]

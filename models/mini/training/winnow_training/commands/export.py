@@ -1,4 +1,4 @@
-"""Writes what the engine serves and what the port is tested against:
+"""Writes what the engine serves, and what a lane with it is tested against:
 `mini-export CACHE NAME WEIGHTS_FOLDER GOLDEN_FOLDER`.
 
 The weights are the averaged ones, rounded to float16, and the golden tensors are computed with the
@@ -13,7 +13,6 @@ import torch
 from winnow_training.model.checkpoints import load_average
 from winnow_training.model.export import (
     GOLDEN_PROMPT,
-    golden,
     golden_lane,
     golden_stereo,
     save,
@@ -33,7 +32,6 @@ def main():
     model, stored = load_average(options.cache / f"{options.name}.pt")
     embedding = torch.from_numpy(load_encoder(options.encoder)([GOLDEN_PROMPT]))
     write_weights(model, stored, options.weights)
-    save(golden(model, embedding), options.golden / "network.safetensors")
     save(golden_lane(model, embedding), options.golden / "lane.safetensors")
     save(golden_stereo(model, embedding), options.golden / "stereo.safetensors")
 
