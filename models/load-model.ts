@@ -1,4 +1,5 @@
 import { loadAudioSep } from './audiosep/audiosep.ts'
+import { loadBandit } from './bandit/bandit.ts'
 import { choosePrecision } from './bfloat16.ts'
 import { loadHTDemucs } from './htdemucs/htdemucs.ts'
 import { readRecord } from './installed/record.ts'
@@ -41,5 +42,7 @@ async function loadInstalled(folder: string): Promise<Model> {
       return loadAudioSep(folder, record)
     case 'roformer':
       return loadRoformer(folder, record)
+    case 'bandit':
+      return loadBandit(folder, record)
   }
 }

@@ -12,7 +12,12 @@ export type ModelChoice =
 
 /** Models of one kind are preferred in this order, and before all others of it. */
 const PREFERRED = ['htdemucs_ft', 'htdemucs', 'htdemucs_6s', 'audiosep-hive', 'audiosep']
-const KINDS_PREFERRED: readonly ModelRecord['kind'][] = ['roformer', 'htdemucs', 'audiosep']
+const KINDS_PREFERRED: readonly ModelRecord['kind'][] = [
+  'roformer',
+  'htdemucs',
+  'bandit',
+  'audiosep',
+]
 
 /** All that are installed, those with stems first, then the built-in one. */
 export function installedChoices(modelsFolder: string): ModelChoice[] {

@@ -10,7 +10,7 @@ import {
   type Scratch,
   type StoredTensor,
 } from './stored-tensor.ts'
-import { unpickle } from './unpickle.ts'
+import { unpickle, type PickleWorld } from './unpickle.ts'
 import { openZip, type ZipEntry } from './zip-entries.ts'
 
 interface StorageType {
@@ -97,19 +97,18 @@ class Layout {
 export const openTorchCheckpoint = (file: string): ReadonlyMap<string, StoredTensor> =>
   stateDictOf(file, readTorchFile(file))
 
+/** What stands for names of Python that neither tensors nor dictionaries need. */
+type Names = Partial<Pick<PickleWorld, 'globals' | 'othersAreInert'>>
+
 /**
  * Reads whatever torch.save wrote; `stateDictOf` finds the dictionaries of tensors in it.
- * @param globals what further names of Python stand for, as `unpickle` takes them
  * @throws Error naming the file when it is damaged, or holds what is refused
  */
-export function readTorchFile(
-  file: string,
-  globals: Readonly<Record<string, unknown>> = {},
-): unknown {
+export function readTorchFile(file: string, names: Names = {}): unknown {
   const entries = openZip(file)
   const root = rootOf(file, [...entries.keys()])
   assertLittleEndian(file, entries.get(`${root}/byteorder`))
-  return readPickle(file, root, entries, globals)
+  return readPickle(file, root, entries, names)
 }
 
 /**
@@ -146,7 +145,7 @@ function readPickle(
   file: string,
   root: string,
   entries: ReadonlyMap<string, ZipEntry>,
-  globals: Readonly<Record<string, unknown>>,
+  { globals, othersAreInert = false }: Names,
 ): unknown {
   const entry = entries.get(`${root}/data.pkl`)!
   if (entry.bytes > PICKLE_BYTES_MAX) throw new Error(`${file}: its pickle is too long`)
@@ -158,6 +157,7 @@ function readPickle(
         'collections.OrderedDict': emptyDictionary,
         'torch._utils._rebuild_tensor_v2': layTensor,
       },
+      othersAreInert,
       persistent: (id) => findStorage(id, root, entries),
     })
   } catch (cause) {

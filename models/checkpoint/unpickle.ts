@@ -10,9 +10,17 @@ export interface PickleWorld {
    * argument is the list of those that the pickle gives. Anything else is a mere value.
    */
   globals: Readonly<Record<string, unknown>>
+  /**
+   * Whether other names stand for `INERT` and are not refused: what is made of them, whatever it
+   * is given, is `INERT` too.
+   */
+  othersAreInert?: boolean
   /** Gives an object that is kept outside of the pickle. */
   persistent(id: unknown): unknown
 }
+
+/** Stands for an object that nothing is read of. */
+export const INERT = Symbol('an object that is not read')
 
 /**
  * The value of a pickle of protocol 2: null, booleans, numbers, strings, tuples and lists as
@@ -63,6 +71,7 @@ const ACTIONS: Readonly<Record<string, (machine: Machine) => void>> = {
   c: (m) => m.global(),
   Q: (m) => m.persistent(),
   R: (m) => m.call(),
+  '\x81': (m) => m.create(),
   b: (m) => m.dropAttributes(),
 }
 
@@ -141,13 +150,16 @@ class Machine {
 
   append(items: unknown[]): void {
     const [list] = this.popMany(1)
-    if (!Array.isArray(list)) throw this.#malformed('appends to what is no list')
-    for (const item of items) list.push(item)
+    if (list !== INERT) {
+      if (!Array.isArray(list)) throw this.#malformed('appends to what is no list')
+      for (const item of items) list.push(item)
+    }
     this.push(list)
   }
 
   setItems(items: unknown[]): void {
     const [dictionary] = this.popMany(1)
+    if (dictionary === INERT) return this.push(INERT)
     if (!(dictionary instanceof Map)) throw this.#malformed('gives items to what is no dictionary')
     if (items.length % 2 !== 0) throw this.#malformed('has a key without a value')
     for (let i = 0; i < items.length; i += 2) dictionary.set(items[i], items[i + 1])
@@ -167,9 +179,10 @@ class Machine {
 
   global(): void {
     const name = `${this.#line()}.${this.#line()}`
-    const { globals } = this.#world
-    if (!Object.hasOwn(globals, name)) throw new Error(`global ${quoted(name)} is refused`)
-    this.push(globals[name])
+    const { globals, othersAreInert } = this.#world
+    if (Object.hasOwn(globals, name)) return this.push(globals[name])
+    if (!othersAreInert) throw new Error(`global ${quoted(name)} is refused`)
+    this.push(INERT)
   }
 
   persistent(): void {
@@ -179,15 +192,24 @@ class Machine {
 
   call(): void {
     const [callee, values] = this.popMany(2)
+    if (callee === INERT) return this.push(INERT)
     if (typeof callee !== 'function') throw this.#malformed('calls what is no function of ours')
     if (!Array.isArray(values)) throw this.#malformed('calls a function without a tuple')
     this.push(callee(values))
   }
 
+  /** Makes an object of a class, as `call` calls a function; none of ours is a class. */
+  create(): void {
+    const [type] = this.popMany(2)
+    if (type !== INERT) throw this.#malformed('makes an object of what is no class')
+    this.push(INERT)
+  }
+
   /** A state dict carries the versions of its modules as an attribute: they are not read. */
   dropAttributes(): void {
     const [owner] = this.popMany(2)
-    if (!(owner instanceof Map)) throw this.#malformed('gives attributes to what is no dictionary')
+    if (!(owner instanceof Map) && owner !== INERT)
+      throw this.#malformed('gives attributes to what is no dictionary')
     this.push(owner)
   }
 

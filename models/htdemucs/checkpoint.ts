@@ -17,7 +17,7 @@ const GLOBALS = { 'demucs.htdemucs.HTDemucs': NETWORK, 'fractions.Fraction': fra
  * @throws Error naming the file when it is damaged, or not a checkpoint of HTDemucs
  */
 export function openHTDemucsCheckpoint(file: string): HTDemucsCheckpoint {
-  const root = readTorchFile(file, GLOBALS)
+  const root = readTorchFile(file, { globals: GLOBALS })
   const part = (name: string) => (root instanceof Map ? root.get(name) : undefined)
   if (part('klass') !== NETWORK) {
     throw new Error(`${file}: is not a checkpoint of HTDemucs`)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { HTDemucsRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
 import type { Model } from '../model.ts'
+import { triangle } from '../triangle.ts'
 import { StemsModel, type StemsNetwork } from '../stems-model.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { readHTDemucsConfig, type HTDemucsConfig } from './config.ts'
@@ -54,11 +55,4 @@ function assertAlike(folder: string, configs: readonly HTDemucsConfig[]): void {
   )
   if (new Set(sizes).size === 1) return
   throw new Error(`${folder}: its networks differ in rate, segment or channels`)
-}
-
-/** Rises over the first half of a segment and falls over the second; at most 1. */
-export function triangle(samples: number): Float32Array {
-  const half = Math.floor(samples / 2)
-  const peak = samples - half
-  return Float32Array.from({ length: samples }, (_, i) => (i < half ? i + 1 : samples - i) / peak)
 }

@@ -56,7 +56,19 @@ export interface RoformerRecord extends CommonRecord {
   configuration: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-export type ModelRecord = HTDemucsRecord | AudioSepRecord | RoformerRecord
+export interface BanditRecord extends CommonRecord {
+  kind: 'bandit'
+  /** Safetensors next to the record. */
+  file: string
+  /** Hertz. */
+  sampleRate: number
+  /** Samples of the transform's window. */
+  window: number
+  /** Names of the outputs, in their order. */
+  stems: readonly string[]
+}
+
+export type ModelRecord = HTDemucsRecord | AudioSepRecord | RoformerRecord | BanditRecord
 
 /** The names of the files with weights, next to the record. */
 export const weightFilesOf = (record: ModelRecord): string[] =>
@@ -67,7 +79,7 @@ export const RECORD_FILE = 'model.json'
 /** Limits the name of a model, which names a folder. */
 export const isModelName = (name: string): boolean => /^[a-z0-9][a-z0-9_.-]{0,39}$/.test(name)
 
-export const KINDS = ['htdemucs', 'audiosep', 'roformer'] as const
+export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'bandit'] as const
 
 /** @throws Error naming the file when there is no record, or it is not one that is read here */
 export function readRecord(folder: string): ModelRecord {

@@ -1,5 +1,6 @@
 /** The sizes of BS-RoFormer and Mel-Band RoFormer, from the .yaml next to a checkpoint. */
-import { melBands, type Band } from './mel-bands.ts'
+import type { Band } from '../band-join.ts'
+import { melBands } from './mel-bands.ts'
 
 export interface RoformerConfig {
   /** `bs`: bands side by side; `mel`: bands that overlap, evenly spaced on the mel scale. */

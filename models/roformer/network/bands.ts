@@ -1,6 +1,6 @@
 /** Between the bins of a spectrum and the bands of the network. */
 import { glu, loadLinear, type Layer } from '../../layers.ts'
-import { pad, tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
 import { loadNorm } from './norm.ts'
@@ -59,33 +59,5 @@ function loadMask(weights: Weights, dim: number, width: number): Layer {
     tf.tidy(() => {
       const last = layers.length - 1
       return glu(layers.reduce((y, layer, i) => (i < last ? layer(y).tanh() : layer(y)), x))
-    })
-}
-
-/** Masks of bands, as `loadMaskEstimator` gives them, to the mean of those that a bin has. */
-export function loadBandJoin(config: RoformerConfig): Layer {
-  const perBin = numbersPerBin(config)
-  const total = config.window / 2 + 1
-  const counts = new Float32Array(total)
-  for (const { start, bins } of config.bands) {
-    for (let bin = start; bin < start + bins; bin += 1) counts[bin]! += 1
-  }
-  const shares = tf.tensor1d(Array.from(counts, (count) => 1 / Math.max(1, count)))
-  return (masks) =>
-    tf.tidy(() => {
-      let from = 0
-      const placed = config.bands.map(({ start, bins }) => {
-        const mask = tf.slice(masks, [0, 0, from * perBin], [-1, -1, bins * perBin])
-        from += bins
-        return pad(mask, [
-          [0, 0],
-          [0, 0],
-          [start * perBin, (total - start - bins) * perBin],
-        ])
-      })
-      const sum = tf.addN(placed)
-      const [batch, frames] = sum.shape as [number, number, number]
-      const byBin = sum.reshape([batch, frames, total, perBin]).mul(shares.expandDims(-1))
-      return byBin.reshape([batch, frames, total * perBin])
     })
 }

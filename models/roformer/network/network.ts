@@ -1,10 +1,11 @@
 /** BS-RoFormer and Mel-Band RoFormer: complex masks from transformers along time and bands. */
+import { bandJoin } from '../../band-join.ts'
 import { compiled } from '../../graph/compiled.ts'
 import { frameCount, interleaveChannels, istft, separateChannels, stft } from '../../stft.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
-import { loadBandJoin, loadBandSplit, loadMaskEstimator } from './bands.ts'
+import { loadBandSplit, loadMaskEstimator, numbersPerBin } from './bands.ts'
 import { loadNorm } from './norm.ts'
 import { loadTransformer } from './transformer.ts'
 
@@ -18,7 +19,7 @@ export function loadNetwork(weights: Weights, config: RoformerConfig) {
   const finalNorm = kind === 'bs' ? loadNorm(weights.at('final_norm'), dim) : null
   const masks = weights.at('mask_estimators')
   const estimators = stems.map((_, i) => loadMaskEstimator(masks.at(i), config))
-  const join = loadBandJoin(config)
+  const join = bandJoin(config, numbersPerBin(config))
 
   /** Outputs of each layer, with rows of one band along time, of one frame along bands. */
   const transform = (x: Tensor): { time: Tensor; bands: Tensor }[] => {

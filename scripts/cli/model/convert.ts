@@ -1,6 +1,9 @@
 /** Converts published checkpoints to the folder of an installed model: tensors and a record. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { openBanditCheckpoint } from '../../../models/bandit/checkpoint.ts'
+import { readBanditConfig } from '../../../models/bandit/config.ts'
+import { loadNetwork as loadBandit } from '../../../models/bandit/network/network.ts'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../../../models/audiosep/config.ts'
 import { loadNetwork as loadAudioSep } from '../../../models/audiosep/network/network.ts'
@@ -14,6 +17,7 @@ import { loadNetwork as loadHTDemucs } from '../../../models/htdemucs/network/ne
 import { onShapes } from '../../../models/memory/shape-binding.ts'
 import type {
   AudioSepRecord,
+  BanditRecord,
   HTDemucsRecord,
   RoformerRecord,
 } from '../../../models/installed/record.ts'
@@ -29,6 +33,7 @@ export type Converted =
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
+  | Pick<BanditRecord, 'kind' | 'file' | 'sampleRate' | 'window' | 'stems'>
 
 /**
  * Writes the tensors of the files into `folder`.
@@ -48,11 +53,14 @@ export async function convert(
       'Give the file of a checkpoint (.th, .ckpt, .pt) and the files that come with it.',
     )
   }
-  if (checkpoints.every(isHTDemucs)) return convertHTDemucs(checkpoints, folder, stemOfFile, width)
+  if (checkpoints.every((file) => isKind(file, openHTDemucsCheckpoint))) {
+    return convertHTDemucs(checkpoints, folder, stemOfFile, width)
+  }
   const [checkpoint = ''] = checkpoints
   if (checkpoints.length > 1) {
     throw new Error(`${checkpoints.join(', ')}: are not the networks of one model`)
   }
+  if (isKind(checkpoint, openBanditCheckpoint)) return convertBandit(checkpoint, folder, width)
   const beside = new FilesBeside(checkpoint, files)
   const isRoformer = [...openRoformerCheckpoint(checkpoint).keys()].some((name) =>
     name.startsWith('band_split.'),
@@ -87,12 +95,12 @@ class FilesBeside {
 const YAML = /\.ya?ml$/
 
 /** Files of other kinds are refused where they are converted. */
-function isHTDemucs(file: string): boolean {
+function isKind(file: string, openCheckpoint: (file: string) => unknown): boolean {
   try {
-    openHTDemucsCheckpoint(file)
+    openCheckpoint(file)
     return true
   } catch (error) {
-    if (/is not a checkpoint of HTDemucs|global .* is refused/.test(String(error))) return false
+    if (/: is not a checkpoint of |: global .* is refused/.test(String(error))) return false
     throw error
   }
 }
@@ -172,6 +180,23 @@ async function convertRoformer(
   await checkTensors(checkpoint, tensors, (weights) => loadRoformer(weights, config))
   await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
   return { kind: 'roformer', file: WEIGHTS_FILE, configuration }
+}
+
+/** Of the published networks; no file of theirs states it. */
+const BANDIT_RATE = 48_000
+
+async function convertBandit(
+  checkpoint: string,
+  folder: string,
+  width: StoredWidth = 'float32',
+): Promise<Converted> {
+  const { tensors, stems, window } = openBanditCheckpoint(checkpoint)
+  const stated = { sampleRate: BANDIT_RATE, window, stems }
+  await checkTensors(checkpoint, tensors, (weights) =>
+    loadBandit(weights, readBanditConfig(weights, stated)),
+  )
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  return { kind: 'bandit', file: WEIGHTS_FILE, ...stated }
 }
 
 async function sampleRateOf(file: string): Promise<number> {
