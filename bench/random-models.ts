@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { banditCheckpoint } from '../models/bandit/checkpoint.ts'
+import type { StoredTensor } from '../models/checkpoint/stored-tensor.ts'
 import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
 import { writeSafetensors } from '../models/checkpoint/write-safetensors.ts'
 import {
   RECORD_FILE,
   type AudioSepRecord,
+  type BanditRecord,
   type HTDemucsRecord,
   type ModelRecord,
   type RoformerRecord,
@@ -29,23 +32,27 @@ export function readInventory(
 const WEIGHTS_FILE = 'model.safetensors'
 /** 8 s: as many samples as Kim's configuration has in a chunk. */
 export const ROFORMER_SAMPLES = 352_800
+export const BANDIT_RATE = 48_000
 
 type Made = (
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
-) & { shapes: Shapes }
+  | Pick<BanditRecord, 'kind' | 'file' | 'sampleRate' | 'window' | 'stems'>
+) & { tensors: ReadonlyMap<string, StoredTensor> }
 
 const MODELS: Readonly<Record<string, () => Made>> = {
   htdemucs: () => {
     const { kwargs, shapes } = readInventory('htdemucs')
     const stems = kwargs.sources as string[]
-    return { kind: 'htdemucs', networks: [{ file: WEIGHTS_FILE, kwargs, stems }], shapes }
+    const networks = [{ file: WEIGHTS_FILE, kwargs, stems }]
+    return { kind: 'htdemucs', networks, tensors: randomTensors(shapes) }
   },
   audiosep: () => {
     const { shapes: all } = readInventory('audiosep')
-    const shapes = Object.fromEntries(Object.entries(all).filter(([name]) => isUsedTensor(name)))
-    return { kind: 'audiosep', file: WEIGHTS_FILE, sampleRate: 32_000, textHeads: 12, shapes }
+    const used = Object.fromEntries(Object.entries(all).filter(([name]) => isUsedTensor(name)))
+    const tensors = randomTensors(used)
+    return { kind: 'audiosep', file: WEIGHTS_FILE, sampleRate: 32_000, textHeads: 12, tensors }
   },
   roformer: () => {
     const { kwargs, shapes } = readInventory('roformer', 'mel-band-roformer-kim')
@@ -54,7 +61,12 @@ const MODELS: Readonly<Record<string, () => Made>> = {
       audio: { chunk_size: ROFORMER_SAMPLES },
       training: { target_instrument: 'vocals' },
     }
-    return { kind: 'roformer', file: WEIGHTS_FILE, configuration, shapes }
+    return { kind: 'roformer', file: WEIGHTS_FILE, configuration, tensors: randomTensors(shapes) }
+  },
+  bandit: () => {
+    const { shapes } = readInventory('bandit', 'bandit-v2')
+    const read = banditCheckpoint(randomTensors(shapes))
+    return { kind: 'bandit', file: WEIGHTS_FILE, sampleRate: BANDIT_RATE, ...read }
   },
 }
 
@@ -62,10 +74,10 @@ const MODELS: Readonly<Record<string, () => Made>> = {
 export async function installRandomModel(modelsFolder: string, name: string): Promise<void> {
   const make = MODELS[name]
   if (!make) throw new Error(`there is ${Object.keys(MODELS).join(', ')}, not ${name}`)
-  const { shapes, ...made } = make()
+  const { tensors, ...made } = make()
   const folder = join(modelsFolder, name)
   await mkdir(folder, { recursive: true })
-  await writeSafetensors(join(folder, WEIGHTS_FILE), randomTensors(shapes), 'float32')
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, 'float32')
   if (made.kind === 'audiosep') {
     for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
       await copyFile(join(FIXTURES, 'audiosep/model', file), join(folder, file))

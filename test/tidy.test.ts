@@ -361,6 +361,7 @@ test('relative links of documents lead somewhere', () => {
     'models/htdemucs',
     'models/audiosep',
     'models/roformer',
+    'models/bandit',
     'models/sam-audio',
     'bench',
     'bench/results',

@@ -25,7 +25,7 @@ export function loadBandit(folder: string, record: BanditRecord): Model {
   const samples = CHUNK_SECONDS * sampleRate
   const frames = frameCount(samples, hop, 0)
   const description = describeInstalled(record, {
-    summary: 'Bandit: takes the sound of films apart into speech, music and effects, for GPUs.',
+    summary: 'Bandit: takes the sound of films apart into speech, music and effects.',
     answers: 'stems',
     stems,
     framesPerSecond: frames / CHUNK_SECONDS,

@@ -7,7 +7,7 @@ export interface BanditCheckpoint {
   stems: readonly string[]
   /** Samples of the transform's window. */
   window: number
-  /** Those that the network computes with, without `model.` before their names. */
+  /** The network's, without `model.` before their names. */
   tensors: ReadonlyMap<string, StoredTensor>
 }
 

@@ -97,7 +97,7 @@ class Layout {
 export const openTorchCheckpoint = (file: string): ReadonlyMap<string, StoredTensor> =>
   stateDictOf(file, readTorchFile(file))
 
-/** What stands for names of Python that neither tensors nor dictionaries need. */
+/** Stand for names of Python that neither tensors nor dictionaries need. */
 type Names = Partial<Pick<PickleWorld, 'globals' | 'othersAreInert'>>
 
 /**

@@ -34,12 +34,15 @@ export function unpickle(bytes: Uint8Array, world: PickleWorld): unknown {
     const opcode = String.fromCharCode(machine.byte())
     if (opcode === STOP) return machine.end()
     const act = Object.hasOwn(ACTIONS, opcode) ? ACTIONS[opcode] : undefined
-    if (!act) throw new Error(`opcode ${inHexadecimal(opcode)} at byte ${place} is refused`)
+    if (!act || (opcode === NEW_OBJECT && !world.othersAreInert)) {
+      throw new Error(`opcode ${inHexadecimal(opcode)} at byte ${place} is refused`)
+    }
     act(machine)
   }
 }
 
 const STOP = '.'
+const NEW_OBJECT = '\x81'
 
 const ACTIONS: Readonly<Record<string, (machine: Machine) => void>> = {
   '\x80': (m) => m.protocol(),
@@ -71,7 +74,7 @@ const ACTIONS: Readonly<Record<string, (machine: Machine) => void>> = {
   c: (m) => m.global(),
   Q: (m) => m.persistent(),
   R: (m) => m.call(),
-  '\x81': (m) => m.create(),
+  [NEW_OBJECT]: (m) => m.create(),
   b: (m) => m.dropAttributes(),
 }
 

@@ -25,7 +25,7 @@ let modelsFolder: string
 before(async (t) => {
   modelsFolder = mkdtempSync(join(tmpdir(), 'several-models-'))
   ;(t as TestContext).after(() => rmSync(modelsFolder, { recursive: true }))
-  for (const name of ['htdemucs', 'audiosep']) {
+  for (const name of ['htdemucs', 'audiosep', 'bandit']) {
     const words = ['--import', 'tsx', 'scripts/cli/model.ts', 'import', ...TINY_MODELS[name]!]
     const env = { ...process.env, MODELS_DIR: modelsFolder }
     const { stdout } = await promisify(execFile)(process.execPath, words, { env })
@@ -83,6 +83,13 @@ test('a song: each stem by the model that has it, in stereo at 48 kHz, and all a
   assertAddsUp(answer)
   assert.match(answer.logs, /"vocals" is the stem vocals of htdemucs\./)
   assert.ok(answer.files[0]!.planes[0]!.some((x) => Math.abs(x) > 1e-3))
+})
+
+test('a film: dialogue and effects by the model that has them', async () => {
+  const answer = await separated(SONG, { prompts: ['dialogue', 'sound effects'] })
+  assert.deepEqual(answer.models, ['bandit', 'bandit'])
+  assertAddsUp(answer)
+  assert.match(answer.logs, /"dialogue" is the stem speech of bandit\./)
 })
 
 test('a podcast: any other sound goes to the model for text', async () => {

@@ -32,18 +32,21 @@ for (const choice of choices) {
 test('those with stems are preferred, and the built-in one is last', () => {
   assert.deepEqual(
     choices.map(({ name }) => name),
-    ['roformer', 'htdemucs_ft', 'htdemucs', 'audiosep', 'mini'],
+    ['roformer', 'htdemucs_ft', 'htdemucs', 'bandit', 'audiosep', 'mini'],
   )
 })
 
 const samplesOf = ({ description }: Model) => description.fixedChunks?.samples ?? 6_000
+
+/** Two of its stems, which one prompt asks for. */
+const pairOf = (stems: readonly string[]): string[] => [stems[0]!, stems.at(-1)!]
 
 /** The prompts of a model: what its stems are called, or any. */
 const headsOf = ({ description: { answers, stems } }: Model): Head[] =>
   answers === 'stems'
     ? [...stems, ''].map((stem) => ({
         prompt: stem,
-        stems: stem === '' ? ['drums', 'vocals'] : [stem],
+        stems: stem === '' ? pairOf(stems) : [stem],
         seed: 0,
       }))
     : ['a dog barking', 'rain'].map((prompt) => ({ prompt, seed: 0 }))
@@ -77,7 +80,8 @@ for (const [name, model] of models) {
     }
     if (model.description.answers === 'text') return
     const of = (stem: string) => together[heads.findIndex(({ prompt }) => prompt === stem)]!
-    const sum = of('drums')[0]!.map((x, i) => x + of('vocals')[0]![i]!)
+    const [one, other] = pairOf(model.description.stems).map((stem) => of(stem)[0]!)
+    const sum = one!.map((x, i) => x + other![i]!)
     assertClose(of('')[0]!, sum, { absolute: 1e-5 })
   })
 

@@ -5,6 +5,7 @@ import { fixtureFolder } from '../parity/open-model.ts'
 
 const demucs = join(fixtureFolder('htdemucs'), 'model')
 const audioSep = join(fixtureFolder('audiosep'), 'model')
+const bandit = join(fixtureFolder('bandit'), 'model')
 const roformer = join(fixtureFolder('roformer'), 'model-bs')
 
 /** The tiny AudioSep's text encoder has 4 heads, which no file of it states. */
@@ -30,6 +31,7 @@ export const TINY_MODELS: Readonly<Record<string, readonly string[]>> = {
     ),
     ...[textConfig(), '--name', 'audiosep'],
   ],
+  bandit: [join(bandit, 'tiny.ckpt'), '--name', 'bandit'],
   roformer: [
     ...['bs_tiny.ckpt', 'bs_tiny.yaml'].map((file) => join(roformer, file)),
     ...['--name', 'roformer'],

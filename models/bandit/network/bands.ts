@@ -8,7 +8,7 @@ import type { BanditConfig } from '../config.ts'
 /** Real and imaginary part. */
 const PER_BIN = 2
 
-/** Of torch.nn.LayerNorm. */
+/** As torch.nn.LayerNorm has it. */
 export const EPSILON = 1e-5
 
 /** spectrum [batch, frames, bins · 2] to [batch, bands, frames, dim]. */

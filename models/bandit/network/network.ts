@@ -17,7 +17,7 @@ export type Network = ReturnType<typeof loadNetwork>
 /** @throws Error naming weights that are missing or misshapen */
 export function loadNetwork(weights: Weights, config: BanditConfig) {
   const split = loadBandSplit(weights.at('band_split').at('norm_fc_modules'), config)
-  // Those with odd numbers turn two axes, and have no weights.
+  // Layers with odd numbers turn two axes, and have no weights.
   const layers = Array.from({ length: 2 * config.depth }, (_, i) =>
     loadLayer(
       weights

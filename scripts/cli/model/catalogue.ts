@@ -59,6 +59,8 @@ const HIVE_REVISION = '113d2e4399a4f19b6a0d567bbde38f2fe1b11794'
 const HIVE = `https://huggingface.co/AlayaLab/AudioSep-hive/resolve/${HIVE_REVISION}/`
 const AUDIOSEP = 'https://huggingface.co/spaces/Audio-AGI/AudioSep/resolve/main/'
 
+const BANDIT = 'https://zenodo.org/records/12701995/files/'
+
 const KIM = 'https://huggingface.co/KimberleyJSN/melbandroformer/resolve/main/'
 
 export const CATALOGUE: readonly CatalogueEntry[] = [
@@ -167,5 +169,20 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       weights: 'MIT, as users of the weights state it; not verified: see the page of the model.',
     },
     quality: 'SDR on MVSEP Multisong: vocals 11.0 dB (ZFTurbo)',
+  },
+  {
+    name: 'bandit-v2',
+    kind: 'bandit',
+    summary: 'Dialogue, music and effects out of films, for GPUs or patient people.',
+    files: [{ name: 'checkpoint-multi.ckpt', url: `${BANDIT}checkpoint-multi.ckpt` }],
+    megabytes: 550, // an estimate: some weights twice, and the states of training
+    licence: {
+      code: 'Apache-2.0 (kwatcharasupat/bandit-v2)',
+      weights:
+        '"Permissive licenses", as the README of the code says, which asks commercial users to ' +
+        'donate to music charities; not verified: see Zenodo, record 12701995.',
+    },
+    quality: 'no figures were at hand: see the paper (K. Watcharasupat and others, 2024)',
+    secondsPerMinute: 200,
   },
 ]

@@ -17,8 +17,8 @@ const HELP = `Usage: ${called('model', '<command>')}
   list           the open models that can be fetched, and what is installed
   fetch NAME     downloads a model and installs it; asks whether you accept its licence
   import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;
-                 one of RoFormer with its .yaml; one of AudioSep with its .yaml and roberta-base's
-                 tokenizer.json
+                 one of Bandit; one of RoFormer with its .yaml; one of AudioSep with its .yaml and
+                 roberta-base's tokenizer.json
   remove NAME    removes an installed model
   inspect FOLDER lists the parts of a SAM-Audio folder, those that are missing, and the memory that
                  the model takes on this machine's device
@@ -119,7 +119,7 @@ const widthOf = (half: boolean): { width?: StoredWidth } => (half ? { width: 'fl
 
 const licenceStatement = ({ name, megabytes, licence }: CatalogueEntry): string =>
   [
-    `${name}: ${megabytes} MB to download`,
+    `${name}: about ${megabytes} MB to download`,
     `  code     ${licence.code}`,
     `  weights  ${licence.weights}`,
     '',

@@ -182,7 +182,7 @@ async function convertRoformer(
   return { kind: 'roformer', file: WEIGHTS_FILE, configuration }
 }
 
-/** Of the published networks; no file of theirs states it. */
+/** The published networks', which no file of theirs states, in hertz. */
 const BANDIT_RATE = 48_000
 
 async function convertBandit(

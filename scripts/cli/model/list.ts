@@ -32,9 +32,10 @@ export function printedList(
 const paragraph = (
   { name, summary, megabytes, quality, secondsPerMinute, licence }: CatalogueEntry,
   record: ModelRecord | undefined,
-): string =>
-  [
-    `${name}  (${record ? `installed ${record.installedAt.slice(0, 10)}` : `${megabytes} MB`})`,
+): string => {
+  const state = record ? `installed ${record.installedAt.slice(0, 10)}` : `about ${megabytes} MB`
+  return [
+    `${name}  (${state})`,
     `  ${summary}`,
     `  quality  ${quality}`,
     `  speed    ${speedOf(secondsPerMinute)}`,
@@ -42,6 +43,7 @@ const paragraph = (
     `  weights  ${licence.weights}`,
     '',
   ].join('\n')
+}
 
 const speedOf = (secondsPerMinute: number | undefined): string =>
   secondsPerMinute === undefined

@@ -7,7 +7,7 @@ import type { Comparison } from '../../../cli/parity/comparison.ts'
 import type { Run } from '../options.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures', import.meta.url))
-const MODELS = ['sam-audio', 'htdemucs', 'audiosep', 'roformer']
+const MODELS = ['sam-audio', 'htdemucs', 'audiosep', 'roformer', 'bandit']
 
 type Line = Comparison & { stage: string }
 

@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url'
 import {
   openTorchCheckpoint,
   readTorchFile,
+  stateDictOf,
 } from '../../../../models/checkpoint/torch-checkpoint.ts'
+import { INERT } from '../../../../models/checkpoint/unpickle.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openZip } from '../../../../models/checkpoint/zip-entries.ts'
 import { fc } from '../../../support/property.ts'
@@ -424,4 +426,42 @@ test('a checkpoint cut short anywhere, or damaged anywhere, throws or reads, and
     }),
     { numRuns: 2000 },
   )
+})
+
+/**
+ * By Python's pickle, protocol 2: a dictionary of a path, a set, a timedelta, a namespace, an
+ * object of a class of its own that is a list, a defaultdict, and `steps`: [1, 2.5, 'x'].
+ */
+const OBJECTS =
+  'gAJ9cQAoWAQAAABwYXRocQFjcGF0aGxpYgpQdXJlUG9zaXhQYXRoCnECWAEAAAAvcQNYBAAAAHJ1bnNxBFgBAA' +
+  'AAMXEFh3EGUnEHWAQAAAB0YWdzcQhjX19idWlsdGluX18Kc2V0CnEJXXEKWAEAAAB4cQthhXEMUnENWAQAAAB3' +
+  'aGVucQ5jZGF0ZXRpbWUKdGltZWRlbHRhCnEPSwFLAEsAh3EQUnERWAQAAABiZXN0cRJjdHlwZXMKU2ltcGxlTm' +
+  'FtZXNwYWNlCnETKVJxFH1xFShYBQAAAHNjb3JlcRZHP+AAAAAAAABYBQAAAHN0ZXBzcRddcRhLAWF1YlgEAAAA' +
+  'bGlzdHEZY3RyYWluZXIKQQpxGimBcRsoSwFLAmV9cRxYBAAAAG1vZGVxHVgDAAAAbWlucR5zYlgHAAAAY291bn' +
+  'RlcnEfY2NvbGxlY3Rpb25zCmRlZmF1bHRkaWN0CnEgY19fYnVpbHRpbl9fCmxpc3QKcSGFcSJScSNYAQAAAGtx' +
+  'JF1xJUsBYXNoF11xJihLAUdABAAAAAAAAGgLZXUu'
+
+test('objects that nothing is read of are refused, or inert where that is asked for', () => {
+  writeZip(file, torchEntries(Buffer.from(OBJECTS, 'base64'), []))
+  assert.throws(() => readTorchFile(file), /global "pathlib\.PurePosixPath" is refused/)
+  const read = readTorchFile(file, { othersAreInert: true })
+  assert.ok(read instanceof Map)
+  const { steps, ...objects } = Object.fromEntries(read)
+  assert.deepEqual(steps, [1, 2.5, 'x'])
+  for (const name of ['path', 'tags', 'when', 'best', 'list', 'counter']) {
+    assert.equal(objects[name], INERT, name)
+  }
+})
+
+test('an inert object is no tensor', () => {
+  const pickle = Buffer.concat([
+    op.protocol(),
+    dictionaryPickle({
+      weight: Buffer.concat([op.global('a', 'B'), op.emptyTuple(), op.reduce()]),
+    }),
+    op.stop(),
+  ])
+  writeZip(file, torchEntries(pickle, []))
+  const read = readTorchFile(file, { othersAreInert: true })
+  assert.throws(() => stateDictOf(file, read), /tensor weight: is not a tensor/)
 })
