@@ -185,6 +185,39 @@ test('imports inside the gateway go one way, type imports included', () => {
   }
 })
 
+/** Rooms of other folders, likewise; those of one floor do not use each other. */
+const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  engine: [['operations'], ['job'], ['compute', 'media']],
+  'engine/media': [['process'], ['write'], ['read']],
+  models: [
+    ['audiosep', 'htdemucs', 'mini', 'roformer', 'sam-audio'],
+    ['graph', 'installed', 'memory', 'text'],
+    ['checkpoint'],
+  ],
+  scripts: [['tools'], ['cli'], ['setup']],
+  web: [['parts'], ['state']],
+}
+
+test('imports between the rooms of a folder go one way', () => {
+  for (const [folder, floors] of Object.entries(FLOORS)) {
+    const floorOf = (path: string) => {
+      const room = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/')[0]! : ''
+      return { room, floor: floors.findIndex((rooms) => rooms.includes(room)) }
+    }
+    for (const room of floors.flat()) {
+      assert.ok(existsSync(join(ROOT, folder, room)), `${folder} has no ${room}`)
+    }
+    for (const source of sources) {
+      const from = floorOf(source.path)
+      for (const name of from.floor < 0 ? [] : source.imports) {
+        const to = floorOf(targetOf(source, name) ?? '')
+        const isDown = to.floor < 0 || to.room === from.room || to.floor > from.floor
+        assert.ok(isDown, `${source.path} may not import ${name}`)
+      }
+    }
+  }
+})
+
 test('property tests draw by the seed of the run', () => {
   const importers = sources.filter(({ imports }) => imports.includes('fast-check'))
   assert.deepEqual(
