@@ -57,7 +57,7 @@ const COLUMNS_MAX = 100
 const COLUMNS_MAX_OF_TESTS = 120
 const FUNCTION_LINES_MAX = 60
 /** Words of documents that are read in one go. */
-const WORDS_MAX = { 'models/mini/card.md': 800, 'docs/explain/performance.md': 900 }
+const WORDS_MAX = { 'models/mini/card.md': 800, 'docs/explain/performance.md': 450 }
 /**
  * Holds for the README and `docs/` together, but for the pages of `WRITTEN_PAGES`: readers look
  * one thing up in them, and their length is that of what the code has.
@@ -190,7 +190,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [['operations'], ['job'], ['compute', 'media']],
   'engine/media': [['process'], ['write'], ['read']],
   models: [
-    ['audiosep', 'htdemucs', 'mini', 'roformer', 'sam-audio'],
+    ['audiosep', 'bandit', 'htdemucs', 'mini', 'roformer', 'sam-audio'],
     ['graph', 'installed', 'memory', 'text'],
     ['checkpoint'],
   ],
