@@ -4302,6 +4302,8 @@ export interface operations {
             /** @description `RATE_LIMITED`: Too many requests; try again later. */
             429: {
                 headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -4312,6 +4314,18 @@ export interface operations {
             /** @description `INTERNAL`: Something went wrong on our side. */
             500: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which another try may succeed. */
+                    "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };

@@ -66,8 +66,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       if (!scope) return { schema, url }
       const response = {
         ...(schema?.response as object),
-        429: retryResponse(['RATE_LIMITED', ...(isHolding(schema) ? [QUOTA] : [])]),
-        503: retryResponse(codesOf(503)),
+        ...retryResponses(isHolding(schema) ? [QUOTA] : []),
       }
       const limited = { ...schema, response }
       if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
@@ -102,7 +101,12 @@ const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
 /** Whether the operation names a 429 of its own. */
 const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
 
-/** Answers to every call with a key: 429 where the operator has set a limit, 503. */
+/** Answers to every call with a key or the secret of a share: 429 where there is a limit, 503. */
+export const retryResponses = (quota: readonly ErrorCode[] = []) => ({
+  429: retryResponse(['RATE_LIMITED', ...quota]),
+  503: retryResponse(codesOf(503)),
+})
+
 const retryResponse = (codes: readonly ErrorCode[]) => ({
   ...errorResponse(codes),
   headers: {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { assertAllowed } from '../accounts/rate-limit.ts'
 import { bearerToken } from '../accounts/auth.ts'
-import { responses } from '../api/openapi.ts'
+import { responses, retryResponses } from '../api/openapi.ts'
 import {
   checkCreateShare,
   CreateShareRequest,
@@ -125,7 +125,7 @@ export function sharedRoute(app: FastifyInstance, deps: Deps): void {
           'the fragment of its address.',
         tags: ['queue'],
         security: [{ shareSecret: [] }],
-        response: responses({ 200: SharedResult }, [401, 404, 'RATE_LIMITED', 500]),
+        response: { ...responses({ 200: SharedResult }, [401, 404, 500]), ...retryResponses() },
       },
     },
     async ({ headers, client, id: callId }, reply) => {
