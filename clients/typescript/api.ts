@@ -494,8 +494,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the engines, the queue and the last failures */
+        /** Get engines, models, queue, storage and what failed last */
         get: operations["showFleet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what ended in the last day, by hour */
+        get: operations["showActivity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -712,6 +729,29 @@ export interface components {
             /** @constant */
             object: "list";
             data: components["schemas"]["Account"][];
+        };
+        /** Activity */
+        Activity: {
+            /** Format: date-time */
+            at: string;
+            /** @description Of UTC, oldest first; the last one is under way. */
+            hours: components["schemas"]["ActivityHour"][];
+        };
+        /**
+         * ActivityHour
+         * @description The requests that ended in an hour and are not deleted.
+         */
+        ActivityHour: {
+            /** Format: date-time */
+            start: string;
+            completed: number;
+            /** @description Without those that were canceled. */
+            failed: number;
+            canceled: number;
+            /** @description Of the media of completed requests. */
+            audio_seconds: number;
+            /** @description From submit to the start of the last attempt, on average; null: no request that ended had started. */
+            waiting_seconds: number | null;
         };
         /** ApiKey */
         ApiKey: {
@@ -1098,6 +1138,16 @@ export interface components {
                 audio_seconds_total: number;
                 memory_bytes: number;
             }[];
+            models: {
+                name: string;
+                summary: string;
+                parameters: number;
+                weights_sha256: string;
+                /** @description Of its weights; empty: unknown. */
+                licence: string;
+                /** @description Engines that hold it. */
+                engines: number;
+            }[];
             queue: {
                 waiting: number;
                 in_progress: number;
@@ -1115,6 +1165,29 @@ export interface components {
                 code: string;
                 message: string;
             }[];
+            /** @description Latest first. */
+            webhook_attempts: {
+                request_id: string;
+                /** @description The receiver's. */
+                host: string;
+                /** Format: date-time */
+                started_at: string;
+                duration_ms: number;
+                /** @description Null: no answer. */
+                status_code: number | null;
+                /** @description Null: it was delivered. */
+                error: string | null;
+            }[];
+            storage: {
+                /** @description The media's. */
+                place: string;
+                /** @description Of files and outputs of all accounts. */
+                held_bytes: number;
+                /** @description For outputs of requests under way. */
+                reserved_bytes: number;
+                /** @description That uploads may still take; below 0: they are refused; null: a bucket. */
+                free_bytes: number | null;
+            };
         };
         /**
          * ListedRequest
@@ -4352,6 +4425,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Fleet"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    showActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Activity */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */

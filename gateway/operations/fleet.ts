@@ -3,10 +3,16 @@
 import { Type, type Static } from 'typebox'
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
+import { heldModels } from '../requests/held-models.ts'
+import { sumMedia } from '../store/accounts.ts'
+import { latestAttempts } from '../store/delivery-attempts.ts'
 import { latestFailures } from '../store/requests.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { countWork } from '../store/work-counts.ts'
+import type { EngineRegistry } from './engine-registry.ts'
 
 const FAILURES_SHOWN = 10
+const ATTEMPTS_SHOWN = 10
 
 const Count = Type.Integer({ minimum: 0 })
 const Seconds = Type.Number({ minimum: 0 })
@@ -38,10 +44,38 @@ const Failure = Type.Object({
   message: Type.String(),
 })
 
+const FleetModel = Type.Object({
+  name: Type.String(),
+  summary: Type.String(),
+  parameters: Count,
+  weights_sha256: Type.String(),
+  licence: Type.String({ description: 'Of its weights; empty: unknown.' }),
+  engines: Type.Integer({ minimum: 1, description: 'Engines that hold it.' }),
+})
+
+const WebhookAttempt = Type.Object({
+  request_id: Type.String(),
+  host: Type.String({ description: "The receiver's." }),
+  started_at: DateTime,
+  duration_ms: Count,
+  status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer.' }),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Null: it was delivered.' }),
+})
+
+const Storage = Type.Object({
+  place: Type.String({ description: "The media's." }),
+  held_bytes: Type.Integer({ minimum: 0, description: 'Of files and outputs of all accounts.' }),
+  reserved_bytes: Type.Integer({ minimum: 0, description: 'For outputs of requests under way.' }),
+  free_bytes: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'That uploads may still take; below 0: they are refused; null: a bucket.',
+  }),
+})
+
 export const Fleet = Type.Object(
   {
     at: DateTime,
     engines: Type.Array(FleetEngine),
+    models: Type.Array(FleetModel),
     queue: Type.Object({
       waiting: Count,
       in_progress: Count,
@@ -50,44 +84,40 @@ export const Fleet = Type.Object(
       webhooks_due: Count,
     }),
     failures: Type.Array(Failure, { maxItems: FAILURES_SHOWN, description: 'Latest first.' }),
+    webhook_attempts: Type.Array(WebhookAttempt, {
+      maxItems: ATTEMPTS_SHOWN,
+      description: 'Latest first.',
+    }),
+    storage: Storage,
   },
   { title: 'Fleet' },
 )
 export type Fleet = Static<typeof Fleet>
 export type FleetEngine = Static<typeof FleetEngine>
 
+type FleetDeps = Pick<Deps, 'store' | 'engineRegistry' | 'mediaStore' | 'clock'>
+
 /** How the fleet stands now; without engines that do not answer. */
 export async function describeFleet({
   store,
   engineRegistry,
+  mediaStore,
   clock,
-}: Pick<Deps, 'store' | 'engineRegistry' | 'clock'>): Promise<Fleet> {
+}: FleetDeps): Promise<Fleet> {
   const now = clock.now()
-  const [engines, work, failures] = await Promise.all([
+  const [engines, work, failures, attempts, media, freeBytes] = await Promise.all([
     engineRegistry.survey(),
     countWork(store, isoTime(now)),
     latestFailures(store, FAILURES_SHOWN),
+    latestAttempts(store, ATTEMPTS_SHOWN),
+    sumMedia(store),
+    mediaStore.kind === 'local disk' ? mediaStore.bytesLeft() : null,
   ])
   const oldestMs = work.oldestQueuedAt === null ? 0 : now - Date.parse(work.oldestQueuedAt)
   return {
     at: isoTime(now),
-    engines: engines.map(({ description, stats }) => ({
-      engine_id: description.engine_id,
-      version: description.version,
-      model: description.model.name,
-      device: description.device,
-      started_at: isoTime(description.started_at_ms),
-      jobs_max: description.jobs_max,
-      state: stats.state,
-      jobs: stats.jobs,
-      lanes: stats.lanes,
-      batch_frames_max: stats.batch_frames_max,
-      steps_total: stats.steps_total,
-      frames_total: stats.frames_total,
-      busy_seconds_total: stats.busy_seconds_total,
-      audio_seconds_total: stats.audio_seconds_total,
-      memory_bytes: stats.memory_bytes,
-    })),
+    engines: engines.map(presentEngine),
+    models: modelsOf(engines),
     queue: {
       waiting: work.queued,
       in_progress: work.running,
@@ -95,12 +125,51 @@ export async function describeFleet({
       jobs_to_hand_over: work.outbox,
       webhooks_due: work.webhooksDue,
     },
-    failures: failures.map((row) => ({
-      request_id: row.request_id,
-      engine_id: row.engine_id,
-      failed_at: row.finished_at ?? row.updated_at,
-      code: row.error_code ?? '',
-      message: row.error_message ?? '',
-    })),
+    failures: failures.map(presentFailure),
+    webhook_attempts: attempts,
+    storage: {
+      place: mediaStore.place,
+      held_bytes: media.held,
+      reserved_bytes: media.reserved,
+      free_bytes: freeBytes,
+    },
   }
 }
+
+type Surveyed = Awaited<ReturnType<EngineRegistry['survey']>>[number]
+
+const presentEngine = ({ description, stats }: Surveyed): FleetEngine => ({
+  engine_id: description.engine_id,
+  version: description.version,
+  model: description.model.name,
+  device: description.device,
+  started_at: isoTime(description.started_at_ms),
+  jobs_max: description.jobs_max,
+  state: stats.state,
+  jobs: stats.jobs,
+  lanes: stats.lanes,
+  batch_frames_max: stats.batch_frames_max,
+  steps_total: stats.steps_total,
+  frames_total: stats.frames_total,
+  busy_seconds_total: stats.busy_seconds_total,
+  audio_seconds_total: stats.audio_seconds_total,
+  memory_bytes: stats.memory_bytes,
+})
+
+const modelsOf = (engines: readonly Surveyed[]) =>
+  heldModels(engines.map(({ description }) => description)).map((model) => ({
+    name: model.name,
+    summary: model.summary,
+    parameters: model.parameters,
+    weights_sha256: model.weights_sha256,
+    licence: model.licence ?? '',
+    engines: model.engineIds.length,
+  }))
+
+const presentFailure = (row: RequestRow) => ({
+  request_id: row.request_id,
+  engine_id: row.engine_id,
+  failed_at: row.finished_at ?? row.updated_at,
+  code: row.error_code ?? '',
+  message: row.error_message ?? '',
+})

@@ -29,6 +29,7 @@ import { installBodyDeadline } from '../api/body-deadline.ts'
 import { keepBodyText } from '../api/body-text.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
+import { Activity, createActivity } from '../operations/activity.ts'
 import { describeFleet, Fleet } from '../operations/fleet.ts'
 
 /** Gives a session for the token, or for a code. */
@@ -91,11 +92,21 @@ function fleetRoute(app: FastifyInstance, deps: Deps): void {
     '/admin/fleet',
     {
       schema: {
-        ...describe('showFleet', 'Get the engines, the queue and the last failures'),
+        ...describe('showFleet', 'Get engines, models, queue, storage and what failed last'),
         response: responses({ 200: Fleet }, [401, 500]),
       },
     },
     async () => describeFleet(deps),
+  )
+  app.get(
+    '/admin/activity',
+    {
+      schema: {
+        ...describe('showActivity', 'Get what ended in the last day, by hour'),
+        response: responses({ 200: Activity }, [401, 500]),
+      },
+    },
+    createActivity(deps),
   )
 }
 

@@ -64,6 +64,18 @@ export async function heldMedia(store: Store, accountId?: string): Promise<HeldM
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
 
+/** The bytes of media that all accounts hold, and that are reserved for them. */
+export async function sumMedia(store: Store): Promise<{ held: number; reserved: number }> {
+  const { held, reserved } = await store
+    .selectFrom('accounts')
+    .select(({ fn }) => [
+      fn.sum<number | null>('media_held_bytes').as('held'),
+      fn.sum<number | null>('media_reserved_bytes').as('reserved'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { held: Number(held), reserved: Number(reserved) }
+}
+
 /** Disabled accounts with unfinished requests, and deleted ones with any request or file. */
 export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
   store

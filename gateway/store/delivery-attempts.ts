@@ -30,3 +30,14 @@ const newestAttempts = (store: Store, webhookId: string) =>
     .orderBy('started_at', 'desc')
     .orderBy('attempt_id', 'desc')
     .limit(ATTEMPTS_KEPT_MAX)
+
+/** Attempts of all webhooks, the latest first. */
+export const latestAttempts = (store: Store, limit: number) =>
+  store
+    .selectFrom('delivery_attempts')
+    .innerJoin('deliveries', 'deliveries.webhook_id', 'delivery_attempts.webhook_id')
+    .select(['request_id', 'host', 'started_at', 'duration_ms', 'status_code', 'error'])
+    .orderBy('started_at', 'desc')
+    .orderBy('attempt_id', 'desc')
+    .limit(limit)
+    .execute()

@@ -140,6 +140,13 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   await page.reload()
   await page.getByRole('button', { name: 'Operators' }).click()
   await region(page, 'Engines').waitFor() // the tab keeps the token, and it alone
+  await page.getByRole('img', { name: /^Requests ended: at most 2 an hour, at / }).waitFor()
+  await page.getByRole('img', { name: /^Failures: at most 1 an hour, at / }).waitFor()
+  await page.getByRole('img', { name: /^Media separated: at most 6\.0 s an hour, at / }).waitFor()
+  await rowOf(page, 'Models', 'mini').getByText('everyday sounds').waitFor()
+  await page
+    .getByText(/^Media in the folder .+ held, 0 kB reserved for outputs, room for /)
+    .waitFor()
   for (const secret of secrets) assert.ok(!(await page.content()).includes(secret), 'a key again')
   const kept = await page.evaluate(() => [{ ...sessionStorage }, localStorage.length])
   assert.deepEqual(kept, [{ 'winnow-admin-token': ADMIN_TOKEN }, 0])

@@ -30,6 +30,7 @@ const admin = (
 
 const ROUTES: ['GET' | 'POST' | 'DELETE', string][] = [
   ['GET', 'fleet'],
+  ['GET', 'activity'],
   ['GET', 'accounts'],
   ['POST', 'accounts'],
   ['GET', 'accounts/x'],

@@ -9,6 +9,8 @@ import {
   keepAdminToken,
   type Admin,
 } from '../state/admin.ts'
+import { sizeText } from '../state/choose-files.ts'
+import { Charts } from './charts.tsx'
 import { AccountForm, CreditForm, KeyActions, KeyForm } from './operator-forms.tsx'
 import { Time } from './time.tsx'
 
@@ -22,7 +24,7 @@ interface State {
 
 const EVERY_MS = 2_000
 
-/** The service as its operator sees it: engines, queue, failures, accounts and keys. */
+/** The service as its operator sees it: what it did and does, what it holds, accounts and keys. */
 export function Operators() {
   const [state, setState] = useState<State | null>(null)
   const [problem, setProblem] = useState('')
@@ -72,7 +74,12 @@ export function Operators() {
       <p role="alert" class="problem">
         {problem || (current === null && codeProblem.value)}
       </p>
-      {state && current !== null && <Tables state={state} admin={createAdmin(current)} />}
+      {state && current !== null && (
+        <>
+          <Charts token={current} />
+          <Tables state={state} admin={createAdmin(current)} />
+        </>
+      )}
     </section>
   )
 }
@@ -114,17 +121,9 @@ function TokenForm({ onToken }: { onToken: (token: string) => void }) {
   )
 }
 
-function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; admin: Admin }) {
-  const { engines, queue, failures } = fleet
-  const balance = (account: Schemas['Account']) =>
-    account.metered ? `${account.balance_seconds} s, ${account.reserved_seconds} s reserved` : '–'
+function Engines({ fleet: { engines, models } }: Pick<State, 'fleet'>) {
   return (
     <>
-      <p>
-        {queue.waiting} waiting
-        {queue.waiting > 0 && `, the oldest for ${Math.round(queue.oldest_seconds)} s`};{' '}
-        {queue.in_progress} in progress; {queue.webhooks_due} webhooks due.
-      </p>
       <Table
         caption="Engines"
         heads={['engine', 'model', 'device', 'state', 'jobs', 'media separated']}
@@ -138,6 +137,39 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
         ])}
       />
       <Table
+        caption="Models"
+        heads={['model', 'answers', 'parameters', 'weights', 'licence', 'engines']}
+        rows={models.map((model) => [
+          model.name,
+          model.summary,
+          model.parameters.toLocaleString(),
+          <code key={model.name} title={model.weights_sha256}>
+            {model.weights_sha256.slice(0, 12)}
+          </code>,
+          model.licence,
+          model.engines,
+        ])}
+      />
+    </>
+  )
+}
+
+function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; admin: Admin }) {
+  const { queue, failures, webhook_attempts: attempts, storage } = fleet
+  return (
+    <>
+      <p>
+        {queue.waiting} waiting
+        {queue.waiting > 0 && `, the oldest for ${Math.round(queue.oldest_seconds)} s`};{' '}
+        {queue.in_progress} in progress; {queue.webhooks_due} webhooks due.
+      </p>
+      <p>
+        Media in {storage.place}: {sizeText(storage.held_bytes)} held,{' '}
+        {sizeText(storage.reserved_bytes)} reserved for outputs
+        {storage.free_bytes !== null && `, room for ${sizeText(Math.max(0, storage.free_bytes))}`}.
+      </p>
+      <Engines fleet={fleet} />
+      <Table
         caption="Last failures"
         heads={['request', 'at', 'code', 'message']}
         rows={failures.map(({ request_id: id, failed_at: at, code, message }) => [
@@ -148,9 +180,39 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
         ])}
       />
       <Table
+        caption="Last webhook attempts"
+        heads={['request', 'at', 'receiver', 'took', 'answer']}
+        rows={attempts.map((attempt) => [
+          attempt.request_id,
+          <Time key={attempt.started_at} of={attempt.started_at} />,
+          attempt.host,
+          `${attempt.duration_ms} ms`,
+          attempt.error ?? `delivered, ${attempt.status_code}`,
+        ])}
+      />
+      <Accounts accounts={accounts} keys={keys} admin={admin} />
+    </>
+  )
+}
+
+interface AccountsProps extends Pick<State, 'accounts' | 'keys'> {
+  admin: Admin
+}
+
+function Accounts({ accounts, keys, admin }: AccountsProps) {
+  const balance = (account: Schemas['Account']) =>
+    account.metered ? `${account.balance_seconds} s, ${account.reserved_seconds} s reserved` : '–'
+  return (
+    <>
+      <Table
         caption="Accounts"
-        heads={['account', 'name', 'balance']}
-        rows={accounts.map((account) => [account.account_id, account.name, balance(account)])}
+        heads={['account', 'name', 'balance', 'media']}
+        rows={accounts.map((account) => [
+          account.account_id,
+          account.name,
+          balance(account),
+          sizeText(account.media_bytes),
+        ])}
       />
       <AccountForm admin={admin} />
       <CreditForm accounts={accounts} admin={admin} />

@@ -12,8 +12,10 @@ const LOOKED_AT_MAX = 10_000
 /** Types of which the browser is sure. */
 const NO_MEDIA = /^(text|image|font)\/|^application\/(pdf|zip|json)$/
 
-export const sizeText = (bytes: number): string =>
-  bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+export function sizeText(bytes: number): string {
+  if (bytes < 1e5) return `${Math.ceil(bytes / 1e3)} kB`
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+}
 
 export interface Found {
   /** With its folders. */

@@ -35,6 +35,7 @@ export const migrations: Record<string, Migration> = {
   '019-media-ledger': { up: addMediaLedger },
   '020-account-states': { up: addAccountStates },
   '021-shares': { up: addShares },
+  '022-latest-attempts': { up: addLatestAttempts },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -334,4 +335,13 @@ async function addSchemaUse(db: Kysely<any>): Promise<void> {
 async function addAccountStates(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('accounts').addColumn('disabled_at', 'text').execute()
   await db.schema.alterTable('accounts').addColumn('deleted_at', 'text').execute()
+}
+
+/** The latest attempts of all webhooks, for operators. */
+async function addLatestAttempts(db: Kysely<any>): Promise<void> {
+  await db.schema
+    .createIndex('delivery_attempts_by_time')
+    .on('delivery_attempts')
+    .columns(['started_at', 'attempt_id'])
+    .execute()
 }

@@ -1,7 +1,9 @@
 /** The fleet as text for a terminal. */
 
-import type { Fleet, FleetEngine } from '../../../gateway/operations/fleet.ts'
+import type { Fleet as FullFleet, FleetEngine } from '../../../gateway/operations/fleet.ts'
 import { printed } from '../operator/print.ts'
+
+type Fleet = Pick<FullFleet, 'at' | 'engines' | 'queue' | 'failures'>
 
 /** @param before an earlier look: rates are of the time between; without it of all time */
 export function fleetText(fleet: Fleet, before?: Fleet): string {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Fleet } from '../../../../../gateway/operations/fleet.ts'
 import { fleetText } from '../../../../../scripts/cli/top/fleet-text.ts'
 
 const at = (second: number) => new Date(1_000 * second).toISOString()
 
-const fleet = (second: number, audioSeconds: number, startedAt = 0): Fleet => ({
+const fleet = (
+  second: number,
+  audioSeconds: number,
+  startedAt = 0,
+): Parameters<typeof fleetText>[0] => ({
   at: at(second),
   engines: [
     {

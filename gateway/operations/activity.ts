@@ -1,0 +1,81 @@
+/** Describes what the installation did in the last day, by hour, for the charts of operators. */
+
+import { Type, type Static } from 'typebox'
+import { isoTime } from '../../shared/clock.ts'
+import { HOUR_MS } from '../../shared/durations.ts'
+import type { Deps } from '../deps.ts'
+import { countHours, type HourRow } from '../store/activity.ts'
+
+const HOURS = 24
+
+const Count = Type.Integer({ minimum: 0 })
+
+const Hour = Type.Object(
+  {
+    start: Type.String({ format: 'date-time' }),
+    completed: Count,
+    failed: Type.Integer({ minimum: 0, description: 'Without those that were canceled.' }),
+    canceled: Count,
+    audio_seconds: Type.Number({ minimum: 0, description: 'Of the media of completed requests.' }),
+    waiting_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+      description:
+        'From submit to the start of the last attempt, on average; null: no request that ended ' +
+        'had started.',
+    }),
+  },
+  { title: 'ActivityHour', description: 'The requests that ended in an hour and are not deleted.' },
+)
+
+export const Activity = Type.Object(
+  {
+    at: Type.String({ format: 'date-time' }),
+    hours: Type.Array(Hour, {
+      minItems: HOURS,
+      maxItems: HOURS,
+      description: 'Of UTC, oldest first; the last one is under way.',
+    }),
+  },
+  { title: 'Activity' },
+)
+export type Activity = Static<typeof Activity>
+
+type ActivityDeps = Pick<Deps, 'store' | 'clock'>
+
+/** Counts again after so long, however many pages ask: a day may be 100,000 requests. */
+const COUNTED_MS_MAX = 30_000
+
+/** Describes the last day as it was half a minute ago at most. All gateways count the same. */
+export function createActivity(deps: ActivityDeps): () => Promise<Activity> {
+  let last: { at: number; activity: Promise<Activity> } | undefined
+  return () => {
+    const at = deps.clock.elapsed()
+    if (last && at - last.at < COUNTED_MS_MAX) return last.activity
+    const activity = describeActivity(deps).catch((error: unknown) => {
+      last = undefined
+      throw error
+    })
+    last = { at, activity }
+    return activity
+  }
+}
+
+async function describeActivity({ store, clock }: ActivityDeps): Promise<Activity> {
+  const now = clock.now()
+  const first = HOUR_MS * (Math.floor(now / HOUR_MS) - HOURS + 1)
+  const rows = await countHours(store, isoTime(first))
+  const byHour = new Map(rows.map((row) => [row.hour, row]))
+  const starts = Array.from({ length: HOURS }, (_, i) => isoTime(first + i * HOUR_MS))
+  return { at: isoTime(now), hours: starts.map((start) => hourOf(start, byHour)) }
+}
+
+function hourOf(start: string, byHour: ReadonlyMap<string, HourRow>): Static<typeof Hour> {
+  const row = byHour.get(start.slice(0, 13))
+  return {
+    start,
+    completed: row?.completed ?? 0,
+    failed: row?.failed ?? 0,
+    canceled: row?.canceled ?? 0,
+    audio_seconds: row?.audioSeconds ?? 0,
+    waiting_seconds: row?.waitingSeconds == null ? null : Math.max(0, row.waitingSeconds),
+  }
+}
