@@ -29,6 +29,9 @@ export interface Output {
   place: OutputPlace
 }
 
+/** Then a browser found no device for sound: Firefox waits for one for ever. */
+const START_MS_MAX = 2_000
+
 /** Gains change over so long, without a click. */
 const RAMP_SECONDS = 0.005
 
@@ -46,6 +49,8 @@ export class Mixer {
   readonly lanes: readonly Lane[]
   readonly seconds: number
   readonly isPlaying = signal(false)
+  /** The browser could not start to play. */
+  readonly isSoundless = signal(false)
   /** Seconds from the start. */
   readonly position = signal(0)
   /** The looped section; null: all of it plays, once. */
@@ -123,7 +128,10 @@ export class Mixer {
   }
 
   async play(): Promise<void> {
-    await this.#context.resume()
+    const late = new Promise((resolve) => setTimeout(resolve, START_MS_MAX))
+    await Promise.race([this.#context.resume(), late])
+    this.isSoundless.value = this.#context.state !== 'running'
+    if (this.isSoundless.value) return
     const atEnd = this.position.value >= this.seconds - 0.01
     this.#start(atEnd ? 0 : this.position.value)
   }

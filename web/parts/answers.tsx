@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { stemsOf } from '../../shared/tasks.ts'
 import { givenPrompts, options, prompts, PROMPTS_MAX } from '../state/draft.ts'
+import { task } from '../state/chosen-task.ts'
 import { answerTo, separators, separatorsProblem } from '../state/separators.ts'
 
 /** A screen reader should not be interrupted by each letter. */
@@ -25,11 +26,11 @@ export function Answers() {
   )
 }
 
-/** The stems of a song as buttons; without a model that has any, how to get one. */
+/** The stems of a song as buttons; without any, who wants to split one learns how to get them. */
 export function Stems() {
   const stems = stemsOf(separators.value)
   if (separators.value.length === 0) return null
-  if (stems.length === 0) return <NoStems />
+  if (stems.length === 0) return task.value.prompts === 'stems' ? <NoStems /> : null
   const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems
   const given = givenPrompts().map((prompt) => prompt.toLowerCase())
   const isFull = given.length >= PROMPTS_MAX

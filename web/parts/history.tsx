@@ -99,8 +99,8 @@ function Row({ request, onOpen, onDeleted }: RowProps) {
     <li>
       <button class="row" onClick={onOpen}>
         <strong>{promptsOf(request)}</strong>
-        <span class="quiet">from {request.file_name}</span>
         <span class={`state ${state}`}>{state}</span>
+        <span class="quiet">from {request.file_name}</span>
         <PastTime of={request.created_at} />
       </button>
       {hasOutputs(request) && (

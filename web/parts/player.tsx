@@ -4,6 +4,7 @@ import type { Mixer } from '../audio/mixer.ts'
 import { predictedSpans } from '../audio/spans.ts'
 import type { Loaded } from '../state/loaded-media.ts'
 import type { OpenRequest } from '../state/open-request.ts'
+import { credential } from '../state/credential.ts'
 import { making, save } from '../state/save.ts'
 import { listenToKeys } from './keys.ts'
 import { colorsOf } from './lane-colors.ts'
@@ -51,8 +52,10 @@ export function Player({ loaded, request }: { loaded: Loaded; request: OpenReque
           The source is not in this browser: the mixture here is all outputs added up.
         </p>
       )}
-      <NullTest loaded={loaded} />
-      <SaveMix mixer={mixer} name={request.name} />
+      <div class="choice">
+        <SaveMix mixer={mixer} name={request.name} />
+        {credential.value && <NullTest loaded={loaded} />}
+      </div>
       <Shortcuts />
     </div>
   )

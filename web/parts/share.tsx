@@ -92,7 +92,7 @@ export function Share({ id, result }: ShareProps) {
 function Address({ address }: { address: string }) {
   return (
     <div class="choice">
-      <label>
+      <label class="address">
         Address, shown only now{' '}
         <input
           readOnly

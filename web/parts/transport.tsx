@@ -17,6 +17,11 @@ export function Transport({ mixer }: { mixer: Mixer }) {
       <Position mixer={mixer} />
       <LoopButton mixer={mixer} />
       <Volume mixer={mixer} />
+      <p role="alert" class="problem">
+        {mixer.isSoundless.value &&
+          'This browser plays no sound: it found no device for it. Connect one and press Play ' +
+            'again. Downloads work without one.'}
+      </p>
     </div>
   )
 }
