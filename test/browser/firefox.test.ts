@@ -61,14 +61,25 @@ async function startSoundServer(t: TestContext): Promise<string> {
   return `unix:${socket}`
 }
 
-async function launchFirefox(t: TestContext): Promise<Browser> {
-  const env = { ...process.env, PULSE_SERVER: await startSoundServer(t) }
+/** @param soundServer the address of one, which need not be there */
+async function launchFirefox(t: TestContext, soundServer: string): Promise<Browser> {
+  assert.ok(
+    FIREFOX && existsSync(PULSEAUDIO),
+    'it needs: sudo apt-get install -y firefox-esr pulseaudio',
+  )
+  const env = { ...process.env, PULSE_SERVER: soundServer }
+  const extraPrefsFirefox = { 'media.cubeb.backend': 'pulse-rust' } // no ALSA in its place
   const modules = await npmPackages(`puppeteer-${PUPPETEER}`, `puppeteer-core@${PUPPETEER}`)
   const entry = join(modules, 'puppeteer-core/lib/esm/puppeteer/puppeteer-core.js')
   const { default: puppeteer } = (await import(pathToFileURL(entry).href)) as {
     default: { launch(options: object): Promise<Browser> }
   }
-  const launching = puppeteer.launch({ browser: 'firefox', executablePath: FIREFOX, env })
+  const launching = puppeteer.launch({
+    browser: 'firefox',
+    executablePath: FIREFOX,
+    env,
+    extraPrefsFirefox,
+  })
   t.after(async () => (await launching.catch(() => undefined))?.close())
   return launching
 }
@@ -89,11 +100,7 @@ const button = (page: Page, name: string): Locator =>
   page.locator(`::-p-aria([name="${name}"][role="button"])`)
 
 test('in Firefox an example plays, an own file is separated, heard, saved and shared', async (t) => {
-  assert.ok(
-    FIREFOX && existsSync(PULSEAUDIO),
-    'it needs: sudo apt-get install -y firefox-esr pulseaudio',
-  )
-  const browser = await launchFirefox(t)
+  const browser = await launchFirefox(t, await startSoundServer(t))
   const winnow = await startWinnow(t)
   const page = await openPage(t, browser, winnow)
 
@@ -127,6 +134,16 @@ test('in Firefox an example plays, an own file is separated, heard, saved and sh
   await other.goto(await page.evaluate<string>(address))
   await button(other, 'Play').click()
   await other.waitForFunction(`/^0:0[1-9]/.test(${clock})`)
+})
+
+test('in Firefox without a sound device the page says why nothing plays', async (t) => {
+  const browser = await launchFirefox(t, 'unix:/nowhere')
+  const winnow = await startWinnow(t)
+  const page = await openPage(t, browser, winnow)
+  await button(page, 'Hear the drums alone').click()
+  const problem = 'document.querySelector(".transport [role=alert]")?.textContent'
+  await page.waitForFunction(`/^This browser plays no sound/.test(${problem})`)
+  await button(page, 'Play').wait() // nothing pretends to play
 })
 
 /** Keeps what the page would save. */
