@@ -1,10 +1,12 @@
-// Steps that build the two native addons: TensorFlow.js's binding and SQLite's driver for Node 20.
+// Steps that make the two native addons: TensorFlow.js's binding and SQLite's driver for Node 20.
+// Each is taken from the package, where that brings one that fits, or else compiled.
 
 import {
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -14,9 +16,13 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { layPatchedSources, patchKey } from './binding/patch.mjs'
 import { execute } from './commands.mjs'
 import { CACHE, readText, removeLeftovers, ROOT, RUNTIME } from './files.mjs'
+import { findPrebuilt } from './prebuilt.mjs'
 
 const BINDING_PACKAGE = join(ROOT, 'node_modules/@tensorflow/tfjs-node-gpu')
 const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
+/** Only packages have it. */
+const PREBUILT = join(ROOT, 'prebuilt')
+const TENSORFLOW_WHEEL = join(ROOT, 'scripts/setup/wheels/tensorflow-cpu.txt')
 
 /**
  * Compiles TensorFlow.js's binding, with our methods in it, against the wheel's libtensorflow, not
@@ -25,12 +31,23 @@ const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
 export function bindingStep() {
   const addon = join(BINDING_PACKAGE, 'lib/napi-v8/tfjs_binding.node')
   const marker = join(BINDING_PACKAGE, 'lib/.winnow-built')
-  const key = () => `${readText(join(RUNTIME, 'tensorflow/.unpacked'))} ${patchKey()}`
+  const mark = () => `${readText(join(RUNTIME, 'tensorflow/.unpacked'))} ${patchKey()}`
+  const isDone = () => existsSync(addon) && readText(marker) === mark()
+  // One for every Node: its interface, Node-API 8, is stable.
+  const key = `tfjs_binding-tensorflow-${tensorFlowVersion()}-${patchKey().slice(0, 16)}`
+  const prebuilt = () => findPrebuilt(PREBUILT, key)
   return {
-    title: 'TensorFlow.js binding (compiling)',
-    isDone: () => existsSync(addon) && readText(marker) === key(),
+    title: `TensorFlow.js binding${prebuilt() ? '' : ' (compiling)'}`,
+    key,
+    addon,
+    needsCompiler: () => !isDone() && !prebuilt(),
+    isDone,
     async run() {
       linkTensorFlow()
+      if (await takePrebuilt(prebuilt(), addon, bindingLoads)) {
+        writeFileSync(marker, mark())
+        return
+      }
       removeLeftovers(RUNTIME, '.binding-', 0)
       const sources = mkdtempSync(join(RUNTIME, '.binding-'))
       layPatchedSources(BINDING_PACKAGE, sources)
@@ -48,9 +65,34 @@ export function bindingStep() {
         sources,
       )
       rmSync(sources, { recursive: true })
-      await loads("require('@tensorflow/tfjs-node-gpu').backend().binding.addFunction.name")
-      writeFileSync(marker, key())
+      await bindingLoads()
+      writeFileSync(marker, mark())
     },
+  }
+}
+
+const tensorFlowVersion = () => /==([\d.]+)/.exec(readFileSync(TENSORFLOW_WHEEL, 'utf8'))[1]
+
+const bindingLoads = () =>
+  loads("require('@tensorflow/tfjs-node-gpu').backend().binding.addFunction.name")
+
+/**
+ * Copies the compiled addon to its place, unless it doesn't work here: compiled for a later libc,
+ * say.
+ * @param path undefined: there is none
+ * @param load throws where the addon doesn't work
+ */
+async function takePrebuilt(path, addon, load) {
+  if (path === undefined) return false
+  mkdirSync(dirname(addon), { recursive: true })
+  rmSync(addon, { force: true }) // who has it loaded keeps the old one
+  copyFileSync(path, addon)
+  try {
+    await load()
+    return true
+  } catch {
+    console.log('      the one in the package does not load here: compiling it')
+    return false
   }
 }
 
@@ -83,40 +125,36 @@ function linkTensorFlow() {
 export function sqliteStep() {
   const addon = join(SQLITE_PACKAGE, 'build/Release/better_sqlite3.node')
   const marker = join(SQLITE_PACKAGE, 'build/.winnow-built')
-  const key = () => {
-    const { version } = JSON.parse(readText(join(SQLITE_PACKAGE, 'package.json')) || '{}')
-    return `better_sqlite3-${version}-abi${process.versions.modules}-compiled`
-  }
+  const { modules, napi } = process.versions
+  const key = `better_sqlite3-${lockedVersion('better-sqlite3-node20')}-abi${modules}-compiled`
+  const cached = join(CACHE, 'builds', `${key}.node`)
+  const prebuilt = () => findPrebuilt(PREBUILT, key) ?? (existsSync(cached) ? cached : undefined)
+  const isDone = () => Number(napi) >= 10 || (existsSync(addon) && readText(marker) === key)
   return {
-    title: 'SQLite driver (compiling, about a minute)',
-    isDone: () =>
-      Number(process.versions.napi) >= 10 || (existsSync(addon) && readText(marker) === key()),
+    title: `SQLite driver${prebuilt() ? '' : ' (compiling, about a minute)'}`,
+    key,
+    addon,
+    needsCompiler: () => !isDone() && !prebuilt(),
+    isDone,
     async run() {
-      const cached = join(CACHE, 'builds', `${key()}.node`)
-      mkdirSync(dirname(addon), { recursive: true })
-      rmSync(addon, { force: true }) // who has it loaded keeps the old one
-      if (existsSync(cached)) copyFileSync(cached, addon)
-      if (!existsSync(cached) || !(await sqliteLoads())) {
+      if (!(await takePrebuilt(prebuilt(), addon, sqliteLoads))) {
         await nodeGyp(['rebuild', '--release', '--silent'], SQLITE_PACKAGE)
-        await sqliteLoads({ orThrow: true })
+        await sqliteLoads()
         mkdirSync(dirname(cached), { recursive: true })
         copyFileSync(addon, `${cached}.partial`)
         renameSync(`${cached}.partial`, cached)
       }
-      writeFileSync(marker, key())
+      writeFileSync(marker, key)
     },
   }
 }
 
-async function sqliteLoads({ orThrow = false } = {}) {
-  try {
-    await loads("new (require('better-sqlite3-node20'))(':memory:').prepare('select 1').get()")
-    return true
-  } catch (error) {
-    if (orThrow) throw error
-    return false
-  }
-}
+/** The version of a package that the lock file names: set-up asks before it is installed. */
+const lockedVersion = (name) =>
+  JSON.parse(readText(join(ROOT, 'package-lock.json'))).packages[`node_modules/${name}`].version
+
+const sqliteLoads = () =>
+  loads("new (require('better-sqlite3-node20'))(':memory:').prepare('select 1').get()")
 
 /** Node's headers where they stand next to the running node; node-gyp downloads them otherwise. */
 function nodeHeaders() {

@@ -40,18 +40,18 @@ async function main() {
   checkNode()
   const compute = computeVariant()
   if (compute === 'cuda') warnOfDriver()
+  const addons = [bindingStep(), sqliteStep()]
   const steps = [
     packagesStep(),
     unpackStep('nats-server', 'nats-server', NATS_MEMBERS),
     unpackStep('text-encoder', 'text-encoder', TEXT_ENCODER_MEMBERS),
     unpackStep('tensorflow', `tensorflow-${compute}`, TENSORFLOW_MEMBERS),
-    bindingStep(),
-    sqliteStep(),
+    ...addons,
     webStep(),
     docsStep(),
   ]
   if (steps.every((step) => step.isDone())) return
-  checkTools()
+  checkTools(addons.some((step) => step.needsCompiler()))
   for (const [i, step] of steps.entries()) {
     if (step.isDone()) continue // asked anew each time: an earlier step may have undone a later one
     console.log(`[${i + 1}/${steps.length}] ${step.title}`)
@@ -78,12 +78,15 @@ function checkNode() {
 }
 
 /** Names everything that is missing, at once, with the command that installs it. */
-function checkTools() {
+function checkTools(needsCompiler) {
+  const compiling = [
+    { command: [compiler(), '--version'], what: 'a C++ compiler', install: 'g++' },
+    { command: ['make', '--version'], what: 'make', install: 'make' },
+  ]
   const tools = [
     { command: ['python3', '--version'], what: 'Python 3', install: 'python3' },
     { command: ['python3', '-m', 'pip', '--version'], what: 'pip', install: 'python3-pip' },
-    { command: [compiler(), '--version'], what: 'a C++ compiler', install: 'g++' },
-    { command: ['make', '--version'], what: 'make', install: 'make' },
+    ...(needsCompiler ? compiling : []),
   ]
   const missing = tools.filter(({ command: [file, ...args] }) => spawnSync(file, args).status !== 0)
   if (missing.length === 0) return

@@ -10,8 +10,8 @@ import { NODE_RUNTIME } from '../licences/parts.ts'
  * Unpacks it into `folder`: bin/node, its headers and its licence.
  * @throws Error when the registry gives another file than was pinned
  */
-export function unpackNode(folder: string): void {
-  const { name, version, integrity } = NODE_RUNTIME
+export function unpackNode(folder: string, pinned = NODE_RUNTIME): void {
+  const { name, version, integrity } = pinned
   const place = mkdtempSync(join(tmpdir(), 'winnow-node-'))
   try {
     const words = ['pack', `${name}@${version}`, '--json', '--prefer-offline', '--loglevel=error']

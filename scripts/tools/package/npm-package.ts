@@ -7,6 +7,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { layAddons } from './prebuilt.ts'
 import { copyInto, layCommand, laySources, manifest, ROOT } from './sources.ts'
 
 /** @returns the path of the package, from the root of the checkout */
@@ -15,6 +16,7 @@ export async function makeNpmPackage(): Promise<string> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   laySources(join(out, 'app'))
+  layAddons(join(out, 'app/prebuilt'))
   await layCommand(out, 'npm-installation.mjs')
   const command = join(out, 'winnow.mjs')
   writeFileSync(command, `#!/usr/bin/env node\n${readFileSync(command, 'utf8')}`)
