@@ -27,6 +27,7 @@ const PLACES: Readonly<Record<string, Change>> = {
   'clients/python/pyproject.toml': inToml,
   'models/mini/training/pyproject.toml': inToml,
   'docs/how-to/install.md': inText,
+  'README.md': inText,
 }
 
 const CHANGELOG = 'CHANGELOG.md'

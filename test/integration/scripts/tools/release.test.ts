@@ -14,6 +14,7 @@ const PATHS = [
   'clients/python/pyproject.toml',
   'models/mini/training/pyproject.toml',
   'docs/how-to/install.md',
+  'README.md',
   'CHANGELOG.md',
 ]
 
