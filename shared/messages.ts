@@ -69,10 +69,15 @@ export const Job = Type.Object({
    * media are in a bucket.
    */
   shared_folder: Type.Optional(Type.String()),
+  /** Comes with `shared_folder`: a signed address that takes the names of outputs there. */
+  hand_over_url: Type.Optional(Type.String()),
 })
 
 /** A part of one request that an engine may store. */
 export type OutputPart = keyof Job['upload_urls']
+
+export const isOutputPart = (text: string): text is OutputPart =>
+  Object.hasOwn(Job.properties.upload_urls.properties, text)
 
 /** Log lines of one event. */
 export const LOG_LINES_MAX = 256

@@ -29,14 +29,13 @@ export function mediaOf(lengths: readonly number[]): Media {
   return (seconds) => made.get(seconds)![Math.floor(random() * VARIANTS)]!
 }
 
-/** Uploads, submits, follows to the end and downloads both sounds. */
+/** One call that waits for the result, and downloads of both sounds. */
 export function throughWinnow({ url, apiKey }: Winnow, media: Media): Send {
   return answering(async (audioSeconds, signal) => {
     const client = createClient({ baseUrl: url, apiKey, signal })
     const bytes = new Blob([Uint8Array.from(media(audioSeconds))])
-    const fileId = await client.uploadBlob({ name: 'mix.wav', contentType: 'audio/wav', bytes })
-    const submitted = await client.submit({ input: { file_id: fileId, prompt: PROMPT } })
-    const { data } = await client.wait(submitted)
+    const mixture = { name: 'mix.wav', contentType: 'audio/wav', bytes }
+    const { data } = await client.separate(mixture, PROMPT)
     const sounds = await Promise.all(
       [data.target.url, data.residual.url].map(async (output) =>
         (await client.open(output)).arrayBuffer(),

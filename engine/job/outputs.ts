@@ -43,6 +43,8 @@ export type Store = (
 
 export type Stored = Extract<Event, { type: 'completed' }>['outputs'] & { gain_db: number }
 
+type WrittenFile = EncodedFile & { path: string }
+
 /** Planar samples, of one length, of each output. */
 export type Parts = ReadonlyMap<OutputName, readonly Float32Array[]>
 
@@ -104,28 +106,38 @@ export class Outputs {
   }
 
   /**
-   * Completes the files, all at one gain, and hands each to `store` as soon as it is whole.
+   * Completes the files, all at one gain, and hands them to `store`: all sounds and the peaks at
+   * once, each video as soon as it is whole.
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
     const gainDb = gainDbFor(this.#peak)
     const gain = factorOf(gainDb)
-    const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | undefined>([
-      this.#peaks ? this.#storePeaks(this.#peaks.toJson(gain), store) : undefined,
-      ...[...this.#writers].map(([name, writer]) => this.#finish(name, writer, { gain, store })),
+    const writers = [...this.#writers]
+    const writingPeaks = this.#peaks && this.#writePeaks(this.#peaks.toJson(gain))
+    const [written, ...sounds] = await allSettledOrThrow<WrittenFile | null>([
+      writingPeaks,
+      ...writers.map(([, writer]) => this.#finishSound(writer, gain)),
+    ])
+    const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | null>([
+      written ? storeFile('peaks', written, store) : null,
+      ...writers.map(([name, writer], i) => this.#store(name, writer, sounds[i]!, store)),
     ])
     this.#pictures?.close()
-    const outputs = [...this.#writers.keys()].map((name, i) => [name, stored[i]])
+    const outputs = writers.map(([name], i) => [name, stored[i]])
     return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }), gain_db: gainDb }
   }
 
-  async #storePeaks(text: string, store: Store): Promise<StoredFile> {
+  async #writePeaks(text: string): Promise<WrittenFile> {
     const path = join(this.#options.folder, 'peaks')
     const json = Buffer.from(text)
     await writeFile(path, json)
-    const contentType = 'application/json'
-    const place = await store('peaks', path, contentType)
-    return storedFile({ contentType, extension: 'json', bytes: json.length }, place)
+    return { path, contentType: 'application/json', extension: 'json', bytes: json.length }
+  }
+
+  async #finishSound(writer: OutputWriter, gain: number): Promise<WrittenFile> {
+    await writer.encodePostponed(gain)
+    return writer.finishSound()
   }
 
   /** Aborts. The caller removes what is in the folder. */
@@ -142,25 +154,20 @@ export class Outputs {
     if (track?.layoutChange) this.#options.log(`In the videos: ${track.layoutChange}`)
   }
 
-  async #finish(
+  async #store(
     name: OutputName,
     writer: OutputWriter,
-    { gain, store }: { gain: number; store: Store },
+    sound: WrittenFile,
+    store: Store,
   ): Promise<Stored['target']> {
-    await writer.encodePostponed(gain)
-    const storeSound = async () => {
-      const file = await writer.finishSound()
-      return storedFile(file, await store(name, file.path, file.contentType))
-    }
     const storeVideo = async () => {
       await writer.finishTrack()
       const file = await this.#makeVideo(name, writer.trackPath)
       const part = `${name}_video` as const
       if (!file) return null
-      const path = join(this.#options.folder, part)
-      return storedFile(file, await store(part, path, file.contentType))
+      return storeFile(part, { ...file, path: join(this.#options.folder, part) }, store)
     }
-    const [file, video] = await allSettledOrThrow([storeSound(), storeVideo()])
+    const [file, video] = await allSettledOrThrow([storeFile(name, sound, store), storeVideo()])
     return { ...file!, ...(video && { video }) }
   }
 
@@ -203,12 +210,11 @@ const describePicture = ({ codec, recodedBecause: because, isInterlaced }: Prepa
     : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.` +
       (isInterlaced ? ' It stays interlaced.' : '')
 
-const storedFile = (
-  { contentType, extension, bytes }: EncodedFile,
-  place: string | undefined,
-): StoredFile => ({
-  content_type: contentType,
-  extension,
-  bytes,
-  ...(place !== undefined && { place }),
-})
+async function storeFile(
+  part: OutputPart,
+  { path, contentType, extension, bytes }: WrittenFile,
+  store: Store,
+): Promise<StoredFile> {
+  const place = await store(part, path, contentType)
+  return { content_type: contentType, extension, bytes, ...(place !== undefined && { place }) }
+}

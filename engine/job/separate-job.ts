@@ -27,6 +27,7 @@ import type { JobMedia, JobOutputs } from './job-media.ts'
 import { JobProgress } from './job-progress.ts'
 import { LogLines } from './log-lines.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
+import { HandOver } from '../media/write/hand-over.ts'
 import { UploadRefusedError } from '../media/write/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
 import { predictOutputBytes } from './output-bytes.ts'
@@ -247,19 +248,26 @@ function openOutputs(
   })
 }
 
-/** Sends a file to the job's address for its part. */
-const createStore =
-  (job: Job, attemptId: string, signal: AbortSignal, { media, store }: JobDeps): Store =>
-  async (part, path, contentType) => {
-    const url = job.upload_urls[part]
+/** Hands files over, or sends each to the job's address for its part. */
+function createStore(
+  { upload_urls: urls, shared_folder: sharedFolder, hand_over_url: handOverUrl }: Job,
+  attemptId: string,
+  signal: AbortSignal,
+  { media, store }: JobDeps,
+): Store {
+  const gateway = handOverUrl && new HandOver({ url: handOverUrl, attemptId, signal })
+  return async (part, path, contentType) => {
+    const url = urls[part]
     if (url === undefined) throw new Error(`the job has no address for ${part}`)
     const onAway = () => store.noticed(url)
-    const fileName = handOverName(job.shared_folder, path)
-    const upload = { url, path, contentType, attemptId, signal, onAway, fileName }
+    const name = handOverName(sharedFolder, path)
+    const handOver = gateway && name ? () => gateway.give(part, name) : undefined
+    const upload = { url, path, contentType, attemptId, signal, onAway, handOver }
     const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
     store.ended()
     return place
   }
+}
 
 /**
  * Seconds of media, where its packets give them. Media that is too long is reported: it is refused

@@ -137,7 +137,7 @@ class MediaFolder implements LocalDisk {
 
   async stage(body: Readable, limits: StageLimits): Promise<StagedMedia> {
     const newPath = join(this.#options.folder, NEW, randomUUID())
-    const staged = this.#staged(newPath)
+    const staged = this.#staged(new Map([['', newPath]]))
     const counted = countedPieces(body, limits, (bytes) => this.#assertRoom(bytes))
     await writeDurably(newPath, counted).catch(async (error: unknown) => {
       await staged.discard()
@@ -151,18 +151,19 @@ class MediaFolder implements LocalDisk {
     await staged.place(key).finally(() => staged.discard())
   }
 
-  async adopt(name: string): Promise<StagedMedia | undefined> {
-    const { engineFolder } = this.#options
-    if (engineFolder === undefined || !isHandOverName(name)) return undefined
-    const staged = this.#staged(join(this.#options.folder, NEW, randomUUID()))
-    try {
-      await link(join(engineFolder, name), staged.path)
-      await makeDurable(staged.path)
-      return staged
-    } catch {
-      await staged.discard()
-      return undefined // not there, no file, on another disk or another user's: its bytes will come
-    }
+  async adopt(names: ReadonlyMap<string, string>): Promise<StagedMedia | undefined> {
+    const { engineFolder, folder } = this.#options
+    if (engineFolder === undefined || ![...names.values()].every(isHandOverName)) return undefined
+    const paths = new Map([...names.keys()].map((part) => [part, join(folder, NEW, randomUUID())]))
+    const staged = this.#staged(paths)
+    const adoptions = [...names].map(async ([part, name]) => {
+      await link(join(engineFolder, name), paths.get(part)!)
+      await makeDurable(paths.get(part)!)
+    })
+    const settled = await Promise.allSettled(adoptions)
+    if (settled.every(({ status }) => status === 'fulfilled')) return staged
+    await staged.discard()
+    return undefined // not there, no file, on another disk or another user's: the bytes will come
   }
 
   async handOver(key: string, folderName: string): Promise<boolean> {
@@ -179,14 +180,24 @@ class MediaFolder implements LocalDisk {
     )
   }
 
-  #staged(newPath: string): StagedMedia & { path: string } {
-    const place = async (key: string) => {
-      const path = this.#pathOf(key)
-      await mkdir(dirname(path), { recursive: true })
-      await rename(newPath, path)
-      await syncFolder(dirname(path))
+  /** @param newPaths of files that belong in one folder, by their names below the key, if any */
+  #staged(newPaths: ReadonlyMap<string, string>): StagedMedia {
+    return {
+      place: async (key) => {
+        const moves = [...newPaths].map(([name, newPath]) => ({
+          newPath,
+          path: this.#pathOf(name === '' ? key : `${key}/${name}`),
+        }))
+        const folder = dirname(moves[0]!.path)
+        await mkdir(folder, { recursive: true })
+        for (const { newPath, path } of moves) await rename(newPath, path)
+        await syncFolder(folder)
+      },
+      discard: async () => {
+        // To place another link to the file that is there changes nothing, and leaves it here.
+        for (const newPath of newPaths.values()) await rm(newPath, { force: true })
+      },
     }
-    return { path: newPath, place, discard: () => rm(newPath, { force: true }) }
   }
 
   async remove(key: string): Promise<void> {

@@ -79,10 +79,11 @@ export interface LocalDisk extends BaseMediaStore {
   /** SCRATCH_DIR of the engines on this host; undefined: none is known. */
   readonly engineFolder: string | undefined
   /**
-   * As `stage`, of a complete file in `engineFolder`, whose bytes are neither read nor copied.
-   * Undefined where it can't be: there is none, or it is on another disk or another user's.
+   * As `stage`, of complete files in `engineFolder`, by part, whose bytes are neither read nor
+   * copied. They are placed below one key, under their parts. Undefined where one can't be: it is
+   * not there, or on another disk or another user's.
    */
-  adopt(name: string): Promise<StagedMedia | undefined>
+  adopt(names: ReadonlyMap<string, string>): Promise<StagedMedia | undefined>
   /** Copies what is stored under `key` into a folder of `engineFolder`; false where it can't be. */
   handOver(key: string, folderName: string): Promise<boolean>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */

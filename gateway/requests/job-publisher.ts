@@ -21,7 +21,7 @@ import {
   type WaitingJob,
 } from '../store/outbox.ts'
 import { findRequest, promptsOfRow, setJobSequence } from '../store/requests.ts'
-import { inputKey, outputKey } from '../store/retention.ts'
+import { inputKey, outputKey, outputsKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 
 type PublisherDeps = FinishDeps &
@@ -190,8 +190,8 @@ export async function jobOf(
   const storedKey = await sourceKey(row, store)
   const sharedFolder = mediaStore.kind === 'local disk' ? mediaStore.engineFolder : undefined
   const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
-  const uploadUrl = (part: OutputPart) =>
-    mediaStore.uploadUrl({ ...address, key: outputKey(requestId, part) })
+  const uploadUrl = (key: string) => mediaStore.uploadUrl({ ...address, key })
+  const upload = async (part: OutputPart) => [part, await uploadUrl(outputKey(requestId, part))]
   return {
     request_id: requestId,
     account_id: row.account_id,
@@ -208,8 +208,11 @@ export async function jobOf(
             file_name: fileName,
           },
     upload_urls: Object.fromEntries(
-      await Promise.all(partsOf(row).map(async (part) => [part, await uploadUrl(part)] as const)),
+      await Promise.all(partsOf(row).map(upload)),
     ) as Job['upload_urls'],
-    ...(sharedFolder !== undefined && { shared_folder: sharedFolder }),
+    ...(sharedFolder !== undefined && {
+      shared_folder: sharedFolder,
+      hand_over_url: await uploadUrl(outputsKey(requestId)),
+    }),
   }
 }

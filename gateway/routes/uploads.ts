@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import { FILE_HEADER } from '../../shared/hand-over.ts'
+import { FILES_HEADER, readFileNames } from '../../shared/hand-over.ts'
 import { withDeadline } from '../../shared/deadline.ts'
-import type { OutputPart } from '../../shared/messages.ts'
+import { isOutputPart, type OutputPart } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { uploadTimes } from '../files/times.ts'
@@ -12,7 +12,7 @@ import type { StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
 import { fileStatus, findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, orphanOf, outputKey } from '../store/retention.ts'
+import { inputKey, orphanOf, outputKey, outputsKey, placeKey } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 
@@ -24,6 +24,10 @@ type UploadDeps = MediaDeps & { turns: UploadTurns }
 
 interface OutputRoute {
   Params: { request_id: string; part: OutputPart }
+}
+
+interface OutputsRoute {
+  Params: { request_id: string }
 }
 
 /** Uploads by signed address: inputs by clients, once; outputs by engines, until the end. */
@@ -40,10 +44,10 @@ export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
     { schema: { hide: true } },
     (request, reply) => takeOutput({ ...deps, turns }, request, reply),
   )
-  app.post<OutputRoute>(
-    '/media/outputs/:request_id/:part',
+  app.post<OutputsRoute>(
+    '/media/outputs/:request_id',
     { schema: { hide: true } },
-    (request, reply) => adoptOutput({ ...deps, turns }, request, reply),
+    (request, reply) => adoptOutputs({ ...deps, turns }, request, reply),
   )
 }
 
@@ -139,18 +143,29 @@ async function takeOutput(
   return named(reply, place).send()
 }
 
-/** Keeps a file of an engine on this host, which names it instead of sending its bytes. */
-async function adoptOutput(
+/** Keeps files of an engine on this host, which names them instead of sending their bytes. */
+async function adoptOutputs(
   deps: UploadDeps,
-  request: FastifyRequest<OutputRoute>,
+  request: FastifyRequest<OutputsRoute>,
   reply: FastifyReply,
 ) {
-  const { key, place, assertOpen } = outputOf(deps, request)
-  const { [FILE_HEADER]: name } = request.headers
+  const { request_id: requestId } = request.params
+  const address = { method: 'PUT', key: outputsKey(requestId), audiences: ['engine'] } as const
+  checkAddress(request, address, deps)
+  const { [FILES_HEADER]: text, [ATTEMPT_HEADER]: place } = request.headers
+  const names = readFileNames(text)
+  if (!names || ![...names.keys()].every(isOutputPart) || !isPlace(place)) {
+    throw new ServiceError('INVALID_REQUEST', {
+      message:
+        `${FILES_HEADER} must be part=name, with commas between them, and ${ATTEMPT_HEADER} ` +
+        'the id of an attempt.',
+    })
+  }
+  const key = placeKey(requestId, place)
   await deps.turns.alone(key, async () => {
-    const staged = await deps.mediaStore.adopt(String(name))
+    const staged = await deps.mediaStore.adopt(names)
     if (!staged) throw new ServiceError('NOT_FOUND')
-    await keepOutput(deps, staged, { key, assertOpen })
+    await keepOutput(deps, staged, { key, assertOpen: () => assertOpen(deps, requestId) })
   })
   return named(reply, place).status(204).send()
 }
@@ -173,16 +188,19 @@ function outputOf(deps: UploadDeps, request: FastifyRequest<OutputRoute>): OpenO
   checkAddress(request, address, deps)
   const { [ATTEMPT_HEADER]: attempt } = request.headers
   const place = isPlace(attempt) ? attempt : undefined
-  const assertOpen = async () => {
-    const row = await findRequest(deps.store, requestId)
-    if (!row || isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
-  }
-  return { key: outputKey(requestId, part, place), place, assertOpen }
+  const key = outputKey(requestId, part, place)
+  return { key, place, assertOpen: () => assertOpen(deps, requestId) }
+}
+
+/** @throws ServiceError `REQUEST_FINISHED` */
+async function assertOpen({ store }: MediaDeps, requestId: string): Promise<void> {
+  const row = await findRequest(store, requestId)
+  if (!row || isTerminal(row.status)) throw new ServiceError('REQUEST_FINISHED')
 }
 
 /**
- * Gives an output its place, which is its attempt's alone, so that no transaction is needed: where
- * the request has ended meanwhile without it, it is taken away again.
+ * Gives outputs their place, which is their attempt's alone, so that no transaction is needed:
+ * where the request has ended meanwhile without them, they are taken away again.
  */
 async function keepOutput(
   { store, mediaStore }: UploadDeps,

@@ -273,8 +273,9 @@ export function ownerOf(key: string): { table: 'files' | 'requests'; id: string 
 }
 
 /**
- * The key below which nothing is wanted that the stored media of `key` belongs to: all of its owner
- * where that is gone or given up, or what an attempt has stored in vain. Undefined: it is wanted.
+ * The key below which nothing is wanted that the stored media of `key`, or below it, belongs to:
+ * all of its owner where that is gone or given up, or what an attempt has stored in vain.
+ * Undefined: it is wanted.
  */
 export async function orphanOf(store: Store, key: string): Promise<string | undefined> {
   const owner = ownerOf(key)
@@ -288,7 +289,9 @@ export async function orphanOf(store: Store, key: string): Promise<string | unde
     .where('media_removed_at', 'is', null)
     .executeTakeFirst()
   if (!request) return outputsKey(id)
-  return request.outputs === null || outputKeysOf(request).includes(key) ? undefined : key
+  if (request.outputs === null) return undefined
+  const isWanted = outputKeysOf(request).some((each) => each === key || each.startsWith(`${key}/`))
+  return isWanted ? undefined : key
 }
 
 /** The keys of all that a COMPLETED request has stored. */

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { COPY_NAME, FILE_HEADER, FOLDER_HEADER } from '../../shared/hand-over.ts'
+import { COPY_NAME, FILES_HEADER, FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { Job } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
 import { assertError } from '../support/assert-shape.ts'
@@ -36,9 +36,9 @@ async function start(t: TestContext) {
   return { gateway, requestId, job, folder, engineFolder }
 }
 
-const give = (gateway: Gateway, job: Job, name: string = FILE_NAME) =>
-  gateway.call('POST', job.upload_urls.target, {
-    headers: { [FILE_HEADER]: name, [ATTEMPT_HEADER]: ATTEMPT_ID },
+const give = (gateway: Gateway, job: Job, files = `target=${FILE_NAME}`, attempt = ATTEMPT_ID) =>
+  gateway.call('POST', job.hand_over_url!, {
+    headers: { [FILES_HEADER]: files, [ATTEMPT_HEADER]: attempt },
   })
 
 const fetchTo = (gateway: Gateway, job: Job, name: string = FOLDER_NAME) =>
@@ -65,10 +65,60 @@ test('7 an output is kept as the file that the engine made, for the gateway alon
   assert.deepEqual(await staged(gateway), [])
 })
 
-test('7 an output is handed over with the address for its upload alone, and until the end', async (t) => {
+test('7 all outputs are handed over in one call, or none of them', async (t) => {
+  const { gateway, requestId, job, folder } = await start(t)
+  const files = `target=${FILE_NAME},residual=${FOLDER_NAME}/residual`
+  assertError(await give(gateway, job, files), 'NOT_FOUND')
+  await assert.rejects(stat(pathOf(gateway, requestId)))
+  assert.deepEqual(await staged(gateway), [])
+  await writeFile(join(folder, 'residual'), 'a residual')
+  for (const again of [1, 2]) {
+    assert.equal((await give(gateway, job, files)).statusCode, 204, `${again}`)
+    assert.deepEqual(await readdir(join(pathOf(gateway, requestId), '..')), ['residual', 'target'])
+  }
+  assert.deepEqual(await staged(gateway), [])
+})
+
+test('7 what is no list of outputs is refused', async (t) => {
   const { gateway, requestId, job } = await start(t)
-  const forged = job.upload_urls.target.replace('target', 'residual')
-  const headers = { [FILE_HEADER]: FILE_NAME }
+  const lists = [
+    '',
+    FILE_NAME,
+    `other=${FILE_NAME}`,
+    `target/x=${FILE_NAME}`,
+    `target=${FILE_NAME},`,
+  ]
+  for (const files of lists) assertError(await give(gateway, job, files), 'INVALID_REQUEST')
+  for (const attempt of ['', '../other']) {
+    assertError(await give(gateway, job, undefined, attempt), 'INVALID_REQUEST')
+  }
+  await assert.rejects(stat(pathOf(gateway, requestId)))
+})
+
+test('7 outputs that are handed over as another attempt completes are taken away', async (t) => {
+  const { gateway, requestId, job } = await start(t)
+  const { mediaStore } = gateway.deps
+  const adopt = mediaStore.kind === 'local disk' && mediaStore.adopt.bind(mediaStore)
+  assert.ok(adopt)
+  Object.assign(mediaStore, {
+    adopt: async (names: ReadonlyMap<string, string>) => {
+      const files = (await adopt(names))!
+      const place = async (key: string) => {
+        await files.place(key)
+        await complete(gateway, requestId)
+      }
+      return { ...files, place }
+    },
+  })
+  assertError(await give(gateway, job, undefined, 'late'), 'REQUEST_FINISHED')
+  const kept = await readdir(join(gateway.folder, 'media', 'outputs', requestId))
+  assert.deepEqual(kept, [ATTEMPT_ID])
+})
+
+test('7 outputs are handed over with the address for that alone, and until the end', async (t) => {
+  const { gateway, requestId, job } = await start(t)
+  const headers = { [FILES_HEADER]: `target=${FILE_NAME}`, [ATTEMPT_HEADER]: ATTEMPT_ID }
+  const forged = job.upload_urls.target.replace('/target', '')
   assertError(await gateway.call('POST', forged, { headers }), 'PERMISSION_DENIED')
   await complete(gateway, requestId)
   assertError(await give(gateway, job), 'REQUEST_FINISHED')
@@ -82,9 +132,13 @@ test('7 nothing but a file in the shared folder is kept', async (t) => {
   t.after(() => rm(join(folder, '..', '..', 'outside-of-it')))
   await symlink(join(folder, 'target'), join(folder, 'link'))
   execFileSync('mkfifo', [join(folder, 'pipe')])
-  const names = ['none', 'link', 'pipe', '../../outside-of-it', '.']
-  for (const name of [...names.map((each) => `${FOLDER_NAME}/${each}`), FOLDER_NAME, '']) {
-    assertError(await give(gateway, job, name), 'NOT_FOUND')
+  const paths = ['none', 'link', 'pipe'].map((name) => `${FOLDER_NAME}/${name}`)
+  for (const path of [...paths, FOLDER_NAME]) {
+    assertError(await give(gateway, job, `target=${path}`), 'NOT_FOUND')
+  }
+  for (const path of ['../../outside-of-it', '.', '']) {
+    const files = `target=${FOLDER_NAME}/${path}`
+    assertError(await give(gateway, job, files), 'INVALID_REQUEST')
   }
   await assert.rejects(stat(pathOf(gateway, requestId)))
   assert.deepEqual(await staged(gateway), [])
@@ -113,7 +167,6 @@ test('7 without an engine on its host a gateway takes and gives bytes', async (t
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway, { file_id: await uploadFile(gateway) })
   const job = gateway.broker.jobOf(requestId)
-  assert.equal(job.shared_folder, undefined)
-  assertError(await give(gateway, job), 'NOT_FOUND')
+  assert.deepEqual([job.shared_folder, job.hand_over_url], [undefined, undefined])
   assert.deepEqual((await fetchTo(gateway, job)).rawPayload, FILE_BYTES)
 })

@@ -2,7 +2,6 @@
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { FILE_HEADER } from '../../../shared/hand-over.ts'
 import {
   isTemporaryStatus,
   request,
@@ -29,8 +28,8 @@ export interface UploadOptions {
   retryPolicy?: RetryPolicy
   /** Called after each try that fails because the store is away. */
   onAway?: () => void
-  /** Name of the file at the gateway: it may keep the file itself, and no byte is sent. */
-  fileName?: string | undefined
+  /** Asks the gateway to keep the file itself; null: it can't, and the bytes are sent. */
+  handOver?: (() => Promise<UploadAnswer | null>) | undefined
 }
 
 /** The store could not accept the file now. */
@@ -55,9 +54,8 @@ export class UploadRefusedError extends Error {
  */
 export async function uploadOutput(options: UploadOptions): Promise<string | undefined> {
   const { signal, retryPolicy = LONG_RETRY_POLICY, onAway } = options
-  const { size } = await stat(options.path)
   try {
-    const upload = () => uploadOnce(options, size, retryPolicy)
+    const upload = () => uploadOnce(options, retryPolicy)
     return await withRetries(upload, retryPolicy, signal, { onAway })
   } catch (error) {
     throw signal.aborted ? signal.reason : error
@@ -66,11 +64,10 @@ export async function uploadOutput(options: UploadOptions): Promise<string | und
 
 async function uploadOnce(
   options: UploadOptions,
-  size: number,
   retryPolicy: RetryPolicy,
 ): Promise<string | undefined> {
-  const handedOver = await handOver(options, retryPolicy)
-  const { status, place } = handedOver ?? (await putBytes(options, size, retryPolicy))
+  const handedOver = await options.handOver?.()
+  const { status, place } = handedOver ?? (await putBytes(options, retryPolicy))
   if (status >= 200 && status <= 299) return place
   if (status === 409) throw new UploadRefusedError()
   if (isTemporaryStatus(status)) {
@@ -79,22 +76,11 @@ async function uploadOnce(
   throw new Error(`the media store refused an output: it answered ${status}`)
 }
 
-/** Null where the gateway cannot keep the file itself. */
-async function handOver(
-  { url, fileName, attemptId, signal }: UploadOptions,
-  retryPolicy: RetryPolicy,
-): Promise<UploadAnswer | null> {
-  if (fileName === undefined) return null
-  const headers = { [FILE_HEADER]: fileName, [ATTEMPT_HEADER]: attemptId, 'content-length': '0' }
-  const answer = await send(url, { method: 'POST', headers, retryPolicy, signal })
-  return answer.status === 404 || answer.status === 405 ? null : answer
-}
-
-function putBytes(
+async function putBytes(
   { url, path, contentType, attemptId, signal }: UploadOptions,
-  size: number,
   retryPolicy: RetryPolicy,
 ): Promise<UploadAnswer> {
+  const { size } = await stat(path)
   const file = createReadStream(path, { highWaterMark: FILE_BYTES_AHEAD })
   return send(url, {
     method: 'PUT',
@@ -111,14 +97,15 @@ function putBytes(
   }).finally(() => file.destroy())
 }
 
-interface UploadAnswer {
+export interface UploadAnswer {
   status: number
   place: string | undefined
 }
 
 type Sent = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
 
-async function send(url: string, { retryPolicy, ...sent }: Sent): Promise<UploadAnswer> {
+/** @throws UploadUnavailableError when nobody answers */
+export async function send(url: string, { retryPolicy, ...sent }: Sent): Promise<UploadAnswer> {
   const options = { ...sent, waits: waitsOf(retryPolicy) }
   const answer = await request(new URL(url), options).catch((cause: unknown) => {
     const message = 'the media store could not be reached, or broke off'

@@ -9,6 +9,7 @@ import {
   uploadOutput,
   UploadRefusedError,
 } from '../../../../engine/media/write/upload.ts'
+import { HandOver } from '../../../../engine/media/write/hand-over.ts'
 import { serve } from '../../../harness/serve.ts'
 
 const BYTES = Buffer.alloc(5_000_000, 'winnow')
@@ -38,17 +39,14 @@ const early =
 const hangUp: RequestListener = (request) =>
   void request.once('data', () => request.socket.destroy())
 
-function upload(url: string, options: object = {}): Promise<string | undefined> {
-  const signal = new AbortController().signal
-  return uploadOutput({
-    url,
-    path,
-    contentType: 'audio/wav',
-    attemptId: 'attempt-1',
-    signal,
-    retryPolicy: QUICK,
-    ...options,
-  })
+const COMMON = { attemptId: 'attempt-1', signal: new AbortController().signal, retryPolicy: QUICK }
+
+const upload = (url: string, options: object = {}): Promise<string | undefined> =>
+  uploadOutput({ url, path, contentType: 'audio/wav', ...COMMON, ...options })
+
+/** To a gateway that may keep the file itself. */
+function uploadHere(url: string, gateway = new HandOver({ url, ...COMMON }), part = 'target') {
+  return upload(url, { handOver: () => gateway.give(part, `job-1-a/${part}`) })
 }
 
 describe('an upload', () => {
@@ -67,15 +65,17 @@ describe('an upload', () => {
     assert.equal(headers['transfer-encoding'], undefined)
   })
 
-  for (const fileName of [undefined, 'job-1-a/target']) {
-    const how = fileName === undefined ? 'sent' : 'handed over'
+  for (const [how, send] of [
+    ['sent', upload],
+    ['handed over', uploadHere],
+  ] as const) {
     test(`names its attempt, and returns the place that the gateway names (${how})`, async (t) => {
       const { url } = await serve(t, (request, response) => {
         const { 'winnow-attempt': attempt = '' } = request.headers
         response.setHeader('winnow-place', attempt)
         taken()(request, response)
       })
-      assert.equal(await upload(url, { fileName }), 'attempt-1')
+      assert.equal(await send(url), 'attempt-1')
     })
   }
 
@@ -102,13 +102,29 @@ describe('an upload', () => {
     const { url } = await serve(t, (request, response) => {
       calls.push([
         request.method,
-        request.headers['winnow-file'],
+        request.headers['winnow-files'],
         request.headers['content-length'],
       ])
       response.writeHead(204).end()
     })
-    await upload(url, { fileName: 'job-1-a/target' })
-    assert.deepEqual(calls, [['POST', 'job-1-a/target', '0']])
+    await uploadHere(url)
+    assert.deepEqual(calls, [['POST', 'target=job-1-a/target', '0']])
+  })
+
+  test('of files that the gateway keeps itself is one call, and so is its repetition', async (t) => {
+    const calls: unknown[] = []
+    const note = (code: number): RequestListener => {
+      const answer = early(code)
+      return (request, response) => {
+        calls.push(request.headers['winnow-files'])
+        answer(request, response)
+      }
+    }
+    const { url } = await serve(t, note(503), note(204))
+    const gateway = new HandOver({ url, ...COMMON })
+    await Promise.all(['target', 'residual'].map((part) => uploadHere(url, gateway, part)))
+    const both = 'target=job-1-a/target,residual=job-1-a/residual'
+    assert.deepEqual(calls, [both, both])
   })
 
   for (const code of [404, 405]) {
@@ -120,7 +136,7 @@ describe('an upload', () => {
         const answer = request.method === 'POST' ? early(code) : taken(pieces)
         answer(request, response)
       })
-      await upload(url, { fileName: 'job-1-a/target' })
+      await uploadHere(url)
       assert.deepEqual(methods, ['POST', 'PUT'])
       assert.deepEqual(Buffer.concat(pieces), BYTES)
     })
@@ -128,10 +144,10 @@ describe('an upload', () => {
 
   test('of a file that the gateway would keep itself fails and is tried again like any', async (t) => {
     const refused = await serve(t, early(409))
-    await assert.rejects(upload(refused.url, { fileName: 'job-1-a/target' }), UploadRefusedError)
+    await assert.rejects(uploadHere(refused.url), UploadRefusedError)
     assert.equal(refused.requests(), 1)
     const away = await serve(t, early(503))
-    const uploading = upload(away.url, { fileName: 'job-1-a/target' })
+    const uploading = uploadHere(away.url)
     await assert.rejects(uploading, UploadUnavailableError)
     assert.equal(away.requests(), 3)
   })

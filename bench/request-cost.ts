@@ -1,0 +1,92 @@
+/**
+ * Question: how much processor time does one request take, outside its model?
+ *
+ * `npm run bench -- request-cost [rounds] [checkouts...]`: starts nats-server, gateway and an
+ * engine with a model that costs nothing, of this checkout and of each other one that is named, and
+ * separates stereo WAVs of 4 s in turns: 20 a turn, one after the other, each one call that waits,
+ * and two downloads. One JSON line per checkout: milliseconds of processor time a request, median,
+ * least and most of the turns, by process; then the first checkout's gateway compared with each.
+ */
+
+import { openAsBlob } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { createScope } from '../test/harness/scope.ts'
+import { noise } from '../test/harness/signals.ts'
+import { startWinnow, type Winnow } from '../test/harness/start-winnow.ts'
+import { wavBytes } from '../test/harness/wav.ts'
+import { load1 } from './load/own-service.ts'
+import { processorSeconds } from './pipeline/processor-time.ts'
+import { quantile, report, round } from './report.ts'
+
+const rounds = Number(process.argv[2] ?? 10)
+const checkouts = ['.', ...process.argv.slice(3)].map((path) => resolve(path))
+const REQUESTS = 20
+const SAMPLE_RATE = 44_100
+
+type Cost = Record<'gateway' | 'engine' | 'media' | 'broker' | 'wall', number>
+
+const scope = createScope()
+const services = await Promise.all(checkouts.map(start))
+const path = join(services[0]!.folder, 'noise.wav')
+const channels = [1, 2].map((seed) => noise(4, SAMPLE_RATE, seed))
+await writeFile(path, wavBytes(channels, SAMPLE_RATE))
+const costs = services.map(() => [] as Cost[])
+for (const service of services) await turn(service) // the first are slow
+for (let i = 0; i < rounds; i += 1) {
+  for (const [at, service] of services.entries()) costs[at]!.push(await turn(service))
+}
+for (const [at, list] of costs.entries()) {
+  const names = Object.keys(list[0]!) as (keyof Cost)[]
+  const spreads = names.map((name) => [name, spread(list.map((cost) => cost[name]))])
+  const ratios = list.map((cost, i) => cost.gateway / costs[0]![i]!.gateway)
+  report('milliseconds of processor time a request', {
+    checkout: checkouts[at],
+    ...Object.fromEntries(spreads),
+    gateway_times_ours: spread(ratios),
+    load1: load1(),
+  })
+}
+await scope.end()
+process.exit() // warm media processes are of no use any more
+
+async function start(checkout: string): Promise<Winnow> {
+  const winnow = await startWinnow(scope, { engines: 0 })
+  await winnow.gateway.end('SIGTERM')
+  await winnow.startGateway({}, join(checkout, 'gateway/main.ts'))
+  await winnow.startEngine({}, join(checkout, 'bench/pipeline/engine.ts'))
+  return winnow
+}
+
+async function turn(winnow: Winnow): Promise<Cost> {
+  const before = now(winnow)
+  for (let i = 0; i < REQUESTS; i += 1) {
+    const bytes = await openAsBlob(path)
+    const media = { name: 'noise.wav', contentType: 'audio/wav', bytes }
+    const { data } = await winnow.client.separate(media, 'beep')
+    for (const { url } of [data.target, data.residual]) {
+      await (await winnow.client.open(url)).arrayBuffer()
+    }
+  }
+  const after = now(winnow)
+  const perRequest = (name: keyof Cost) => (1_000 * (after[name] - before[name])) / REQUESTS
+  return Object.fromEntries(
+    Object.keys(before).map((name) => [name, perRequest(name as keyof Cost)]),
+  ) as Cost
+}
+
+function now({ engines, gateway, nats }: Winnow): Cost {
+  const { own: engine, children: media } = processorSeconds(engines[0]!.child.pid!)
+  return {
+    gateway: processorSeconds(gateway.child.pid!).own,
+    engine,
+    media,
+    broker: processorSeconds(nats.process.pid!).own,
+    wall: performance.now() / 1_000,
+  }
+}
+
+function spread(values: readonly number[]) {
+  const at = (share: number) => round(quantile(values, share))
+  return { median: at(0.5), least: at(0), most: at(1) }
+}
