@@ -46,6 +46,9 @@ export function SourcePicker() {
           'Drop a file here, several, or a folder, or'
         )}
       </p>
+      <p role="alert" class="problem">
+        {problem.value || (silent.value && 'This file is silent: there is nothing to separate.')}
+      </p>
       <div class="ways">
         <FileInput label="Choose files" accept="audio/*,video/*" />
         {hasFolders && <FileInput label="Choose a folder" webkitdirectory />}
@@ -53,9 +56,6 @@ export function SourcePicker() {
       </div>
       <Address />
       <Examples onProblem={(text) => (problem.value = text)} />
-      <p role="alert" class="problem">
-        {problem.value || (silent.value && 'This file is silent: there is nothing to separate.')}
-      </p>
     </fieldset>
   )
 }

@@ -40,8 +40,11 @@ function doubtOf(prompt: string, model: string): string {
   const { names = [] } = separators.value.find(({ name }) => name === model) ?? {}
   if (names.length === 0 || isNamed(prompt, names)) return ''
   const nearest = nearestNames(prompt, names).map((name) => `“${name}”`)
-  const hint = nearest.length > 0 ? ` The nearest are ${nearest.join(', ')}.` : ''
-  return `, but knows no sound by this name and goes by its meaning.${hint}`
+  const hint = nearest.length > 0 ? ` Names that are spelt like it: ${nearest.join(', ')}.` : ''
+  return (
+    ', but knows no sound by this name. It takes one with this meaning, or else everything but ' +
+    `speech.${hint}`
+  )
 }
 
 /** Names that the installed models know: stems first. */
