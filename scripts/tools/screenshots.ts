@@ -73,5 +73,6 @@ async function showOperators(page: Page): Promise<void> {
 }
 
 async function save(page: Page, name: string): Promise<void> {
+  await page.evaluate('scrollTo(0, 0)')
   await page.screenshot({ path: `${FOLDER}/${name}.jpg`, type: 'jpeg', quality: 85 })
 }
