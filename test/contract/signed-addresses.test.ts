@@ -37,7 +37,7 @@ test('7 each endpoint of media refuses addresses that were signed for another us
     { method: 'PUT', path: input, size: FILE_BYTES.length, takes: ['client', undefined] },
     { method: 'GET', path: `/media/inputs/${fileId}`, takes: ['engine', undefined] },
     { method: 'PUT', path: output, takes: ['engine', undefined] },
-    { method: 'POST', path: output, takes: ['engine', undefined] },
+    { method: 'POST', path: `/media/outputs/${waiting}`, takes: ['engine', undefined] },
     { method: 'GET', path: outputPath, takes: ['client', 'engine', undefined] },
   ] as const
   for (const { method, path, takes, ...size } of endpoints) {
@@ -56,7 +56,7 @@ test('7 each endpoint of media refuses addresses that were signed for another us
 })
 
 test('7 no address of one use does for another, whoever has it', async (t) => {
-  const gateway = await startGateway(t)
+  const gateway = await startGateway(t, { engineFolder: tmpdir() })
   const body = createFileBody({ file_size: FILE_BYTES.length })
   const created = (await gateway.call('POST', '/v1/files', { body })).json()
   const finished = await submitted(gateway)
@@ -68,6 +68,7 @@ test('7 no address of one use does for another, whoever has it', async (t) => {
     upload: ['PUT', created.upload_url],
     source: ['GET', job.source.url],
     output: ['PUT', job.upload_urls.target],
+    outputs: ['POST', job.hand_over_url!],
     download: ['GET', data.target.url],
   } as const
   for (const [use, [, given]] of Object.entries(addresses)) {
