@@ -43,8 +43,8 @@ export function predictMemory(
 ): Promise<MemoryPrediction> {
   return onShapes(async (memory) => {
     const model = await load()
-    takeThrough(model, { lanes: 1, seconds: 1 }, () => {}) // constants are made at the first use
     const weightsBytes = memory.inUse
+    takeThrough(model, { lanes: 1, seconds: 1 }, () => {}) // constants are made at the first use
     const seconds = chunkSeconds ?? model.description.chunkSecondsMax
     memory.takePeak()
     const [one, few, many] = [1, FEW, MANY].map((lanes) => {
