@@ -41,6 +41,11 @@ async function showsTheService(page: Page, failedId: string): Promise<void> {
   assert.match((await engine.innerText()).replaceAll('\t', ' '), /ready 0 of \d+ 0 s$/)
   await rowOf(page, 'Last failures', failedId).getByText('INVALID_MEDIA').waitFor()
   await page.getByText('0 waiting; 0 in progress; 0 webhooks due.').waitFor()
+  // this is the gateway's first count: it counts again half a minute later
+  const chart = (name: RegExp) => page.getByRole('img', { name }).waitFor()
+  await chart(/^Requests ended: at most 1 an hour, at /)
+  await chart(/^Failures: at most 1 an hour, at /)
+  await chart(/^Media separated: none$/)
 }
 
 interface NewAccount {
@@ -140,9 +145,6 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   await page.reload()
   await page.getByRole('button', { name: 'Operators' }).click()
   await region(page, 'Engines').waitFor() // the tab keeps the token, and it alone
-  await page.getByRole('img', { name: /^Requests ended: at most 2 an hour, at / }).waitFor()
-  await page.getByRole('img', { name: /^Failures: at most 1 an hour, at / }).waitFor()
-  await page.getByRole('img', { name: /^Media separated: at most 6\.0 s an hour, at / }).waitFor()
   await rowOf(page, 'Models', 'mini').getByText('everyday sounds').waitFor()
   await page
     .getByText(/^Media in the folder .+ held, 0 kB reserved for outputs, room for /)
