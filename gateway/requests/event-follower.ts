@@ -41,23 +41,26 @@ type FollowerDeps = MediaPresenter &
   >
 
 /** The effect of an event on its request: finished, changed, or none. */
-type Moved = { finished: RequestRow } | 'moved' | 'as it was'
+type Effect = { finished: RequestRow } | 'changed' | 'unchanged'
 
 /** A handler for `broker.followEvents`: the event may be acknowledged when it resolves. */
 export const createEventHandler =
   (deps: FollowerDeps) =>
   async (event: Event): Promise<void> => {
     const { request_id: requestId, attempt_id: attemptId, engine_id: engineId } = event
-    const moved = await inTransaction(deps.store, async (store) => {
-      const moved = await applyEvent(store, event, deps)
-      if (moved !== 'as it was') await appendLogs(store, requestId, event.logs)
-      return moved
+    const effect = await inTransaction(deps.store, async (store) => {
+      const effect = await applyEvent(store, event, deps)
+      if (effect !== 'unchanged') await appendLogs(store, requestId, event.logs)
+      return effect
     })
-    const status = typeof moved === 'string' ? moved : moved.finished.status
-    deps.log.info({ requestId, attemptId, engineId, event: event.type, moved: status }, 'event')
-    if (typeof moved !== 'string') announceFinished(deps, moved.finished)
-    if (moved === 'moved' && event.type === 'released') deps.wakePublisher()
-    if (moved === 'moved') deps.feed.rowChanged(requestId)
+    const status = typeof effect === 'string' ? effect : effect.finished.status
+    deps.log.info(
+      { requestId, attemptId, engineId, event: event.type, effect: status },
+      'applied an event',
+    )
+    if (typeof effect !== 'string') announceFinished(deps, effect.finished)
+    if (effect === 'changed' && event.type === 'released') deps.wakePublisher()
+    if (effect === 'changed') deps.feed.rowChanged(requestId)
     else await stopIfFinished(event, deps)
   }
 
@@ -65,26 +68,26 @@ async function applyEvent(
   store: Store,
   event: Event,
   { clock, config, mediaStore }: FollowerDeps,
-): Promise<Moved> {
+): Promise<Effect> {
   const { request_id: requestId, attempt_id: attemptId } = event
   const now = isoTime(clock.now())
   const ending = { now, presenter: { config, mediaStore } }
   switch (event.type) {
     case 'started': {
       const start = { requestId, attemptId, engineId: event.engine_id, startedAt: event.at, now }
-      return onTheWay(await startAttempt(store, start))
+      return changedIf(await startAttempt(store, start))
     }
     case 'released': {
       const released = await releaseRequest(store, event, {
         now: clock.now(),
         presenter: ending.presenter,
       })
-      return released === 'queued' ? 'moved' : toTheEnd(released)
+      return released === 'queued' ? 'changed' : finishedIf(released)
     }
     case 'measured':
-      return toTheEnd(await failUnlessItFits(store, event, ending))
+      return finishedIf(await failUnlessItFits(store, event, ending))
     case 'failed': // a stale attempt must not fail a request of another attempt
-      return toTheEnd(
+      return finishedIf(
         await finishRequest(
           store,
           { requestId, attemptId, ...failure(event.error, now) },
@@ -94,14 +97,14 @@ async function applyEvent(
     case 'completed': {
       // of any attempt: all of them give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
-      return toTheEnd(await completeAndCharge(store, event, { ...ending, outputsExpireAt }))
+      return finishedIf(await completeAndCharge(store, event, { ...ending, outputsExpireAt }))
     }
   }
 }
 
-const onTheWay = (moved: boolean): Moved => (moved ? 'moved' : 'as it was')
+const changedIf = (isChanged: boolean): Effect => (isChanged ? 'changed' : 'unchanged')
 
-const toTheEnd = (finished: RequestRow | null): Moved => (finished ? { finished } : 'as it was')
+const finishedIf = (finished: RequestRow | null): Effect => (finished ? { finished } : 'unchanged')
 
 /** The context in which a request is finished. */
 type Ending = { now: string; presenter: MediaPresenter }

@@ -1,7 +1,7 @@
 /** Whether the target sounds in a chunk, and the gain on it that this decides. */
 
-/** Share of a mixture's energy above which the sound is more probably there. */
-const MUCH = 0.2
+/** Share of a mixture's energy above which the odds rise: `MUCH` of the training's network. */
+const MAJOR_SHARE = 0.2
 
 const SOFTENED_UNTIL = 0.15
 const WHOLE_FROM = 0.25
@@ -16,9 +16,9 @@ const SOFTENED_GAIN = 10 ** (-26 / 20)
  * be soft.
  */
 export const matchOf = (probability: number, share: number): number => {
-  const there = probability * Math.max(1, share / MUCH)
-  // not there / (there + absent), which rounding lets fall by a bit where the share rises by one
-  return 1 / (1 + (1 - probability) / there)
+  const odds = probability * Math.max(1, share / MAJOR_SHARE)
+  // not odds / (odds + absence), which rounding lets fall by a bit where the share rises by one
+  return 1 / (1 + (1 - probability) / odds)
 }
 
 /**
