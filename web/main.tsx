@@ -4,7 +4,7 @@ import { render } from 'preact'
 import { App } from './parts/app.tsx'
 import { restoreCredential } from './state/credential.ts'
 import { openFromAddress } from './state/open-request.ts'
-import { secretInAddress } from './state/shared.ts'
+import { secretInAddress } from './state/shared-result.ts'
 import { restoreFiles } from './state/file-queue.ts'
 
 // Another code, or another request, in the address of a page that is open.

@@ -12,7 +12,7 @@ import { NewSeparation } from './new-separation.tsx'
 import { Operators } from './operators.tsx'
 import { Request } from './request.tsx'
 import { SeveralFiles } from './several-files.tsx'
-import { SharedPage } from './shared.tsx'
+import { SharedPage } from './shared-page.tsx'
 import { SignIn } from './sign-in.tsx'
 
 const isOperators = signal(takeOperatorCode())

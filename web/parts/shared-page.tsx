@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Peaks } from '../../clients/typescript/client.ts'
 import { currentClient } from '../state/credential.ts'
-import { readShared, type Shared } from '../state/shared.ts'
+import { readShared, type Shared } from '../state/shared-result.ts'
 import { Outputs } from './outputs.tsx'
 import { Time } from './time.tsx'
 
