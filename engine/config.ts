@@ -34,7 +34,12 @@ export type EngineConfig = ReturnType<typeof loadConfig>
 
 /** @throws SettingsError naming every wrong setting */
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
-  readSettings(env, ({ text, integer, integerOrOff, choice, parsed, optional, networks, url }) => ({
+  readSettings(env, (reader) => engineSettings(reader, env))
+
+/** Reads each setting once; docs/reference/settings.md lists what it asks of the reader. */
+export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
+  const { text, integer, integerOrOff, choice, parsed, optional, networks, url } = reader
+  return {
     brokerAddress: readBrokerAddress({ text, optional, integer }),
     engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
     models: modelsOf(parsed, env, resolve(text('MODELS_DIR', defaultModelsFolder(env)))),
@@ -75,4 +80,5 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
     /** Takes spans; without it there are none. */
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
-  }))
+  }
+}

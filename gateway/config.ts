@@ -11,11 +11,16 @@ const WEB = ['http:', 'https:']
 
 type Env = Readonly<Record<string, string | undefined>>
 
-export const loadConfig = (env: Env) =>
-  readSettings(env, (reader) => ({ ...databaseSettings(reader), ...otherSettings(reader) }))
+export const loadConfig = (env: Env) => readSettings(env, gatewaySettings)
 
 /** Settings of the database alone: the operator's tools need no others. */
 export const loadDatabaseConfig = (env: Env) => readSettings(env, databaseSettings)
+
+/** Reads each setting once; docs/reference/settings.md lists what it asks of the reader. */
+export const gatewaySettings = (reader: SettingReader) => ({
+  ...databaseSettings(reader),
+  ...otherSettings(reader),
+})
 
 const databaseSettings = ({ text, integer, parsed }: SettingReader) => ({
   dataFolder: text('DATA_DIR', './data'),

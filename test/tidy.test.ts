@@ -74,6 +74,7 @@ const AVOIDED =
 const WRITTEN_PAGES: Readonly<Record<string, string>> = {
   'docs/reference/licences.md': 'test/unit/scripts/tools/licences.test.ts',
   'docs/reference/cli.md': 'test/unit/scripts/tools/reference.test.ts',
+  'docs/reference/settings.md': 'test/unit/scripts/tools/reference.test.ts',
 }
 /** Pages that users read and people write. */
 const PAGES = ['docs', 'clients', 'models', 'bench', 'examples', '.']

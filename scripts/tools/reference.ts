@@ -1,6 +1,8 @@
-/** `winnow reference`: writes docs/reference/cli.md from the descriptions of the commands. */
+/** `winnow reference`: writes the pages of docs/reference that list what the code has. */
 
 import { writeFileSync } from 'node:fs'
 import { cliPage } from './reference/cli-page.ts'
+import { settingsPage } from './reference/settings-page.ts'
 
 writeFileSync('docs/reference/cli.md', cliPage())
+writeFileSync('docs/reference/settings.md', settingsPage())

@@ -5,10 +5,26 @@ import { actionsOf, optionNames } from '../../../../scripts/cli/command.ts'
 import { COMMANDS } from '../../../../scripts/cli/commands.ts'
 import { installHost } from '../../../../scripts/cli/install-host/command.ts'
 import { cliPage } from '../../../../scripts/tools/reference/cli-page.ts'
+import { settingsPage } from '../../../../scripts/tools/reference/settings-page.ts'
 
 test('docs/reference/cli.md has the help of every command', () => {
   const page = readFileSync('docs/reference/cli.md', 'utf8')
   assert.ok(page === cliPage(), 'docs/reference/cli.md is stale: run npm run winnow -- reference')
+})
+
+test('docs/reference/settings.md has every setting of the schemas', () => {
+  const page = readFileSync('docs/reference/settings.md', 'utf8')
+  assert.ok(
+    page === settingsPage(),
+    'docs/reference/settings.md is stale: run npm run winnow -- reference',
+  )
+  assert.match(page, /^\| `OUTPUT_DAYS` \| Life of a result \| 1 to 365 \| `7` \| gateway \|$/m)
+  assert.match(page, /^\| `MEDIA_SECONDS_MAX` .* \| `7200` \| gateway, engine \|$/m)
+})
+
+test('a setting without a description, and a description without a setting, are named', () => {
+  assert.throws(() => settingsPage('| `PORT` | | Port |\n'), /lacks DATA_DIR/)
+  assert.throws(() => settingsPage('| `PROT` | | Port |\n'), /describes PROT/)
 })
 
 test('the help of a command names all its actions and options, and no other option', () => {
