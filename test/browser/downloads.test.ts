@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Download, Page } from 'playwright-core'
 import { openMixture } from '../../engine/media/read/decode.ts'
+import { isVideo } from '../../engine/media/read/open-media.ts'
+import { PacketReader } from '../../engine/media/read/packet-reader.ts'
+import { assertClose } from '../harness/assert-close.ts'
 import { anyChromium, launchBrowser } from '../harness/browser.ts'
 import {
   assertAccessible,
@@ -19,7 +22,9 @@ import {
   saveMix,
   separate,
   signedIn,
+  SPEECH_OVER_PIANO,
 } from './playground.ts'
+import { examplePath, readWav16 } from '../harness/examples.ts'
 import { makeMedia } from '../harness/make-media.ts'
 import { concatenate, noise } from '../harness/signals.ts'
 import { startWinnow } from '../harness/start-winnow.ts'
@@ -78,6 +83,60 @@ function namesIn(path: string): string[] {
   const list =
     'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(*z.namelist())'
   return execFileSync('python3', ['-c', list, path], { encoding: 'utf8' }).trim().split(' ')
+}
+
+/** The page puts the mixed sound under the picture that the service has. */
+async function videoMixedBack(place: Place): Promise<void> {
+  const path = join(place.winnow.folder, 'concert.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: {
+      planes: await readWav16(examplePath(SPEECH_OVER_PIANO)),
+      sampleRate: 44_100,
+      encoder: 'aac',
+    },
+    video: { seconds: 6, encoder: 'libx264' },
+  })
+  const page = await signedIn(place)
+  await page.getByLabel('Choose files').setInputFiles(path)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+  const service = await saved(page, 'Download piano as MP4', 'link')
+  const [target, rest] = [
+    await heard(await saved(page, 'Download piano as WAV', 'link')),
+    await heard(await saved(page, 'Download Residual as WAV', 'link')),
+  ]
+  await page.getByLabel('Strength in percent').fill('50')
+  const download = await saved(page, 'Download piano as MP4', 'button')
+  assert.equal(download.suggestedFilename(), 'concert.piano.strength-50.mp4')
+  const { codec, planes } = await heard(download)
+  assert.equal(codec, 'aac')
+  const [ofTarget, ofRest] = shares(planes[0]!, target.planes[0]!, rest.planes[0]!)
+  assertClose([ofTarget, ofRest], [1, 0.5], { absolute: 0.03 })
+  assert.deepEqual(await pictures(download), await pictures(service))
+}
+
+/** The factors of two signals that come nearest to their sum: their places must fit too. */
+function shares(sum: Float32Array, one: Float32Array, other: Float32Array): [number, number] {
+  const product = (a: Float32Array, b: Float32Array) =>
+    a.reduce((total, x, i) => total + x * (b[i] ?? 0), 0)
+  const [aa, ab, bb] = [product(one, one), product(one, other), product(other, other)]
+  const [sa, sb] = [product(sum, one), product(sum, other)]
+  const determinant = aa * bb - ab * ab
+  return [(sa * bb - sb * ab) / determinant, (sb * aa - sa * ab) / determinant]
+}
+
+/** Bytes of each picture, and its time in milliseconds. */
+async function pictures(download: Download): Promise<(string | number)[][]> {
+  const reader = await PacketReader.open(await download.path(), isVideo)
+  const { num, den } = reader.stream.timeBase
+  const read: (string | number)[][] = []
+  while (await reader.next()) {
+    const { pts, data } = reader.packet
+    read.push([Math.round((1_000 * Number(pts) * num) / den), data!.toString('base64')])
+  }
+  await reader.close()
+  return read
 }
 
 async function otherFormats(place: Place): Promise<void> {
@@ -193,6 +252,7 @@ test('what was separated is saved', async (t) => {
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['a video is saved with its picture, and all as one ZIP', video],
+    ['a video has the strength that is set', videoMixedBack],
     ['the page makes FLAC and MP3 of WAV', otherFormats],
     ['the page makes WAV of FLAC, and says what fails', fromFlac],
     ['the rest is mixed back as far as one likes', strength],

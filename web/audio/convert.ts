@@ -1,16 +1,19 @@
 /**
- * Makes an output in another format, piece by piece: the media is never whole in memory. Loaded
- * when somebody asks for it, since the encoders are larger than the page.
+ * Makes outputs in other formats, piece by piece: a file is never whole in memory. Loaded when
+ * somebody asks for it, since the encoders are larger than the page.
  */
 
 import {
+  AudioBufferSource,
   BlobSource,
   Conversion,
   FLAC,
   FlacOutputFormat,
   Input,
   MP3,
+  MP4,
   Mp3OutputFormat,
+  Mp4OutputFormat,
   Output,
   StreamTarget,
   UrlSource,
@@ -20,6 +23,7 @@ import {
   type OutputFormat,
   type StreamTargetChunk,
 } from 'mediabunny'
+import { slicesOf } from './decode.ts'
 
 export type SoundFormat = 'wav' | 'flac' | 'mp3'
 
@@ -27,6 +31,10 @@ export type SoundFormat = 'wav' | 'flac' | 'mp3'
 const WAV_BYTES_MAX = 2 ** 32
 const WAV_BYTES_OF_SAMPLE = 3
 const MP3_BITS_PER_SECOND = 256_000
+/** For each channel, as in the files of the service. */
+const AAC_BITS_PER_SECOND = 128_000
+/** The encoder puts so many samples of silence before the sound. */
+const AAC_SAMPLES_BEFORE = 1_024
 
 export interface ConvertOptions {
   signal: AbortSignal
@@ -60,6 +68,63 @@ export async function convert(
     signal.addEventListener('abort', cancel, { once: true })
     await conversion.execute()
     return collected.blob(output.format.mimeType)
+  } finally {
+    input.dispose()
+  }
+}
+
+/**
+ * Puts another sound under the picture of an MP4, which is copied.
+ * @throws Error when this browser can't copy it, or the media is not there any more
+ */
+export async function withSound(
+  video: string,
+  sound: AudioBuffer,
+  { signal, onProgress }: ConvertOptions,
+): Promise<Blob> {
+  const { registerAacEncoder } = await import('@mediabunny/aac-encoder')
+  registerAacEncoder()
+  const input = new Input({ source: new UrlSource(video), formats: [MP4] })
+  const collected = new CollectedBlob()
+  const target = new StreamTarget(collected.writable, { chunked: true })
+  const output = new Output({ format: new Mp4OutputFormat({ fastStart: false }), target })
+  try {
+    const copying = await Conversion.init({
+      input,
+      output,
+      composable: true,
+      copy: { mode: 'forced' },
+      trim: { start: 0 },
+      audio: { discard: true },
+    })
+    const failed = copying.discardedTracks.find(({ track }) => track.isVideoTrack())
+    if (failed) {
+      throw new Error(
+        `This browser can't copy its picture (${failed.reason}). ` +
+          'At a strength of 100 % you get the file of the service.',
+      )
+    }
+    const samples = new AudioBufferSource(
+      { codec: 'aac', bitrate: AAC_BITS_PER_SECOND * sound.numberOfChannels },
+      { startTimestamp: -AAC_SAMPLES_BEFORE / sound.sampleRate },
+    )
+    output.addAudioTrack(samples)
+    output.setMetadataTags(await input.getMetadataTags())
+    await output.start()
+    const encode = async () => {
+      for (const { slice, end } of slicesOf(sound)) {
+        signal.throwIfAborted()
+        await samples.add(slice)
+        onProgress(end / sound.length)
+      }
+      samples.close()
+    }
+    await Promise.all([copying.execute(), encode()])
+    await output.finalize()
+    return collected.blob(output.format.mimeType)
+  } catch (error) {
+    await output.cancel()
+    throw error
   } finally {
     input.dispose()
   }

@@ -28,6 +28,20 @@ function bufferOf({ sampleRate, planes }: Samples): AudioBuffer {
 export const planesOf = (buffer: AudioBuffer): Float32Array<ArrayBuffer>[] =>
   Array.from({ length: buffer.numberOfChannels }, (_, channel) => buffer.getChannelData(channel))
 
+/** The buffer second by second, and the sample at which each ends. */
+export function* slicesOf(buffer: AudioBuffer): Generator<{ slice: AudioBuffer; end: number }> {
+  const { sampleRate, numberOfChannels, length } = buffer
+  const planes = planesOf(buffer)
+  for (let start = 0; start < length; start += sampleRate) {
+    const end = Math.min(length, start + sampleRate)
+    const slice = new AudioBuffer({ length: end - start, numberOfChannels, sampleRate })
+    for (const [channel, plane] of planes.entries()) {
+      slice.copyToChannel(plane.subarray(start, end), channel)
+    }
+    yield { slice, end }
+  }
+}
+
 /** The weighted sum of buffers of one rate; as long and as wide as the largest. */
 export function sum(parts: readonly { buffer: AudioBuffer; gain: number }[]): Promise<AudioBuffer> {
   const buffers = parts.map(({ buffer }) => buffer)

@@ -6,7 +6,7 @@ import { isDecodable, outputsOf, type NamedOutput, type Playable } from '../stat
 import type { OpenRequest } from '../state/open-request.ts'
 import { keptOf } from '../state/chosen-task.ts'
 import { strengthOf } from './strength.tsx'
-import { making, saveAs, saveProblem, saveZip } from '../state/save.ts'
+import { making, saveAs, saveProblem, saveVideo, saveZip } from '../state/save.ts'
 
 const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
 
@@ -27,7 +27,7 @@ export function Downloads({ request, result, mixer }: DownloadsProps) {
   return (
     <section class="downloads" aria-labelledby="downloads">
       <h2 id="downloads">Download</h2>
-      {mixer && <MixedBack mixer={mixer} hasVideo={files.some(({ format }) => format === 'mp4')} />}
+      {mixer && <MixedBack mixer={mixer} />}
       <ul>
         {outputs.map((output) => (
           <OutputFormats key={output.output.url} {...output} mixer={mixer} />
@@ -45,30 +45,51 @@ export function Downloads({ request, result, mixer }: DownloadsProps) {
 }
 
 /** Says to which files the strength applies. */
-function MixedBack({ mixer, hasVideo }: { mixer: Mixer; hasVideo: boolean }) {
+function MixedBack({ mixer }: { mixer: Mixer }) {
   if (mixer.mixedBack.value === 0) return null
-  const full = hasVideo ? 'An MP4 and the ZIP have' : 'The ZIP has'
   return (
     <p class="quiet note">
-      This page makes each file with a strength of {strengthOf(mixer)} %. {full} the outputs at full
-      strength.
+      This page makes each file with a strength of {strengthOf(mixer)} %. The ZIP has the outputs at
+      full strength.
     </p>
   )
 }
 
+interface MadeFile {
+  format: string
+  make(): Promise<void>
+}
+
+/** The files that the page makes of an output: formats that the service lacks, and mixes. */
+function madeOf({ output, files }: NamedOutput, mixed: Mixer | null): MadeFile[] {
+  const [{ name, url }] = files as [StoredFile]
+  if (!mixed) {
+    const stored = files.map(({ format }) => format)
+    return FORMATS.filter((format) => !stored.includes(format)).map((format) => ({
+      format,
+      make: () => saveAs(name, format, () => url),
+    }))
+  }
+  const named = (format: string) => withExtension(name, `strength-${strengthOf(mixed)}.${format}`)
+  const render = () => mixed.renderMixedBack(output)
+  const wav = async () => encodeWav(await render())
+  const videos = files.filter(({ format }) => format === 'mp4')
+  return [
+    ...FORMATS.map((format) => ({ format, make: () => saveAs(named(format), format, wav) })),
+    ...videos.map(({ format, url }) => ({
+      format,
+      make: () => saveVideo(named(format), url, render),
+    })),
+  ]
+}
+
 type OutputFormatsProps = NamedOutput & Pick<DownloadsProps, 'mixer'>
 
-/** The service's files are links; the page makes the rest, and whatever is mixed. */
-function OutputFormats({ label, output, files, mixer }: OutputFormatsProps) {
+/** The service's files are links; the page makes the rest. */
+function OutputFormats({ mixer, ...named }: OutputFormatsProps) {
+  const { label, files } = named
   const mixed = mixer && mixer.mixedBack.value > 0 ? mixer : null
-  const stored = files.filter(({ format }) => !mixed || format === 'mp4')
-  const storedFormats = new Set(stored.map(({ format }) => format))
-  const [{ name, url }] = files as [StoredFile]
-  const make = (format: SoundFormat) => {
-    if (!mixed) return saveAs(name, format, () => url)
-    const mixedName = withExtension(name, `strength-${strengthOf(mixed)}.${format}`)
-    return saveAs(mixedName, format, async () => encodeWav(await mixed.renderMixedBack(output)))
-  }
+  const stored = mixed ? [] : files
   return (
     <li>
       <span class="name">{label}</span>
@@ -84,13 +105,13 @@ function OutputFormats({ label, output, files, mixer }: OutputFormatsProps) {
           {format.toUpperCase()}
         </a>
       ))}
-      {FORMATS.filter((format) => !storedFormats.has(format)).map((format) => (
+      {madeOf(named, mixed).map(({ format, make }) => (
         <button
           key={format}
           disabled={making.value !== null}
           aria-label={`Download ${label} as ${format.toUpperCase()}`}
           title="This page makes it when you ask for it"
-          onClick={() => void make(format)}
+          onClick={() => void make()}
         >
           {format.toUpperCase()}
         </button>

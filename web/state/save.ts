@@ -2,12 +2,13 @@
 
 import { signal } from '@preact/signals'
 import { downloadZip } from 'client-zip'
-import type { SoundFormat } from '../audio/convert.ts'
+import type { ConvertOptions, SoundFormat } from '../audio/convert.ts'
 import { currentClient, messageOf } from './credential.ts'
 import { withExtension, type StoredFile } from './output-files.ts'
 
 /** The address of web/audio/convert.ts, set by the build. */
 declare const CONVERT: string
+type Converter = typeof import('../audio/convert.ts')
 
 /** A browser has read a saved file by then. */
 const SAVING_MS_MAX = 60_000
@@ -50,16 +51,29 @@ export const saveAs = (
   name: string,
   format: SoundFormat,
   open: () => string | Promise<Blob>,
-): Promise<void> => {
-  const madeName = withExtension(name, format)
-  return save(madeName, async (abort) => {
+): Promise<void> =>
+  saveMade(withExtension(name, format), async ({ convert }, options) => {
     const media = await open()
-    if (media instanceof Blob && format === 'wav') return media
-    const { convert } = (await import(CONVERT)) as typeof import('../audio/convert.ts')
-    const onProgress = (part: number) => (making.value = { name: madeName, part, abort })
-    return convert(media, format, { signal: abort.signal, onProgress })
+    return media instanceof Blob && format === 'wav' ? media : convert(media, format, options)
   })
-}
+
+/** Makes a video of one that the service has, with another sound. */
+export const saveVideo = (
+  name: string,
+  video: string,
+  render: () => Promise<AudioBuffer>,
+): Promise<void> =>
+  saveMade(name, async ({ withSound }, options) => withSound(video, await render(), options))
+
+const saveMade = (
+  name: string,
+  make: (converter: Converter, options: ConvertOptions) => Promise<Blob>,
+): Promise<void> =>
+  save(name, async (abort) => {
+    const onProgress = (part: number) => (making.value = { name, part, abort })
+    const converter = (await import(CONVERT)) as Converter
+    return make(converter, { signal: abort.signal, onProgress })
+  })
 
 interface FilePicker {
   showSaveFilePicker?(options: { suggestedName: string }): Promise<FileSystemFileHandle>
