@@ -2,6 +2,7 @@
 
 import { render } from 'preact'
 import { App } from './parts/app.tsx'
+import { loadDrawing } from './parts/drawing.ts'
 import { restoreCredential } from './state/credential.ts'
 import { openFromAddress } from './state/open-request.ts'
 import { secretInAddress } from './state/shared-result.ts'
@@ -14,5 +15,5 @@ render(<App secret={secret} />, document.querySelector('#page')!)
 if (secret === null) {
   restoreFiles()
   await restoreCredential()
-  await openFromAddress()
 }
+await Promise.all([loadDrawing(), ...(secret === null ? [openFromAddress()] : [])])

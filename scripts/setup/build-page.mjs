@@ -1,6 +1,6 @@
-// Makes the playground in .runtime/web: a script, the encoders that it loads on demand, a style
-// sheet and the examples, each under a name with its hash, with compressed copies of all but the
-// examples.
+// Makes the playground in .runtime/web: a script, one that draws, the encoders that it loads on
+// demand, a style sheet and the examples, each under a name with its hash, with compressed copies
+// of all but the examples.
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -43,23 +43,28 @@ const shared = {
 }
 // Built apart from the page, which would else wait for what both have in common.
 const encoders = await build({ ...shared, entryPoints: ['web/audio/convert.ts'], splitting: true })
+const drawing = await build({ ...shared, entryPoints: ['web/parts/wavesurfer.ts'] })
+const later = [encoders, drawing]
 const { outputFiles, metafile } = await build({
   ...shared,
   entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
   define: {
     EXAMPLES: JSON.stringify(examples),
     CONVERT: JSON.stringify(addressOf(encoders.outputFiles, 'convert')),
+    DRAWING: JSON.stringify(addressOf(drawing.outputFiles, 'wavesurfer')),
   },
   external: ['/playground/*'],
 })
-for (const { path, contents } of [...outputFiles, ...encoders.outputFiles]) {
+const built = [...outputFiles, ...later.flatMap(({ outputFiles }) => outputFiles)]
+for (const { path, contents } of built) {
   writeFileSync(path, contents)
   compress(path, contents)
 }
 let html = readFileSync(join(ROOT, 'web/index.html'), 'utf8')
   .replace('{{script}}', addressOf(outputFiles, 'page'))
   .replace('{{style}}', addressOf(outputFiles, 'style'))
-const inputs = [metafile, encoders.metafile].flatMap(({ inputs }) => Object.keys(inputs))
+const metafiles = [metafile, ...later.map(({ metafile }) => metafile)]
+const inputs = metafiles.flatMap(({ inputs }) => Object.keys(inputs))
 const licences = licenceTexts(packagesOf(inputs))
 const licencesName = `licences-${hashOf(licences).slice(0, 8)}.txt`
 writeFileSync(join(fresh, 'assets', licencesName), licences)

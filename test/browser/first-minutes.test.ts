@@ -5,7 +5,7 @@ import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
-import { anyChromium, launchBrowser } from '../harness/browser.ts'
+import { anyChromium, launchBrowser, openPage } from '../harness/browser.ts'
 import { assertAccessible, chooseExample, signedIn, type Place } from './playground.ts'
 import { noise } from '../harness/signals.ts'
 import { startWinnow } from '../harness/start-winnow.ts'
@@ -58,6 +58,23 @@ async function beforeItIsSent(place: Place): Promise<void> {
   assert.equal(await button.isEnabled(), true)
 }
 
+/** Painted while the script is on its way, which then takes the place over. */
+async function beforeTheScript({ t, winnow, browser }: Place): Promise<void> {
+  const page = await openPage(t, browser, `${winnow.url}/healthz`)
+  let arrive = () => {}
+  const arrives = new Promise<void>((resolve) => (arrive = resolve))
+  await page.route('**/assets/page-*.js', async (route) => {
+    await arrives
+    await route.continue()
+  })
+  await page.goto(winnow.url, { waitUntil: 'commit' })
+  await page.getByText('one sound out of many').waitFor()
+  assert.equal(await page.getByRole('heading', { name: 'Take one sound out' }).count(), 0)
+  arrive()
+  await page.getByRole('heading', { name: 'Take one sound out' }).waitFor()
+  assert.equal(await page.getByText('one sound out of many').count(), 1)
+}
+
 /** A cancel of one's own is no failure. */
 async function ownCancel(place: Place): Promise<void> {
   const page = await signedIn(place)
@@ -76,6 +93,7 @@ test('the first minutes', async (t) => {
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['an example plays, and its drums alone by one press', oneClick],
+    ['its name is painted before the script runs', beforeTheScript],
     ['size, type and silence are seen before it is sent', beforeItIsSent],
     ['a cancel of one’s own is no failure', ownCancel],
   ]

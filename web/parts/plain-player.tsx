@@ -1,12 +1,12 @@
 import type { TargetedEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import WaveSurfer from 'wavesurfer.js'
 import type { Peaks, Waveform } from '../../clients/typescript/client.ts'
 import type { Output } from '../audio/mixer.ts'
 import { planesOf } from '../audio/peaks.ts'
 import type { Finding } from '../state/chip.ts'
 import { outputsOf, type Playable } from '../state/loaded-media.ts'
 import type { OpenRequest } from '../state/open-request.ts'
+import { drawing } from './drawing.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
 import { colorsOf } from './lane-colors.ts'
@@ -65,10 +65,11 @@ interface PlainOutputProps {
 function PlainOutput({ label, color, output, finding, waveform }: PlainOutputProps) {
   const audio = useRef<HTMLAudioElement>(null)
   const box = useRef<HTMLDivElement>(null)
+  const library = drawing.value
   useEffect(() => {
-    if (!waveform) return undefined
+    if (!library || !waveform) return undefined
     const { length, samples_per_pixel: samples, sample_rate: rate } = waveform
-    const surfer = WaveSurfer.create({
+    const surfer = library.WaveSurfer.create({
       container: box.current!,
       media: audio.current!,
       peaks: planesOf(waveform),
@@ -81,7 +82,7 @@ function PlainOutput({ label, color, output, finding, waveform }: PlainOutputPro
       dragToSeek: true,
     })
     return () => surfer.destroy()
-  }, [waveform, color])
+  }, [library, waveform, color])
   return (
     <figure>
       <figcaption>

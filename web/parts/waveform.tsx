@@ -2,13 +2,13 @@
 
 import { effect, signal, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import WaveSurfer from 'wavesurfer.js'
-import RegionsPlugin from 'wavesurfer.js/plugins/regions'
-import SpectrogramPlugin from 'wavesurfer.js/plugins/spectrogram'
+import type WaveSurfer from 'wavesurfer.js'
+import type RegionsPlugin from 'wavesurfer.js/plugins/regions'
 import { planesOf } from '../audio/decode.ts'
 import type { Section } from '../audio/mixer.ts'
 import { magnitudesOf } from '../audio/peaks.ts'
 import type { Span } from '../state/draft.ts'
+import { drawing, type Drawing } from './drawing.ts'
 
 /** State that all waveforms of a player share. */
 export interface View {
@@ -42,21 +42,23 @@ export function Waveform(props: WaveformProps) {
   const drawn = useRef<Drawn>(null)
   const latest = useRef(props)
   latest.current = props
+  const library = drawing.value
   useEffect(() => {
-    const current = draw(box.current!, latest)
+    if (!library) return undefined
+    const current = draw(library, box.current!, latest)
     drawn.current = current
     return () => {
       drawn.current = null
       current.destroy()
     }
-  }, [buffer, isSpectrogram, color])
+  }, [library, buffer, isSpectrogram, color])
   useEffect(() => {
     const shown = (spans ?? []).map((span) => ({
       ...span,
       color: SPAN_COLORS[span.include ? 'include' : 'exclude'],
     }))
     drawn.current?.show(shown)
-  }, [spans, buffer, isSpectrogram])
+  }, [library, spans, buffer, isSpectrogram])
   return <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
 }
 
@@ -73,7 +75,11 @@ const DRAWN_COLOR = 'rgb(214 51 108 / 18%)'
 const DRAG_SECONDS_MIN = 0.05
 const PLAIN = { height: 72, color: '#4f7cff' }
 
-function draw(box: HTMLDivElement, latest: { current: WaveformProps }): Drawn {
+function draw(
+  { WaveSurfer, RegionsPlugin, SpectrogramPlugin }: Drawing,
+  box: HTMLDivElement,
+  latest: { current: WaveformProps },
+): Drawn {
   const { buffer, view, color, isSpectrogram, height = PLAIN.height } = latest.current
   const surfer = WaveSurfer.create({
     container: box,
