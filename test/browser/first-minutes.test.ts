@@ -7,6 +7,7 @@ import test from 'node:test'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
 import { anyChromium, launchBrowser, openPage } from '../harness/browser.ts'
 import { assertAccessible, chooseExample, signedIn, type Place } from './playground.ts'
+import { makeMedia } from '../harness/make-media.ts'
 import { noise } from '../harness/signals.ts'
 import { startWinnow } from '../harness/start-winnow.ts'
 import { wavBytes } from '../harness/wav.ts'
@@ -58,6 +59,25 @@ async function beforeItIsSent(place: Place): Promise<void> {
   assert.equal(await button.isEnabled(), true)
 }
 
+/** Decoded, two hours would take gigabytes. */
+async function longFile(place: Place): Promise<void> {
+  const path = join(place.winnow.folder, 'long.flac')
+  const planes = [new Float32Array(31 * 60 * 8_000)]
+  await makeMedia(path, 'flac', { audio: { planes, sampleRate: 8_000, encoder: 'flac' } })
+  const page = await signedIn(place)
+  await page.evaluate(() => {
+    const { prototype } = OfflineAudioContext
+    prototype.decodeAudioData = () => {
+      document.title = 'decoded'
+      return Promise.reject(new Error('decoded'))
+    }
+  })
+  await page.getByLabel('Choose files').setInputFiles(path)
+  await page.getByText('Where does it sound?').click()
+  await page.getByText('This file is too long to be drawn: add times.').waitFor()
+  assert.equal(await page.title(), 'Winnow')
+}
+
 /** Painted while the script is on its way, which then takes the place over. */
 async function beforeTheScript({ t, winnow, browser }: Place): Promise<void> {
   const page = await openPage(t, browser, `${winnow.url}/healthz`)
@@ -95,6 +115,7 @@ test('the first minutes', async (t) => {
     ['an example plays, and its drums alone by one press', oneClick],
     ['its name is painted before the script runs', beforeTheScript],
     ['size, type and silence are seen before it is sent', beforeItIsSent],
+    ['a long file is not decoded when it is chosen', longFile],
     ['a cancel of one’s own is no failure', ownCancel],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))

@@ -17,6 +17,39 @@ export async function decode(bytes: ArrayBuffer, sampleRate: number): Promise<Au
   return new OfflineAudioContext(1, 1, sampleRate).decodeAudioData(bytes)
 }
 
+/** A browser's own recordings state no length, but have more bytes than this for a second. */
+const RECORDED_BYTES_OF_SECOND = 8_000
+
+/**
+ * Decodes a file that is short enough. Null: it is longer, and was not decoded.
+ * @throws Error when this browser can't read it
+ */
+export async function decodeShort(
+  bytes: Blob,
+  sampleRate: number,
+  secondsMax: number,
+): Promise<AudioBuffer | null> {
+  const stated = await statedSeconds(bytes)
+  const seconds = Number.isFinite(stated) ? stated : bytes.size / RECORDED_BYTES_OF_SECOND
+  return seconds > secondsMax ? null : decode(await bytes.arrayBuffer(), sampleRate)
+}
+
+/** The length by the head of the file. @throws Error when this browser can't read it */
+async function statedSeconds(bytes: Blob): Promise<number> {
+  const audio = new Audio()
+  audio.src = URL.createObjectURL(bytes)
+  try {
+    await new Promise((resolve, reject) => {
+      audio.onloadedmetadata = resolve
+      audio.onerror = () => reject(new Error("This browser can't read it."))
+    })
+    return audio.duration
+  } finally {
+    URL.revokeObjectURL(audio.src)
+    audio.removeAttribute('src')
+  }
+}
+
 function bufferOf({ sampleRate, planes }: Samples): AudioBuffer {
   const [{ length }, numberOfChannels] = [planes[0]!, planes.length]
   const buffer = new AudioBuffer({ length, numberOfChannels, sampleRate })

@@ -1,13 +1,15 @@
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { decode } from '../audio/decode.ts'
+import { decodeShort } from '../audio/decode.ts'
 import { spans, type Span } from '../state/draft.ts'
 import { focusIfLost } from './focus.ts'
 import { createView, Waveform } from './waveform.tsx'
 
-/** Larger files are not decoded before they are sent. */
-const BYTES_MAX = 200_000_000
-const DRAWING_RATE = 44_100
+/** Larger or longer files are not drawn: decoded, they would fill the memory. */
+const DRAWN_BYTES_MAX = 200_000_000
+const DRAWN_SECONDS_MAX = 1_800
+/** Hertz: finer than a pixel. */
+const DRAWING_RATE = 8_000
 
 const includes = signal(true)
 
@@ -19,23 +21,23 @@ const add = (section: { start: number; end: number }) => {
 
 /** Marks where the sound is, and where it is not: drawn on the waveform, or typed. */
 export function Spans({ bytes }: { bytes: Blob }) {
-  const [buffer, setBuffer] = useState<AudioBuffer | null>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [drawn, setDrawn] = useState<AudioBuffer | 'too long' | null>(null)
   const view = useMemo(createView, [bytes])
   useEffect(() => {
-    setBuffer(null)
-    if (bytes.size > BYTES_MAX) return
+    setDrawn(null)
+    if (!isOpen) return undefined
     let isCurrent = true
-    const decoded = bytes.arrayBuffer().then((content) => decode(content, DRAWING_RATE))
-    decoded.then(
-      (done) => isCurrent && setBuffer(done),
+    decodeDrawn(bytes).then(
+      (done) => isCurrent && setDrawn(done ?? 'too long'),
       () => undefined, // this browser can't read it; the service may
     )
     return () => void (isCurrent = false)
-  }, [bytes])
+  }, [bytes, isOpen])
   const { list, adder, addTimes } = useListFocus()
   const count = spans.value.length
   return (
-    <details class="spans">
+    <details class="spans" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Where does it sound? {count > 0 && `(${count})`}</summary>
       <p class="quiet">
         Optional. Draw on the waveform with the mouse, or add times: the model goes by them.
@@ -55,9 +57,10 @@ export function Spans({ bytes }: { bytes: Blob }) {
           Add times
         </button>
       </div>
-      {buffer && (
+      {drawn === 'too long' && <p class="quiet">This file is too long to be drawn: add times.</p>}
+      {drawn instanceof AudioBuffer && (
         <Waveform
-          buffer={buffer}
+          buffer={drawn}
           label="the source"
           view={view}
           color="#7386a8"
@@ -72,6 +75,12 @@ export function Spans({ bytes }: { bytes: Blob }) {
       </ul>
     </details>
   )
+}
+
+/** Null: it is too long. */
+async function decodeDrawn(bytes: Blob): Promise<AudioBuffer | null> {
+  if (bytes.size > DRAWN_BYTES_MAX) return null
+  return decodeShort(bytes, DRAWING_RATE, DRAWN_SECONDS_MAX)
 }
 
 /** The focus goes to the times that are added, and back where a span was removed. */

@@ -1,12 +1,13 @@
 /** Looks whether a file that was chosen can be heard at all. */
 
 import { signal } from '@preact/signals'
-import { decode } from '../audio/decode.ts'
+import { decodeShort } from '../audio/decode.ts'
 import { peakOf, SILENCE_DB, toDb } from '../audio/levels.ts'
 import { source } from './draft.ts'
 
-/** Larger files are not decoded before they are sent. */
+/** Larger or longer files are not decoded before they are sent. */
 const LOOKED_AT_BYTES_MAX = 20_000_000
+const LOOKED_AT_SECONDS_MAX = 600
 /** Hertz: enough to see whether there is anything. */
 const RATE = 8_000
 
@@ -24,7 +25,8 @@ source.subscribe((chosen) => {
 
 async function isSilent(bytes: Blob): Promise<boolean> {
   try {
-    return toDb(peakOf(await decode(await bytes.arrayBuffer(), RATE))) < SILENCE_DB
+    const buffer = await decodeShort(bytes, RATE, LOOKED_AT_SECONDS_MAX)
+    return buffer !== null && toDb(peakOf(buffer)) < SILENCE_DB
   } catch {
     return false // a format that FFmpeg reads and this browser does not
   }
