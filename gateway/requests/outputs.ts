@@ -1,6 +1,5 @@
 /** Reads the outputs of a COMPLETED request from its row: their findings, parts and file names. */
 
-import { Value } from 'typebox/value'
 import {
   Finding,
   targetNames,
@@ -23,7 +22,8 @@ export function findingsOf(row: RequestRow): { prompt: string; finding: Finding 
   const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
   return promptsOfRow(row).map((prompt, i, { length }) => {
     const stored = outputs[targetNames(length)[i]!]!
-    return { prompt, finding: Value.Clean(Finding, stored) as Finding }
+    const found = Object.entries(stored).filter(([name]) => Object.hasOwn(Finding.properties, name))
+    return { prompt, finding: Object.fromEntries(found) as Finding }
   })
 }
 
