@@ -174,7 +174,11 @@ const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
   Submit: unary(deps, async (accountId, request: SubmitRequest, call): Promise<SubmitReply> => {
     const idempotencyKey = textOf(call.metadata, 'idempotency-key')
     const signal = hangUpOf(call)
-    const answer = await submit(deps, accountId, { ...submitted(request), idempotencyKey, signal })
+    const { answer } = await submit(deps, accountId, {
+      ...submitted(request),
+      idempotencyKey,
+      signal,
+    })
     return submitReply(JSON.parse(answer) as QueueSubmitResponse)
   }),
   Separate: withOneReply(deps, async (key, call: SeparateCall): Promise<SeparateReply> => {
@@ -304,10 +308,11 @@ async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boole
     intervalMs: intervalMsOf(interval),
     windowMs: Infinity,
   })
-  for await (const { row, status } of steps) {
+  for await (const { row, logs } of steps) {
     if (call.destroyed) return true
+    const status = await statusOf(deps, row, logs)
     const hasRoom = call.write(await separationWithResult(deps, row, status))
-    if (isTerminal(status.status)) return true
+    if (isTerminal(row.status)) return true
     if (!hasRoom) await once(call, 'drain', gone).catch(() => undefined)
   }
   return call.destroyed

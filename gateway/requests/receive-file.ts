@@ -7,7 +7,8 @@ import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { INPUT_PURPOSE } from '../api/file-schemas.ts'
 import type { Deps } from '../deps.ts'
-import { markFileUploaded } from '../store/files.ts'
+import type { Store } from '../store/database.ts'
+import { markFileUploaded, type UploadedFile } from '../store/files.ts'
 import { inputKey } from '../store/retention.ts'
 import { createFile } from './create-file.ts'
 import { removeFile } from '../files/removal.ts'
@@ -25,7 +26,8 @@ export interface IncomingFile {
 }
 
 export interface ReceivedFile {
-  fileId: string
+  /** As `keepReceived` notes it; until then it is pending. */
+  file: UploadedFile
   /** SHA-256 in hexadecimal digits. */
   hash: string
 }
@@ -33,7 +35,7 @@ export interface ReceivedFile {
 type ReceiveDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
 
 /**
- * Stores a file of the account as uploaded, or nothing on failure.
+ * Stores the bytes of a file of the account, or nothing on failure.
  * @throws ServiceError as the calls do that create a file and upload its bytes
  */
 export async function receiveFile(
@@ -64,8 +66,9 @@ export async function receiveFile(
         },
       }),
     )
-    await keep(deps, fileId, bytes)
-    return { fileId, hash: sum.digest('hex') }
+    if (bytes === 0) throw new ServiceError('INVALID_REQUEST', { message: 'The file is empty.' })
+    const times = uploadTimes(deps.clock.now(), deps.config)
+    return { file: { ...file, ...times, file_size: bytes }, hash: sum.digest('hex') }
   } catch (error) {
     await discardFile(deps, fileId)
     throw error
@@ -79,9 +82,15 @@ export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<vo
   })
 }
 
-async function keep({ store, clock, config }: ReceiveDeps, fileId: string, bytes: number) {
-  if (bytes === 0) throw new ServiceError('INVALID_REQUEST', { message: 'The file is empty.' })
-  const noted = { file_size: bytes, ...uploadTimes(clock.now(), config) }
+/**
+ * Notes a received file as uploaded, in the transaction that stores what is to be done with it.
+ * @throws ServiceError `FILE_EXPIRED`
+ */
+export async function keepReceived(
+  store: Store,
+  { file_id: fileId, file_size, uploaded_at, expires_at }: UploadedFile,
+): Promise<void> {
+  const noted = { file_size, uploaded_at, expires_at }
   if (!(await markFileUploaded(store, fileId, noted))) throw tooLate()
 }
 

@@ -9,7 +9,6 @@ import { isTerminal } from '../../shared/request-status.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { checkSubmission } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
-import { findRequest } from '../store/requests.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 import { discardFile, receiveFile } from './receive-file.ts'
 import { watchStatus } from './status-watch.ts'
@@ -67,17 +66,17 @@ export async function separate(deps: Deps, key: ApiKeyRow, call: OneCall): Promi
 async function take(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<string> {
   const { body, file } = call
   const { account_id: accountId } = key
-  if (!file) return submit(deps, accountId, call)
-  const { fileId, hash } = await takeFile(deps, key, { ...call, file })
+  if (!file) return (await submit(deps, accountId, call)).answer
+  const { file: received, hash } = await takeFile(deps, key, { ...call, file })
+  const { file_id: fileId } = received
   try {
-    const answer = await submit(deps, accountId, {
+    const { answer, isRepeated } = await submit(deps, accountId, {
       ...call,
       body: withFile(body, fileId),
       fingerprinted: withFile(body, hash),
+      received,
     })
-    // A call that was made before has a file of its own.
-    const row = await findRequest(deps.store, JSON.parse(answer).request_id)
-    if (row?.file_id !== fileId) await discardFile(deps, fileId)
+    if (isRepeated) await discardFile(deps, fileId) // the earlier call has a file of its own
     return answer
   } catch (error) {
     await discardFile(deps, fileId)
@@ -94,7 +93,7 @@ async function takeFile(
   checkSubmission(withFile(body, TO_COME), metadataText) // before the file is sent
   const received = await receiveFile(deps, key.account_id, { ...file, signal })
   await file.end().catch(async (error: unknown) => {
-    await discardFile(deps, received.fileId)
+    await discardFile(deps, received.file.file_id)
     throw error
   })
   return received

@@ -50,9 +50,16 @@ export async function checkSource(
     assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
     assertSpansBegin(options.spans, file.duration)
   }
-  const { file_id, file_name, duration } = file
-  return { ...NO_SOURCE, file_id, file_name, duration }
+  return sourceOf(file)
 }
+
+/** A file as a source. */
+export const sourceOf = ({ file_id, file_name, duration }: FileRow): CheckedSource => ({
+  ...NO_SOURCE,
+  file_id,
+  file_name,
+  duration,
+})
 
 const REQUEST_PARAM = 'input.request_id'
 

@@ -1,10 +1,10 @@
-/** The successive states of one request until it is finished, for status streams. */
+/** The successive states of one request until it is finished, for who waits for its end. */
 
+import type { LogLine } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
 import type { RequestWatch } from './request-feed.ts'
-import type { QueueStatusResponse } from '../api/schemas.ts'
-import { findOwn, statusOf } from './own-requests.ts'
+import { findOwn } from './own-requests.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 
@@ -24,8 +24,8 @@ export interface WatchOptions {
 
 export interface WatchStep {
   name: 'status' | 'timeout'
-  status: QueueStatusResponse
   row: RequestRow
+  logs: LogLine[] | undefined
 }
 
 /**
@@ -37,7 +37,7 @@ export interface WatchStep {
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(
-  deps: Deps,
+  deps: Pick<Deps, 'store' | 'keyChecks'>,
   watch: RequestWatch,
   options: WatchOptions,
 ): AsyncGenerator<WatchStep, void, void> {
@@ -47,16 +47,14 @@ export async function* watchStatus(
     let rows = await readRows(deps, options)
     let readAt = performance.now()
     for (;;) {
-      const { row, logs } = rows
-      const status = await statusOf(deps, row, logs)
-      yield { name: 'status', status, row }
-      if (isTerminal(status.status)) return
+      yield { name: 'status', ...rows }
+      if (isTerminal(rows.row.status)) return
       const leftMs = Math.max(0, endsAt - performance.now())
       const reason = await watch.wait(Math.min(intervalMs, leftMs))
       if (reason === 'closed') return
       await deps.keyChecks.assertStillValid(options.key)
       if (reason === 'time' && leftMs <= intervalMs) {
-        yield { name: 'timeout', status, row }
+        yield { name: 'timeout', ...rows }
         return
       }
       const isOld = performance.now() - readAt >= READ_EVERY_MS
@@ -69,7 +67,10 @@ export async function* watchStatus(
   }
 }
 
-async function readRows(deps: Deps, { key, requestId, logs }: WatchOptions) {
+async function readRows(
+  deps: Pick<Deps, 'store'>,
+  { key, requestId, logs }: WatchOptions,
+): Promise<Pick<WatchStep, 'row' | 'logs'>> {
   const row = await findOwn(deps, key.account_id, requestId)
   return { row, logs: logs ? await readLogs(deps.store, requestId) : undefined }
 }

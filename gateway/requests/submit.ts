@@ -13,10 +13,12 @@ import { assertSeparator } from './held-models.ts'
 import { presentSubmitted } from './presenter.ts'
 import { assertRoom } from './queue-limit.ts'
 import { encrypt, type Keys } from '../secrets.ts'
-import { assertKept, checkSource, type CheckedSource, type SourceDeps } from './source.ts'
+import { keepReceived } from './receive-file.ts'
+import { assertKept, checkSource, sourceOf, type CheckedSource, type SourceDeps } from './source.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { insertRequest } from '../store/requests.ts'
 import { inSharedTransaction } from '../store/driver/shared-transaction.ts'
+import type { UploadedFile } from '../store/files.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { newWebhookSecret } from '../webhooks/signature.ts'
 
@@ -31,6 +33,16 @@ export interface Submitted {
   idempotencyKey?: string | string[] | undefined
   /** Aborts when the client no longer waits for the answer; nothing is stored then. */
   signal?: AbortSignal | undefined
+  /** The file that the body names, where its bytes have come with it: noted with the request. */
+  received?: UploadedFile | undefined
+}
+
+/** An answer to a submit. */
+export interface Accepted {
+  /** The JSON of a QueueSubmitResponse, the same to the byte for a repeated key. */
+  answer: string
+  /** Whether an earlier submit with the same key got it: nothing was stored now. */
+  isRepeated: boolean
 }
 
 /** Why a submit whose client is gone ends: for the log. */
@@ -48,33 +60,32 @@ type SubmitDeps = SourceDeps &
 /**
  * Accepts a request: once this resolves, it ends COMPLETED or FAILED, even after a crash. A body
  * whose Idempotency-Key was answered before gets that answer, and nothing is stored.
- * @returns the JSON of a QueueSubmitResponse, the same to the byte for a repeated key
  * @throws ServiceError with the code of endpoint 5 that fits
  */
 export async function submit(
   deps: SubmitDeps,
   accountId: string,
-  { body, metadataText, fingerprinted = body, idempotencyKey, signal }: Submitted,
-): Promise<string> {
+  { body, metadataText, fingerprinted = body, idempotencyKey, signal, received }: Submitted,
+): Promise<Accepted> {
   const submission = checkSubmission(body, metadataText)
   const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
   const earlier = key && (await findAnswer(deps, key))
-  if (earlier !== undefined) return earlier
+  if (earlier !== undefined) return { answer: earlier, isRepeated: true }
   await assertSeparator(deps.engineRegistry, submission)
-  const row = await newRow(deps, accountId, submission, signal)
+  const row = await newRow(deps, accountId, submission, { signal, received })
   const answer = JSON.stringify(presentSubmitted(row, deps.config))
   try {
-    await insert(deps, row, key && { ...key, answer })
+    await insert(deps, row, { answered: key && { ...key, answer }, received })
   } catch (error) {
     const isTaken = error instanceof ServiceError && error.code === 'IDEMPOTENCY_CONFLICT'
     const concurrent = key && isTaken ? await findAnswer(deps, key) : undefined
     if (concurrent === undefined) throw error
-    return concurrent
+    return { answer: concurrent, isRepeated: true }
   }
   deps.metrics.submitted()
   deps.feed.rowChanged(row.request_id)
   deps.wakePublisher()
-  return answer
+  return { answer, isRepeated: false }
 }
 
 /** Checks the addresses that the client names, and makes the row of its request. */
@@ -82,11 +93,13 @@ async function newRow(
   deps: SubmitDeps,
   accountId: string,
   submission: Submission,
-  signal: AbortSignal | undefined,
+  { signal, received }: Pick<Submitted, 'signal' | 'received'>,
 ): Promise<RequestRow> {
   const { webhook } = submission
   if (webhook) await deps.checkWebhookUrl(webhook.url, { accountId, signal })
-  const source = await checkSource(submission, { accountId, signal }, deps)
+  const source = received
+    ? sourceOf(received)
+    : await checkSource(submission, { accountId, signal }, deps)
   const requestId = newId('req')
   const now = isoTime(deps.clock.now())
   return {
@@ -155,18 +168,22 @@ function webhookColumns(
 async function insert(
   deps: SubmitDeps,
   row: RequestRow,
-  answered: (IdempotencyKey & { answer: string }) | undefined,
+  {
+    answered,
+    received,
+  }: Pick<Submitted, 'received'> & { answered: (IdempotencyKey & { answer: string }) | undefined },
 ): Promise<void> {
   const { request_id, account_id: accountId, created_at } = row
   const trace_parent = currentTraceParent() // the transaction is run by whoever shares it
   try {
     await inSharedTransaction(deps.store, async (store) => {
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
+      if (received) await keepReceived(store, received)
       await reserveAtSubmit(store, row, created_at)
       await assertMediaRoom(store, accountId, deps.config)
       await insertRequest(store, row)
       await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
-      await assertKept(store, row)
+      if (!received) await assertKept(store, row)
       await assertRoom(store, accountId, deps.config)
     })
   } catch (cause) {

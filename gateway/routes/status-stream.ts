@@ -8,7 +8,7 @@ import { responses } from '../api/openapi.ts'
 import { flagOf, intervalMsOf } from '../api/pagination.ts'
 import type { RequestWatch } from '../requests/request-feed.ts'
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../api/schemas.ts'
-import { findOwn } from '../requests/own-requests.ts'
+import { findOwn, statusOf } from '../requests/own-requests.ts'
 import { watchStatus } from '../requests/status-watch.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 
@@ -118,14 +118,14 @@ async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestW
   }
   try {
     yield OPENING
-    for await (const { name, status } of watchStatus(deps, watch, options)) {
+    for await (const { name, row, logs } of watchStatus(deps, watch, options)) {
       yield eventOf(
         name,
         name === 'status'
-          ? status
+          ? await statusOf(deps, row, logs)
           : {
               request_id: requestId,
-              status: status.status,
+              status: row.status,
               message: 'The stream window has ended; connect again to go on.',
             },
       )

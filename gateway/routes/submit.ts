@@ -67,7 +67,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
     },
     async (request, reply) => {
       const { accountId, body, bodyText, headers } = request
-      const answer = await submit(deps, accountId, {
+      const { answer } = await submit(deps, accountId, {
         body,
         metadataText: fieldText(bodyText, 'metadata'),
         idempotencyKey: headers['idempotency-key'],

@@ -4,6 +4,9 @@ import { isId } from '../../shared/ids.ts'
 import { isPostgres, type Store } from './database.ts'
 import type { FileRow } from './schema/tables.ts'
 
+/** A file whose bytes are there. */
+export type UploadedFile = FileRow & { uploaded_at: string }
+
 export type FileStatus = 'pending' | 'uploaded' | 'expired'
 
 /** @param now epoch milliseconds */

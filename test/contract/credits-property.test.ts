@@ -132,8 +132,8 @@ async function perform(
       if (requestId !== undefined) return
       ids.set(step.request, '') // taken, also when others submit meanwhile
       const body = { input: { prompt: 'x', audio_url: 'https://a.example/x.wav' } }
-      const answer = await unlessRefused(submit(deps, accountId, { body }))
-      if (answer) ids.set(step.request, JSON.parse(answer).request_id)
+      const accepted = await unlessRefused(submit(deps, accountId, { body }))
+      if (accepted) ids.set(step.request, JSON.parse(accepted.answer).request_id)
       else ids.delete(step.request)
       return
     }

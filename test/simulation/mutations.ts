@@ -27,8 +27,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'acknowledge a submit before its commit',
     file: 'gateway/requests/submit.ts',
-    find: 'await insert(deps, row, key && { ...key, answer })',
-    replace: 'insert(deps, row, key && { ...key, answer }).catch(() => undefined)',
+    find: 'await insert(deps, row, { answered: key && { ...key, answer }, received })',
+    replace:
+      'insert(deps, row, { answered: key && { ...key, answer }, received }).catch(() => undefined)',
   },
   {
     name: 'settle twice',
