@@ -72,6 +72,8 @@ export const Job = Type.Object({
   shared_folder: Type.Optional(Type.String()),
   /** Comes with `shared_folder`: a signed address that takes the names of outputs there. */
   hand_over_url: Type.Optional(Type.String()),
+  /** The gateway reads measurements in `started`. Absent: it is of an earlier version. */
+  start_may_measure: Type.Optional(Type.Boolean()),
 })
 
 /** A part of one request that an engine may store. */
@@ -168,29 +170,34 @@ export const Finding = Type.Object({
   ),
 })
 
+const measuredFields = {
+  duration: Type.Number({ minimum: 0, description: 'seconds of media, by its packets' }),
+  /** Estimated bytes of the outputs. Engines of 0.2.0 send none. */
+  output_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+}
+
 const Target = Type.Object({ ...Output.properties, ...Finding.properties })
 
 /**
  * An engine's durable report. `released` returns the request, to be queued with a new job: `drain`
  * because the engine stops, `outage` because it does not reach the media store, `interruption`
  * because of another failure; `measured` comes at most once in a try, where the duration is known
- * before the media is separated.
+ * before the media is separated, and `started` has not said it.
  */
 export const Event = Type.Union([
-  Type.Object({ type: Type.Literal('started'), ...eventFields }),
+  Type.Object({
+    type: Type.Literal('started'),
+    ...eventFields,
+    duration: Type.Optional(measuredFields.duration),
+    output_bytes: measuredFields.output_bytes,
+  }),
   Type.Object({
     type: Type.Literal('released'),
     ...eventFields,
     /** Absent in events of earlier versions: an interruption. */
     cause: Type.Optional(Type.Enum(['drain', 'outage', 'interruption'])),
   }),
-  Type.Object({
-    type: Type.Literal('measured'),
-    ...eventFields,
-    duration: Type.Number({ minimum: 0, description: 'seconds of media, by its packets' }),
-    /** Estimated bytes of the outputs. Engines of 0.2.0 send none. */
-    output_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
-  }),
+  Type.Object({ type: Type.Literal('measured'), ...eventFields, ...measuredFields }),
   Type.Object({
     type: Type.Literal('completed'),
     ...eventFields,

@@ -35,6 +35,7 @@ import type { OutputsOptions, Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
+import { StartReport, type Measurements } from './start-report.ts'
 import { lfeChannelOf } from '../media/channel-layout.ts'
 import type { Mixture, MixtureLimits } from '../media/read/mixture.ts'
 import type { SoundProcesses, SoundReader } from '../media/process/sound-process.ts'
@@ -84,16 +85,17 @@ export async function separateJob(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const reporter = createReporter(job, attemptId, deps)
-  // While this is stored the source is fetched. No other event may come before it.
-  const started = publishUntilStored(reporter.event('started'), deps, signal)
-  started.catch(() => undefined) // awaited below: until then it is not unhandled
+  // No other event may come before it.
+  const start = new StartReport(reporter.event('started'), {
+    mayWait: job.start_may_measure === true,
+    publish: (event) => publishUntilStored(event, deps, signal),
+  })
   let folder: string | null = null
   try {
     folder = await deps.media.makeFolder(deps.config.scratchFolder)
     const into = folder
     const sourcePath = await inSpan('fetch', {}, () => fetchMedia(job, into, signal, deps))
-    await started
-    const work = { folder, sourcePath, reporter, signal, attemptId }
+    const work = { folder, sourcePath, reporter, start, signal, attemptId }
     const completed = await deps.soundProcesses.use(signal, (reader) =>
       produceOutputs(job, { ...work, reader }, deps),
     )
@@ -102,7 +104,7 @@ export async function separateJob(
   } catch (error) {
     // A disk that is full without the job's files is no fault of the job.
     if (folder) await deps.media.removeFolder(folder)
-    const unreported = await reasonOf(started)
+    const unreported = await reasonOf(start.stored())
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
     }
@@ -147,6 +149,7 @@ interface JobContext {
   sourcePath: string
   reader: SoundReader
   reporter: JobReporter
+  start: StartReport
   signal: AbortSignal
   attemptId: string
 }
@@ -166,7 +169,7 @@ async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Pro
   const mixture = await reader.open(sourcePath, limits)
   try {
     const opened = { ...context, mixture, limits, seconds: seconds ?? 0 }
-    const reported = seconds === null ? undefined : reportMeasured(job, opened, deps)
+    const reported = seconds === null ? context.start.stored() : reportMeasured(job, opened, deps)
     const separated = separateSource(job, opened, deps)
     await allSettledOrThrow<unknown>([separated, reported])
     return await separated
@@ -276,14 +279,15 @@ function createStore(
  */
 async function measureMedia(
   { options }: Job,
-  { sourcePath, reader, reporter, signal }: JobContext,
+  context: JobContext,
   deps: JobDeps,
 ): Promise<number | null> {
+  const { sourcePath, reader } = context
   const secondsMax = deps.config.mediaSecondsMax
   const part = { secondsMax, track: options.audio_track }
   const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, part))
   if (seconds !== null && seconds > secondsMax) {
-    await publishUntilStored({ ...reporter.event('measured'), duration: seconds }, deps, signal)
+    await publishMeasured({ duration: seconds }, context, deps)
     assertNotTooLong(seconds, secondsMax)
   }
   return seconds
@@ -292,9 +296,10 @@ async function measureMedia(
 /** Saves work when the account can't pay for the media, or its outputs do not fit. */
 async function reportMeasured(
   { prompt, options }: Job,
-  { sourcePath, mixture, seconds, reporter, signal }: OpenedContext,
+  context: OpenedContext,
   deps: JobDeps,
 ): Promise<void> {
+  const { sourcePath, mixture, seconds } = context
   const { sampleRate, channels, hasVideo, cover } = mixture
   const bytes = predictOutputBytes({
     count: promptsOf(prompt, options).length + 1,
@@ -305,8 +310,17 @@ async function reportMeasured(
     videoBytes: hasVideo ? (await stat(sourcePath)).size : 0,
     coverBytes: cover?.bytes.length ?? 0,
   })
-  const event = { ...reporter.event('measured'), duration: seconds, output_bytes: bytes }
-  await publishUntilStored(event, deps, signal)
+  await publishMeasured({ duration: seconds, output_bytes: bytes }, context, deps)
+}
+
+async function publishMeasured(
+  measurements: Measurements,
+  { start, reporter, signal }: JobContext,
+  deps: JobDeps,
+): Promise<void> {
+  if (start.isWaiting) return start.stored(measurements)
+  await start.stored()
+  await publishUntilStored({ ...reporter.event('measured'), ...measurements }, deps, signal)
 }
 
 function report(

@@ -75,7 +75,14 @@ async function applyEvent(
   switch (event.type) {
     case 'started': {
       const start = { requestId, attemptId, engineId: event.engine_id, startedAt: event.at, now }
-      return changedIf(await startAttempt(store, start))
+      const row = await startAttempt(store, start)
+      if (!row) return 'unchanged'
+      const { duration, output_bytes } = event
+      const finished =
+        duration === undefined
+          ? null
+          : await failUnlessItFits(store, row, { duration, output_bytes }, ending)
+      return finished ? { finished } : 'changed'
     }
     case 'released': {
       const released = await releaseRequest(store, event, {
@@ -84,8 +91,12 @@ async function applyEvent(
       })
       return released === 'queued' ? 'changed' : finishedIf(released)
     }
-    case 'measured':
-      return finishedIf(await failUnlessItFits(store, event, ending))
+    case 'measured': {
+      // of any attempt: all of them have the same media
+      const row = await findRequestToChange(store, requestId)
+      if (!row || isTerminal(row.status)) return 'unchanged'
+      return finishedIf(await failUnlessItFits(store, row, event, ending))
+    }
     case 'failed': // a stale attempt must not fail a request of another attempt
       return finishedIf(
         await finishRequest(
@@ -102,8 +113,6 @@ async function applyEvent(
   }
 }
 
-const changedIf = (isChanged: boolean): Effect => (isChanged ? 'changed' : 'unchanged')
-
 const finishedIf = (finished: RequestRow | null): Effect => (finished ? { finished } : 'unchanged')
 
 /** The context in which a request is finished. */
@@ -111,14 +120,15 @@ type Ending = { now: string; presenter: MediaPresenter }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
-/** Accepts any attempt: all of them have the same media. */
+/** @param row locked by the transaction */
 async function failUnlessItFits(
   store: Store,
-  { request_id: requestId, duration, output_bytes: bytes = 0 }: EventOf<'measured'>,
+  row: RequestRow,
+  measured: Pick<EventOf<'measured'>, 'duration' | 'output_bytes'>,
   ending: Ending,
 ): Promise<RequestRow | null> {
-  const row = await findRequestToChange(store, requestId)
-  if (!row || isTerminal(row.status)) return null
+  const { request_id: requestId } = row
+  const { duration, output_bytes: bytes = 0 } = measured
   if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
   await setRequestDuration(store, requestId, duration)
   const shortfall = await reserveMeasured(store, row, duration, ending.now)
@@ -138,7 +148,8 @@ async function completeAndCharge(
   const row = await findRequestToChange(store, requestId)
   if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted meanwhile
   if (!row || isTerminal(row.status)) return null
-  if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
+  const isNoted = row.duration === duration
+  if (row.file_id !== null && !isNoted) await setFileDuration(store, row.file_id, duration)
   const missing = targetNames(promptsOfRow(row).length).find((name) => !event.outputs[name])
   if (missing !== undefined) {
     const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`

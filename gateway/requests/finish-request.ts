@@ -8,7 +8,7 @@ import type { MediaPresenter } from './presenter.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { insertDelivery } from '../store/deliveries.ts'
 import { withdrawFromOutbox } from '../store/outbox.ts'
-import { findRequest, moveRequest, type Move } from '../store/requests.ts'
+import { moveRequest, type Move } from '../store/requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { addUse } from '../store/usage.ts'
 import { newDelivery } from './webhook-event.ts'
@@ -28,10 +28,9 @@ export async function finishRequest(
   ending: Ending,
   presenter: MediaPresenter,
 ): Promise<RequestRow | null> {
-  if (!(await moveRequest(store, ending))) return null
-  await withdrawFromOutbox(store, ending.requestId)
-  const row = await findRequest(store, ending.requestId)
+  const row = await moveRequest(store, ending)
   if (!row) return null
+  await withdrawFromOutbox(store, ending.requestId)
   await addUse(store, {
     account_id: row.account_id,
     day: ending.now.slice(0, DAY_CHARACTERS),

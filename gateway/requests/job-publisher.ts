@@ -199,6 +199,7 @@ export async function jobOf(
     prompt: row.prompt,
     options: JSON.parse(row.options) as Job['options'],
     interruptions: row.interruptions,
+    start_may_measure: true,
     source:
       storedKey === null
         ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }

@@ -1,7 +1,8 @@
 /** Requests whose jobs are still to be handed to the broker; written with the request itself. */
 
+import type { SelectQueryBuilder } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
-import type { OutboxRow, RequestRow } from './schema/tables.ts'
+import type { OutboxRow, RequestRow, Tables } from './schema/tables.ts'
 
 type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
 
@@ -42,17 +43,25 @@ export async function takeWaiting(store: Store, options: TakeOptions): Promise<W
     .orderBy('created_at')
     .orderBy('message_id')
     .limit(limit)
-  const taken = isPostgres(store)
-    ? await store
-        .updateTable('outbox')
-        .set({ not_before: until })
-        .where('message_id', 'in', waiting.forUpdate().skipLocked())
-        .returning('message_id')
-        .execute()
-    : await waiting.execute() // there is no other gateway
+  if (!isPostgres(store)) return jobsWaiting(store, waiting) // there is no other gateway
+  const taken = await store
+    .updateTable('outbox')
+    .set({ not_before: until })
+    .where('message_id', 'in', waiting.forUpdate().skipLocked())
+    .returning('message_id')
+    .execute()
   if (taken.length === 0) return []
-  const messageIds = taken.map((row) => row.message_id)
-  return store
+  return jobsWaiting(
+    store,
+    taken.map((row) => row.message_id),
+  )
+}
+
+const jobsWaiting = (
+  store: Store,
+  messageIds: string[] | SelectQueryBuilder<Tables, 'outbox', Pick<OutboxRow, 'message_id'>>,
+): Promise<WaitingJob[]> =>
+  store
     .selectFrom('outbox')
     .innerJoin('requests', 'requests.request_id', 'outbox.request_id')
     .selectAll('requests')
@@ -61,7 +70,6 @@ export async function takeWaiting(store: Store, options: TakeOptions): Promise<W
     .orderBy('outbox.created_at')
     .orderBy('outbox.message_id')
     .execute()
-}
 
 /** Gives up what was taken: it rests no more. */
 export async function giveBackToOutbox(store: Store, messageIds: readonly string[]): Promise<void> {

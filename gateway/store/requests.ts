@@ -252,21 +252,22 @@ export interface Move {
 }
 
 /**
- * Moves a request to a status that may follow its own; false when it has already moved on. A
+ * Moves a request to a status that may follow its own; undefined when it has already moved on. A
  * terminal status releases its reservation: to be called in a transaction. Terminal moves go
  * through `finish-request.ts`, which writes what comes with them.
  */
-export async function moveRequest(store: Store, move: Move): Promise<boolean> {
-  const { numUpdatedRows } = await store
+export async function moveRequest(store: Store, move: Move): Promise<RequestRow | undefined> {
+  const row = await store
     .updateTable('requests')
     .set({ ...move.set, status: move.to, updated_at: move.now })
     .where('request_id', '=', move.requestId)
     .where('status', 'in', MAY_FOLLOW[move.to])
     .$if(move.attemptId !== undefined, (query) => query.where('attempt_id', '=', move.attemptId!))
+    .returningAll()
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) return false
+  if (!row) return undefined
   if (isTerminal(move.to)) await releaseReservation(store, move.requestId, move.now)
-  return true
+  return row
 }
 
 interface Start {
@@ -278,10 +279,10 @@ interface Start {
   now: string
 }
 
-/** Gives a request to a new attempt; false when it is finished or the attempt is known already. */
-export async function startAttempt(store: Store, start: Start): Promise<boolean> {
+/** Gives a request to a new attempt; undefined when it is finished or the attempt is known. */
+export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
   const mark = `${start.attemptId} `
-  const { numUpdatedRows } = await store
+  return store
     .updateTable('requests')
     .set({
       status: 'IN_PROGRESS',
@@ -295,8 +296,8 @@ export async function startAttempt(store: Store, start: Start): Promise<boolean>
     .where('request_id', '=', start.requestId)
     .where('status', 'in', MAY_FOLLOW.IN_PROGRESS)
     .where('attempt_ids', 'not like', `%${mark}%`)
+    .returningAll()
     .executeTakeFirst()
-  return numUpdatedRows === 1n
 }
 
 /**

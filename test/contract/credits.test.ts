@@ -97,6 +97,24 @@ test('4.7 of media that is not measured yet, no more waits than the balance can 
   await assertSound(gateway.store, accountId)
 })
 
+test('4.7 a start with what the media measures reserves its cost, or fails the request', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  const { accountId, own, balance } = await meteredAccount(gateway, 15)
+  const [first, second] = [await submitted(own), await submitted(own)]
+  await gateway.event('started', first, { duration: 12.4 })
+  assert.equal((await statusOf(own, first)).status, 'IN_PROGRESS')
+  assert.deepEqual(await balance(), [15, 14])
+  await gateway.event('started', first, { duration: 12.4 }) // delivered once more
+  await gateway.event('started', second, { duration: 3 })
+  assert.equal((await statusOf(own, second)).error.code, 'INSUFFICIENT_CREDITS')
+  assert.deepEqual(gateway.canceled, [second], 'its engine stops')
+  assert.deepEqual(await balance(), [15, 13])
+  await gateway.event('completed', first)
+  assert.deepEqual(await balance(), [2, 0])
+  await assertSound(gateway.store, accountId)
+})
+
 test('4.7 when all of the balance is reserved, a submit answers 402', async (t) => {
   const gateway = await startGateway(t)
   const { own, balance } = await meteredAccount(gateway, 13)

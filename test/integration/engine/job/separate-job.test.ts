@@ -49,6 +49,8 @@ interface Setting {
   scratchIsFull?: boolean
   mediaSecondsMax?: number
   options?: Partial<SeparationOptions>
+  /** Whether the gateway reads measurements in `started`. */
+  startMayMeasure?: boolean
   publish?: (event: Event) => Promise<void>
 }
 
@@ -62,6 +64,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     scratchIsFull = false,
     mediaSecondsMax = 60,
     options = {},
+    startMayMeasure = false,
     publish,
   } = setting
   const { url } = await serve(t, ...answers)
@@ -135,6 +138,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     options: { ...DEFAULT_OPTIONS, ...options },
     source: { kind: 'file', url, file_name: '' },
     upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
+    start_may_measure: startMayMeasure,
   }
   const outcome = await separateJob(job, 'attempt', deps, signal)
   return { outcome, ...seen, last: seen.events.at(-1) }
@@ -160,6 +164,52 @@ test('media of more samples than allowed is refused once it is measured', async 
     ['started', 'measured', 'MEDIA_TOO_LONG'],
   )
   assert.deepEqual(events.at(-1)?.logs, []) // decoding says first what it decodes
+})
+
+/** The types of events, and the media's seconds where an event says them. */
+const measuredIn = (events: readonly Event[]) =>
+  events.map((event) => [event.type, 'duration' in event ? event.duration : undefined])
+
+test('the start says what the media measures, where the gateway reads it there', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] }) // the start waits as long as it takes
+  const { events } = await serveJob(t, { startMayMeasure: true })
+  assert.deepEqual(measuredIn(events), [
+    ['started', 1],
+    ['completed', 1],
+  ])
+  assert.ok(events[0]?.type === 'started' && events[0].output_bytes! > 0)
+  const older = await serveJob(t, {})
+  const expected = [
+    ['started', undefined],
+    ['measured', 1],
+    ['completed', 1],
+  ]
+  assert.deepEqual(measuredIn(older.events), expected)
+})
+
+test('the start waits for no media that is slow to come', async (t) => {
+  let started!: () => void
+  const isStarted = new Promise<void>((resolve) => (started = resolve))
+  const publish = async ({ type }: Event) => {
+    if (type === 'started') started()
+  }
+  const giveLate: RequestListener = (_, response) => void isStarted.then(() => response.end(WAV))
+  const { events } = await serveJob(t, {
+    startMayMeasure: true,
+    answers: [giveLate, takeOutput],
+    publish,
+  })
+  const types = events.map(({ type }) => type)
+  assert.deepEqual(types, ['started', 'measured', 'completed'])
+})
+
+test('a job that fails before its media is measured has started before', async (t) => {
+  const gone: RequestListener = (_, response) => void response.writeHead(404).end()
+  const { events } = await serveJob(t, { startMayMeasure: true, answers: [gone] })
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['started', 'failed'],
+  )
 })
 
 test('a job takes the track that its options name, and its logs say so', async (t) => {
