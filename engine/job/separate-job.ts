@@ -25,7 +25,7 @@ import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import { describeGain, describeReading, describeMixture, describeStored } from './job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { JobProgress } from './job-progress.ts'
-import { LogLines } from './log-lines.ts'
+import { createReporter, type JobReporter } from './job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { HandOver } from '../media/write/hand-over.ts'
 import { UploadRefusedError } from '../media/write/upload.ts'
@@ -65,14 +65,6 @@ export interface JobDeps {
   /** Called when the job fails for good, once that is stored. */
   onFailed(code: FailureCode): void
 }
-
-/** The common fields of all events of one try. */
-interface JobReporter {
-  log(message: string): void
-  event<T extends Event['type']>(type: T): EventHead & { type: T }
-}
-
-type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'logs'>
 
 /**
  * Serves one job and reports its outcome; never throws. An outcome other than `interrupted` has
@@ -385,24 +377,4 @@ async function publishUntilStored(
       throw new TransientError('the broker did not store an event', { cause })
     })
   await withRetries(publish, LONG_RETRY_POLICY, signal)
-}
-
-function createReporter(job: Job, attemptId: string, { config, clock }: JobDeps): JobReporter {
-  const lines = new LogLines()
-  const now = () => new Date(clock.now()).toISOString()
-  return {
-    log: (message) => lines.add({ timestamp: now(), message }),
-    event: (type) => {
-      // A measurement that fails is not an outcome: the job continues.
-      const logs = type === 'measured' ? [] : lines.take()
-      return {
-        type,
-        request_id: job.request_id,
-        attempt_id: attemptId,
-        engine_id: config.engineId,
-        at: now(),
-        logs,
-      }
-    },
-  }
 }
