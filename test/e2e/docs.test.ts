@@ -1,6 +1,7 @@
 /**
- * Every block of code in the documents, run as it stands there, in a folder like a checkout beside
- * a running service. Only addresses are replaced: that of the service, and those of example.com.
+ * Every block of code in the documents, run as it stands there, in a folder like a checkout, with a
+ * running service. Only addresses are replaced: those of the service, and of example.com. Output
+ * that a page shows is compared with the real one.
  */
 
 import assert from 'node:assert/strict'
@@ -15,6 +16,7 @@ import { documentedBlocks, type CodeBlock } from '../support/code-blocks.ts'
 import { examplePath } from '../harness/examples.ts'
 import { freePorts } from '../harness/free-ports.ts'
 import { makeMedia } from '../harness/make-media.ts'
+import { pythonPackages } from '../support/python-packages.ts'
 import { serve } from '../harness/serve.ts'
 import { noise } from '../harness/signals.ts'
 import {
@@ -30,7 +32,7 @@ const RUN = ['sh', 'ts', 'python']
 /** Drawn on the site, what a program prints, and the rule that test/browser/bucket.test.ts sets. */
 const NO_CODE = ['mermaid', 'text', 'json']
 /** Blocks that cannot run in a test: it is to be lowered, not raised. */
-const NOT_RUN_MAX = 12
+const NOT_RUN_MAX = 10
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const MINUTE_MS = 60_000
 /** Marks a refused call. */
@@ -41,11 +43,13 @@ const runnable = blocks.filter(
   ({ language, notRun }) => RUN.includes(language) && notRun === undefined,
 )
 
-/** Files before and after a block; in sh, and for its TypeScript. */
+/** Files before and after a page's blocks, in sh; and lines before those of TypeScript. */
 interface Reader {
   has?: string
   gets?: string
   code?: string
+  /** Before each block that does not open a client itself. */
+  client?: string
 }
 
 const SIGNED = `
@@ -55,7 +59,7 @@ const signingSecret = 'whsec_' + Buffer.alloc(32, 7).toString('base64')
 const sent = { type: 'audio.separate.completed', request_id: 'req_1', data: { target: { url: 'https://x.example' } } }
 const rawBody = JSON.stringify(sent)
 const now = new Date()
-const headers = {
+const headers: Record<string, string> = {
   'webhook-id': 'msg_1',
   'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
   'webhook-signature': new given.Webhook(signingSecret).sign('msg_1', now, rawBody),
@@ -72,6 +76,15 @@ const app = {
     if (saved.length !== 2) throw new Error('nothing was saved')
   },
 }
+`
+const CLIENT = `
+import { createClient } from 'winnow-client/node'
+const client = createClient({ baseUrl: 'http://127.0.0.1:8080', apiKey: process.env.WINNOW_API_KEY })
+`
+const PYTHON_CLIENT = `
+import os
+from winnow_client import Client
+client = Client("http://127.0.0.1:8080", os.environ["WINNOW_API_KEY"])
 `
 const SONGS = 'mkdir songs; cp media/one.flac songs/'
 const EPISODE = 'cp media/episode.wav .'
@@ -104,6 +117,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       'test -s street.rest.without-siren.flac -a -s parts/street.speech.wav ' +
       '-a -s parts/street.rest.without-siren+speech.wav',
   },
+  'docs/reference/media.md': { has: 'cp media/scene.mp4 .', gets: 'test -s speech.mp4' },
   'docs/how-to/video.md': {
     has: 'cp media/scene.mp4 .',
     gets:
@@ -126,14 +140,22 @@ const READERS: Readonly<Record<string, Reader>> = {
       'test $(wc -l < seen.txt) = 2',
   },
   'clients/typescript/README.md': {
-    has: 'cp media/scene.mp4 walk.mp4',
+    has: 'cp media/scene.mp4 walk.mp4; cp media/episode.wav .',
     gets: 'test -s dog.wav -a -s rest.wav',
     code: SIGNED + APP,
+    client: CLIENT,
+  },
+  'clients/python/README.md': {
+    has: 'cp media/scene.mp4 walk.mp4; cp media/episode.wav .',
+    gets: 'test -s dog.wav -a -s rest.wav',
+    client: PYTHON_CLIENT,
   },
 }
 
 let winnow: Winnow
 let folder: string
+let compiled: Promise<void>
+let pythonPath: string
 /** Pairs of a text in the documents, and its value here. */
 const replaced: [string, string][] = []
 
@@ -144,9 +166,19 @@ before(async (t) => {
   })
   const street = await readFile(examplePath('siren-and-speech.wav'))
   const example = await serve(t as TestContext, (_request, reply) => void reply.end(street))
-  replaced.push(['http://127.0.0.1:8080', winnow.url], ['https://example.com', example.url])
+  const { grpc = '', metrics = '' } = winnow.gateway.ready
+  replaced.push(
+    ['http://127.0.0.1:8080', winnow.url],
+    ['127.0.0.1:8081', grpc],
+    ['http://127.0.0.1:9080', metrics],
+    ['https://example.com', example.url],
+    ['/models/sam-audio-small', join(ROOT, 'test/fixtures/sam-audio')],
+  )
   await writeFile(join(winnow.folder, 'api-key'), API_KEY)
+  pythonPath = `${join(ROOT, 'clients/python/src')}:${await pythonPackages('httpx==0.28.1')}`
   await Promise.all([makeReaderMedia(), makeNodeModules()])
+  compiled = compileBlocks()
+  compiled.catch(() => undefined) // the test of the types awaits it, and every page
 })
 after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
@@ -204,13 +236,23 @@ test('what cannot run is right in its syntax, and the test that it names exists'
   }
 })
 
-test('the types of every block of TypeScript are right', async () => {
+test('the types of every block of TypeScript are right', () => compiled)
+
+/** Compiles every block of TypeScript; what runs is the outcome, which starts faster than tsx does. */
+async function compileBlocks(): Promise<void> {
   const types = join(folder, 'types')
   await mkdir(types)
-  for (const [i, block] of runnable.entries()) {
-    if (block.language === 'ts') await writeFile(join(types, `block-${i}.mts`), sourceOf(block))
+  for (const block of runnable) {
+    if (block.language === 'ts') await writeFile(join(types, nameOf(block)), sourceOf(block))
   }
-  const options = { types: ['node'], typeRoots: ['../node_modules/@types'], noUnusedLocals: false }
+  const options = {
+    types: ['node'],
+    typeRoots: ['../node_modules/@types'],
+    noUnusedLocals: false,
+    noEmit: false,
+    allowImportingTsExtensions: false,
+    outDir: 'run',
+  }
   const config = {
     extends: join(ROOT, 'tsconfig.json'),
     compilerOptions: options,
@@ -223,23 +265,57 @@ test('the types of every block of TypeScript are right', async () => {
       error ? reject(new Error(output)) : resolve(),
     )
   })
-})
+}
+
+/** `docs/start.md`, line 9: `docs-start-md-9.mts`. */
+const nameOf = ({ page, line, language }: CodeBlock): string =>
+  `${page.replaceAll(/[/.]/g, '-')}-${line}.${language === 'ts' ? 'mts' : 'py'}`
 
 describe('the blocks of a page run one after the other', () => {
   for (const page of new Set(runnable.map(({ page }) => page))) {
     test(page, { timeout: 5 * MINUTE_MS }, async () => {
+      await compiled
       const output = await runPage(page)
       assert.doesNotMatch(output, REFUSED)
+      for (const { shown, printed, line } of outputsOf(page, output)) {
+        assert.match(printed, patternOf(shown), `${page}:${line} shows what is printed`)
+      }
     })
   }
 })
 
-const sourceOf = ({ page, code }: CodeBlock): string =>
-  (READERS[page]?.code ?? '') + replaceAddresses(code)
+function sourceOf({ page, language, code }: CodeBlock): string {
+  const { code: lines = '', client = '' } = READERS[page] ?? {}
+  const opened = /^(import|from) .*\b(createClient|Client)\b/m.test(code) ? '' : client
+  return replaceAddresses((language === 'ts' ? lines : '') + opened + code)
+}
 
 function replaceAddresses(code: string, more: [string, string][] = []): string {
   return [...replaced, ...more].reduce((text, [from, to]) => text.replaceAll(from, to), code)
 }
+
+const announcement = ({ page, line }: CodeBlock): string => `--- ${page}:${line}`
+
+/** Each output that a page shows, with what the block before it printed. */
+function outputsOf(page: string, output: string) {
+  const ofPage = blocks.filter((block) => block.page === page)
+  return ofPage.flatMap((block, i) => {
+    if (!block.isOutput) return []
+    const [, after = ''] = output.split(`${announcement(ofPage[i - 1]!)}\n`)
+    const printed = replaced.reduce((text, [to, from]) => text.replaceAll(from, to), after)
+    return [{ shown: block.code, printed: printed.split(/^--- /m)[0]!, line: block.line }]
+  })
+}
+
+/** `…` stands for anything within a line; the lines come one after the other. */
+const patternOf = (shown: string): RegExp =>
+  new RegExp(
+    shown
+      .trim()
+      .split('…')
+      .map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*'),
+  )
 
 /** @returns what the blocks print; @throws Error with it when one of them fails */
 async function runPage(page: string): Promise<string> {
@@ -252,11 +328,14 @@ async function runPage(page: string): Promise<string> {
   const steps = runnable
     .filter((block) => block.page === page)
     .map(async (block) => {
-      const announced = `echo '--- ${page}:${block.line}'`
+      const announced = `echo '${announcement(block)}'`
       if (block.language === 'sh') return `${announced}\n${replaceAddresses(block.code, hooks)}`
-      const name = `line-${block.line}.${block.language === 'ts' ? 'mts' : 'py'}`
-      await writeFile(join(cwd, name), sourceOf(block))
-      const command = block.language === 'ts' ? `node --import tsx ${name}` : `python3 ${name}`
+      const name = nameOf(block)
+      if (block.language === 'python') await writeFile(join(cwd, name), sourceOf(block))
+      const command =
+        block.language === 'ts'
+          ? `node types/run/${name.replace(/mts$/, 'mjs')}`
+          : `python3 ${name}`
       if (!block.code.includes('.listen(')) return `${announced}\n${command}`
       const isUp = `(: > /dev/tcp/127.0.0.1/${port}) 2> /dev/null`
       return `${announced}\n${command} > listener.log &\nuntil ${isUp}; do sleep 0.1; done`
@@ -277,6 +356,8 @@ async function runPage(page: string): Promise<string> {
     ADMIN_TOKEN,
     WEBHOOK_SECRET: 'a secret of sixteen letters or more',
     PORT: String(port),
+    PYTHONPATH: pythonPath,
+    PYTHONDONTWRITEBYTECODE: '1',
   }
   return new Promise((resolve, reject) => {
     const done = (error: Error | null, output: string, errors: string) =>
@@ -296,11 +377,13 @@ async function makeCheckout(page: string): Promise<string> {
     'gateway',
     'shared',
     'clients',
+    'proto',
     '.runtime',
   ]) {
     await symlink(join(ROOT, name), join(cwd, name))
   }
-  for (const name of ['node_modules', 'media']) await symlink(join(folder, name), join(cwd, name))
+  for (const name of ['node_modules', 'media', 'types'])
+    await symlink(join(folder, name), join(cwd, name))
   for (const name of ['drums-and-flute.wav', 'speech-over-piano.wav']) {
     await cp(examplePath(name), join(cwd, 'examples', name))
   }

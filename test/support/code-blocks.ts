@@ -16,23 +16,27 @@ export interface CodeBlock {
   code: string
   /** Why it cannot run in a test: the comment `not run: …` before it. */
   notRun: string | undefined
+  /** Whether it is what the block before it prints: the comment `prints` before it. */
+  isOutput: boolean
 }
 
-const FENCED = /(?:<!-- not run: (.+) -->\n)?^```(.*)\n([\s\S]*?)^```$/gm
+const FENCED = /(?:<!-- (?:not run: (.+)|(prints)) -->\n)?^```(.*)\n([\s\S]*?)^```$/gm
 
-/** Blocks of the README, of everything below docs/ and of the client's README. */
+/** Blocks of the README, of everything below docs/ and of the clients' READMEs. */
 export function documentedBlocks(): CodeBlock[] {
   const below = readdirSync(join(ROOT, 'docs'), { recursive: true })
     .map((name) => join('docs', String(name)))
     .filter((path) => path.endsWith('.md'))
-  return ['README.md', ...below.sort(), 'clients/typescript/README.md'].flatMap(blocksOf)
+  const clients = ['typescript', 'python'].map((name) => `clients/${name}/README.md`)
+  return ['README.md', ...below.sort(), ...clients].flatMap(blocksOf)
 }
 
 function blocksOf(page: string): CodeBlock[] {
   const text = readFileSync(join(ROOT, page), 'utf8')
   return [...text.matchAll(FENCED)].map((match) => {
-    const [whole, notRun, language = '', code = ''] = match
+    const [whole, notRun, prints, language = '', code = ''] = match
     const before = text.slice(0, match.index + whole.indexOf('```'))
-    return { page, line: before.split('\n').length + 1, language, code, notRun }
+    const line = before.split('\n').length + 1
+    return { page, line, language, code, notRun, isOutput: prints !== undefined }
   })
 }
