@@ -109,7 +109,7 @@ function compareTo(file: string): number {
   const now = { header, runs: journal.runs }
   const results = compareRuns(now, readJournal(file))
   for (const { candidate, ratio, isRegression } of results) {
-    report('is the service as fast as it was?', {
+    report('is the service as fast as before?', {
       candidate,
       times_as_fast: [ratio.estimate, ratio.low, ratio.high].map((x) => round(x)),
       is_regression: isRegression,

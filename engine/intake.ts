@@ -134,7 +134,7 @@ export class Intake {
       const lease = await this.#options.broker.leaseJob(PULL_MS, queue, model)
       if (lease) this.#take(lease, queue)
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the broker gave no job; trying again')
+      this.#options.log.warn({ err: error }, 'the broker delivered no job; retrying')
       await sleep(RETRY_MS)
     } finally {
       this.#pulls.splice(this.#pulls.indexOf(queue), 1)
@@ -210,7 +210,7 @@ export class Intake {
       return outcome
     } catch (error) {
       // The job's event is stored; a lease whose ack is lost is delivered again, and refused then.
-      log.warn({ err: error, request_id: lease.job.request_id }, 'a lease could not be ended')
+      log.warn({ err: error, request_id: lease.job.request_id }, 'a lease could not be released')
       return 'interrupted'
     } finally {
       clearInterval(heartbeat)

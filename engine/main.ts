@@ -105,7 +105,7 @@ onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
   manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)
   control.notServing()
-  log.info(await engine.drain(0), 'drained')
+  log.info(await engine.drain(0), 'drained its jobs')
   await stop()
 })
 await engine.start()
@@ -115,7 +115,7 @@ const addresses = {
   ...(metricsServer && { metrics: metricsServer.address }),
 }
 const { backend, device } = compute.ready
-log.info({ ...addresses, models: modelNames(), backend, device }, 'ready')
+log.info({ ...addresses, models: modelNames(), backend, device }, 'is ready')
 announceReady({ engineId: config.engineId, ...addresses })
 manager.ready(state())
 manager.keepAlive(() => compute.beat(), state)
@@ -144,7 +144,7 @@ function modelNames(): string[] {
 function state(): string {
   const { state: word, jobs } = engine.stats()
   const names = modelNames().join(', ')
-  return `${word}: ${names} on ${compute.ready.device}, ${jobs} of ${config.jobsMax} jobs in hand`
+  return `${word}: ${names} on ${compute.ready.device}, ${jobs} of ${config.jobsMax} jobs in flight`
 }
 
 /** Ends a process that cannot serve; its supervisor starts another. */
@@ -153,7 +153,7 @@ async function end(reason: string): Promise<void> {
   limitStop(0)
   control.notServing()
   try {
-    log.info(await engine.giveBack(), 'gave its jobs back')
+    log.info(await engine.giveBack(), 'released its jobs')
     await stop()
   } finally {
     process.exit(1)

@@ -141,7 +141,7 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
     const { statusCode: status, elapsedTime: ms } = reply
     const answered = { callId: request.id, method, path, status, ms: Math.round(ms) }
     const caller = request.apiKey && callerOf(request.apiKey)
-    log.info({ ...answered, ...caller, client: request.client }, 'answered')
+    log.info({ ...answered, ...caller, client: request.client }, 'answered a call')
     metrics.httpAnswered({ method, route, status, ms })
   })
   app.addHook('preClose', async () => feed.close()) // open status streams end cleanly

@@ -49,7 +49,7 @@ export class Loop {
       try {
         await turn()
       } catch (error) {
-        log.warn({ err: error, loop: name }, 'a turn failed; trying again')
+        log.warn({ err: error, loop: name }, 'a turn failed; retrying')
         // A failed turn is not repeated for new work: that would be a busy loop.
         this.#rest = new AbortController()
         this.#mayBeWoken = false

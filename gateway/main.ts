@@ -198,4 +198,4 @@ manager.keepAlive(
   async () => undefined, // only the event loop must turn
   () => `serving at ${addresses.address}, ${deps.engineRegistry.engines} engines`,
 )
-log.info(addresses, 'ready')
+log.info(addresses, 'is ready')

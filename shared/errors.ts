@@ -26,11 +26,11 @@ export const ERRORS = {
     message: 'content_type must be audio/*, video/*, application/ogg or application/octet-stream.',
   },
   MEDIA_QUOTA_EXCEEDED: { status: 429, message: 'The account holds as much media as it may.' },
-  RATE_LIMITED: { status: 429, message: 'Too many requests; try again later.' },
+  RATE_LIMITED: { status: 429, message: 'Too many requests; retry later.' },
   INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
   MEDIA_FETCH_FAILED: { status: 502, message: 'audio_url could not be fetched.' },
-  QUEUE_UNAVAILABLE: { status: 502, message: 'The request could not be queued; try again.' },
-  SERVICE_UNAVAILABLE: { status: 503, message: 'The database is away; try again in a moment.' },
+  QUEUE_UNAVAILABLE: { status: 502, message: 'The request could not be queued; retry it.' },
+  SERVICE_UNAVAILABLE: { status: 503, message: 'The database is away; retry in a moment.' },
   MODEL_FAILED: { status: 500, message: 'The model failed on this media.' },
   CHUNK_TOO_LARGE: {
     status: 500,
@@ -70,7 +70,7 @@ interface ServiceErrorOptions {
   param?: string
   /** Goes to the log, never to the client. */
   cause?: unknown
-  /** Seconds after which another try may succeed. */
+  /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
 }
 

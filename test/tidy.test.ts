@@ -382,6 +382,107 @@ test('a comment opens with what a thing is or does', () => {
   )
 })
 
+/** Words that texts of the code do without, besides those of documents. */
+const AVOIDED_IN_CODE =
+  /\b(tr(ies|ying) again|another try|this try|swept|looked (at|after)|as it was)\b/i
+/** In these rooms a text is read by a user, an operator or a developer. */
+const SPEAKING = /^(gateway|engine|shared|models|scripts|web|bench|clients)\//
+const LEVELS = /^(trace|debug|info|warn|error|fatal)$/
+/** Errors whose message a client or an operator reads as a sentence. */
+const SENTENCES = /^(ServiceError|StartError|SettingsError)$/
+
+interface SaidText {
+  line: number
+  text: string
+  as: 'text' | 'log line' | 'error'
+}
+
+/** Texts of a source: those of three words and more, log lines, and messages of errors. */
+function saidTexts({ path, text }: Source): SaidText[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const found: SaidText[] = []
+  const say = (node: ts.Node, said: string, as: SaidText['as']) => {
+    const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1
+    if (said) found.push({ line, text: said, as })
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || ts.isJsxText(node)) {
+      const said = ts.isJsxText(node) ? node.text : literalText(node)
+      if (said.trim().split(/\s+/).length > 2) say(node, said, 'text')
+    }
+    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
+      const { name, expression } = node.expression
+      const last = node.arguments.at(-1)
+      const isLog = LEVELS.test(name.text) && /log$/i.test(expression.getText())
+      if (isLog && last) say(last, literalText(last), 'log line')
+    }
+    if (ts.isNewExpression(node) && SENTENCES.test(node.expression.getText())) {
+      for (const message of messagesOf(node)) say(message, literalText(message), 'error')
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+/** The message of `new ServiceError(code, { message })`, and the first argument of others. */
+const messagesOf = ({ expression, arguments: given }: ts.NewExpression) =>
+  (given ?? []).flatMap((argument, i) => {
+    if (!ts.isObjectLiteralExpression(argument)) {
+      return i === 0 && expression.getText() !== 'ServiceError' ? [argument] : []
+    }
+    return argument.properties.flatMap((property) =>
+      ts.isPropertyAssignment(property) && property.name.getText() === 'message'
+        ? [property.initializer]
+        : [],
+    )
+  })
+
+/** The text of a literal; … stands for values. */
+function literalText(node: ts.Node): string {
+  if (ts.isStringLiteralLike(node)) return node.text
+  if (ts.isParenthesizedExpression(node)) return literalText(node.expression)
+  if (ts.isTemplateExpression(node)) {
+    return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('')
+  }
+  if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== ts.SyntaxKind.PlusToken) return ''
+  return literalText(node.left) + literalText(node.right)
+}
+
+/** @returns what is wrong with a text; null: nothing */
+function wrongIn({ text, as }: SaidText): string | null {
+  const term = (AVOIDED.exec(text) ?? AVOIDED_IN_CODE.exec(text))?.[0]
+  if (term !== undefined) return `"${term}": see AVOIDED`
+  if (as === 'log line' && !/^[a-z…].* .*[^.]$/s.test(text))
+    return 'a log line says what happened to what: lower case, two words or more, no full stop'
+  if (as === 'error' && !/^[\p{Lu}a-z_…].*[.…:]$/su.test(text))
+    return 'the message of an error is a sentence, or opens with a field'
+  return null
+}
+
+test('log lines, errors and other texts of the code say what happened, in the words of the field', () => {
+  const wrong: [text: string, as: SaidText['as']][] = [
+    ['swept', 'log line'],
+    ['ready', 'log line'],
+    ['The job failed.', 'log line'],
+    ['a turn failed; trying again', 'log line'],
+    ['start the process anew', 'text'],
+    ['the file has expired', 'error'],
+  ]
+  for (const [text, as] of wrong) assert.ok(wrongIn({ text, as, line: 1 }), text)
+  assert.equal(wrongIn({ text: 'a turn failed; retrying', as: 'log line', line: 1 }), null)
+  assert.equal(wrongIn({ text: 'The file has expired.', as: 'error', line: 1 }), null)
+  const found = sources
+    .filter(({ path }) => SPEAKING.test(path))
+    .flatMap((source) =>
+      saidTexts(source).flatMap((said) => {
+        const what = wrongIn(said)
+        return what === null ? [] : [`${source.path}:${said.line} ${what}: "${said.text.trim()}"`]
+      }),
+    )
+  assert.deepEqual(found, [])
+})
+
 test('relative links of documents lead somewhere', () => {
   const documents = [
     '',

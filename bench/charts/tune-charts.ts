@@ -73,7 +73,7 @@ function paretoChart({ finalists, winner }: TuneResult): string {
     speed: meanOf(saturated.map((one) => one.audio_seconds_per_second)),
     seconds: closed.latency_ms.mean / 1_000,
   }))
-  return chart('Throughput of many beside latency of one', {
+  return chart('Throughput of many by latency of one', {
     x: { label: 'mean seconds of a request alone →', grid: true, inset: 40 },
     y: { label: '↑ audio-seconds a second, saturated', grid: true, inset: 20 },
     marks: [

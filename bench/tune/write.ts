@@ -45,7 +45,7 @@ const COLUMNS = [
 /** Rates are in requests a second. */
 const FINAL_COLUMNS = [
   'settings',
-  'speed beside the defaults',
+  'speed compared with the defaults',
   'knee',
   'rate within the SLO',
   'alone, ms',
@@ -143,7 +143,7 @@ ${fit.framesForSpeed} frames on it is within 3 % of the greatest speed.</p>
 <h2>Finalists</h2>
 ${table(FINAL_COLUMNS, finals)}
 <h2>All that was tried</h2>
-${table(['settings', 'score', 'beside the best of its time', 'turns'], ranking)}
+${table(['settings', 'score', 'compared with the best of its time', 'turns'], ranking)}
 <h2>How it was measured</h2>
 ${table(['', ''], facts)}
 </html>

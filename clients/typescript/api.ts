@@ -284,7 +284,7 @@ export interface paths {
         put?: never;
         /**
          * Send the webhook of a finished request again, with the same id and body
-         * @description Extension. Its tries begin anew, whether it was delivered or given up; one that is being sent goes on, as the first.
+         * @description Extension. Its attempts start over, whether it was delivered or failed; one that is being sent goes on, as the first.
          *
          *     Scope of the key: `audio:separate`.
          */
@@ -1233,7 +1233,7 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            /** @description An extension: as given at submit; large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1245,7 +1245,7 @@ export interface components {
             separator?: string;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
-            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
+            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
             findings?: components["schemas"]["Finding"][];
             /** @description Of several the first. */
             prompt: string;
@@ -1422,7 +1422,7 @@ export interface components {
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            /** @description An extension: as given at submit; large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1473,7 +1473,7 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as it was given at submit; large numbers are rounded. */
+            /** @description An extension: as given at submit; large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1485,7 +1485,7 @@ export interface components {
             separator?: string;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
-            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
+            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
             findings?: components["schemas"]["Finding"][];
         };
         /**
@@ -1643,7 +1643,7 @@ export interface components {
                 /** @enum {unknown} */
                 billing_status?: "deducted" | "not_metered";
             };
-            /** @description As it was given at submit. */
+            /** @description As given at submit. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1695,7 +1695,7 @@ export interface components {
             understood_as?: string | null;
             /** @description An extension: the name of the network that made the target, in `separators`. */
             separator?: string;
-            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent where the model tells nothing. */
+            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
             findings?: components["schemas"]["Finding"][];
         };
         /** SeparationFailedEvent */
@@ -1716,7 +1716,7 @@ export interface components {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
-            /** @description As it was given at submit. */
+            /** @description As given at submit. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -2045,10 +2045,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2067,10 +2067,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2130,10 +2130,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2152,10 +2152,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2239,13 +2239,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again later.
+             * @description `RATE_LIMITED`: Too many requests; retry later.
              *
              *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
              */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2264,10 +2264,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2335,10 +2335,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2357,10 +2357,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2436,10 +2436,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2458,10 +2458,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2594,13 +2594,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again later.
+             * @description `RATE_LIMITED`: Too many requests; retry later.
              *
              *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
              */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2622,7 +2622,7 @@ export interface operations {
             /**
              * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched.
              *
-             *     `QUEUE_UNAVAILABLE`: The request could not be queued; try again.
+             *     `QUEUE_UNAVAILABLE`: The request could not be queued; retry it.
              */
             502: {
                 headers: {
@@ -2633,10 +2633,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2707,10 +2707,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2729,10 +2729,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2817,10 +2817,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2839,10 +2839,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2924,10 +2924,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2946,10 +2946,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3031,10 +3031,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3053,10 +3053,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3134,10 +3134,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3156,10 +3156,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3235,10 +3235,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3257,10 +3257,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3336,10 +3336,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3358,10 +3358,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3439,10 +3439,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3461,10 +3461,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3532,10 +3532,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3554,10 +3554,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3634,10 +3634,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3656,10 +3656,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3710,10 +3710,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3732,10 +3732,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3801,10 +3801,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3823,10 +3823,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3930,10 +3930,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3952,10 +3952,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4010,10 +4010,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4032,10 +4032,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4101,10 +4101,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4123,10 +4123,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4279,13 +4279,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again later.
+             * @description `RATE_LIMITED`: Too many requests; retry later.
              *
              *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
              */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4307,7 +4307,7 @@ export interface operations {
             /**
              * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched.
              *
-             *     `QUEUE_UNAVAILABLE`: The request could not be queued; try again.
+             *     `QUEUE_UNAVAILABLE`: The request could not be queued; retry it.
              */
             502: {
                 headers: {
@@ -4318,10 +4318,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4372,10 +4372,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; try again later. */
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
             429: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4394,10 +4394,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: The database is away; try again in a moment. */
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
             503: {
                 headers: {
-                    /** @description Seconds after which another try may succeed. */
+                    /** @description Seconds after which a retry may succeed. */
                     "Retry-After"?: number;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5159,9 +5159,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The same on every try of one webhook. */
+                /** @description The same on every attempt of one webhook. */
                 "webhook-id": string;
-                /** @description Of this try, in seconds since 1970. */
+                /** @description Time of this attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`. */
                 "webhook-signature": string;
@@ -5175,7 +5175,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Not wanted; it is not tried again. */
+            /** @description Not wanted; it is not retried. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -5189,7 +5189,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Tried again later, not sooner than a Retry-After header of up to a day says; the last try begins at most 92 hours after the first. */
+            /** @description Retried later, not sooner than a Retry-After header of up to a day says; the last attempt begins at most 92 hours after the first. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5202,9 +5202,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The same on every try of one webhook. */
+                /** @description The same on every attempt of one webhook. */
                 "webhook-id": string;
-                /** @description Of this try, in seconds since 1970. */
+                /** @description Time of this attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`. */
                 "webhook-signature": string;
@@ -5218,7 +5218,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Not wanted; it is not tried again. */
+            /** @description Not wanted; it is not retried. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -5232,7 +5232,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Tried again later, not sooner than a Retry-After header of up to a day says; the last try begins at most 92 hours after the first. */
+            /** @description Retried later, not sooner than a Retry-After header of up to a day says; the last attempt begins at most 92 hours after the first. */
             default: {
                 headers: {
                     [name: string]: unknown;

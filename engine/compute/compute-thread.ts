@@ -120,7 +120,7 @@ export class ComputeThread {
 
   #call<T extends Command>(command: T, transfer: ArrayBuffer[] = []): Promise<Replies[T['type']]> {
     const worker = this.#worker
-    if (!worker) return Promise.reject(new ComputeLostError('the compute thread is starting anew'))
+    if (!worker) return Promise.reject(new ComputeLostError('the compute thread is restarting'))
     const call = ++this.#calls
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#watchdog.begin()
@@ -165,12 +165,12 @@ export class ComputeThread {
     }
     this.#pending.clear()
     if (this.#stopped) return
-    this.#log.error('the compute thread ended: starting it anew')
+    this.#log.error('the compute thread ended: restarting it')
     try {
       await this.#start()
     } catch (error) {
       // Without compute the engine is useless: the process ends, and its supervisor restarts it.
-      this.#log.fatal({ err: error }, 'the compute thread could not be started anew')
+      this.#log.fatal({ err: error }, 'the compute thread could not be restarted')
       process.exit(1)
     }
   }

@@ -16,7 +16,7 @@ export function describeMixture(mixture: Mixture): string[] {
   const { codec, container, sampleRate, channels, sourceChannels, sourceSampleRate } = mixture
   const mixed = sourceChannels > channels ? `, mixed down from ${sourceChannels}` : ''
   const resampled = sourceSampleRate === sampleRate ? '' : ` (from ${sourceSampleRate} Hz)`
-  const picture = mixture.hasVideo ? ', beside a picture' : ''
+  const picture = mixture.hasVideo ? ', with a picture' : ''
   return [
     `Decoding ${codec} in ${container}${picture}: ${sampleRate} Hz${resampled}, ` +
       `${counted(channels, 'channel')}${mixed}.`,
@@ -184,7 +184,7 @@ function describePredictedSpans({ options, model, work }: Optioned): string[] {
   const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
   const found =
-    `Predicted ${counted(spans.length, 'span')} in which the sound is heard, and ` +
+    `Predicted ${counted(spans.length, 'span')} with the sound, and ` +
     `went by them: ${listed(list, spans.length)}.`
   if (without.length === 0) return [found]
   const where = without

@@ -207,7 +207,7 @@ export class Outputs {
 const describePicture = ({ codec, recodedBecause: because, isInterlaced }: PreparedVideo) =>
   because === null
     ? `The picture (${codec}) is copied into the videos as it is.`
-    : `The picture (${codec}) is coded anew as h264 for the videos: ${because}.` +
+    : `The picture (${codec}) is re-encoded as h264 for the videos: ${because}.` +
       (isInterlaced ? ' It stays interlaced.' : '')
 
 async function storeFile(

@@ -45,11 +45,11 @@ export class ScratchRoom {
         this.#end = resolve
       })
       const found = { folder, freeBytes: bytes, freeBytesMin }
-      log.warn(found, 'the disk of SCRATCH_DIR is full: no job is taken until there is room')
+      log.warn(found, 'the disk of SCRATCH_DIR is full: leasing no job until it has free space')
     } else if (!isFull && this.#current) {
       this.#current = null
       this.#end()
-      log.info({ folder, freeBytes: bytes }, 'the disk of SCRATCH_DIR has room again')
+      log.info({ folder, freeBytes: bytes }, 'the disk of SCRATCH_DIR has free space again')
     }
     return isFull
   }

@@ -334,7 +334,7 @@ async function reportFailure(
 ): Promise<Outcome> {
   try {
     if (error instanceof UploadRefusedError) {
-      deps.log.info('the request has already ended: dropping this try')
+      deps.log.info('the request has already ended: dropped this attempt')
       return 'completed'
     }
     if (error instanceof JobStopped && error.because === 'canceled') {
@@ -356,7 +356,7 @@ async function reportFailure(
     await deps.broker.publishEvent({ ...reporter.event('released'), cause })
     return 'released'
   } catch (cause) {
-    deps.log.error({ err: cause }, 'what became of the job could not be reported')
+    deps.log.error({ err: cause }, 'the end of the job could not be reported')
   }
   return 'interrupted'
 }

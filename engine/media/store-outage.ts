@@ -40,10 +40,10 @@ export class StoreOutage {
     const { origin } = new URL(url)
     this.#origin = origin
     if (this.#current) return
-    this.#log.warn({ store: origin }, 'the media store is away: no job is taken until it is there')
+    this.#log.warn({ store: origin }, 'the media store is away: leasing no job until it is back')
     this.#current = this.#untilThere(origin).then(() => {
       this.#current = null
-      this.#log.info({ store: origin }, 'the media store is there again')
+      this.#log.info({ store: origin }, 'the media store is back')
     })
   }
 

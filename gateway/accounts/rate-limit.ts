@@ -91,7 +91,7 @@ async function countTogether(store: Store, keyId: string, now: number): Promise<
 export function assertAllowed(allowance: Allowance | undefined, caller = 'This API key'): void {
   if (!allowance || allowance.left >= 0) return
   const { limit, resetSeconds: retryAfterSeconds } = allowance
-  const message = `${caller} may call ${limit} times in a minute; try again in ${
+  const message = `${caller} may call ${limit} times in a minute; retry in ${
     retryAfterSeconds
   } seconds.`
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds })

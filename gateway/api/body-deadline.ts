@@ -21,5 +21,5 @@ export function installBodyDeadline(app: FastifyInstance, secondsMax: number): v
 
 const tooSlow = (seconds: number) =>
   new ServiceError('INVALID_REQUEST', {
-    message: `The body was not whole after ${seconds} seconds; send it again.`,
+    message: `The body was incomplete after ${seconds} seconds; send it again.`,
   })

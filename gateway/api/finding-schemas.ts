@@ -36,6 +36,6 @@ export const Findings = Type.Optional(
   Type.Array(Finding, {
     description:
       'An extension: what the model found out about each prompt of a completed request, in their ' +
-      'order. Absent where the model tells nothing.',
+      'order. Absent if the model reports none.',
   }),
 )

@@ -27,7 +27,7 @@ export function checkAddress(
   const claims = mediaStore.check(method, key, query, clock.now())
   if (claims === 'forged') {
     throw new ServiceError('PERMISSION_DENIED', {
-      message: 'The signature of this address is missing or wrong; use it as it was given.',
+      message: 'The signature of this address is missing or wrong; use it unchanged.',
     })
   }
   if (claims === 'expired') {

@@ -113,7 +113,7 @@ const retryResponse = (codes: readonly ErrorCode[]) => ({
     'Retry-After': {
       type: 'integer',
       minimum: 0,
-      description: 'Seconds after which another try may succeed.',
+      description: 'Seconds after which a retry may succeed.',
     },
   },
 })

@@ -238,7 +238,7 @@ const Metadata = Type.Optional(
     {},
     {
       additionalProperties: true,
-      description: 'An extension: as it was given at submit; large numbers are rounded.',
+      description: 'An extension: as given at submit; large numbers are rounded.',
     },
   ),
 )

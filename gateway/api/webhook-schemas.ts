@@ -15,7 +15,7 @@ const DateTime = Type.String({ format: 'date-time' })
 
 const common = { request_id: Type.String(), model: Type.Literal(MODEL_ID), created_at: DateTime }
 const metadata = Type.Optional(
-  Type.Object({}, { additionalProperties: true, description: 'As it was given at submit.' }),
+  Type.Object({}, { additionalProperties: true, description: 'As given at submit.' }),
 )
 
 export const SeparationCompletedEvent = Type.Object(
@@ -75,8 +75,8 @@ const header = (name: string, description: string) => ({
 })
 
 const HEADERS = [
-  header('webhook-id', 'The same on every try of one webhook.'),
-  header('webhook-timestamp', 'Of this try, in seconds since 1970.'),
+  header('webhook-id', 'The same on every attempt of one webhook.'),
+  header('webhook-timestamp', 'Time of this attempt, in seconds since 1970.'),
   header(
     'webhook-signature',
     '`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.',
@@ -85,11 +85,11 @@ const HEADERS = [
 
 const RESPONSES = {
   '2XX': { description: 'Delivered.' },
-  '410': { description: 'Not wanted; it is not tried again.' },
+  '410': { description: 'Not wanted; it is not retried.' },
   default: {
     description:
-      'Tried again later, not sooner than a Retry-After header of up to a day says; ' +
-      'the last try begins at most 92 hours after the first.',
+      'Retried later, not sooner than a Retry-After header of up to a day says; ' +
+      'the last attempt begins at most 92 hours after the first.',
   },
 }
 

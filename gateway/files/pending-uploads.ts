@@ -48,10 +48,7 @@ export class PendingUploads {
     if (bucket.kind !== 's3') return
     for await (const key of bucket.pendingUploads()) {
       await this.#acceptOrDrop(bucket, key).catch((error: unknown) => {
-        log.error(
-          { err: error, key },
-          'an upload could not be accepted; the next sweep tries again',
-        )
+        log.error({ err: error, key }, 'an upload could not be accepted; the next turn retries it')
       })
     }
   }

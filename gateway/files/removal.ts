@@ -30,7 +30,7 @@ export async function removeMedia(
       await mediaStore.remove(key)
       removed.push(key)
     } catch (error) {
-      log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
+      log.error({ err: error, key }, 'media could not be deleted; a later turn retries')
       kept.push(key)
     }
   }
@@ -69,7 +69,7 @@ export function assertDeleted(undeleted: Undeleted | null, what: 'file' | 'reque
   throw new ServiceError('MEDIA_IN_USE', {
     message:
       `The request ${undeleted.neededBy} is under way and needs this ${what}'s media: cancel or ` +
-      'delete that request first, or try again once it has ended.',
+      'delete that request first, or retry once it has ended.',
   })
 }
 

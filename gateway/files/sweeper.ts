@@ -70,7 +70,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   const fileRecords = await untilNone(() => deleteOldFiles(store, page))
   const media = await untilNone(async () => removeMedia(deps, await mediaToRemove(store, PAGE_MAX)))
   if (files + outputs + requests + fileRecords + media === 0) return
-  log.info({ files, outputs, requests, fileRecords, media }, 'swept')
+  log.info({ files, outputs, requests, fileRecords, media }, 'deleted what has expired')
 }
 
 /** Deletes media that no row refers to, for example after the database was lost. */
@@ -81,7 +81,7 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
     if (orphan === undefined) continue
     log.warn({ key: orphan }, 'media that belongs to no file or request is deleted')
     await mediaStore.remove(orphan).catch((error: unknown) => {
-      log.error({ err: error, key }, 'media could not be deleted; a later turn tries again')
+      log.error({ err: error, key }, 'media could not be deleted; a later turn retries')
     })
   }
 }

@@ -31,7 +31,7 @@ export class UploadTurns {
   async alone<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#turns.has(key)) {
       throw new ServiceError('RATE_LIMITED', {
-        message: 'Another upload to this address is under way; try again when it has ended.',
+        message: 'Another upload to this address is under way; retry when it has ended.',
         retryAfterSeconds: 1,
       })
     }

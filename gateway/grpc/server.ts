@@ -167,7 +167,7 @@ const deadline =
 
 const TOO_LATE = {
   code: grpc.status.DEADLINE_EXCEEDED,
-  details: 'The call took too long; try again.',
+  details: 'The call took too long; retry it.',
 }
 
 const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
@@ -340,7 +340,7 @@ async function answer<Answer>(
       status: grpc.status[code],
       ms: Math.round(performance.now() - startedAt),
     }
-    log.info({ callId: id, ...answered, ...caller, client }, 'answered')
+    log.info({ callId: id, ...answered, ...caller, client }, 'answered a call')
     metrics.grpcAnswered(answered)
   }
   try {

@@ -298,7 +298,7 @@ const isDiskFull = (error: unknown): boolean =>
 
 const noRoom = (cause?: unknown) =>
   new ServiceError('QUEUE_UNAVAILABLE', {
-    message: 'There is no room for this media now; try again later.',
+    message: 'The disk has no space for this media now; retry later.',
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

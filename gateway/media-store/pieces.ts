@@ -56,7 +56,7 @@ async function* timelyPieces(
 
 const tooSilent = (ms: number) =>
   new ServiceError('INVALID_REQUEST', {
-    message: `No byte of the body came for ${ms / 1_000} seconds; send it again.`,
+    message: `No data received for ${ms / 1_000} seconds; send it again.`,
   })
 
 const tooLarge = (wanted: number, what: string) =>

@@ -98,6 +98,6 @@ const tooMany = () =>
   new ServiceError('RATE_LIMITED', {
     message:
       'Too many submits are waiting for the servers of their addresses to answer. ' +
-      `Nothing was stored; try again in ${RETRY_AFTER_SECONDS} seconds.`,
+      `Nothing was stored; retry in ${RETRY_AFTER_SECONDS} seconds.`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

@@ -83,7 +83,7 @@ async function isNear(store: Store, most: number, accountId?: string): Promise<b
 
 const queueFull = (why: string) =>
   new ServiceError('RATE_LIMITED', {
-    message: `The queue is full: ${why}. Nothing was stored; try again in ${
+    message: `The queue is full: ${why}. Nothing was stored; retry in ${
       RETRY_AFTER_SECONDS
     } seconds.`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,

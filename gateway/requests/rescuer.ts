@@ -83,7 +83,10 @@ export async function rescue(
     } catch (error) {
       // one failure must not block the requests behind it
       const { request_id: requestId } = row
-      deps.log.error({ err: error, requestId }, 'a request could not be looked after')
+      deps.log.error(
+        { err: error, requestId },
+        'a request could not be rescued; the next turn retries',
+      )
       failures += 1
       if (failures === FAILURES_MAX) return row
     }

@@ -16,7 +16,7 @@ export function redeliverRoute(app: FastifyInstance, deps: Deps): void {
         operationId: 'redeliverWebhook',
         summary: 'Send the webhook of a finished request again, with the same id and body',
         description:
-          'Extension. Its tries begin anew, whether it was delivered or given up; one ' +
+          'Extension. Its attempts start over, whether it was delivered or failed; one ' +
           'that is being sent goes on, as the first.',
         tags: ['queue'],
         params: requestParams,

@@ -116,7 +116,7 @@ function refusal(file: FileRow | undefined): ServiceError {
 
 const tooLate = () =>
   new ServiceError('FILE_EXPIRED', {
-    message: 'The upload was not finished before its address expired; create the file anew.',
+    message: 'The upload was not finished before its address expired; create the file again.',
   })
 
 /** Refuses a wrong length before the body is sent. */

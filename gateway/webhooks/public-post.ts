@@ -70,7 +70,7 @@ export function createPublicPost(options: PublicPostOptions): PublicPost {
   const { postMsMax, connectMsMax } = limits
   const waits = { connectMsMax, firstByteMsMax: postMsMax, silenceMsMax: postMsMax }
   const late = new Error(`it took longer than ${postMsMax / 1000} seconds`)
-  const busy = new Error('as much is being posted to its address as may be')
+  const busy = new Error('too many concurrent posts to this host')
   const route = createRouter(WEBHOOK_URL, options)
   const addressSlots = new FairShares(limits.addressPostsMax)
 

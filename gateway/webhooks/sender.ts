@@ -121,7 +121,10 @@ export class WebhookSender {
     const attempt = this.#send(delivery, claimId)
       .catch((error: unknown) => {
         // The claim lapses, and the try is made again.
-        this.#options.log.error({ err: error, requestId }, 'a webhook could not be settled')
+        this.#options.log.error(
+          { err: error, requestId },
+          'the end of a webhook attempt could not be stored',
+        )
       })
       .finally(() => {
         this.#tries.delete(attempt)
@@ -150,7 +153,7 @@ export class WebhookSender {
         state: settled?.state,
         nextAttemptAt: settled?.next_attempt_at,
       },
-      'webhook',
+      'attempted to deliver a webhook',
     )
   }
 

@@ -142,7 +142,7 @@ async function ownNats(): Promise<string> {
         nats = await startNatsServer({ folder, port: Number(port), token })
         return watch(nats)
       } catch (error) {
-        console.error(`nats-server does not start, and is tried again: ${String(error)}`)
+        console.error(`nats-server does not start; retrying: ${String(error)}`)
         await sleep(BROKER_RESTART_MS)
       }
     }

@@ -225,7 +225,7 @@ class JetStreamBroker implements Broker {
     try {
       await Promise.race([this.#connection.drain(), this.#connection.closed()])
     } catch (error) {
-      this.#log.warn({ err: error }, 'what was still to be sent did not reach the broker')
+      this.#log.warn({ err: error }, 'messages not yet sent did not reach the broker')
       await this.#connection.close()
     } finally {
       clearTimeout(cut)
@@ -250,7 +250,7 @@ class JetStreamBroker implements Broker {
       this.#streamsMade = created
       if (known !== undefined && known !== created) this.#losses.note()
     } catch (error) {
-      this.#log.warn({ err: error }, 'the streams could not be looked at')
+      this.#log.warn({ err: error }, 'the streams could not be read')
     }
   }
 
@@ -275,7 +275,7 @@ class JetStreamBroker implements Broker {
       return await use()
     } catch (error) {
       if (!this.isConnected() || !(await streamsAreMissing(this.#manager))) throw error
-      this.#log.warn({ err: error }, 'the broker has lost its streams: making them anew')
+      this.#log.warn({ err: error }, 'the broker has lost its streams: creating them again')
       await ensureStreams(this.#manager, this.#streams)
       await this.#watchStreams()
       return use()
@@ -321,7 +321,7 @@ class JetStreamBroker implements Broker {
     try {
       return decodeMessage(Job, message.data)
     } catch (error) {
-      this.#log.error({ err: error, seq: message.seq }, 'a job is not understood')
+      this.#log.error({ err: error, seq: message.seq }, 'a job could not be read')
       message.nak(retryDelayMs(message))
       return null
     }
@@ -345,7 +345,7 @@ class JetStreamBroker implements Broker {
           if (stopping.signal.aborted) consumed.stop()
           for await (const message of consumed) await this.#handleOne(message, handle)
         } catch (error) {
-          this.#log.warn({ err: error, stream }, 'following a stream failed; trying again')
+          this.#log.warn({ err: error, stream }, 'following a stream failed; retrying')
           if (this.isConnected()) await this.#watchStreams()
         }
         await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
@@ -385,7 +385,7 @@ class JetStreamBroker implements Broker {
           if (error) throw error
           handle(decodeMessage(schema, message.data))
         } catch (cause) {
-          this.#log.error({ err: cause, subject }, 'bad message')
+          this.#log.error({ err: cause, subject }, 'a message is not valid')
         }
       },
     })

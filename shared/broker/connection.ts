@@ -216,8 +216,8 @@ async function orClosed<T>(
     }
     if (cause instanceof JetStreamApiError && cause.code === NO_ROOM) {
       throw new StartError(
-        `NATS_URL: the broker at ${server} has no room for the streams (${message}). Make ` +
-          'room on the disk of its store_dir, or raise its max_file_store.',
+        `NATS_URL: the broker at ${server} has no disk space for the streams (${message}). Free ` +
+          'space on the disk of its store_dir, or raise its max_file_store.',
         { cause },
       )
     }
@@ -250,6 +250,6 @@ export function refusalOf(error: unknown): string | null {
   if (!isUnable) return null
   return (
     `The broker stores no messages (${message}): its disk may be full, or too few of its servers ` +
-    'run. Make room, then restart nats-server.'
+    'run. Free disk space, then restart nats-server.'
   )
 }

@@ -53,7 +53,7 @@ export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> 
     )
     if (!reason) throw cause
     throw new StartError(
-      `${place} takes no files (${(reason as Error).message}). Make room on its disk, and give ` +
+      `${place} takes no files (${(reason as Error).message}). Free space on its disk, and give ` +
         'the folder to the user who runs Winnow.',
       { cause },
     )
@@ -69,7 +69,7 @@ export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>)
   const begin = (reason: string) => {
     if (stopping) return
     stopping = true
-    log.info({ reason }, 'stopping')
+    log.info({ reason }, 'stops its work')
     stop(reason).then(
       () => process.exit(0),
       (error: unknown) => {

@@ -15,7 +15,7 @@ import { startGateway, submit, type Gateway } from '../support/start-gateway.ts'
 const TOKEN = 'the-admin-token-of-this-test'
 
 const answered = (gateway: Gateway) =>
-  gateway.logged('info').filter(({ msg }) => msg === 'answered')
+  gateway.logged('info').filter(({ msg }) => msg === 'answered a call')
 
 const accountOf = async (gateway: Gateway) =>
   (await gateway.call('GET', '/v1/account')).json().account_id as string
@@ -35,7 +35,7 @@ test('extension: the line of each call has account, key and address, and the cal
     accountId,
     keyId,
     client: '127.0.0.1',
-    msg: 'answered',
+    msg: 'answered a call',
   })
   assert.equal('requestId' in line, false, 'a client does not name a request of the queue')
   const fields = journalFields(JSON.stringify(line))

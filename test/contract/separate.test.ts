@@ -209,7 +209,7 @@ test('a sender that falls silent is refused in time', async (t) => {
     }),
   } as RequestInit)
   assert.equal(reply.status, 400)
-  assert.match(((await reply.json()) as any).error.message, /No byte of the body came/)
+  assert.match(((await reply.json()) as any).error.message, /No data received/)
   assert.deepEqual(await held(gateway), NOTHING)
 })
 

@@ -46,7 +46,7 @@ test('8 a JSON body that does not come to its end is refused in time', async (t)
     `${admin}{`,
   ]) {
     const answer = await sendHalf(address, text)
-    assert.match(answer, /^HTTP\/1\.1 400 [^]*"INVALID_REQUEST"[^]*not whole after 0\.2 seconds/)
+    assert.match(answer, /^HTTP\/1\.1 400 [^]*"INVALID_REQUEST"[^]*incomplete after 0\.2 seconds/)
   }
 })
 

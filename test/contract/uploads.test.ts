@@ -198,7 +198,7 @@ test('7 an upload whose sender falls silent is cut, with an error that says so',
   const file = await createFile(gateway)
   const upload = await openUpload(gateway, file)
   upload.send('RIFF')
-  assert.match(await upload.answer, /^HTTP\/1\.1 400 [^]*No byte of the body came for 0.2 seconds/)
+  assert.match(await upload.answer, /^HTTP\/1\.1 400 [^]*No data received for 0.2 seconds/)
   assert.deepEqual(await stored(gateway), [])
   assert.equal(await file.status(), 'pending')
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
@@ -234,7 +234,7 @@ test('7 nothing is taken in that would fill the disk', async (t) => {
   gateway.free.bytes = FILE_BYTES.length - 1
   const refused = await file.put(FILE_BYTES)
   assertError(refused, 'QUEUE_UNAVAILABLE')
-  assert.match(refused.json().error.message, /no room/)
+  assert.match(refused.json().error.message, /no space/)
   gateway.free.bytes = FILE_BYTES.length
   assert.equal((await file.put(FILE_BYTES)).statusCode, 200)
   assert.equal((await stored(gateway)).length, 1)

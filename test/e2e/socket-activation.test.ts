@@ -54,7 +54,7 @@ async function startHeld(t: TestContext) {
   const ready = async () => {
     for (;;) {
       const line = (await next()) as LogLine
-      if (line.msg === 'ready') return line
+      if (line.msg === 'is ready') return line
     }
   }
   return { ports, ready }

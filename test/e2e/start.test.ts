@@ -129,7 +129,7 @@ test('a broker that cannot start again at once is tried until it can', async (t)
   await mkdir(settings) // a folder can't be written as a file
   const broker = await readFile(join(started.folder, 'nats/nats.pid'), 'utf8')
   process.kill(Number(broker), 'SIGKILL')
-  await untilPrinted(started, 'nats-server does not start, and is tried again: ')
+  await untilPrinted(started, 'nats-server does not start; retrying: ')
   await untilReadiness(503)
   await rmdir(settings)
   await untilReadiness(200)

@@ -176,7 +176,7 @@ test(
     await whenTrue(async () => (await stats()).state === 'PAUSED' && (await stats()).jobs === 0)
     const waiting = await submitFile(winnow, examplePath(`${EXAMPLE}.wav`), { prompt: 'siren' })
     await whenTrue(async () => (await winnow.client.status(hit.request_id)).status === 'IN_QUEUE')
-    assert.match(winnow.engines[0]!.log(), /the disk of SCRATCH_DIR is full: no job is taken/)
+    assert.match(winnow.engines[0]!.log(), /the disk of SCRATCH_DIR is full: leasing no job/)
     await disk.free()
     assert.equal((await followToEnd(winnow, hit)).at(-1)?.status, 'COMPLETED')
     await assertSeparated(winnow, waiting)

@@ -65,7 +65,7 @@ export class MediaClock {
     if (this.#jumps === 0) return []
     const more = this.#jumps > LISTED_MAX ? ` and ${this.#jumps - LISTED_MAX} times more` : ''
     return [
-      `The clock of the source jumps or begins anew at ${this.#listed.join(', ')} s${more}: ` +
+      `The clock of the source jumps or restarts at ${this.#listed.join(', ')} s${more}: ` +
         'what follows is joined to what was before, without the time between.',
     ]
   }

@@ -124,8 +124,8 @@ async function openDecoder(decoder: CodecContext, { codecpar, timeBase }: Stream
   const { width, height } = codecpar
   if (width * height > PIXELS_MAX) {
     throw new Error(
-      `a picture of ${width} x ${height} is too large to be coded anew, ` +
-        `which goes up to ${PIXELS_MAX} pixels`,
+      `a picture of ${width} x ${height} is too large to re-encode: ` +
+        `the limit is ${PIXELS_MAX} pixels`,
     )
   }
   const codec = Codec.findDecoder(codecpar.codecId)

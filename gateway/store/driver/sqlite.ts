@@ -62,10 +62,10 @@ async function orStartError<T>(path: string, work: () => Promise<T>): Promise<T>
 
 const remedyOf = (code: string): string =>
   code.startsWith('SQLITE_FULL')
-    ? 'Make room on its disk.'
+    ? 'Free space on its disk.'
     : /CORRUPT|NOTADB/.test(code)
       ? 'Restore it from a backup.'
-      : 'Its folder must be on a disk with room, writable by the user who runs the gateway.'
+      : 'Its folder must be on a disk with free space, writable by the user who runs the gateway.'
 
 async function open(path: string, migrates: boolean): Promise<Store> {
   const database = new SqliteDatabase(path)
@@ -154,7 +154,7 @@ const isOfDisk = (error: unknown): boolean =>
 
 const away = (cause?: unknown) =>
   new ServiceError('SERVICE_UNAVAILABLE', {
-    message: 'The database takes no calls now, since its disk does not; try again later.',
+    message: 'The database cannot write: its disk is full or failing. Retry later.',
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

@@ -32,9 +32,9 @@ How to separate
                         remove) and format where you don't; with - remove writes the rest
   --acceleration WORD   fast, balanced (default) or quality
   --candidates N        tries of which the best is kept, 1 to 8 (default 1)
-  --span START-END      seconds in which the sound is heard, such as 1.5-4; repeatable
-  --no-span START-END   seconds in which it is not heard; repeatable
-  --predict-spans       let the model find where it is heard
+  --span START-END      seconds with the sound, such as 1.5-4; repeatable
+  --no-span START-END   seconds without it; repeatable
+  --predict-spans       let the model find where it is
   --separator NAME      the model that answers all prompts, such as htdemucs (default auto: the
                         words of each prompt decide)
   --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)

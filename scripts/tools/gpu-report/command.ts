@@ -24,7 +24,7 @@ tiny: it shows that the programme runs.
   --models A,B     of the open ones: htdemucs, audiosep, roformer
   --batches 1,2,4  lanes of a batch        --requests 1,4  requests at once
   --seconds N      of each chunk and file  --soak N        seconds
-  --pytorch FILE   a Python with PyTorch, to be measured beside
+  --pytorch FILE   a Python with PyTorch, to compare with
   --limit N        ends a part after N seconds, if its own limit is longer
   --again          runs parts again whose files are there
 

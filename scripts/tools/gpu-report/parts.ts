@@ -13,7 +13,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     load: async () => (await import('./parts/kernels.ts')).kernelsPart,
   },
   'parity-float32': {
-    title: 'every stage beside the reference, in float32',
+    title: 'every stage compared with the reference, in float32',
     secondsMax: 30,
     env: { NVIDIA_TF32_OVERRIDE: '0' },
     load: async () => (await import('./parts/parity.ts')).compareWithReference,
@@ -55,7 +55,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     load: async () => (await import('./parts/parity.ts')).compareWithReference,
   },
   'parity-bfloat16': {
-    title: 'separations in bfloat16 beside float32, tiny random model',
+    title: 'separations in bfloat16 compared with float32, tiny random model',
     secondsMax: 25,
     load: async () => (await import('./parts/half-width.ts')).halfWidthPart,
   },

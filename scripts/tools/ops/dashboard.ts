@@ -118,7 +118,7 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
         queries: [{ expr: mean('winnow_batch_fill_ratio'), legend: '{{instance}}' }],
       },
       {
-        title: 'Jobs and lanes in hand',
+        title: 'Jobs and lanes in flight',
         unit: 'short',
         queries: [
           gauge('winnow_engine_leases', '{{instance}} jobs'),

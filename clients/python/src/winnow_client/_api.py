@@ -300,7 +300,7 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     # Why the request FAILED.
     error: QueueStatusResponseError
     webhook: WebhookDeliveryStatus
-    # An extension: as it was given at submit; large numbers are rounded.
+    # An extension: as given at submit; large numbers are rounded.
     metadata: dict[str, Any]
     # An extension: how probable it is that the sound is in the media.
     match: float
@@ -311,7 +311,7 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
     # An extension: what the model found out about each prompt of a completed request, in their
-    # order. Absent where the model tells nothing.
+    # order. Absent if the model reports none.
     findings: list[Finding]
 
 
@@ -363,7 +363,7 @@ class SeparationData(_SeparationData, total=False):
     # An extension: the name of the network that made the target, in `separators`.
     separator: str
     # An extension: what the model found out about each prompt of a completed request, in their
-    # order. Absent where the model tells nothing.
+    # order. Absent if the model reports none.
     findings: list[Finding]
 
 
@@ -388,7 +388,7 @@ class _QueueResultResponse(TypedDict):
 
 class QueueResultResponse(_QueueResultResponse, total=False):
     webhook: WebhookDeliveryStatus
-    # An extension: as it was given at submit; large numbers are rounded.
+    # An extension: as given at submit; large numbers are rounded.
     metadata: dict[str, Any]
 
 
@@ -443,7 +443,7 @@ class ListedRequest(_ListedRequest, total=False):
     # Why the request FAILED.
     error: ListedRequestError
     webhook: WebhookDeliveryStatus
-    # An extension: as it was given at submit; large numbers are rounded.
+    # An extension: as given at submit; large numbers are rounded.
     metadata: dict[str, Any]
     # An extension: how probable it is that the sound is in the media.
     match: float
@@ -454,7 +454,7 @@ class ListedRequest(_ListedRequest, total=False):
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
     # An extension: what the model found out about each prompt of a completed request, in their
-    # order. Absent where the model tells nothing.
+    # order. Absent if the model reports none.
     findings: list[Finding]
     # Where there are several.
     prompts: list[str]
@@ -595,7 +595,7 @@ class _SeparationCompletedEvent(TypedDict):
 
 
 class SeparationCompletedEvent(_SeparationCompletedEvent, total=False):
-    # As it was given at submit.
+    # As given at submit.
     metadata: dict[str, Any]
 
 
@@ -629,5 +629,5 @@ class _SeparationFailedEvent(TypedDict):
 
 
 class SeparationFailedEvent(_SeparationFailedEvent, total=False):
-    # As it was given at submit.
+    # As given at submit.
     metadata: dict[str, Any]

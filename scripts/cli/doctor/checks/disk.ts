@@ -29,7 +29,11 @@ async function folderFinding(name: string, given: string, freeBytesMin: number):
     const fsyncMs = await medianFsyncMs(folder)
     const found = `${given}: ${free}, fsync in ${fsyncMs.toFixed(1)} ms`
     if (bavail * bsize < freeBytesMin) {
-      return failure(name, found, `Make room: below ${gibibytes(freeBytesMin)} work is refused.`)
+      return failure(
+        name,
+        found,
+        `Free disk space: below ${gibibytes(freeBytesMin)} work is refused.`,
+      )
     }
     if (fsyncMs <= FSYNC_MS_MAX) return fine(name, found)
     return warning(name, found, 'Every submit waits for one: put the folder on a faster disk.')

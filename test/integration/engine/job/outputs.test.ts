@@ -124,7 +124,7 @@ test('how far a picture is that is coded anew is reported, with the time that is
   const outputs = await opened
   await outputs.write(partsOf(NAMES))
   await outputs.finish(() => Promise.resolve(undefined))
-  assert.match(lines.join('\n'), /\(vp8\) is coded anew as h264/)
+  assert.match(lines.join('\n'), /\(vp8\) is re-encoded as h264/)
   const [begun, ...more] = pictures
   assert.deepEqual(begun, { done: 0 })
   assert.deepEqual(pictures.at(-1), { done: 1 })

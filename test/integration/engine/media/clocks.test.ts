@@ -121,7 +121,7 @@ async function assertInStep(path: string, parts: number, kind: Kind): Promise<vo
   assert.equal(pictures.times.length, parts * SECONDS * 10, 'no picture is lost')
   const isJump = parts > 1
   assert.equal(mixture.remarks.length, isJump ? 1 : 0)
-  if (isJump) assert.match(mixture.remarks[0]!, /jumps or begins anew at 2\.\d\d/)
+  if (isJump) assert.match(mixture.remarks[0]!, /jumps or restarts at 2\.\d\d/)
 }
 
 for (const [name, kind] of Object.entries(KINDS)) {

@@ -196,7 +196,7 @@ test('what was decoded and mixed down, and what was stored', () => {
     trackRemarks: ['The file has 2 tracks.'],
   } as unknown as Parameters<typeof describeMixture>[0]
   assert.deepEqual(describeMixture(mixture), [
-    'Decoding aac in mov, beside a picture: 48000 Hz (from 96000 Hz), 1 channel, mixed down from 6.',
+    'Decoding aac in mov, with a picture: 48000 Hz (from 96000 Hz), 1 channel, mixed down from 6.',
     'The file has 2 tracks.',
   ])
   const file = { content_type: 'audio/mpeg', extension: 'mp3', bytes: 1 }

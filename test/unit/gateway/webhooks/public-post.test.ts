@@ -188,7 +188,7 @@ test('posts to one address are bounded, whatever names lead there, and accounts 
   const send = (accountId: string) =>
     post(`http://${names++}.example:${new URL(url).port}/`, { ...message, accountId }, signal)
   const busy = {
-    problem: 'webhookUrl could not be reached: as much is being posted to its address as may be.',
+    problem: 'webhookUrl could not be reached: too many concurrent posts to this host.',
     isBusy: true,
   }
   const first = [send('a'), send('a')]
