@@ -2,15 +2,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  {
-    ignores: [
-      '**/node_modules/**',
-      '**/venv/**',
-      '.runtime/**',
-      'dist/**',
-      'clients/typescript/api.ts',
-    ],
-  },
+  { ignores: ['**/node_modules/**', '**/venv/**', '.runtime/**', 'dist/**'] },
   {
     files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {

@@ -97,7 +97,7 @@ for (const [company, make] of Object.entries(companies)) {
     const path = join(winnow.folder, 'late-siren.wav')
     await writeFile(path, wavBytes([late.map((x, i) => x + rest[i]!)], RATE))
     const { target, logs } = await separated(path, { prompt: 'siren', predict_spans: true })
-    assert.match(logs.join('\n'), /Predicted \d+ spans? in which the sound is heard/)
+    assert.match(logs.join('\n'), /Predicted \d+ spans? with the sound/)
     assert.match(logs.join('\n'), /The prompt is taken to mean: siren \(/)
     const peak = (from: number, to: number) =>
       target[0]!.slice(from * RATE, to * RATE).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
