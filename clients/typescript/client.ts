@@ -99,6 +99,9 @@ export interface FollowOptions {
   intervalSeconds?: number
 }
 
+/** Gets the part of media that is sent, from 0 to 1. */
+export type OnProgress = (part: number) => void
+
 /** Media with the name and type that the service is to know it by. */
 export interface NamedBlob {
   name: string
@@ -129,7 +132,7 @@ export interface Client {
    * @param onProgress gets the part that is sent, from 0 to 1
    * @returns the file's id
    */
-  uploadBlob(file: NamedBlob, onProgress?: (part: number) => void): Promise<string>
+  uploadBlob(file: NamedBlob, onProgress?: OnProgress): Promise<string>
   /**
    * Separates one sound from media, or several; in one call up to 32 MiB, else in steps.
    * @returns the result, once it is there
@@ -140,6 +143,16 @@ export interface Client {
     prompt: string | readonly string[],
     options?: SeparateOptions,
   ): Promise<Result>
+  /**
+   * As `separate`, but resolves once the request is accepted: `follow` it.
+   * @param onProgress gets the part that is sent, from 0 to 1, where that is a step of its own
+   */
+  begin(
+    media: NamedBlob,
+    prompt: string | readonly string[],
+    options?: SeparateOptions,
+    onProgress?: OnProgress,
+  ): Promise<Submitted>
   submit(submission: Submission, options?: SubmitOptions): Promise<Submitted>
   status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
   /** Every status of a request, up to and with the terminal one; reconnects when it must. */
@@ -235,16 +248,12 @@ type RequestCalls = Omit<Client, keyof FileCalls | keyof AccountCalls>
 
 function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestCalls {
   const calls: RequestCalls = {
-    async separate(media, prompt, { idempotencyKey = newIdempotencyKey(), ...options } = {}) {
-      if (media.bytes.size > ONE_CALL_BYTES_MAX) {
-        const input = { ...options.input, ...promptsOf(prompt), file_id: await uploadBlob(media) }
-        return calls.wait(await calls.submit({ ...options, input }, { idempotencyKey }))
-      }
-      const headers = { 'idempotency-key': idempotencyKey, prefer: `wait=${WAIT_SECONDS}` }
-      const form = formOf(media, { ...options, input: { ...options.input, ...promptsOf(prompt) } })
+    async separate(media, prompt, options) {
       try {
-        const given = { form, bytes: media.bytes.size, headers }
-        const answer = await transport.json<Result | Submitted>('POST', '/v1/audio/separate', given)
+        const answer = await send<Result | Submitted>({ transport, uploadBlob }, media, prompt, {
+          ...options,
+          headers: { prefer: `wait=${WAIT_SECONDS}` },
+        })
         return 'data' in answer ? answer : await calls.wait(answer)
       } catch (error) {
         const { code, requestId } = error as ApiError
@@ -252,6 +261,8 @@ function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestC
         return calls.wait(requestId) // which knows the code of the failure
       }
     },
+    begin: (media, prompt, options, onProgress) =>
+      send({ transport, uploadBlob }, media, prompt, { ...options, onProgress }),
     submit: (submission, { idempotencyKey = newIdempotencyKey() } = {}) =>
       transport.json('POST', '/v1/queue/audio/separate', {
         body: submission,
@@ -292,6 +303,30 @@ function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestC
     deliveryAttempts: (request) => transport.json('GET', `${pathOf(request)}/webhook/attempts`),
   }
   return calls
+}
+
+/** Sends media with its prompts: in one call where it is short enough. */
+async function send<Answer extends Submitted | Result>(
+  { transport, uploadBlob }: { transport: Transport } & Pick<FileCalls, 'uploadBlob'>,
+  media: NamedBlob,
+  prompt: string | readonly string[],
+  given: SeparateOptions & { headers?: object; onProgress?: OnProgress },
+): Promise<Answer> {
+  const { idempotencyKey = newIdempotencyKey(), headers, onProgress, ...options } = given
+  const input = { ...options.input, ...promptsOf(prompt) }
+  const keyed = { 'idempotency-key': idempotencyKey }
+  if (media.bytes.size <= ONE_CALL_BYTES_MAX) {
+    return transport.json('POST', '/v1/audio/separate', {
+      form: formOf(media, { ...options, input }),
+      bytes: media.bytes.size,
+      headers: { ...keyed, ...headers },
+    })
+  }
+  const file_id = await uploadBlob(media, onProgress)
+  return transport.json('POST', '/v1/queue/audio/separate', {
+    body: { ...options, input: { ...input, file_id } },
+    headers: keyed,
+  })
 }
 
 const promptsOf = (

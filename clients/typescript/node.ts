@@ -12,8 +12,10 @@ import {
   type Client as WebClient,
   type ClientOptions,
   type NamedBlob,
+  type OnProgress,
   type Result,
   type SeparateOptions,
+  type Submitted,
 } from './client.ts'
 import { growing } from './send-blob.ts'
 import { TIMEOUT_SECONDS, TimeLimit, timelyPieces } from './time-limit.ts'
@@ -37,6 +39,13 @@ export interface Client extends WebClient {
     prompt: string | readonly string[],
     options?: SeparateOptions,
   ): Promise<Result>
+  /** As in browsers, and of the file at a path. */
+  begin(
+    media: NamedBlob | string,
+    prompt: string | readonly string[],
+    options?: SeparateOptions,
+    onProgress?: OnProgress,
+  ): Promise<Submitted>
   /**
    * Creates a file and sends the bytes of `path`, as a stream.
    * @param onProgress gets the part that is sent, from 0 to 1
@@ -56,8 +65,8 @@ export function createClient(options: ClientOptions): Client {
   const { timeoutSeconds: seconds = TIMEOUT_SECONDS } = options
   return {
     ...client,
-    separate: async (media, prompt, options) =>
-      client.separate(typeof media === 'string' ? await blobOf(media) : media, prompt, options),
+    separate: async (media, ...rest) => client.separate(await blobOf(media), ...rest),
+    begin: async (media, ...rest) => client.begin(await blobOf(media), ...rest),
     async upload(path, contentType, onProgress = () => undefined) {
       const { size } = await stat(path)
       const file = await client.createFile({
@@ -89,12 +98,11 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** The file at `path`, whose bytes are read as they are sent. */
-const blobOf = async (path: string): Promise<NamedBlob> => ({
-  name: basename(path),
-  contentType: contentTypeOf(path),
-  bytes: await openAsBlob(path),
-})
+/** Media, or the file at a path, whose bytes are read as they are sent. */
+const blobOf = async (media: NamedBlob | string): Promise<NamedBlob> =>
+  typeof media === 'string'
+    ? { name: basename(media), contentType: contentTypeOf(media), bytes: await openAsBlob(media) }
+    : media
 
 async function* readWithProgress(path: string, size: number, onProgress: (part: number) => void) {
   let sent = 0

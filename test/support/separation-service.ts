@@ -89,17 +89,14 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
       service.uploaded = await buffer(request)
       await service.holdUpload()
       return send(200, {})
-    case 'POST /v1/queue/audio/separate': {
-      service.submission = JSON.parse(await text(request)) as Json
-      const url = `${base}/v1/queue/requests/req_1`
-      const webhook = { url: 'https://example.com/hook', signing_secret: 'whsec_made' }
-      return send(202, {
-        request_id: 'req_1',
-        stream_url: `${url}/status/stream`,
-        result_url: `${url}/result`,
-        ...(service.submission.webhookUrl !== undefined && { webhook }),
-      })
+    case 'POST /v1/audio/separate': {
+      await readForm(service, request)
+      await service.holdUpload()
+      return send(202, submitted(service))
     }
+    case 'POST /v1/queue/audio/separate':
+      service.submission = JSON.parse(await text(request)) as Json
+      return send(202, submitted(service))
     case 'GET /v1/queue/requests/req_1/status/stream?logs=false':
     case 'GET /v1/queue/requests/req_1/status/stream?logs=true':
       return stream(service.streams.shift() ?? [], reply)
@@ -117,6 +114,36 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
       return send(202, {})
   }
   return isSigned ? reply.end(`bytes of ${request.url}`) : send(404, {})
+}
+
+/** Notes the parts of a form as those of a file and a submit. */
+async function readForm(service: FakeService, request: IncomingMessage): Promise<void> {
+  const { 'content-type': type = '' } = request.headers
+  const body = new Response(await buffer(request), { headers: { 'content-type': type } })
+  const form = await body.formData()
+  const file = form.get('file') as File
+  const prompts = form.getAll('prompt') as string[]
+  service.file = { file_name: file.name, content_type: file.type, file_size: file.size }
+  service.uploaded = Buffer.from(await file.arrayBuffer())
+  const { webhookUrl, metadata, ...input } = Object.fromEntries(
+    [...form].filter(([name]) => name !== 'file' && name !== 'prompt'),
+  ) as Record<string, string>
+  service.submission = {
+    input: { ...(prompts.length === 1 ? { prompt: prompts[0] } : { prompts }), ...input },
+    ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(metadata !== undefined && { metadata: JSON.parse(metadata) as Json }),
+  }
+}
+
+function submitted({ base, submission }: FakeService): Json {
+  const url = `${base}/v1/queue/requests/req_1`
+  const webhook = { url: 'https://example.com/hook', signing_secret: 'whsec_made' }
+  return {
+    request_id: 'req_1',
+    stream_url: `${url}/status/stream`,
+    result_url: `${url}/result`,
+    ...(submission?.webhookUrl !== undefined && { webhook }),
+  }
 }
 
 async function stream(pieces: Stream, reply: ServerResponse): Promise<void> {

@@ -3,7 +3,6 @@
  * and a file whose outputs are there is skipped: a run that was interrupted goes on where it was.
  */
 
-import { contentTypeOf } from '../../../clients/typescript/content-type.ts'
 import {
   ApiError,
   createClient,
@@ -135,16 +134,23 @@ const endsAll = (error: unknown): boolean =>
 
 async function submit({ args, client, view }: Run, source: string): Promise<Submitted> {
   const onProgress = (part: number) => view.show('uploading', part)
-  const place = isUrl(source)
-    ? { audio_url: source }
-    : { file_id: await client.upload(source, contentTypeOf(source), onProgress) }
-  const { prompts, submission } = args
-  const asked = prompts.length === 1 ? { prompt: prompts[0]! } : { prompts: [...prompts] }
-  const input = { ...submission.input, ...asked, ...place }
-  const submitted = await client.submit({ ...submission, input })
+  if (!isUrl(source)) onProgress(0)
+  const submitted = await (isUrl(source)
+    ? submitUrl(args, client, source)
+    : client.begin(source, args.prompts, args.submission, onProgress))
   const secret = submitted.webhook?.signing_secret
   if (secret) view.note(`${source}: ${secretLine(secret)}`)
   return submitted
+}
+
+function submitUrl(
+  { prompts, submission }: Arguments,
+  client: Client,
+  url: string,
+): Promise<Submitted> {
+  const asked = prompts.length === 1 ? { prompt: prompts[0]! } : { prompts: [...prompts] }
+  const input = { ...submission.input, ...asked, audio_url: url }
+  return client.submit({ ...submission, input })
 }
 
 /** The last status. Without one, as after an abort, the request is canceled. */

@@ -99,10 +99,9 @@ test('--task names prompts and format, where none are given', async (t) => {
     assert.equal(code, 0, errors)
     return { ...service.submission?.input, metadata: service.submission?.metadata }
   }
-  const file_id = 'file_1'
-  const speech = { prompt: 'speech', file_id, output_format: 'wav', metadata: undefined }
+  const speech = { prompt: 'speech', output_format: 'wav', metadata: undefined }
   assert.deepEqual(await task('--task', 'speech'), speech)
-  const stems = { prompts: ['drums', 'vocals'], file_id, output_format: 'flac' }
+  const stems = { prompts: ['drums', 'vocals'], output_format: 'flac' }
   assert.deepEqual(await task('--task', 'song'), { ...stems, metadata: undefined })
   const own = await task('--task', 'song', 'a bell', '--format', 'mp3')
   assert.deepEqual(own, { ...speech, prompt: 'a bell', output_format: 'mp3' })
@@ -233,9 +232,9 @@ test('a refused key ends the whole batch at once', async (t) => {
   const folder = await makeFolder(t)
   for (const name of ['a.wav', 'b.wav', 'c.wav']) await writeFile(join(folder, name), 'sound')
   const refusal = { error: { code: 'UNAUTHENTICATED', message: 'No such key.' } }
-  service.refuse['POST /v1/files'] = [401, JSON.stringify(refusal)]
+  service.refuse['POST /v1/audio/separate'] = [401, JSON.stringify(refusal)]
   const { code, errors } = await run(service, folder, 'a bell', '--jobs', '1', '--out', folder)
   assert.equal(code, 1)
   assert.match(errors, /4 files .*4 not begun[^]*UNAUTHENTICATED: No such key/)
-  assert.deepEqual(service.calls, ['POST /v1/files'])
+  assert.deepEqual(service.calls, ['POST /v1/audio/separate'])
 })

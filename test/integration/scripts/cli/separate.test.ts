@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -41,10 +41,10 @@ test('a file is uploaded, separated and both parts lie beside it', async (t) => 
     file_name: 'song.mp3',
     content_type: 'audio/mpeg',
     file_size: 300_000,
-    purpose: 'audio.separate.input',
   })
   assert.equal(service.uploaded?.length, 300_000)
-  assert.deepEqual(service.submission, { input: { prompt: 'a dog', file_id: 'file_1' } })
+  assert.deepEqual(service.submission, { input: { prompt: 'a dog' } })
+  assert.deepEqual(service.calls[0], 'POST /v1/audio/separate', 'one call brings both')
   const target = join(folder, 'song.a-dog.wav')
   assert.equal(await readFile(target, 'utf8'), 'bytes of /signed/target')
   const residual = join(folder, 'song.rest.without-a-dog.wav')
@@ -59,6 +59,19 @@ test('a file is uploaded, separated and both parts lie beside it', async (t) => 
   ])
   assert.match(errors, /uploading.*waiting, number 2\nseparating 20%\nseparating 50%\n/s)
   assert.equal(service.calls.filter((call) => call.includes('stream')).length, 4)
+})
+
+test('a file of more than 32 MiB is uploaded by itself, and its progress shown', async (t) => {
+  const service = await startService(t)
+  const path = join(await makeFolder(t), 'song.mp3')
+  await truncate(path, 32 * 2 ** 20 + 1)
+  const { code, errors } = await run(service, path, 'a dog')
+  assert.equal(code, 0, errors)
+  assert.equal(service.uploaded?.length, 32 * 2 ** 20 + 1)
+  assert.deepEqual(service.submission, { input: { prompt: 'a dog', file_id: 'file_1' } })
+  const calls = ['POST /v1/files', 'PUT /signed/upload', 'POST /v1/queue/audio/separate']
+  assert.deepEqual(service.calls.slice(0, 3), calls)
+  assert.match(errors, /uploading 50%/)
 })
 
 test('every option reaches the API', async (t) => {
@@ -149,12 +162,12 @@ test('what the service refuses is said in its own words', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
   const error = { code: 'INVALID_PARAMETER', message: 'At most 8.', param: 'input.x' }
-  service.refuse = { 'POST /v1/queue/audio/separate': [400, JSON.stringify({ error })] }
+  service.refuse = { 'POST /v1/audio/separate': [400, JSON.stringify({ error })] }
   const song = join(folder, 'song.mp3')
   const refused = await run(service, song, 'a dog', '--quiet')
   const said = `${song}: INVALID_PARAMETER: At most 8. (input.x)\n`
   assert.deepEqual(refused, { code: 1, out: '', errors: said })
-  service.refuse = { 'POST /v1/queue/audio/separate': [502, '<h1>Bad</h1>'] }
+  service.refuse = { 'POST /v1/audio/separate': [502, '<h1>Bad</h1>'] }
   const proxied = await run(service, join(folder, 'song.mp3'), 'a dog', '--quiet')
   assert.deepEqual(proxied, { code: 1, out: '', errors: `${song}: HTTP_502: Bad Gateway\n` })
 })
