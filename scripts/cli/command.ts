@@ -193,7 +193,8 @@ function readArgv<O extends Options>(
   if (positionals.length < least || positionals.length > most) {
     const wanted = [name, ...operands].filter(Boolean).join(' ')
     if (wanted === '') throw new UsageError(`"${positionals[0]}" is no option (see --help).`)
-    throw new UsageError(`The command is: ${wanted} (see --help).`)
+    const what = name === '' ? 'It takes' : 'The command is'
+    throw new UsageError(`${what}: ${wanted} (see --help).`)
   }
   return { values: values as Values<O>, operands: positionals }
 }

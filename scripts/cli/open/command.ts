@@ -15,31 +15,38 @@ address, which signs in once and within ten minutes, for a browser elsewhere.
                     the file api-key in DATA_DIR, by default ./data)
 `
 
+const ONCE = 'It signs in once, within ten minutes.'
+const OPENED = `Opening a browser. ${ONCE} The address:\n`
+const NOT_OPENED = `Open this address in a browser. ${ONCE}\n`
+
 export const open = command({
   help: HELP,
   describe,
   actions: action({
     operands: ['[ID]'],
     options: SERVICE,
-    async run(values, [requestId], { env }) {
+    async run(values, [requestId], { env, stderr }) {
       const access = readAccess(values, env)
       const client = createClient(access)
       await (requestId === undefined ? client.account() : client.status(requestId))
       const { baseUrl: address, apiKey: key = '' } = access
       const page = await pageAddress({ address, key, requestId })
       if (page === undefined) throw new Error(`${address} has no page: PLAYGROUND is off there.`)
-      await openBrowser(page, env)
+      const isOpened = await openBrowser(page, env)
+      stderr.write(isOpened ? OPENED : NOT_OPENED)
       return `${page}\n`
     },
   }),
 })
 
-/** Does nothing where there is no screen, or no program that opens addresses. */
-async function openBrowser(address: string, env: Environment): Promise<void> {
+/** False where there is no screen, or no program that opens addresses. */
+async function openBrowser(address: string, env: Environment): Promise<boolean> {
   const isMac = process.platform === 'darwin'
-  if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return
+  if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false
   const program = isMac ? 'open' : 'xdg-open'
   const opening = spawn(program, [address], { env, stdio: 'ignore', detached: true })
-  await new Promise((resolve) => opening.once('spawn', resolve).once('error', resolve))
   opening.unref()
+  return new Promise((resolve) =>
+    opening.once('spawn', () => resolve(true)).once('error', () => resolve(false)),
+  )
 }

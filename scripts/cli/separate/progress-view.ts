@@ -1,8 +1,8 @@
 /** Shows how far separations are: a bar on a terminal, lines elsewhere. */
 
-import cliProgress from 'cli-progress'
 import ms from 'ms'
 import { ManyFilesWork } from './many-files-work.ts'
+import { StatusLine, type Output, type Writer } from './status-line.ts'
 
 export interface ProgressView {
   /**
@@ -15,16 +15,9 @@ export interface ProgressView {
   stop(): void
 }
 
-export type Output = NodeJS.WritableStream & { isTTY?: boolean }
-
 export function createProgressView(output: Output, isQuiet: boolean): ProgressView {
   if (isQuiet) return { ...lines(output), show() {} }
   return output.isTTY ? bar(output) : lines(output)
-}
-
-/** All that a line of text needs. */
-export interface Writer {
-  write(text: string): unknown
 }
 
 /** Progress of several files together. */
@@ -46,19 +39,11 @@ export function createManyFilesView(
     const silent = createProgressView(output, true)
     return { file: () => silent, above: (other) => other, stop() {} }
   }
-  const single = new cliProgress.SingleBar(
-    { ...BAR, stream: output, format: '{bar} {percentage}% {files}{left}', forceRedraw: true },
-    cliProgress.Presets.shades_classic,
-  )
+  const line = new StatusLine(output)
+  const above = (other: Writer) => line.above(other)
   const work = new ManyFilesWork(count)
-  const draw = () => single.update(work.part, textsOf(work))
-  single.start(1, 0, textsOf(work))
-  const above = (other: Writer) => ({
-    write(text: string) {
-      output.write(CLEAR_LINE)
-      return other.write(text)
-    },
-  })
+  const draw = () => line.show(`${barOf(work.part)} ${work.ended}${leftText(work.secondsLeft)}`)
+  draw()
   return {
     file() {
       const file = work.file()
@@ -67,7 +52,7 @@ export function createManyFilesView(
           file.show(phase, part)
           draw()
         },
-        note: (line) => void above(output).write(`${line}\n`),
+        note: (text) => void above(output).write(`${text}\n`),
         stop() {
           file.stop()
           draw()
@@ -75,40 +60,31 @@ export function createManyFilesView(
       }
     },
     above,
-    stop: () => single.stop(),
+    stop: () => line.clear(),
   }
 }
 
-const CLEAR_LINE = '\r\x1b[K'
-
-const BAR = {
-  hideCursor: true,
-  clearOnComplete: true,
-  gracefulExit: false, // Ctrl-C is ours
-}
+const PHASE_COLUMNS = 24
+const BAR_COLUMNS = 30
 
 function bar(output: Output): ProgressView {
-  const single = new cliProgress.SingleBar(
-    { format: '{phase} {bar} {percentage}%{left}', ...BAR, stream: output },
-    cliProgress.Presets.shades_classic,
-  )
-  single.start(1, 0, { phase: '', left: '' })
+  const line = new StatusLine(output)
   return {
-    show: (phase, part, secondsLeft) => {
-      const left = secondsLeft === undefined ? '' : leftText(secondsLeft)
-      single.update(part, { phase: phase.padEnd(24), left })
-    },
-    note: (line) => void output.write(`${CLEAR_LINE}${line}\n`),
-    stop: () => single.stop(),
+    show: (phase, part, secondsLeft) =>
+      line.show(`${phase.padEnd(PHASE_COLUMNS)} ${barOf(part)}${leftText(secondsLeft)}`),
+    note: (text) => void line.above(output).write(`${text}\n`),
+    stop: () => line.clear(),
   }
 }
 
-const textsOf = ({ ended: files, secondsLeft }: ManyFilesWork) => ({
-  files,
-  left: secondsLeft === undefined ? '' : leftText(secondsLeft),
-})
+function barOf(part: number): string {
+  const done = Math.floor(part * BAR_COLUMNS)
+  const bar = '█'.repeat(done) + '░'.repeat(BAR_COLUMNS - done)
+  return `${bar} ${Math.floor(part * 100)}%`
+}
 
-const leftText = (seconds: number): string => `, about ${ms(seconds * 1_000)} left`
+const leftText = (seconds = 0): string =>
+  seconds > 0 ? `, about ${ms(Math.ceil(seconds) * 1_000)} left` : ''
 
 /** A line for every phase and every further tenth of it. */
 function lines(output: Output): ProgressView {

@@ -1,6 +1,6 @@
 import type { Status } from '../../../clients/typescript/node.ts'
 import type { CommandIo } from '../command.ts'
-import type { Output, Writer } from './progress-view.ts'
+import type { Output, Writer } from './status-line.ts'
 
 /** Sound may go to standard output, and a bar to standard error. */
 export interface SeparateIo extends CommandIo {

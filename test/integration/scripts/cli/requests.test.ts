@@ -108,6 +108,7 @@ test('the page opens in a browser, signed in, at a request; without a screen its
   const printed = await runCommand(open, [id], { env })
   const address = RegExp(`^${env.WINNOW_URL}/#code=([0-9a-f]{64})&request=${id}\n$`)
   const [, code] = address.exec(printed.text)!
+  assert.match(printed.errors, /^Open this address in a browser\./)
   const payload = { code }
   const url = '/playground/sessions'
   assert.equal((await gateway.app.inject({ method: 'POST', url, payload })).statusCode, 201)
@@ -116,15 +117,20 @@ test('the page opens in a browser, signed in, at a request; without a screen its
   const program = `#!/bin/sh\nprintf %s "$1" > ${opened}.new && mv ${opened}.new ${opened}\n`
   await writeFile(join(gateway.folder, 'xdg-open'), program, { mode: 0o755 })
   const screen = { ...env, DISPLAY: ':0', PATH: `${gateway.folder}:${process.env.PATH}` }
-  const { text } = await runCommand(open, [], { env: screen })
+  const { text, errors } = await runCommand(open, [], { env: screen })
+  assert.match(errors, /^Opening a browser\./)
   while (!existsSync(opened)) await sleep(10)
   assert.equal(`${await readFile(opened, 'utf8')}\n`, text)
   const without = { ...screen, PATH: '/nowhere' }
-  assert.match((await runCommand(open, [], { env: without })).text, /#code=[0-9a-f]{64}\n$/)
+  const unopened = await runCommand(open, [], { env: without })
+  assert.match(unopened.text, /#code=[0-9a-f]{64}\n$/)
+  assert.match(unopened.errors, /^Open this address in a browser\./)
 
   const unknown = await runCommand(open, ['req_unknown'], { env })
   assert.deepEqual([unknown.code, unknown.text], [1, ''])
   assert.match(unknown.errors, /^NOT_FOUND: /)
+  const two = await runCommand(open, [id, id], { env })
+  assert.match(two.errors, /^It takes: \[ID\] \(see --help\)\./)
 })
 
 test('a service without the page says so', async (t) => {

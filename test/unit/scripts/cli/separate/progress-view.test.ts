@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import test from 'node:test'
+import {
+  createManyFilesView,
+  createProgressView,
+} from '../../../../../scripts/cli/separate/progress-view.ts'
+
+const COLUMNS = 60
+/** More lines than any terminal has rows: what is written must not depend on the row. */
+const NOTES = 200
+/** Wider than the terminal. */
+const LONG = 'INVALID_MEDIA: The file is text. '.repeat(4)
+
+function terminal() {
+  let written = ''
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      written += chunk.toString()
+      done()
+    },
+  })
+  /** The lines that it shows of what was written since; it wraps long ones itself. */
+  const shown = (): string[] => {
+    const lines = ['']
+    for (const [token] of written.matchAll(/\r\x1b\[K|\n|\x1b.*|[^\r\n\x1b]+/g)) {
+      assert.doesNotMatch(token, /^\x1b/, 'nothing else moves the cursor')
+      if (token === '\n') lines.push('')
+      else lines[lines.length - 1] = token.startsWith('\r') ? '' : lines.at(-1) + token
+    }
+    written = ''
+    return lines
+  }
+  return Object.assign(output, { isTTY: true, columns: COLUMNS, shown })
+}
+
+test('no line of several files is lost to the bar, however many they are', () => {
+  const output = terminal()
+  const view = createManyFilesView(output, false, NOTES)
+  const out = view.above(output)
+  for (let i = 0; i < NOTES; i += 1) {
+    const file = view.file()
+    file.show('separating', 0.5)
+    file.note(`${i} ${LONG}`)
+    out.write(`${i}.wav\n`)
+    file.stop()
+  }
+  const [last, ...lines] = output.shown().reverse()
+  assert.match(last!, /^█{30} 100% 200 of 200 files$/)
+  const wanted = Array.from({ length: NOTES }, (_, i) => [`${i} ${LONG}`, `${i}.wav`])
+  assert.deepEqual(lines.reverse(), wanted.flat())
+  view.stop()
+  assert.deepEqual(output.shown(), [''])
+})
+
+test('the line of one file fits the terminal, and leaves its notes', () => {
+  const output = terminal()
+  const view = createProgressView(output, false)
+  view.note('a note')
+  view.show('separating', 0.5, 61.4)
+  const [note, line] = output.shown()
+  assert.equal(note, 'a note')
+  assert.match(line!, /^separating +█{15}░/)
+  assert.equal(line!.length, COLUMNS - 1)
+  output.columns = 100
+  view.show('separating', 0.5, 61.4)
+  assert.match(output.shown()[0]!, / 50%, about 1m left$/)
+  view.show('separating', 1, 0)
+  assert.match(output.shown()[0]!, / 100%$/)
+  view.stop()
+  assert.deepEqual(output.shown(), [''])
+})
