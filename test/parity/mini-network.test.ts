@@ -95,6 +95,11 @@ test('the features agree', () => {
   )
 })
 
+test('the features of silence agree', () => {
+  const run = () => tf.tidy(() => featuresOf(tf.zeros([1, 2, 1025]), tf.scalar(1), hop))
+  counted(run, (features) => assertStream(features, golden.values('silence')))
+})
+
 test('the band split agrees', () => {
   const run = () => tf.tidy(() => network.begin(golden.tensor('features')).x)
   counted(run, (x) => assertStream(x, golden.values('split')))

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from winnow_training.model.export import golden, save, write_weights
-from winnow_training.model.network import TEXT, Separator
+from winnow_training.model.network import PATCH, TEXT, WINDOW, Separator, features
 
 SIZES = dict(C=8, D=16, heads=2, shared=1, conditioned=2, code=8, head=4, exchange=2)
 NAMES = ["dog", "rain", "piano"]
@@ -39,7 +39,9 @@ def main():
     stored = {"config": model.config, "step": 0, "seconds": 0, "curve": []}
     write_weights(model, stored, folder)
     embedding = torch.randn(1, TEXT, generator=generator)
-    save(golden(model, embedding / embedding.norm()), folder / "golden.safetensors")
+    results = golden(model, embedding / embedding.norm())
+    results["silence"] = features(torch.zeros(1, PATCH, WINDOW // 2 + 1))  # epsilon alone
+    save(results, folder / "golden.safetensors")
 
 
 @torch.no_grad()
