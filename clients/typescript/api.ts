@@ -2032,9 +2032,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2057,7 +2057,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2117,9 +2117,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2142,7 +2142,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2215,9 +2215,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2241,7 +2241,7 @@ export interface operations {
             /**
              * @description `RATE_LIMITED`: Too many requests; retry later.
              *
-             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
+             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may; delete files or requests.
              */
             429: {
                 headers: {
@@ -2254,7 +2254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2312,9 +2312,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2347,7 +2347,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2403,9 +2403,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2426,7 +2426,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MEDIA_IN_USE`: A request under way needs this media. */
+            /** @description `MEDIA_IN_USE`: A request under way needs this media; cancel it, or wait for its end. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2448,7 +2448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2527,7 +2527,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media; ask the operator for credits. */
             402: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2538,9 +2538,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2554,11 +2554,11 @@ export interface operations {
             /**
              * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
              *
-             *     `RESULT_NOT_READY`: The request has not finished yet.
+             *     `RESULT_NOT_READY`: The request has not finished yet; follow its status.
              *
              *     `REQUEST_FAILED`: The request failed.
              *
-             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body; use a new key.
              */
             409: {
                 headers: {
@@ -2580,9 +2580,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed.
+             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed; send less.
              *
-             *     `MEDIA_TOO_LONG`: The media is longer than allowed.
+             *     `MEDIA_TOO_LONG`: The media is longer than allowed; split it.
              */
             413: {
                 headers: {
@@ -2596,7 +2596,7 @@ export interface operations {
             /**
              * @description `RATE_LIMITED`: Too many requests; retry later.
              *
-             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
+             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may; delete files or requests.
              */
             429: {
                 headers: {
@@ -2609,7 +2609,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2620,7 +2620,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched.
+             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched; check that anyone can download it.
              *
              *     `QUEUE_UNAVAILABLE`: The request could not be queued; retry it.
              */
@@ -2684,9 +2684,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2719,7 +2719,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2794,9 +2794,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2829,7 +2829,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2887,9 +2887,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -2911,7 +2911,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `RESULT_NOT_READY`: The request has not finished yet.
+             * @description `RESULT_NOT_READY`: The request has not finished yet; follow its status.
              *
              *     `REQUEST_FAILED`: The request failed.
              */
@@ -2936,7 +2936,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2994,9 +2994,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3018,7 +3018,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `RESULT_NOT_READY`: The request has not finished yet.
+             * @description `RESULT_NOT_READY`: The request has not finished yet; follow its status.
              *
              *     `REQUEST_FAILED`: The request failed.
              */
@@ -3043,7 +3043,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3101,9 +3101,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3146,7 +3146,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3202,9 +3202,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3225,7 +3225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MEDIA_IN_USE`: A request under way needs this media. */
+            /** @description `MEDIA_IN_USE`: A request under way needs this media; cancel it, or wait for its end. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3247,7 +3247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3323,9 +3323,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3348,7 +3348,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3406,9 +3406,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3429,7 +3429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RESULT_NOT_READY`: The request has not finished yet. */
+            /** @description `RESULT_NOT_READY`: The request has not finished yet; follow its status. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3451,7 +3451,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3509,9 +3509,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3544,7 +3544,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3621,9 +3621,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3646,7 +3646,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3700,7 +3700,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `ACCOUNT_DISABLED`: The account of this API key is disabled. */
+            /** @description `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3722,7 +3722,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3791,7 +3791,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `ACCOUNT_DISABLED`: The account of this API key is disabled. */
+            /** @description `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3813,7 +3813,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3893,9 +3893,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -3917,7 +3917,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `RESULT_NOT_READY`: The request has not finished yet.
+             * @description `RESULT_NOT_READY`: The request has not finished yet; follow its status.
              *
              *     `REQUEST_FAILED`: The request failed.
              */
@@ -3942,7 +3942,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3997,9 +3997,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -4022,7 +4022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4078,9 +4078,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -4113,7 +4113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4204,7 +4204,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media; ask the operator for credits. */
             402: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4215,9 +4215,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PERMISSION_DENIED`: The API key lacks the required scope.
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
              *
-             *     `ACCOUNT_DISABLED`: The account of this API key is disabled.
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
              */
             403: {
                 headers: {
@@ -4229,11 +4229,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `RESULT_NOT_READY`: The request has not finished yet.
+             * @description `RESULT_NOT_READY`: The request has not finished yet; follow its status.
              *
              *     `REQUEST_FAILED`: The request failed.
              *
-             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body.
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body; use a new key.
              */
             409: {
                 headers: {
@@ -4255,9 +4255,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed.
+             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed; send less.
              *
-             *     `MEDIA_TOO_LONG`: The media is longer than allowed.
+             *     `MEDIA_TOO_LONG`: The media is longer than allowed; split it.
              */
             413: {
                 headers: {
@@ -4281,7 +4281,7 @@ export interface operations {
             /**
              * @description `RATE_LIMITED`: Too many requests; retry later.
              *
-             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may.
+             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may; delete files or requests.
              */
             429: {
                 headers: {
@@ -4294,7 +4294,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4305,7 +4305,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched.
+             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched; check that anyone can download it.
              *
              *     `QUEUE_UNAVAILABLE`: The request could not be queued; retry it.
              */
@@ -4384,7 +4384,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4438,7 +4438,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4480,7 +4480,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4522,7 +4522,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4586,7 +4586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4640,7 +4640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4704,7 +4704,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4770,7 +4770,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media. */
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media; ask the operator for credits. */
             402: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4790,7 +4790,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body. */
+            /** @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body; use a new key. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4800,7 +4800,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4854,7 +4854,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4908,7 +4908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4953,7 +4953,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5017,7 +5017,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5071,7 +5071,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5143,7 +5143,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: Something went wrong on our side. */
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

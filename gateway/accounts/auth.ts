@@ -90,7 +90,7 @@ export async function authenticate(
 /** @throws ServiceError `PERMISSION_DENIED` */
 export function assertScope({ scopes }: Pick<ApiKeyRow, 'scopes'>, scope: Scope | 'any'): void {
   if (scope === 'any' || (JSON.parse(scopes) as string[]).includes(scope)) return
-  const message = `The API key lacks the required scope ${scope}.`
+  const message = `The API key lacks the required scope ${scope}; use one that has it.`
   throw new ServiceError('PERMISSION_DENIED', { message })
 }
 

@@ -31,7 +31,9 @@ export function checkAddress(
     })
   }
   if (claims === 'expired') {
-    throw new ServiceError('FILE_EXPIRED', { message: 'This address has expired.' })
+    throw new ServiceError('FILE_EXPIRED', {
+      message: 'This address has expired; read the result or file for a new one.',
+    })
   }
   const { audience = audiences[0] } = claims
   if (!audiences.includes(audience)) {

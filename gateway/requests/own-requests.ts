@@ -111,7 +111,7 @@ export function assertCompleted(row: RequestRow, param?: string): void {
     throw new ServiceError('REQUEST_FAILED', { message: why, ...field })
   }
   if (row.status !== 'COMPLETED') {
-    const message = `The request has not finished yet: it is ${row.status}.`
+    const message = `The request has not finished yet: it is ${row.status}. Follow its status.`
     throw new ServiceError('RESULT_NOT_READY', { message, ...field })
   }
 }

@@ -127,7 +127,7 @@ test('6.2 what breaks after the stream has begun is an error event', async (t) =
   assert.equal(name, 'error')
   assert.deepEqual(data.error, {
     code: 'INTERNAL',
-    message: 'Something went wrong on our side.',
+    message: 'The service failed; retry, and give the operator the x-request-id.',
     request_id: requestId,
   })
   assert.equal((await events.next()).done, true)

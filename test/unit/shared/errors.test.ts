@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { ERRORS, FAILURE_CODES } from '../../../shared/errors.ts'
+import { ERRORS, FAILURE_CODES, type ErrorCode } from '../../../shared/errors.ts'
 
 const document = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8')
 
@@ -21,4 +21,23 @@ test('the failure codes of the document are those with which a request can end',
     .map(([, code]) => code)
     .filter((code) => code !== 'FAILED')
   assert.deepEqual(documented.sort(), [...FAILURE_CODES].sort())
+})
+
+/** Their message is the whole of what can be said; `error.param` or the failure says the rest. */
+const FINAL: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'INVALID_PARAMETER',
+  'UNAUTHENTICATED',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_FAILED',
+  'REQUEST_FINISHED',
+  'CANCELED',
+]
+
+test('the message of each code says what would be right', () => {
+  for (const [code, { message }] of Object.entries(ERRORS)) {
+    const isHelpful = /\bmust\b|^PUT\b|[;:] \w+/.test(message)
+    assert.equal(isHelpful, !FINAL.includes(code as ErrorCode), `${code}: ${message}`)
+  }
 })
