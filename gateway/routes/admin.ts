@@ -23,7 +23,7 @@ import {
   rotateKey,
   showAccount,
 } from '../accounts/accounts.ts'
-import { createPass, isPass } from '../accounts/admin-pass.ts'
+import { isPass, openAdminSession } from '../accounts/admin-pass.ts'
 import { bearerToken, isSameSecret } from '../accounts/auth.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
 import { keepBodyText } from '../api/body-text.ts'
@@ -58,11 +58,11 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
     throw new ServiceError('UNAUTHENTICATED', { message })
   })
   // for the page: hidden, as the sessions of API keys are
-  app.post(SESSION, { schema: { hide: true } }, async (_request, reply) =>
-    reply
-      .header('cache-control', 'no-store')
-      .send(createPass(adminToken, 'session', deps.clock.now())),
-  )
+  app.post(SESSION, { schema: { hide: true } }, async ({ headers }, reply) => {
+    const given = bearerToken(headers.authorization) ?? ''
+    const session = await openAdminSession(deps, adminToken, given)
+    return reply.header('cache-control', 'no-store').send(session)
+  })
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.removeContentTypeParser('text/plain')
   keepBodyText(app)

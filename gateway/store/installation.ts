@@ -9,7 +9,7 @@ const THIS = 'this'
 export async function keepInstallation(store: Store, newId: string): Promise<InstallationRow> {
   await store
     .insertInto('installation')
-    .values({ name: THIS, installation_id: newId, media_place: null })
+    .values({ name: THIS, installation_id: newId, media_place: null, admin_code_expiry: null })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute()
   return store.selectFrom('installation').selectAll().executeTakeFirstOrThrow()
@@ -18,4 +18,19 @@ export async function keepInstallation(store: Store, newId: string): Promise<Ins
 /** Records where the media are, for people. */
 export async function setMediaPlace(store: Store, place: string): Promise<void> {
   await store.updateTable('installation').set({ media_place: place }).execute()
+}
+
+/**
+ * Records that a code of the operators' page is used. False when it or a newer one was used before:
+ * of two callers one gets true.
+ */
+export async function useAdminCode(store: Store, expiry: string): Promise<boolean> {
+  const { numUpdatedRows } = await store
+    .updateTable('installation')
+    .set({ admin_code_expiry: expiry })
+    .where(({ eb, or }) =>
+      or([eb('admin_code_expiry', 'is', null), eb('admin_code_expiry', '<', expiry)]),
+    )
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }

@@ -8,6 +8,7 @@ import { createPass } from '../../gateway/accounts/admin-pass.ts'
 import { SCOPES } from '../../gateway/accounts/auth.ts'
 import { Account, ApiKey, NewApiKey } from '../../gateway/accounts/schemas.ts'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
+import { keepInstallation } from '../../gateway/store/installation.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
 import { startGateway, type Gateway } from '../support/start-gateway.ts'
 
@@ -81,6 +82,7 @@ test('extension: the admin API takes the admin token alone', async (t) => {
 
 test('extension: a code of the admin token opens a session of it, and each has its time', async (t) => {
   const gateway = await startGateway(t, ADMIN)
+  await keepInstallation(gateway.store, 'inst_test')
   const code = createPass(TOKEN, 'code', gateway.clock.now()).token
   const open = (token: string) => admin(gateway, 'POST', 'session', {}, token)
   const fleet = async (token: string) =>
@@ -92,6 +94,13 @@ test('extension: a code of the admin token opens a session of it, and each has i
   assert.equal(Date.parse(expires_at), gateway.clock.now() + 12 * 3_600_000)
   assert.deepEqual([await fleet(session), await fleet(code), await fleet(TOKEN)], [200, 401, 200])
   assert.equal((await open(TOKEN)).json().token, session)
+  const again = await open(code)
+  assertError(again, 'UNAUTHENTICATED')
+  assert.match(again.json().error.message, /was used/)
+  gateway.clock.advance(1)
+  const newer = createPass(TOKEN, 'code', gateway.clock.now()).token
+  const statuses = (await Promise.all([open(newer), open(newer)])).map((each) => each.statusCode)
+  assert.deepEqual(statuses.sort(), [200, 401], 'of two at once, one')
   assertError(await open(session), 'UNAUTHENTICATED') // it can't prolong itself
   const later = (pass: string) => pass.replace(/_(\d+)_/, (_all, ms) => `_${Number(ms) + 1}_`)
   const others = ['code', 'session'] as const

@@ -36,6 +36,7 @@ export const migrations: Record<string, Migration> = {
   '020-account-states': { up: addAccountStates },
   '021-shares': { up: addShares },
   '022-latest-attempts': { up: addLatestAttempts },
+  '023-admin-codes': { up: addAdminCodes },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -344,4 +345,9 @@ async function addLatestAttempts(db: Kysely<any>): Promise<void> {
     .on('delivery_attempts')
     .columns(['started_at', 'attempt_id'])
     .execute()
+}
+
+/** Lets each code of the operators' page open one session. */
+async function addAdminCodes(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('installation').addColumn('admin_code_expiry', 'text').execute()
 }

@@ -256,6 +256,8 @@ export interface InstallationRow {
   installation_id: string
   /** Place of its media, in words; null: no place is marked yet. */
   media_place: string | null
+  /** When the code of the operators' page that was used last expires; null: none was used. */
+  admin_code_expiry: string | null
 }
 
 /** One attempt to deliver a webhook. */

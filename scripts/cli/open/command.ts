@@ -1,15 +1,20 @@
 import { spawn } from 'node:child_process'
 import { createClient } from '../../../clients/typescript/node.ts'
+import { createPass } from '../../../gateway/accounts/admin-pass.ts'
+import { readFleet, readGateway, type Gateway } from '../admin-access.ts'
 import { called } from '../command-name.ts'
-import { action, command } from '../command.ts'
+import { action, command, FLAG, TEXT } from '../command.ts'
 import { pageAddress } from '../page-address.ts'
-import { describe, readAccess, SERVICE, type Environment } from '../service-access.ts'
+import { describe, readAccess, SERVICE, type Access, type Environment } from '../service-access.ts'
 
 const HELP = `Usage: ${called('open', '[ID] [options]')}
 
 Opens the page in a browser, signed in, at the request of this id if there is one. Prints the
 address, which signs in once and within ten minutes, for a browser elsewhere.
 
+  --operators       opens the operators' pages instead
+  --token TOKEN     for them, ADMIN_TOKEN (or in the environment as such; for a service on
+                    this machine also the file admin-token in DATA_DIR)
   --url URL         the service (or WINNOW_URL; default http://127.0.0.1:8080)
   --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
                     the file api-key in DATA_DIR, by default ./data)
@@ -24,20 +29,34 @@ export const open = command({
   describe,
   actions: action({
     operands: ['[ID]'],
-    options: SERVICE,
-    async run(values, [requestId], { env, stderr }) {
-      const access = readAccess(values, env)
-      const client = createClient(access)
-      await (requestId === undefined ? client.account() : client.status(requestId))
-      const { baseUrl: address, apiKey: key = '' } = access
-      const page = await pageAddress({ address, key, requestId })
-      if (page === undefined) throw new Error(`${address} has no page: PLAYGROUND is off there.`)
+    options: { ...SERVICE, operators: FLAG, token: TEXT },
+    async run(values, [requestId], { env, stderr, signal }) {
+      const page = values.operators
+        ? await operatorsPage(readGateway(values, env), signal)
+        : await ownPage(readAccess(values, env), requestId)
       const isOpened = await openBrowser(page, env)
       stderr.write(isOpened ? OPENED : NOT_OPENED)
       return `${page}\n`
     },
   }),
 })
+
+/** @throws Error when the service refuses the key, has no such request, or no page */
+async function ownPage(access: Access, requestId?: string): Promise<string> {
+  const client = createClient(access)
+  await (requestId === undefined ? client.account() : client.status(requestId))
+  const { baseUrl: address, apiKey: key = '' } = access
+  const page = await pageAddress({ address, key, requestId })
+  if (page === undefined) throw new Error(`${address} has no page: PLAYGROUND is off there.`)
+  return page
+}
+
+/** @throws NoAnswerError when the gateway refuses the token */
+async function operatorsPage(gateway: Gateway, signal: AbortSignal): Promise<string> {
+  await readFleet(gateway, signal)
+  const { token: code } = createPass(gateway.token, 'code', Date.now())
+  return new URL(`/#operator=${code}`, gateway.url).href
+}
 
 /** False where there is no screen, or no program that opens addresses. */
 async function openBrowser(address: string, env: Environment): Promise<boolean> {

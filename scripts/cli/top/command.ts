@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet } from '../../../gateway/operations/fleet.ts'
+import { NoAnswerError, readFleet, readGateway, type Gateway } from '../admin-access.ts'
 import { called } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, type CommandIo } from '../command.ts'
-import { localSecret } from '../service-access.ts'
 import { fleetText } from './fleet-text.ts'
 
 const HELP = `Usage: ${called('top', '[options]')}
@@ -24,11 +24,7 @@ the time since the engine started. The exit code is 0, 1 when the gateway gave n
 when the command line is wrong.
 `
 
-/** The gateway gave no answer that helps. */
-class NoAnswerError extends Error {}
-
 const WINDOW_MS = 60_000
-const ANSWER_MS_MAX = 10_000
 /** To the first column of the first line; and what is left below the last. */
 const HOME = '\x1b[H\x1b[2J'
 
@@ -52,19 +48,6 @@ export const top = command({
     },
   }),
 })
-
-interface Gateway {
-  url: string
-  token: string
-}
-
-function readGateway(given: Partial<Gateway>, env: CommandIo['env']): Gateway {
-  const url = given.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080'
-  if (!URL.canParse(url)) throw new UsageError(`--url must be an address, not "${url}".`)
-  const token = given.token ?? env.ADMIN_TOKEN ?? localSecret('admin-token', url, env)
-  if (!token) throw new UsageError("Give the gateway's ADMIN_TOKEN, in the environment or --token.")
-  return { url, token }
-}
 
 /** Shows the fleet until Ctrl-C; while the gateway is away, why. */
 async function watch(
@@ -91,20 +74,4 @@ async function lookAgain(gateway: Gateway, looks: Fleet[], signal: AbortSignal):
     if (!(error instanceof NoAnswerError) || signal.aborted) throw error
     return `${error.message}\n`
   }
-}
-
-/** @throws NoAnswerError */
-async function readFleet({ url, token }: Gateway, signal: AbortSignal): Promise<Fleet> {
-  const address = new URL('/admin/fleet', url)
-  const headers = { authorization: `Bearer ${token}` }
-  const either = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)])
-  const reply = await fetch(address, { headers, signal: either }).catch((cause: unknown) => {
-    throw new NoAnswerError(`No answer from ${address.origin}: is the gateway there?`, { cause })
-  })
-  if (reply.ok) return (await reply.json()) as Fleet
-  if (reply.status === 401) throw new NoAnswerError('The gateway has another ADMIN_TOKEN.')
-  if (reply.status === 404) {
-    throw new NoAnswerError('The gateway has no admin API: set ADMIN_TOKEN there, or upgrade it.')
-  }
-  throw new NoAnswerError(`The gateway answered ${reply.status}.`)
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { keepInstallation } from '../../../../gateway/store/installation.ts'
 import { open } from '../../../../scripts/cli/open/command.ts'
 import { requests } from '../../../../scripts/cli/requests/command.ts'
 import { runCommand } from '../../../support/run-command.ts'
@@ -131,6 +132,22 @@ test('the page opens in a browser, signed in, at a request; without a screen its
   assert.match(unknown.errors, /^NOT_FOUND: /)
   const two = await runCommand(open, [id, id], { env })
   assert.match(two.errors, /^It takes: \[ID\] \(see --help\)\./)
+})
+
+test('the operators’ pages open with a code that is used once', async (t) => {
+  const adminToken = 'the-admin-token-of-this-test'
+  const gateway = await startGateway(t, { config: { adminToken } })
+  await keepInstallation(gateway.store, 'inst_test')
+  const env = { WINNOW_URL: await gateway.listen(), ADMIN_TOKEN: adminToken }
+  const { signal } = new AbortController()
+  const { text, errors } = await runCommand(open, ['--operators'], { env, signal })
+  const [, code] = RegExp(`^${env.WINNOW_URL}/#operator=(adm_code_\\w+)\n$`).exec(text) ?? []
+  assert.ok(code !== undefined, text + errors)
+  const headers = { authorization: `Bearer ${code}` }
+  const use = () => fetch(`${env.WINNOW_URL}/admin/session`, { method: 'POST', headers })
+  assert.deepEqual([(await use()).status, (await use()).status], [200, 401])
+  const wrong = await runCommand(open, ['--operators', '--token', 'x'.repeat(16)], { env, signal })
+  assert.deepEqual([wrong.code, wrong.errors], [1, 'The gateway has another ADMIN_TOKEN.\n'])
 })
 
 test('a service without the page says so', async (t) => {
