@@ -69,10 +69,10 @@ class Separation(litserve.LitAPI):
         waves = torch.from_numpy(mixtures)
         scale = MIXTURE_RMS / waves.square().mean(1, keepdim=True).sqrt().clamp_min(1e-6)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.options.bfloat16):
-            targets, activity = separate(self.model, waves * scale, self.embeddings(prompts))
-        targets = targets.float()
-        gain = presence(match_of(activity.float(), targets, waves * scale))[:, None]
-        return (targets / scale * gain).numpy()
+            targets, first = separate(self.model, waves * scale, self.embeddings(prompts))
+        heard, activity = (part.float() for part in first)
+        gain = presence(match_of(activity, heard, waves * scale))[:, None]
+        return (targets.float() / scale * gain).numpy()
 
     def embeddings(self, prompts):
         new = [prompt for prompt in set(prompts) if prompt not in self.meanings]
