@@ -26,7 +26,7 @@ SAMPLES_MIN = RATE // 4
 
 @dataclass
 class Answer:
-    """Answer for one file: how much softer than the file the target is, and how sure the network."""
+    """Answer for one file: how much softer than it the target is, and how sure the network."""
 
     name: str
     file: str

@@ -37,6 +37,9 @@ def main():
     print(f"{run.options.device}, torch {torch.__version__}, {os.cpu_count()} processors")
     tensors = random_batch(options.batch, run.options.device)
     run.first_step(tensors)
+    if run.graph:
+        measure_steps("graph", run, tensors, options.seconds)
+        run.graph = None
     measure_steps("compiled", run, tensors, options.seconds)
     torch.compiler.set_stance("force_eager")
     measure_steps("eager", run, tensors, options.seconds)

@@ -114,14 +114,17 @@ class Run:
         self.model.name_logits.load_state_dict(meant)
         self.model.to(options.device)
         matrices, others = split_parameters(self.model)
+        is_on_gpu = options.device != "cpu"
+        self.rate = torch.zeros((), device=options.device)
         self.optimizers = [
-            Muon(matrices, LEARNING_RATE, weight_decay=DECAY),
+            Muon(matrices, self.rate, weight_decay=DECAY),
             torch.optim.AdamW(
                 others,
-                LEARNING_RATE,
+                self.rate,
                 betas=(0.9, 0.98),
                 weight_decay=DECAY,
-                fused=options.device != "cpu",
+                fused=is_on_gpu,
+                capturable=is_on_gpu,
             ),
         ]
         self.average = copy.deepcopy(self.model)
@@ -131,6 +134,7 @@ class Run:
         self.model.compile_blocks()
         self.loss = torch.compile(loss, dynamic=False)
         self.sums = torch.zeros(len(SUMS), device=options.device)
+        self.graph = None
         self.is_stopped, self.started, self.waited = False, time.monotonic(), 0.0
         size = sum(parameter.numel() for parameter in self.model.parameters())
         print(f"{size / 1e6:.2f} million parameters, from step {self.step}", flush=True)
@@ -139,7 +143,10 @@ class Run:
         self.model.load_state_dict(stored["model"])
         self.average.load_state_dict(stored["average"])
         for optimizer, state in zip(self.optimizers, stored["optimizers"]):
-            optimizer.load_state_dict(state)
+            groups = optimizer.state_dict()["param_groups"]  # of this device, whatever the last was
+            optimizer.load_state_dict({**state, "param_groups": groups})
+            for group in optimizer.param_groups:
+                group["lr"] = self.rate
         self.step, self.seconds = stored["step"], stored["seconds"]
         self.curve = stored["curve"]
         self.warm_up_from = 0 if stored["optimizers"] else self.step
@@ -155,21 +162,37 @@ class Run:
         return tensors
 
     def first_step(self, tensors):
-        """Makes a step of no length, and goes without compiled code where the compiler fails."""
+        """Makes a step of no length, and goes without compiled code where the compiler fails. On a
+        GPU the next steps are one CUDA graph, or else they would wait for Python to launch them."""
         began = time.monotonic()
         try:
             self.one_step(tensors, 0.0)
         except Exception as error:
             print(f"goes on without compiled code: {error}", flush=True)
             torch.compiler.set_stance("force_eager")
-            self.model.zero_grad()
             self.one_step(tensors, 0.0)
+        if self.options.device != "cpu":
+            try:
+                self.graph = StepGraph(self.change_weights, tensors)
+            except RuntimeError as error:
+                print(f"goes on without a graph: {error}", flush=True)
         self.started = time.monotonic()
         print(f"first step after {self.started - began:.0f} s", flush=True)
 
     def one_step(self, tensors, rate: float):
         """`rate` is a share of the run's. Nothing here waits for the device, but every REPORT_EVERY
         steps."""
+        warm_up = min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
+        self.rate.fill_(LEARNING_RATE * rate * self.options.rate * warm_up)
+        (self.graph or self.change_weights)(tensors)
+        self.step += 1
+        self.update_average()
+        if self.step % REPORT_EVERY == 0:
+            self.report_step()
+
+    def change_weights(self, tensors):
+        """One step by `tensors`, as `batch` has them, at the rate that stands in `self.rate`."""
+        self.model.zero_grad()
         mixture, targets, embeddings, absent, activity, spans, _ = tensors
         x, truth = inputs(self.model.window, mixture, targets, absent, activity)
         with torch.autocast(self.options.device, torch.bfloat16):
@@ -187,18 +210,10 @@ class Run:
         )
         total.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
-        rate *= self.options.rate * min(1.0, (self.step - self.warm_up_from + 1) / WARM_UP_STEPS)
         for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = LEARNING_RATE * rate
             optimizer.step()
-        self.model.zero_grad()
-        self.step += 1
-        self.update_average()
         count = truth.absent.sum()
         self.sums += torch.stack([-error, len(truth.absent) - count, leak, count, norm])
-        if self.step % REPORT_EVERY == 0:
-            self.report_step()
 
     def count_time(self):
         """Adds the time since it was last called, or since `started`, without pauses."""
@@ -263,6 +278,29 @@ class Run:
         partial = self.path.with_suffix(".partial")
         torch.save(state, partial)
         partial.rename(self.path)
+
+
+class StepGraph:
+    """Steps of one shape as a CUDA graph: thousands of small kernels are launched at once."""
+
+    def __init__(self, work, tensors):
+        """`work(tensors)` may wait for nothing, and keeps its state where it is. It runs three
+        times and is then recorded."""
+        self.inputs = [tensor.clone() for tensor in tensors]
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                work(self.inputs)
+        torch.cuda.current_stream().wait_stream(side)
+        self.graph = torch.cuda.CUDAGraph()
+        # batches are loaded by a thread of their own meanwhile
+        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+            work(self.inputs)
+
+    def __call__(self, tensors):
+        torch._foreach_copy_(self.inputs, list(tensors))
+        self.graph.replay()
 
 
 def find_checkpoint(options):

@@ -22,7 +22,7 @@ def orthogonal(gradients, steps=5):
 
 
 class Muon(torch.optim.Optimizer):
-    """For matrices alone."""
+    """For matrices alone. Its rate is a tensor, so that a CUDA graph can read it."""
 
     def __init__(self, parameters, lr, momentum=0.95, weight_decay=0.01):
         super().__init__(parameters, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
@@ -37,7 +37,7 @@ class Muon(torch.optim.Optimizer):
                 size = 0.2 * math.sqrt(max(shape))
                 update = orthogonal(torch.stack(self.momenta(parameters, group["momentum"])))
                 torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
-                torch._foreach_add_(parameters, list(update), alpha=-group["lr"] * size)
+                torch._foreach_sub_(parameters, list(update * (group["lr"] * size)))
 
     def momenta(self, parameters, share):
         """Nesterov's: where each velocity leads with the gradient as it is here."""
