@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { loadMini } from '../../../../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../../../../models/model.ts'
+import { prepareChunk } from '../../../../models/prepare-chunk.ts'
 import { PRECISIONS } from '../../../../models/precision.ts'
 import { noise } from '../../../../test/harness/lanes.ts'
 import { speedOf } from '../measure.ts'
@@ -21,16 +22,10 @@ export const miniPart: Run = async function* (options, hasTime) {
 function* rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => boolean) {
   for (const batch of batches) {
     if (!hasTime()) break
-    const chunks = Array.from({ length: batch }, (_, i) => noise(seconds * RATE, i + 1))
+    const chunks = Array.from({ length: batch }, (_, i) => preparedNoise(seconds, i + 1))
     const separate = () => {
-      const lanes = chunks.map((samples) =>
-        openLane(model, {
-          chunk: { channels: [samples], sampleRate: RATE },
-          prompt: 'rain',
-          spans: [],
-          acceleration: 'fast',
-          seed: 0,
-        }),
+      const lanes = chunks.map((chunk) =>
+        openLane(model, { chunk, prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 }),
       )
       model.step(lanes)
       for (const lane of lanes) closeLane(model, lane)
@@ -45,3 +40,7 @@ function* rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => boo
     }
   }
 }
+
+/** An engine prepares chunks on other threads than the one that computes. */
+const preparedNoise = (seconds: number, seed: number) =>
+  prepareChunk('mini', { channels: [noise(seconds * RATE, seed)], sampleRate: RATE })

@@ -1,6 +1,7 @@
 /** Whole requests through gateway, broker and engine, at once and for some time. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { processorSeconds } from '../../../../bench/pipeline/processor-time.ts'
 import { connectEngine } from '../../../../shared/engine-control.ts'
 import { createScope } from '../../../../test/harness/scope.ts'
 import { noise } from '../../../../test/harness/signals.ts'
@@ -19,6 +20,7 @@ export const servicePart: Run = ({ requests, seconds }, hasTime) =>
     const separate = () => separateFile(winnow, file, { prompt: 'rain' })
     await separate()
     for (const count of requests) {
+      const before = processorTimes(winnow)
       const taken: number[] = []
       for (let turn = 0; turn < TURNS && hasTime(); turn += 1) {
         const startedAt = performance.now()
@@ -27,6 +29,9 @@ export const servicePart: Run = ({ requests, seconds }, hasTime) =>
       }
       const [first, best] = [taken[0], Math.min(...taken)]
       if (first === undefined) break
+      const after = processorTimes(winnow)
+      const cost = (name: keyof ProcessorTimes) =>
+        (1_000 * (after[name] - before[name])) / (count * taken.length)
       yield {
         requests: count,
         'seconds of each': seconds,
@@ -34,9 +39,27 @@ export const servicePart: Run = ({ requests, seconds }, hasTime) =>
         'first turn, s': first,
         'best turn, s': best,
         'audio-seconds a second': (count * seconds) / best,
+        'of each in the gateway, ms': cost('gateway'),
+        'engine, ms': cost('engine'),
+        'media, ms': cost('media'),
+        'this client, ms': cost('client'),
       }
     }
   })
+
+type ProcessorTimes = ReturnType<typeof processorTimes>
+
+/** Seconds that processors have worked for each: one that took all of its time is what limits. */
+function processorTimes({ gateway, engines }: Winnow) {
+  const { own: engine, children: media } = processorSeconds(engines[0]!.child.pid!)
+  const { user, system } = process.cpuUsage()
+  return {
+    gateway: processorSeconds(gateway.child.pid!).own,
+    engine,
+    media,
+    client: (user + system) / 1e6,
+  }
+}
 
 export const soakPart: Run = ({ soakSeconds, seconds }) =>
   withService(async function* (winnow) {
