@@ -12,6 +12,7 @@ from winnow_training.data.pieces import order_banks, pack, unpack
 
 ORDER = [
     "train-dog",
+    "train-other",
     f"{RECORDINGS}/train-woman",
     f"{RECORDINGS}/train-flute",
     "train-organ",

@@ -17,6 +17,7 @@ import soundfile
 
 from winnow_training.data.audio import RATE, RECORDINGS
 from winnow_training.data.mixtures import REAL, SPEECH
+from winnow_training.data.phrasings import OTHER
 
 PART_SECONDS = 120
 QUALITY = 0.4
@@ -56,16 +57,17 @@ def count_bytes(files: dict[str, bytes]) -> int:
 
 
 def order_banks(cache: Path) -> list[Path]:
-    """Returns the JSON of each bank to train on, relative to the cache: ESC-10's classes first,
-    then real recordings, voices, and what has the fewest real recordings."""
-    voices = [*SPEECH, "singing"]
+    """Returns the JSON of each bank to train on, relative to the cache: ESC-10's classes first and
+    sounds without a name, which every mixture may have, then real recordings, voices, and what has
+    the fewest real recordings."""
+    first, voices = [*REAL, OTHER], [*SPEECH, "singing"]
 
     def want(path: Path):
         name = path.stem.removeprefix("train-")
         is_made = path.parent.name != RECORDINGS
         recorded = cache / RECORDINGS / f"train-{name}.npy"
         size = recorded.stat().st_size if is_made and recorded.exists() else 0
-        return name not in REAL, is_made, name not in voices, size, path
+        return name not in first, is_made, name not in voices, size, path
 
     found = [*cache.glob("train-*.json"), *(cache / RECORDINGS).glob("train-*.json")]
     return sorted((path.relative_to(cache) for path in found), key=want)
