@@ -271,8 +271,17 @@ async function compileBlocks(): Promise<void> {
 const nameOf = ({ page, line, language }: CodeBlock): string =>
   `${page.replaceAll(/[/.]/g, '-')}-${line}.${language === 'ts' ? 'mts' : 'py'}`
 
-describe('the blocks of a page run one after the other', () => {
-  for (const page of new Set(runnable.map(({ page }) => page))) {
+/** Pages that do not mind who else uses the service: they run next to the others. */
+const isShared = (page: string) => /^(clients|docs\/reference)\//.test(page)
+
+describe('the blocks of a page run one after the other', { concurrency: 2 }, () => {
+  const pages = [...new Set(runnable.map(({ page }) => page))]
+  describe('how-to', { concurrency: 1 }, () => runPages(pages.filter((page) => !isShared(page))))
+  describe('reference and clients', { concurrency: 1 }, () => runPages(pages.filter(isShared)))
+})
+
+function runPages(pages: readonly string[]): void {
+  for (const page of pages) {
     test(page, { timeout: 5 * MINUTE_MS }, async () => {
       await compiled
       const output = await runPage(page)
@@ -282,7 +291,7 @@ describe('the blocks of a page run one after the other', () => {
       }
     })
   }
-})
+}
 
 function sourceOf({ page, language, code }: CodeBlock): string {
   const { code: lines = '', client = '' } = READERS[page] ?? {}
