@@ -15,7 +15,7 @@ const answered = ({ gateway }: Winnow, from: number) =>
     .log()
     .slice(from)
     .split('\n')
-    .filter((line) => line.includes('"answered"'))
+    .filter((line) => line.includes('"answered a call"'))
     .map((line) => JSON.parse(line) as { method: string; path: string; status: number })
     .filter(({ path }) => path.startsWith('/media/'))
     .map(({ method, path, status }) => `${method} ${path.split('/').at(-1)} ${status}`)
