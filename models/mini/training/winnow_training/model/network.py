@@ -15,7 +15,7 @@ WINDOW, HOP, PATCH = 2048, 512, 2
 BANDS = [8] * 16 + [16] * 8 + [32] * 8 + [128] * 4
 """Bins of each band: 1024 in all; the highest bin takes the mask of the one below."""
 K = len(BANDS)
-MUCH = 0.2
+MAJOR_SHARE = 0.2
 """Share of a mixture's energy above which the sound is more probably there."""
 SOFTENED_UNTIL, WHOLE_FROM = 0.15, 0.25
 """Bounds of the match."""
@@ -61,7 +61,7 @@ def match_of(activity, target, mixture):
     seldom a remnant of another sound: it raises the odds at the best token, up to five times.
     Little of it says nothing, as sounds may be soft."""
     share = target.pow(2).flatten(1).sum(1) / (mixture.pow(2).flatten(1).sum(1) + 1e-9)
-    return torch.sigmoid(activity.amax(1) + torch.log((share / MUCH).clamp(min=1)))
+    return torch.sigmoid(activity.amax(1) + torch.log((share / MAJOR_SHARE).clamp(min=1)))
 
 
 def presence(match):
