@@ -1,6 +1,6 @@
 /** Whether the target sounds in a chunk, and the gain on it that this decides. */
 
-/** Share of a mixture's energy above which the odds rise: `MAJOR_SHARE` of the training's network. */
+/** Share of a mixture's energy above which the odds rise; the training's network has it too. */
 const MAJOR_SHARE = 0.2
 
 const SOFTENED_UNTIL = 0.15
