@@ -52,7 +52,7 @@ for (const { name, container, type, video, audio, recoded } of videos) {
     assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
     assert.match(
       JSON.stringify(last.logs),
-      recoded ? /coded anew as h264/ : /copied into the videos/,
+      recoded ? /re-encoded as h264/ : /copied into the videos/,
     )
     const { result, ...files } = await downloadResult(winnow, submitted)
     const source = await readVideo(path)

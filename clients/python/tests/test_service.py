@@ -89,6 +89,13 @@ def test_a_file_is_sent_separated_followed_and_downloaded(client: Any, tmp_path:
         assert response.headers["content-length"] == str(paths[0].stat().st_size)
 
 
+def test_begin_returns_once_the_request_is_accepted(client: Any) -> None:
+    begun = client.begin(MIXTURE, PROMPTS)
+    assert begun["request_id"] and "data" not in begun
+    assert [status["status"] for status in client.follow(begun)][-1] == "COMPLETED"
+    assert len(client.result(begun)["data"]["targets"]) == len(PROMPTS)
+
+
 def test_one_call_separates_a_file(client: Any, tmp_path: Path) -> None:
     submission = {"input": {"output_format": "flac"}, "metadata": {"take": 1}}
     result = client.separate(MIXTURE, PROMPTS, submission)

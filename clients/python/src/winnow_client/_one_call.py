@@ -16,13 +16,14 @@ from .types import Input, RequestRef, Result, Submission, Submitted
 
 # Media that is larger is sent by itself: with its progress, and again from where a call broke.
 ONE_CALL_BYTES_MAX = 32 * 2**20
+PATH = "/v1/audio/separate"
 # How long a call waits for the result: less than proxies do.
 WAIT_SECONDS = 20
 
 
 @dataclass(frozen=True)
 class Separation:
-    """The request of one `separate`."""
+    """The request of one `separate` or `begin`."""
 
     path: Path
     prompts: Sequence[str]
@@ -45,24 +46,33 @@ class Separation:
         given = {**self.submission["input"], **named, "file_id": file_id}
         return {**self.submission, "input": cast(Input, given)}
 
-    def call(self) -> Call[Result | Submitted]:
+    def begin_call(self) -> Call[Submitted]:
         """The call that brings the file, too: its fields first, as the service asks for."""
+        return Call("POST", PATH, headers=self._headers, form=self._fields, file=self._file)
+
+    def call(self) -> Call[Result | Submitted]:
+        """The same, which waits for the result."""
+        headers = {**self._headers, "prefer": f"wait={WAIT_SECONDS}"}
+        wait = WAIT_SECONDS
+        form, file = self._fields, self._file
+        return Call("POST", PATH, headers=headers, form=form, file=file, wait_seconds=wait)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"idempotency-key": visible("idempotency_key", self.idempotency_key)}
+
+    @property
+    def _file(self) -> tuple[str, bytes, str]:
+        return (self.path.name, self.path.read_bytes(), self.content_type)
+
+    @property
+    def _fields(self) -> dict[str, object]:
         fields: dict[str, object] = {"prompt": list(self.prompts)}
         top = {name: value for name, value in self.submission.items() if name != "input"}
         for name, value in {**self.submission["input"], **top}.items():
             if value is not None:
                 fields[name] = value if isinstance(value, str) else json.dumps(value)
-        return Call(
-            "POST",
-            "/v1/audio/separate",
-            headers={
-                "idempotency-key": visible("idempotency_key", self.idempotency_key),
-                "prefer": f"wait={WAIT_SECONDS}",
-            },
-            form=fields,
-            file=(self.path.name, self.path.read_bytes(), self.content_type),
-            wait_seconds=WAIT_SECONDS,
-        )
+        return fields
 
 
 def separation(

@@ -140,6 +140,21 @@ class AsyncClient:
             return await self.wait(failed_request(error))
         return answer if answer["status"] == "COMPLETED" else await self.wait(answer)
 
+    async def begin(
+        self,
+        path: str | Path,
+        prompt: str | Sequence[str],
+        submission: Submission | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Submitted:
+        asked = separation(path, prompt, submission, idempotency_key)
+        if not asked.is_large:
+            return await self._ask(asked.begin_call())
+        body = asked.submission_of(await self.upload(path, asked.content_type, on_progress))
+        return await self.submit(body, idempotency_key=asked.idempotency_key)
+
     async def submit(
         self, submission: Submission, *, idempotency_key: str | None = None
     ) -> Submitted:

@@ -166,6 +166,25 @@ class Client:
             return self.wait(failed_request(error))
         return answer if answer["status"] == "COMPLETED" else self.wait(answer)
 
+    def begin(
+        self,
+        path: str | Path,
+        prompt: str | Sequence[str],
+        submission: Submission | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Submitted:
+        """As `separate`, but returns once the request is accepted: `follow` it.
+
+        :param on_progress: gets the part that is sent, from 0 to 1, where that is a step of its own
+        """
+        asked = separation(path, prompt, submission, idempotency_key)
+        if not asked.is_large:
+            return self._ask(asked.begin_call())
+        body = asked.submission_of(self.upload(path, asked.content_type, on_progress))
+        return self.submit(body, idempotency_key=asked.idempotency_key)
+
     def submit(self, submission: Submission, *, idempotency_key: str | None = None) -> Submitted:
         """Queues a separation.
 
