@@ -111,8 +111,8 @@ describe('an upload', () => {
     assert.deepEqual(calls, [['POST', 'target=job-1-a/target', '0']])
   })
 
-  test('of files that the gateway keeps itself is one call, and so is its repetition', async (t) => {
-    const calls: unknown[] = []
+  test('of files that the gateway keeps itself is one call; each is given again after 503', async (t) => {
+    const calls: (string | string[] | undefined)[] = []
     const note = (code: number): RequestListener => {
       const answer = early(code)
       return (request, response) => {
@@ -123,8 +123,9 @@ describe('an upload', () => {
     const { url } = await serve(t, note(503), note(204))
     const gateway = new HandOver({ url, ...COMMON })
     await Promise.all(['target', 'residual'].map((part) => uploadHere(url, gateway, part)))
-    const both = 'target=job-1-a/target,residual=job-1-a/residual'
-    assert.deepEqual(calls, [both, both])
+    const [first, ...again] = calls
+    assert.equal(first, 'target=job-1-a/target,residual=job-1-a/residual')
+    assert.deepEqual(again.join().split(',').sort(), String(first).split(',').sort())
   })
 
   for (const code of [404, 405]) {
