@@ -134,9 +134,12 @@ test('grpc: what is wrong with one call is said, and nothing is kept', async (t)
 
 test('grpc: a message that is too long ends the call, and leaves nothing', async (t) => {
   const { gateway, separate } = await start(t)
-  await assert.rejects(separate([OPTIONS, { piece: Buffer.alloc(300_000) }]), {
-    code: grpc.status.RESOURCE_EXHAUSTED,
-  })
+  const messages = async function* () {
+    yield* [OPTIONS, PIECES[0]!]
+    while ((await held(gateway)).bytes === 0) await sleep(10)
+    yield { piece: Buffer.alloc(300_000) }
+  }
+  await assert.rejects(separate(messages()), { code: grpc.status.RESOURCE_EXHAUSTED })
   await assertNothingHeld(gateway)
 })
 
