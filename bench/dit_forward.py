@@ -69,8 +69,8 @@ class Block(nn.Module):
 
     def forward(self, x, memory, six, rotary):
         shift1, scale1, gate1, shift2, scale2, gate2 = (self.table + six).chunk(6, 1)
-        heard = self.norm1(x) * (1 + scale1) + shift1
-        x = x + gate1 * self.attention(heard, heard, rotary)
+        normed = self.norm1(x) * (1 + scale1) + shift1
+        x = x + gate1 * self.attention(normed, normed, rotary)
         x = x + self.cross(x, memory)
         return x + gate2 * self.feed_forward(self.norm2(x) * (1 + scale2) + shift2)
 

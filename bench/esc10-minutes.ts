@@ -60,8 +60,8 @@ async function loadSource(folder: string, seed: number): Promise<Float32Array> {
     const clip = clips[(seed + i) % clips.length]!
     const gain = 0.1 / Math.sqrt(dot(clip, clip) / clip.length + 1e-12)
     const room = Math.max(0, source.length - start)
-    const heard = clip.subarray(0, room).map((sample) => gain * sample)
-    source.set(heard, Math.min(start, source.length))
+    const placed = clip.subarray(0, room).map((sample) => gain * sample)
+    source.set(placed, Math.min(start, source.length))
     start += clip.length
   }
   return source

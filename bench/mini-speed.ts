@@ -1,7 +1,7 @@
 /**
- * How fast is the built-in model, in either precision, beside the PyTorch network that it was
- * ported from? From samples to samples, transforms and all, without the text encoder; in turns, in
- * one run.
+ * How fast is the built-in model, in either precision, compared with the PyTorch network that it
+ * was ported from? From samples to samples, transforms and all, without the text encoder; in turns,
+ * in one run.
  *
  *   npm run bench -- mini-speed --pytorch <a Python in which models/mini/training is installed>
  */
@@ -45,9 +45,9 @@ for (const batch of [1, 4, 8]) {
       note(`PyTorch, ${precision}`, turn, millis)
     }
   }
-  const beside = taken.get('ours, float32')!
+  const baseline = taken.get('ours, float32')!
   for (const [name, each] of taken) {
-    const ratios = each.map((millis, i) => millis / beside[i]!)
+    const ratios = each.map((millis, i) => millis / baseline[i]!)
     report('milliseconds to separate a batch', {
       name,
       batch,

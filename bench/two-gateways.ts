@@ -1,6 +1,7 @@
 /**
- * Question: how long does a submit take on two gateways with one PostgreSQL, beside one gateway
- * with SQLite, and how late is a status stream of one gateway updated with what the other did?
+ * Question: how long does a submit take on two gateways with one PostgreSQL, compared with one
+ * gateway with SQLite, and how late is a status stream of one gateway updated with what the other
+ * did?
  *
  * `node --import tsx bench/two-gateways.ts [per second] [seconds] [rounds]`: both run all the time,
  * on the same disk and with durable commits, and are loaded in turns. The stream is on one gateway,

@@ -7,7 +7,7 @@ export interface HeldJob {
   queue: JobQueue
   /** Times that the job has been delivered, this one included. */
   deliveries: number
-  /** Whether it has left the wait for its beginning. */
+  /** True if it has left the wait for its beginning. */
   begun: boolean
 }
 
@@ -24,7 +24,7 @@ const jobsMaxOf = (queue: JobQueue, jobsMax: number): number =>
   queue === 'first' ? jobsMax : Math.max(1, Math.floor(jobsMax / 2))
 
 /**
- * Whether a job of the queue may be leased.
+ * Returns whether a job of the queue may be leased.
  * @param pulls queues from which a job may be on its way
  */
 export function mayLease(
@@ -43,9 +43,9 @@ export function mayLease(
 }
 
 /**
- * Whether `job`, one of those in flight, may begin now; later each end of a job or a pull is a new
- * chance. A job that runs alone waits for the jobs of open pulls: else those would wait behind it
- * and be lost with the engine.
+ * Returns whether `job`, one of those in flight, may begin now; later each end of a job or a pull
+ * is a new chance. A job that runs alone waits for the jobs of open pulls: else those would wait
+ * behind it and be lost with the engine.
  */
 export function mayBegin(
   job: HeldJob,

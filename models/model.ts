@@ -54,7 +54,7 @@ export interface ChunkRequest {
   overlapSamples?: number
   /** How many candidates are made of each prompt (absent: 1): of one, nobody needs the score. */
   candidates?: number
-  /** Whether to predict first where the target sounds, and go by that; not together with spans. */
+  /** True if to predict first where the target sounds, and go by that; not together with spans. */
   predictSpans?: boolean
 }
 
@@ -170,11 +170,11 @@ export interface ModelDescription {
   overlapSecondsMax: Readonly<Record<Acceleration, number>>
   /** Describes each acceleration in a few words. */
   passes: Readonly<Record<Acceleration, string>>
-  /** Whether chunks follow the one before, so that they are separated one after the other. */
+  /** True if chunks follow the one before, so that they are separated one after the other. */
   needsPreviousChunk: boolean
-  /** Whether candidates differ, so that several are worth making. */
+  /** True if candidates differ, so that several are worth making. */
   givesCandidates: boolean
-  /** Whether it can say by itself where the target sounds. */
+  /** True if it can say by itself where the target sounds. */
   predictsSpans: boolean
   /** How wide the products of its network are. */
   precision: Precision

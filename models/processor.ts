@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 let flags: string | undefined
 
-/** Whether one of its flags, as Linux lists them, matches; elsewhere none is known. */
+/** Returns whether one of its flags, as Linux lists them, matches; elsewhere none is known. */
 export function hasInstructions(pattern: RegExp): boolean {
   flags ??= readFlags()
   return pattern.test(flags)

@@ -6,7 +6,7 @@ import koffi from 'koffi'
 const SETTER = '_ZN3tsl32enable_tensor_float_32_executionEb'
 const GETTER = '_ZN3tsl33tensor_float_32_execution_enabledEv'
 
-/** Whether products and convolutions of float32 may be computed in TF32. */
+/** Reads and sets whether products and convolutions of float32 may be computed in TF32. */
 export interface TensorFloat32 {
   get(): boolean
   set(isAllowed: boolean): void

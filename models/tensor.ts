@@ -195,9 +195,9 @@ function fourier(name: 'RFFT' | 'IRFFT', x: TensorFlow.Tensor, length: number) {
 }
 
 /**
- * Whether x is held in bfloat16. tfjs has no name for it: to tfjs such a tensor is a float32 one,
- * which tidies and is disposed of like any other, but only what is here can compute with it; the
- * rest of tfjs is refused by the native library.
+ * Returns whether x is held in bfloat16. tfjs has no name for it: to tfjs such a tensor is a
+ * float32 one, which tidies and is disposed of like any other, but only what is here can compute
+ * with it; the rest of tfjs is refused by the native library.
  */
 export const isBfloat16 = (x: TensorFlow.Tensor): boolean => storedType(x) === BFLOAT16
 

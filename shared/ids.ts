@@ -7,5 +7,5 @@ export const ID_CHARACTERS_MAX = 64
 
 const ID = RegExp(`^[\\w-]{1,${ID_CHARACTERS_MAX}}$`)
 
-/** Whether a text has the form of an id; other texts are not repeated in messages. */
+/** Returns whether a text has the form of an id; other texts are not repeated in messages. */
 export const isId = (text: string): boolean => ID.test(text)

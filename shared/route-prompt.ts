@@ -71,7 +71,7 @@ export interface Route {
   model: string
   /** Stems whose sum is the target. A model for text has none. */
   stems: readonly string[]
-  /** Whether the target is the mixture without these stems. */
+  /** True if the target is the mixture without these stems. */
   isWithout: boolean
 }
 
@@ -141,7 +141,7 @@ function instrumentalStem(stemOf: ReadonlyMap<string, string>): string | undefin
 
 interface Wanted {
   parts: ReadonlySet<string>
-  /** Whether the parts are taken away from the mixture. */
+  /** True if the parts are taken away from the mixture. */
   isWithout: boolean
 }
 

@@ -355,7 +355,7 @@ const badOpenings = (text: string): number[] =>
     const [, before, wordsBefore] = COMMENT.exec(lines[i - 1] ?? '') ?? []
     const isContinued =
       marker === before && wordsBefore !== '' && /^(\/\/|\*|#)$/.test(marker ?? '')
-    return /^(Of|What|Where|Those)\b/.test(words) && !isContinued ? [i + 1] : []
+    return /^(Of|What|Where|Whether|Those)\b/.test(words) && !isContinued ? [i + 1] : []
   })
 
 test('a comment opens with what a thing is or does', () => {
@@ -365,6 +365,7 @@ test('a comment opens with what a thing is or does', () => {
     '/**\n * A.\n *\n * Where',
     'a\n// Of',
     '"""What',
+    '/** Whether',
   ]) {
     assert.equal(badOpenings(opening).length, 1, opening)
   }
@@ -378,7 +379,7 @@ test('a comment opens with what a thing is or does', () => {
   assert.deepEqual(
     found,
     [],
-    'not with Of, What, Where or Those: "Bytes of the file", "Reads the file"',
+    'not with Of, What, Where, Whether or Those: "Bytes of the file", "Returns whether"',
   )
 })
 

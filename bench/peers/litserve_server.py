@@ -70,8 +70,8 @@ class Separation(litserve.LitAPI):
         scale = MIXTURE_RMS / waves.square().mean(1, keepdim=True).sqrt().clamp_min(1e-6)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.options.bfloat16):
             targets, first = separate(self.model, waves * scale, self.embeddings(prompts))
-        heard, activity = (part.float() for part in first)
-        gain = presence(match_of(activity, heard, waves * scale))[:, None]
+        target, activity = (part.float() for part in first)
+        gain = presence(match_of(activity, target, waves * scale))[:, None]
         return (targets.float() / scale * gain).numpy()
 
     def embeddings(self, prompts):

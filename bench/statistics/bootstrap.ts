@@ -32,20 +32,20 @@ export function intervalOf<T>(
 }
 
 /** Ratio of two means measured in turns: each turn's ratio, on average. */
-export function pairedRatio(values: readonly number[], beside: readonly number[]): Interval {
-  const n = Math.min(values.length, beside.length)
-  const logs = Array.from({ length: n }, (_, i) => Math.log(values[i]! / beside[i]!))
+export function pairedRatio(values: readonly number[], baseline: readonly number[]): Interval {
+  const n = Math.min(values.length, baseline.length)
+  const logs = Array.from({ length: n }, (_, i) => Math.log(values[i]! / baseline[i]!))
   return exponentOf(meanInterval(logs))
 }
 
 /** Ratio of two means that were measured apart. */
-export function unpairedRatio(values: readonly number[], beside: readonly number[]): Interval {
-  const random = seededRandom(values.length + beside.length)
+export function unpairedRatio(values: readonly number[], baseline: readonly number[]): Interval {
+  const random = seededRandom(values.length + baseline.length)
   const draw = (from: readonly number[]) =>
     mean(from.map(() => Math.log(from[Math.floor(random() * from.length)]!)))
-  const estimates = Array.from({ length: RESAMPLES }, () => draw(values) - draw(beside))
+  const estimates = Array.from({ length: RESAMPLES }, () => draw(values) - draw(baseline))
   return exponentOf({
-    estimate: mean(values.map(Math.log)) - mean(beside.map(Math.log)),
+    estimate: mean(values.map(Math.log)) - mean(baseline.map(Math.log)),
     low: quantile(estimates, 0.025),
     high: quantile(estimates, 0.975),
   })

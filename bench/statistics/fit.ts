@@ -29,7 +29,7 @@ export function fitLine(points: readonly Point[], weightOf = (_: Point): number 
 export const fitTimes = (points: readonly Point[]): Line =>
   fitLine(points, ({ y }) => 1 / Math.max(y, Number.EPSILON) ** 2)
 
-/** Whether the slope is positive with 95 % confidence (t-test, one-sided). */
+/** Returns whether the slope is positive with 95 % confidence (t-test, one-sided). */
 export function risesSignificantly(points: readonly Point[]): boolean {
   const n = points.length
   if (n < 4) return false

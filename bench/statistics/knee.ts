@@ -10,7 +10,7 @@ const PARTS = 10
 const GROWTH = { inFlight: 1, latency: 0.2 }
 
 /**
- * Whether the load was more than the service can bear: both the requests under way and the
+ * Returns whether the load was more than the service can bear: both the requests under way and the
  * latencies, by when they were due, rise significantly (as guidellm finds over-saturation).
  * @param loadMs how long requests arrived
  */

@@ -72,7 +72,7 @@ function batchLevels({ chunkFrames, memory }: Machine): string[] {
     !memory ||
     memory.bytes.intercept + memory.bytes.slope * frames <= MEMORY_SHARE * memory.available
   const levels = CHUNKS_OF_BATCH.map((chunks) => chunks * chunkFrames).filter(fits)
-  // The default stays, so that everything is beside it; a level close to it would be the same.
+  // The default stays: everything is compared with it; a level close to it would be the same.
   const apart = levels.filter((frames) => Math.abs(Math.log2(frames / BATCH_FRAMES_DEFAULT)) > 0.5)
   return [...apart, BATCH_FRAMES_DEFAULT].sort((a, b) => a - b).map(String)
 }

@@ -1,4 +1,4 @@
-/** Whether a search found the service slower than an earlier one did. */
+/** Checks whether a search found the service slower than an earlier one did. */
 
 import { unpairedRatio, type Interval } from '../statistics/bootstrap.ts'
 import { keyOf, type Candidate } from './candidates.ts'

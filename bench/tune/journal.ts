@@ -22,7 +22,7 @@ export class PieceEnded extends Error {}
 
 interface JournalOptions {
   header: Header
-  /** Whether measurements that are there are taken. */
+  /** True if measurements that are there are taken. */
   resume: boolean
   /** Length of this piece; then `run` throws PieceEnded. */
   secondsMax?: number

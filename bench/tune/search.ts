@@ -97,30 +97,30 @@ class Comparison {
   }
 
   async of(best: Candidate, others: readonly Candidate[]): Promise<Compared[]> {
-    const beside: number[] = []
+    const baseline: number[] = []
     const trials = others.map((candidate) => ({ candidate, values: [] as number[] }))
     let open = trials
     for (let turn = 0; turn < TURNS.most && open.length > 0; turn += 1) {
-      const all = [{ candidate: best, values: beside }, ...open]
+      const all = [{ candidate: best, values: baseline }, ...open]
       // A machine that warms up or slows down meets the first and the last alike.
       if (turn % 2 === 1) all.reverse()
       for (const { candidate, values } of all) {
         values.push(Math.max(NOTHING, await this.#measure(candidate, this.#turn)))
       }
       this.#turn += 1
-      if (turn + 1 >= TURNS.least) open = open.filter(({ values }) => !isDecided(values, beside))
+      if (turn + 1 >= TURNS.least) open = open.filter(({ values }) => !isDecided(values, baseline))
     }
     return trials.map(({ candidate, values }) => ({
       candidate,
-      ratio: pairedRatio(values, beside),
+      ratio: pairedRatio(values, baseline),
       turns: values.length,
     }))
   }
 }
 
-/** Whether more turns would tell nothing new. */
-function isDecided(values: readonly number[], beside: readonly number[]): boolean {
-  const { estimate, low, high } = pairedRatio(values, beside)
+/** Returns whether more turns would tell nothing new. */
+function isDecided(values: readonly number[], baseline: readonly number[]): boolean {
+  const { estimate, low, high } = pairedRatio(values, baseline)
   return high < 1 + GAIN_LEAST || (low > 1 && estimate >= 1 + GAIN_LEAST)
 }
 

@@ -10,7 +10,7 @@ export interface StepQuestion {
   /** Lengths of chunks, as shares of the model's longest. */
   chunkShares: readonly number[]
   batches: readonly number[]
-  /** Whether every shape is computed some times before: the first calls are slower. */
+  /** True if every shape is computed some times before: the first calls are slower. */
   isWarm: boolean
   /** After which nothing more is begun, once the smallest shapes were measured once. */
   secondsMax: number

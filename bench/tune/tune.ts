@@ -186,7 +186,7 @@ async function measureFinalists(
   }
   const fastest = Math.max(...[...saturated.values()].map((results) => meanSpeed(results)))
   const rates = await measureRates(candidates, fastest / meanSeconds(mix), options)
-  const beside = saturated.get(candidates[0]!)!.map(speedOf)
+  const baseline = saturated.get(candidates[0]!)!.map(speedOf)
   return candidates.map((candidate) => {
     const results = saturated.get(candidate)!
     const measured = rates.get(candidate)!
@@ -200,7 +200,7 @@ async function measureFinalists(
       candidate,
       name: nameOf(candidate, defaults),
       saturated: results,
-      ratio: pairedRatio(results.map(speedOf), beside),
+      ratio: pairedRatio(results.map(speedOf), baseline),
       closed: closed.get(candidate)!,
       rates: measured,
       knee: kneeOf(points),
@@ -278,6 +278,6 @@ async function measureChunkLengths(
   } finally {
     for (const service of running) await service.end()
   }
-  const beside = results[0]!.results.map(speedOf)
-  return results.map((one) => ({ ...one, ratio: pairedRatio(one.results.map(speedOf), beside) }))
+  const baseline = results[0]!.results.map(speedOf)
+  return results.map((one) => ({ ...one, ratio: pairedRatio(one.results.map(speedOf), baseline) }))
 }

@@ -39,5 +39,5 @@ export const contentTypeOf = (path: string): string =>
 const extensionOf = (path: string): string =>
   /[^/\\]\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? ''
 
-/** Whether a name suggests audio or video. */
+/** Returns whether a name suggests audio or video. */
 export const isMedia = (path: string): boolean => contentTypeOf(path) !== 'audio/unknown'

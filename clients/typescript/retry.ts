@@ -14,7 +14,7 @@ export interface RetryOptions {
   retries: number
   /** Ends the waiting. */
   signal: AbortSignal
-  /** Whether a call that may have been served can be made again. */
+  /** True if a call that may have been served can be made again. */
   isRepeatable?: boolean | undefined
 }
 
@@ -40,7 +40,7 @@ export async function retrying<T>(
   }
 }
 
-/** Whether the service is away or overloaded, rather than refusing the call. */
+/** Returns whether the service is away or overloaded, rather than refusing the call. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   isRateLimited(error) ||

@@ -43,7 +43,7 @@ interface Given {
   headers?: Record<string, string>
   /** In place of the client's. */
   signal?: AbortSignal
-  /** Whether a call that may have been served can be made again; default true. */
+  /** True if a call that may have been served can be made again; default true. */
   isRepeatable?: boolean
 }
 

@@ -26,7 +26,7 @@ export interface OutputsOptions {
   /** Its stream that is separated, with which the picture stays in step, and its track. */
   soundIndex: number
   track?: number | undefined
-  /** Whether peaks are stored with them. */
+  /** True if peaks are stored with them. */
   hasPeaks: boolean
   signal: AbortSignal
   log(message: string): void

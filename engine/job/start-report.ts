@@ -12,7 +12,7 @@ export type Measurements = Pick<Extract<Event, { type: 'measured' }>, 'duration'
 const WAIT_MS_MAX = 100
 
 interface StartReportOptions {
-  /** Whether the start may wait for measurements; else it is published at once. */
+  /** True if the start may wait for measurements; else it is published at once. */
   mayWait: boolean
   publish: (event: Started) => Promise<void>
 }
@@ -31,7 +31,7 @@ export class StartReport {
     else void this.stored()
   }
 
-  /** Whether nothing is published yet, so that measurements may go with it. */
+  /** True if nothing is published yet, so that measurements may go with it. */
   get isWaiting(): boolean {
     return this.#stored === undefined
   }

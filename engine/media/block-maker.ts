@@ -41,7 +41,7 @@ export class BlockMaker {
   readonly #blockSamples: number
   readonly #filterTaps: number | undefined
   #converter: SoftwareResampleContext | null = null
-  /** Whether samples may be infinite or no numbers: of integers, none can. */
+  /** True if samples may be infinite or no numbers: of integers, none can. */
   #mayBeUnfit = true
   readonly #converted = new Frame()
   /** Views of `#converted`'s memory, one a channel. */

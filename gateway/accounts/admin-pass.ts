@@ -22,7 +22,7 @@ export function createPass(adminToken: string, kind: PassKind, now: number) {
   return { token: passOf(adminToken, kind, expiresAt), expires_at: isoTime(expiresAt) }
 }
 
-/** Whether it is a pass of this kind and token. @param now epoch milliseconds */
+/** Returns whether it is a pass of this kind and token. @param now epoch milliseconds */
 export function isPass(adminToken: string, kind: PassKind, given: string, now: number): boolean {
   const expiresAt = expiryOf(given)
   return now < expiresAt && isSameSecret(given, passOf(adminToken, kind, expiresAt))

@@ -43,7 +43,7 @@ export const keyIdOf = (key: string): string | undefined => API_KEY.exec(key)?.[
 /** Keys are long and random, so a plain hash is enough. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** Whether both texts are equal, compared in constant time. */
+/** Returns whether both texts are equal, compared in constant time. */
 export function isSameSecret(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a!, b!)
@@ -107,7 +107,7 @@ async function findKey(store: Store, header: string | undefined): Promise<HeldAp
   return candidates.find((candidate) => isSameSecret(candidate.key_hash, hash))
 }
 
-/** Whether a key is valid. @param now epoch milliseconds */
+/** Returns whether a key is valid. @param now epoch milliseconds */
 export function isValid(key: ApiKeyRow, now: number): boolean {
   const expired = key.expires_at !== null && now >= Date.parse(key.expires_at)
   return !expired && key.revoked_at === null

@@ -20,7 +20,7 @@ type SessionDeps = Pick<Deps, 'store' | 'clock'>
 const CODE_MS = 10 * MINUTE_MS
 const SESSION_MS = 12 * HOUR_MS
 
-/** Beside the cookie, so that no other site can use it. */
+/** Sent with the cookie, so that no other site can use it. */
 const CSRF_HEADER = 'x-csrf-token'
 const SAFE_METHODS = ['GET', 'HEAD']
 

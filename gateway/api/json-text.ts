@@ -41,8 +41,8 @@ const BACKSLASH = 92
 const BEGINNINGS = new Set([44, 91, 123])
 
 /**
- * Whether the text of JSON holds more values than `most`, those of repeated names included. It is
- * read once, up to the value that is too many, and need not be valid.
+ * Returns whether the text of JSON holds more values than `most`, those of repeated names included.
+ * It is read once, up to the value that is too many, and need not be valid.
  */
 export function hasMoreValuesThan(most: number, json: string): boolean {
   let values = 1
@@ -63,7 +63,7 @@ function endOfString(json: string, start: number): number {
   return i
 }
 
-/** Whether a value has more than `levels` arrays and objects inside each other. */
+/** Returns whether a value has more than `levels` arrays and objects inside each other. */
 export const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&
   typeof value === 'object' &&

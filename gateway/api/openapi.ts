@@ -98,7 +98,7 @@ export function responses(
 }
 
 const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
-/** Whether the operation names a 429 of its own. */
+/** Returns whether the operation names a 429 of its own. */
 const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
 
 /** Answers to every call with a key or the secret of a share: 429 where there is a limit, 503. */

@@ -76,7 +76,7 @@ export class PendingUploads {
   }
 }
 
-/** Whether an upload of the file would still be accepted, if it came in time. */
+/** Returns whether an upload of the file would still be accepted, if it came in time. */
 const isAwaited = (file: FileRow): boolean =>
   file.uploaded_at === null && file.media_removed_at === null
 

@@ -55,7 +55,7 @@ export interface LocalDiskOptions {
   baseUrls: Readonly<Record<Audience, () => string>>
   /** An upload that would leave less free is refused: the database may be on the same disk. */
   freeBytesMin: number
-  /** Whether other gateways may be writing to the folder. */
+  /** True if other gateways may be writing to the folder. */
   isShared: boolean
   /** SCRATCH_DIR of the engines on this host. */
   engineFolder?: string | undefined

@@ -72,7 +72,7 @@ export interface LocalDisk extends BaseMediaStore {
   ): Claims | 'expired' | 'forged'
   /** Bytes that media may still take, without what an upload must leave. */
   bytesLeft(): Promise<number>
-  /** Whether the disk has as much free as an upload must leave. */
+  /** Returns whether the disk has as much free as an upload must leave. */
   hasRoom(): Promise<boolean>
   /** Stores all of `body`, or nothing on failure. To be placed or discarded. */
   stage(body: Readable, limits: StageLimits): Promise<StagedMedia>

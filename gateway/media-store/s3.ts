@@ -231,7 +231,7 @@ const connectClient = (region: string, endpoint: string | undefined): S3Client =
     requestHandler: TIMEOUTS,
   })
 
-/** Whether a copy failed because its source is gone or was replaced. */
+/** Statuses of a copy whose source is gone or was replaced. */
 const CHANGED = new Set([404, 412])
 
 const statusOf = (error: S3ServiceException): number => error.$metadata.httpStatusCode ?? 0

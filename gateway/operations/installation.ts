@@ -1,6 +1,6 @@
 /**
- * Whether the database and the media belong together. A gateway deletes media that its database
- * does not name: in a bucket of two installations each would delete the other's.
+ * Checks whether the database and the media belong together. A gateway deletes media that its
+ * database does not name: in a bucket of two installations each would delete the other's.
  */
 
 import { StartError } from '../../shared/process/lifecycle.ts'

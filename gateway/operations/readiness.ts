@@ -1,4 +1,4 @@
-/** Whether this gateway can accept requests now, and whether an engine can serve them. */
+/** Checks whether this gateway can accept requests now, and whether an engine can serve them. */
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'

@@ -32,7 +32,7 @@ export const createDeadLetterHandler =
     await failRequest(deps, row.request_id, 'ENGINE_LOST', reason)
   }
 
-/** Whether no other job, attempt or event can still end the request. */
+/** Returns whether no other job, attempt or event can still end the request. */
 function isTheLast(row: RequestRow, { stream, sequence, attempt_id, type }: DeadLetter): boolean {
   if (stream === 'JOBS') return row.job_sequence === sequence
   return row.attempt_id === attempt_id && (type === 'completed' || type === 'failed')

@@ -38,9 +38,9 @@ const JOB_URL_MS = 7 * DAY_MS
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
 /** Longer than it takes to hand a batch over: of a gateway that died, others take over then. */
 const TAKEN_MS = 15_000
-/** Longer than anything rests in the outbox, this and an interruption of its engine included. */
+/** Longer than any delay in the outbox, that after an interruption of its engine included. */
 const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
-/** With the rests between them a day; then its request fails. */
+/** Attempts before the request fails: about a day with their delays. */
 const TRIES_MAX = 150
 
 export const createJobPublisher = (deps: PublisherDeps): Loop =>

@@ -116,7 +116,10 @@ export function assertCompleted(row: RequestRow, param?: string): void {
   }
 }
 
-/** Whether a request is completed and its outputs are still kept. @param now epoch milliseconds */
+/**
+ * Returns whether a request is completed and its outputs are still kept. @param now epoch
+ * milliseconds
+ */
 export const hasResult = (row: RequestRow, now: number): boolean =>
   row.status === 'COMPLETED' &&
   row.media_removed_at === null &&

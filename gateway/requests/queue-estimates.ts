@@ -34,7 +34,7 @@ const UNCHANGED_MS_MAX = 5_000
 const COMPLETED_MAX = 17
 /** A request's own pace says something from this part on. */
 const PART_MIN = 0.1
-/** The work of a second of media beside `balanced`: between those of the models. */
+/** The work of a second of media relative to `balanced`: between those of the models. */
 const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
 /** Work of each prompt after the first, since a model may share a part between them. */
 const FURTHER_PROMPT = 0.75

@@ -68,14 +68,14 @@ async function noteIfBelowQuarter(store: Store, config: AppConfig): Promise<void
     lastBelowQuarterAt.set(config, performance.now())
 }
 
-/** Whether more requests of an account than `most` wait. */
+/** Returns whether more requests of an account than `most` wait. */
 async function isBeyond(store: Store, most: number, accountId: string): Promise<boolean> {
   if (!(await isNear(store, most, accountId))) return false
   await oneAtATime(store, `queue ${accountId}`)
   return (await countWaiting(store, most + 1, accountId)) > most
 }
 
-/** Whether about as many requests as `most` wait, of all accounts or of one. */
+/** Returns whether about as many requests as `most` wait, of all accounts or of one. */
 async function isNear(store: Store, most: number, accountId?: string): Promise<boolean> {
   const nearly = Math.max(0, most - MARGIN)
   return (await countWaiting(store, nearly + 1, accountId)) > nearly

@@ -41,7 +41,7 @@ export interface Submitted {
 export interface Accepted {
   /** The JSON of a QueueSubmitResponse, the same to the byte for a repeated key. */
   answer: string
-  /** Whether an earlier submit with the same key got it: nothing was stored now. */
+  /** True if an earlier submit with the same key got it: nothing was stored now. */
   isRepeated: boolean
 }
 

@@ -14,7 +14,9 @@ const REST_MS = 10
 /** PostgreSQL's codes of a serialization failure and a deadlock. */
 const MAY_BE_REPEATED = ['40001', '40P01']
 
-/** Whether it is PostgreSQL, where others, too, have transactions under way; SQLite has one. */
+/**
+ * Returns whether it is PostgreSQL, where others, too, have transactions under way; SQLite has one.
+ */
 export const isPostgres = (store: Pick<Store, 'getExecutor'>): boolean =>
   store.getExecutor().adapter instanceof PostgresAdapter
 

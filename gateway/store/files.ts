@@ -63,7 +63,7 @@ export async function otherFiles(
   return { count: Number(count), firstEnd }
 }
 
-/** Whether the bytes of an uploaded file are still kept. */
+/** Returns whether the bytes of an uploaded file are still kept. */
 export async function hasMedia(store: Store, fileId: string): Promise<boolean> {
   const file = await store
     .selectFrom('files')

@@ -19,14 +19,14 @@ interface TakeOptions {
   now: string
   /** A taken row is ours until then: other gateways leave it alone. */
   until: string
-  /** A row that rests beyond it is taken: the clock was set back meanwhile. */
+  /** A row that waits until later is taken: the clock was set back meanwhile. */
   latest: string
   limit: number
 }
 
 /**
- * Requests that have waited longest and rest no more, with the message id of each one's job. They
- * stay in the outbox until they are settled or put off.
+ * Requests that have waited longest and whose delay is over, with the message id of each one's job.
+ * They stay in the outbox until they are settled or put off.
  */
 export async function takeWaiting(store: Store, options: TakeOptions): Promise<WaitingJob[]> {
   const { now, until, latest, limit } = options
@@ -71,7 +71,7 @@ const jobsWaiting = (
     .orderBy('outbox.message_id')
     .execute()
 
-/** Gives up what was taken: it rests no more. */
+/** Returns what was taken: it can be taken again at once. */
 export async function giveBackToOutbox(store: Store, messageIds: readonly string[]): Promise<void> {
   await store
     .updateTable('outbox')

@@ -49,7 +49,7 @@ export const findRequestToChange = (
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
-/** Whether its outputs are kept; until the transaction ends, they are not given up. */
+/** Returns whether its outputs are kept; until the transaction ends, they are not given up. */
 export async function keepOutputs(store: Store, requestId: string): Promise<boolean> {
   const request = await store
     .selectFrom('requests')

@@ -134,7 +134,7 @@ function widenHalf(bits: number): number {
 export const countOf = (shape: readonly number[]): number =>
   shape.reduce((product, size) => product * size, 1)
 
-/** Whether it is a list of whole numbers, none below 0. */
+/** Returns whether it is a list of whole numbers, none below 0. */
 export const areSizes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0)
 

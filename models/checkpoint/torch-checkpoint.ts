@@ -77,7 +77,7 @@ class Layout {
     return this.shape.reduce((span, size, axis) => span + (size - 1) * this.strides[axis]!, 1)
   }
 
-  /** Whether the numbers lie in row-major order. */
+  /** True if the numbers lie in row-major order. */
   get isContiguous(): boolean {
     let expected = 1
     for (let axis = this.shape.length - 1; axis >= 0; axis -= 1) {

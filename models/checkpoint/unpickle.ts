@@ -11,7 +11,7 @@ export interface PickleWorld {
    */
   globals: Readonly<Record<string, unknown>>
   /**
-   * Whether other names stand for `INERT` and are not refused: what is made of them, whatever it
+   * True if other names stand for `INERT` and are not refused: what is made of them, whatever it
    * is given, is `INERT` too.
    */
   othersAreInert?: boolean

@@ -41,7 +41,7 @@ export class MiniLane implements Lane {
   readonly #chunk: MiniChunk
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
-  /** Whether speech is separated, and the target is what it leaves. */
+  /** True if speech is separated, and the target is what it leaves. */
   readonly #isRest: boolean
   /** [channels, samples], extended with silence to at least one window. */
   readonly #samples: Tensor
@@ -118,7 +118,9 @@ export class MiniLane implements Lane {
     }
   }
 
-  /** Whether both lanes have the same input at their coming step: they were opened together. */
+  /**
+   * Returns whether both lanes have the same input at their coming step: they were opened together.
+   */
   sharesEncoding(other: MiniLane): boolean {
     const { hop, frames, shift } = this.framing
     const theirs = other.framing
@@ -191,7 +193,8 @@ export class MiniLane implements Lane {
   }
 
   /**
-   * Whether the target sounds, from 0 to 1 for each token, and its energy. In silence nothing does.
+   * Reads the activity of the target, from 0 to 1 for each token, and its energy. In silence the
+   * activity is 0.
    */
   #readRecognised(): { activity: Float32Array; energy: number } {
     const numbers = this.#recognised!.dataSync<'float32'>()

@@ -1,4 +1,4 @@
-/** Whether the target sounds in a chunk, and the gain on it that this decides. */
+/** Decides whether the target sounds in a chunk, and the gain on it. */
 
 /** Share of a mixture's energy above which the odds rise; the training's network has it too. */
 const MAJOR_SHARE = 0.2

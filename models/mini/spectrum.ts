@@ -74,7 +74,7 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
       [0, frames % PATCH],
       [0, BINS - 1 - used],
     ]
-    const even = pad(inBand.mul(level), padding) // an odd last frame gets a silent fellow
+    const even = pad(inBand.mul(level), padding) // an odd last frame is padded with a silent one
     const features = even.add(1e-8).sqrt().sqrt()
     return features.reshape([1, Math.ceil(frames / PATCH), PATCH, BINS - 1])
   })

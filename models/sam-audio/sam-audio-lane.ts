@@ -88,7 +88,7 @@ export class SamAudioLane implements Lane, Flow {
     this.stepsDone += 1
   }
 
-  /** Whether the flow is there: it is begun with the last slice of the encoding. */
+  /** True if the flow is there: it is begun with the last slice of the encoding. */
   get hasBegun(): boolean {
     return this.#flow !== undefined
   }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const PACKAGED = process.env.WINNOW_PACKAGED
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
-/** Whether this is what a package has installed, and no checkout. */
+/** True if this is what a package has installed, and no checkout. */
 export const isPackaged = PACKAGED !== undefined
 
 /** The commands that package.json has as scripts of their own. */

@@ -1,4 +1,4 @@
-// Whether the NVIDIA driver of this machine supports the CUDA libraries of the engine. Plain
+// Checks whether the NVIDIA driver of this machine supports the CUDA libraries of the engine. Plain
 // JavaScript without packages: set-up runs before anything is installed.
 
 import { spawnSync } from 'node:child_process'

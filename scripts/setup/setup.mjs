@@ -53,7 +53,7 @@ async function main() {
   if (steps.every((step) => step.isDone())) return
   checkTools(addons.some((step) => step.needsCompiler()))
   for (const [i, step] of steps.entries()) {
-    if (step.isDone()) continue // asked anew each time: an earlier step may have undone a later one
+    if (step.isDone()) continue // checked each time: an earlier step may have undone a later one
     console.log(`[${i + 1}/${steps.length}] ${step.title}`)
     const before = Date.now()
     await step.run()

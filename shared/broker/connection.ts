@@ -229,7 +229,9 @@ async function orClosed<T>(
   }
 }
 
-/** Whether the broker may take the streams a little later: it starts, or elects a leader. */
+/**
+ * Returns whether the broker may take the streams a little later: it starts, or elects a leader.
+ */
 const isPassing = (error: unknown): boolean =>
   error instanceof JetStreamApiError
     ? PASSING_CODES.includes(error.code)

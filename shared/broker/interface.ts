@@ -32,7 +32,7 @@ export interface Broker {
   publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number>
   /** Removes the queued job of a request; false when it is no longer there. */
   removeJob(requestId: string, sequence: number): Promise<boolean>
-  /** Whether the job of a request is there: after a loss, others have its sequence. */
+  /** Returns whether the job of a request is there: after a loss, others have its sequence. */
   hasJob(requestId: string, sequence: number): Promise<boolean>
   /**
    * The next job of a queue, or null when none came within `waitMs` (at least 1000). With `model`

@@ -27,8 +27,8 @@ export async function jobConsumer(
 }
 
 /**
- * Whether a job waited when the consumer was got, or may soon: a lease that lapses makes its job
- * one that waits.
+ * Returns whether a job waited when the consumer was got, or may soon: a lease that lapses makes
+ * its job one that waits.
  */
 export async function mayHaveJobs(consumer: Consumer): Promise<boolean> {
   const { num_pending: waiting, num_ack_pending: leased } = await consumer.info(true)

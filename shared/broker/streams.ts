@@ -118,8 +118,8 @@ export const ensureJobConsumer = (
   })
 
 /**
- * Whether the server lacks a stream, a consumer or a subject: a process of 0.2.0 that starts takes
- * away the subjects that it does not know.
+ * Returns whether the server lacks a stream, a consumer or a subject: a process of 0.2.0 that
+ * starts takes away the subjects that it does not know.
  */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {

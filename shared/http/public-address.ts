@@ -10,8 +10,9 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const CLOUD_HOSTS: readonly string[] = ['168.63.129.16']
 
 /**
- * Whether `address` is one of the internet's ordinary hosts. Private, local, reserved, multicast
- * and translated addresses (IPv4-mapped, NAT64, 6to4, Teredo) are not, nor is what is no address.
+ * Returns whether `address` is one of the internet's ordinary hosts. Private, local, reserved,
+ * multicast and translated addresses (IPv4-mapped, NAT64, 6to4, Teredo) are not, nor is what is no
+ * address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%') || CLOUD_HOSTS.includes(address)) return false

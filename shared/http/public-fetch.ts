@@ -82,7 +82,7 @@ type Answer = HttpAnswer & { url: URL }
 
 /** The address is valid, but its media could not be fetched. */
 export class FetchFailedError extends ServiceError {
-  /** Whether a later try may succeed. */
+  /** True if a later try may succeed. */
   readonly isTemporary: boolean
   constructor(message: string, { isTemporary = false, cause }: FailureOptions = {}) {
     super('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })

@@ -184,14 +184,14 @@ export function faultOnTheWay(error: unknown): string {
   return 'the connection failed or broke off'
 }
 
-/** Whether name servers have answered that a name has no address. */
+/** Returns whether name servers have answered that a name has no address. */
 const isUnknownName = (error: unknown): boolean => /^(ENOTFOUND|ENODATA)/.test(codeOf(error))
 
-/** Whether TLS failed for a permanent reason, such as an untrusted certificate. */
+/** Returns whether TLS failed for a permanent reason, such as an untrusted certificate. */
 export const isTlsFault = (error: unknown): boolean =>
   /CERT|LEAF_SIGNATURE|^ERR_SSL|^ERR_TLS|^EPROTO$/.test(codeOf(error))
 
-/** Whether it is an error of node:dns. */
+/** Returns whether it is an error of node:dns. */
 const isOfNameServer = (error: unknown): boolean =>
   ((error as NodeJS.ErrnoException | undefined)?.syscall ?? '').startsWith('query')
 

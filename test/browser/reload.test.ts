@@ -10,7 +10,7 @@ import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
 import { examplePath } from '../harness/examples.ts'
 import { startWinnow } from '../harness/start-winnow.ts'
 
-/** Whether the service gets a submit whose answer the page does not. */
+/** The fate of a submit whose answer the page does not get. */
 type Arrival = 'arrives' | 'is lost'
 
 /**

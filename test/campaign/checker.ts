@@ -1,6 +1,6 @@
 /**
- * Whether a history keeps the promise. It knows what clients saw and what the service says at the
- * end; it reads no log and no database.
+ * Checks whether a history keeps the promise. It knows what clients saw and what the service says
+ * at the end; it reads no log and no database.
  */
 
 import {

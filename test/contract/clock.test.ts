@@ -87,7 +87,7 @@ for (const [direction, jumpMs] of JUMPS) {
   })
 }
 
-test('extension: /readyz looks anew although the clock was set back', async (t) => {
+test('extension: /readyz looks again although the clock was set back', async (t) => {
   const gateway = await startGateway(t)
   assert.equal((await gateway.call('GET', '/readyz')).json().database, true)
   gateway.clock.set(-HOUR_MS)
@@ -128,7 +128,7 @@ test('1.1 an upload address that a jump has made late is refused, and good again
   const { upload_url: url } = created.json()
   gateway.clock.set(HOUR_MS + 1)
   assertError(await gateway.call('PUT', url, { body: FILE_BYTES }), 'FILE_EXPIRED')
-  await uploadFile(gateway) // one made anew is good
+  await uploadFile(gateway) // one made again is good
   gateway.clock.set(-HOUR_MS)
   assert.equal((await gateway.call('PUT', url, { body: FILE_BYTES })).statusCode, 200)
 })

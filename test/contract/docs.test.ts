@@ -49,7 +49,7 @@ test('the documents run no script but their own, in no frame, and call nobody el
   assert.ok(policy.includes("frame-ancestors 'none'"))
 })
 
-test('a page is compressed for whom takes it, and asked for anew', async (t) => {
+test('a page is compressed for whom takes it, and requested again', async (t) => {
   const get = await start(t)
   const zipped = await get('/docs/how-to/podcast', { 'accept-encoding': 'br, gzip' })
   assert.equal(zipped.headers['content-encoding'], 'gzip', 'there is no other')

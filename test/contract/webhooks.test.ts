@@ -496,10 +496,10 @@ test('6.1 receivers that ask for a day each time get their last try within 92 ho
   }
   assert.deepEqual(await tries(), [0, 24, 48, 72, 92])
   assert.equal((await redeliver(gateway, requestId)).statusCode, 202)
-  assert.deepEqual(await tries(), [0, 24, 48, 72, 92], 'anew by hand')
+  assert.deepEqual(await tries(), [0, 24, 48, 72, 92], 'again by hand')
 })
 
-test('6.1 a sender that stops gives up its tries at last; they are made anew at once', async (t) => {
+test('6.1 a sender that stops gives up its tries at last; they are made again at once', async (t) => {
   const gateway = await startWithWebhooks(t)
   heldAnswers(gateway)
   const requestId = await failed(gateway)

@@ -267,7 +267,7 @@ test('a loss of the streams reaches also who follows losses after it, and only o
   const { manager } = await inspect(server)
   await broker.publishJob(job('r1'), 'r1')
   await Promise.all([JOBS, EVENTS].map(({ stream }) => manager.streams.delete(stream)))
-  await broker.publishJob(job('r2'), 'r2') // makes the streams anew
+  await broker.publishJob(job('r2'), 'r2') // creates the streams again
   let losses = 0
   broker.followLosses(() => (losses += 1))
   assert.equal(losses, 1)

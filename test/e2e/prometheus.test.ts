@@ -42,7 +42,7 @@ async function alertQueries({ ask }: Prometheus): Promise<Map<string, string>> {
   )
 }
 
-/** Whether an expression gives a series with a number; a rate of nothing is none. */
+/** Returns whether an expression gives a series with a number; a rate of nothing is none. */
 async function givesSeries({ ask }: Prometheus, expr: string): Promise<boolean> {
   type Vector = { result: { value: [time: number, value: string] }[] }
   const { result } = await ask<Vector>(`query?query=${encodeURIComponent(expr)}`)

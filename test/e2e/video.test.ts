@@ -40,7 +40,7 @@ const videos = [
 ]
 
 for (const { name, container, type, video, audio, recoded } of videos) {
-  test(`${name}: video_url has its picture, ${recoded ? 'coded anew' : 'bit by bit'}, in time`, async () => {
+  test(`${name}: video_url has its picture, ${recoded ? 're-encoded' : 'bit by bit'}, in time`, async () => {
     const path = join(winnow.folder, name)
     const sampleRate = audio === 'libopus' ? 48_000 : RATE
     const sound = clickedChirp(SECONDS, sampleRate, FLASH_FRAME / 10)

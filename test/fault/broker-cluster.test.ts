@@ -47,8 +47,9 @@ async function untilWhole({ url, caFile }: Cluster): Promise<void> {
 }
 
 /**
- * Whether two servers besides each stream's leader have all that it stores. While the servers elect
- * leaders, JetStream does not answer, or answers that it is not available: then this is false.
+ * Returns whether two servers besides each stream's leader have all that it stores. While the
+ * servers elect leaders, JetStream does not answer, or answers that it is not available: then this
+ * is false.
  */
 async function isWhole(connection: NatsConnection): Promise<boolean> {
   try {

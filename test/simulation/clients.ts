@@ -82,7 +82,7 @@ export class Clients {
     this.acknowledged.set(id, requestId)
   }
 
-  /** Whether the key of a submit may have been forgotten since. */
+  /** Returns whether the key of a submit may have been forgotten since. */
   #isLongAgo(id: number): boolean {
     return this.#wallClock() - this.submitted.get(id)!.at > 23 * 3_600_000
   }

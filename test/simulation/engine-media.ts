@@ -20,7 +20,7 @@ const STEP_MS = [1, 300] as const
 export interface SourceFacts {
   /** Length of the sound. */
   seconds: number
-  /** Whether its packets say so before it is decoded. */
+  /** True if its packets say so before it is decoded. */
   isMeasured: boolean
   isDamaged: boolean
 }

@@ -16,7 +16,7 @@ export interface CodeBlock {
   code: string
   /** Why it cannot run in a test: the comment `not run: …` before it. */
   notRun: string | undefined
-  /** Whether it is what the block before it prints: the comment `prints` before it. */
+  /** True if it is what the block before it prints: the comment `prints` before it. */
   isOutput: boolean
 }
 

@@ -15,7 +15,7 @@ const STATES = {
   FAILED: 'failed',
 } as const
 
-/** Whether there is something to listen to. */
+/** Returns whether there is something to listen to. */
 const hasOutputs = ({ status, retention }: Listed): boolean =>
   status === 'COMPLETED' && (!retention || Date.parse(retention.delete_after) > Date.now())
 

@@ -38,7 +38,7 @@ export function takeOperatorCode(): boolean {
   return true
 }
 
-/** Whether the gateway has operators' pages; true where nobody knows. */
+/** Returns whether the gateway has operators' pages; true where nobody knows. */
 export async function hasAdmin(): Promise<boolean> {
   const reply = await fetch('/admin/fleet').catch(() => undefined)
   return reply?.status !== 404

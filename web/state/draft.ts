@@ -81,7 +81,10 @@ export function setSource(next: Source | SeveralFiles | null): void {
   options.value = rest
 }
 
-/** Whether media may have several tracks of sound: videos have, and what an address gives may. */
+/**
+ * Returns whether media may have several tracks of sound: videos have, and what an address gives
+ * may.
+ */
 export function mayHaveTracks(media: Source | SeveralFiles | null): boolean {
   if (media?.kind === 'files') return media.files.some(({ source }) => isVideo(source))
   if (media?.kind === 'output') return media.place.output === 'source'

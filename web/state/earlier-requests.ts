@@ -13,7 +13,7 @@ const SEARCHED_MAX = 1_000
 
 export const promptsOf = ({ prompt, prompts = [prompt] }: Listed): string => prompts.join(', ')
 
-/** Whether each word is in the prompts or the file's name, in any case. */
+/** Returns whether each word is in the prompts or the file's name, in any case. */
 const fits = (request: Listed, words: readonly string[]): boolean => {
   const text = `${promptsOf(request)} ${request.file_name}`.toLowerCase()
   return words.every((word) => text.includes(word))

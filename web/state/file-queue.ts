@@ -44,7 +44,7 @@ export type EntryState =
 export type Outcome = 'separated' | 'failed' | 'canceled'
 
 export const entries = signal<readonly Entry[]>([])
-/** Whether files were added since the page was loaded. */
+/** True if files were added since the page was loaded. */
 export const hasAdded = signal(false)
 /** Why nothing more is sent until the user says so. */
 export const stopped = signal('')
@@ -181,7 +181,7 @@ async function upload({ given, state, abort: { signal } }: Entry): Promise<Submi
   return { ...asked, input, idempotencyKey: newIdempotencyKey() }
 }
 
-/** Whether every other file would meet this error too. */
+/** Returns whether every other file would meet this error too. */
 const meetsAll = (error: unknown): boolean =>
   isAway(error) || (error instanceof ApiError && [401, 402, 403, 429].includes(error.status ?? 0))
 

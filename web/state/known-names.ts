@@ -4,7 +4,7 @@ const NEAREST_MAX = 3
 /** From 0 to 1: less alike are not the same word typed wrongly. */
 const LIKENESS_LEAST = 0.4
 
-/** Whether one of the names is in the prompt, in singular or plural. */
+/** Returns whether one of the names is in the prompt, in singular or plural. */
 export function isNamed(prompt: string, names: readonly string[]): boolean {
   const words = ` ${wordsOf(prompt).join(' ')} `
   return names.some((name) => words.includes(` ${wordsOf(name).join(' ')} `))

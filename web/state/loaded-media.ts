@@ -67,7 +67,7 @@ const outputOf = ({ url, file_name: name }: OutputFile, place: OutputPlace): Out
   place,
 })
 
-/** Whether the media is short enough to be decoded whole: the mixture and every output. */
+/** Returns whether the media is short enough to be decoded whole: the mixture and every output. */
 export function isDecodable({ data }: Playable): boolean {
   const lanes = 2 + (data.targets?.length ?? 1)
   return lanes * 4 * (data.duration ?? 0) * data.sample_rate * 2 <= DECODED_BYTES_MAX

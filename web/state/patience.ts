@@ -43,8 +43,8 @@ function secondsToWait(error: unknown, tries: number): number | undefined {
 }
 
 /**
- * Whether the service can't be reached, or says that it can't work now. An address that can't be
- * fetched (502) is an answer like any other: the service is there.
+ * Returns whether the service can't be reached, or says that it can't work now. An address that
+ * can't be fetched (502) is an answer like any other: the service is there.
  */
 export const isAway = (error: unknown): boolean =>
   error instanceof UnreachableError ||

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 export interface SandboxSupport {
   /** The version of Landlock, by which files are restricted; 0: they are not. */
   landlock: number
-  /** Whether system calls are filtered: no sockets, no other processes. */
+  /** True if system calls are filtered: no sockets, no other processes. */
   calls: boolean
 }
 

@@ -26,7 +26,7 @@ const BLOCK_SAMPLES_MAX = 2 ** 16
  *
  * Time 0 is the first sample that is meant to be played: where the container states them, FFmpeg
  * drops the delay that encoders of AAC, MP3 and Opus put before it and the padding after the last.
- * Beside a video, time 0 is the start of the media: sound that begins later gets silence before it.
+ * In a video, time 0 is the start of the media: sound that begins later gets silence before it.
  * So does sound after a gap in the file's times.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */

@@ -76,7 +76,7 @@ const SEARCHES: Readonly<Record<string, (head: Buffer, sounds: readonly Stream[]
   mxf: isMxfEncrypted,
 }
 
-/** Whether most of some packets are scrambled; single ones may be damaged. */
+/** Returns whether most of some packets are scrambled; single ones may be damaged. */
 function isMost(scrambled: Iterable<boolean>): boolean {
   let balance = 0
   for (const is of scrambled) balance += is ? 1 : -1
@@ -86,7 +86,7 @@ function isMost(scrambled: Iterable<boolean>): boolean {
 const NULL_PACKETS = 0x1fff
 
 /**
- * Whether each packet of a transport stream is scrambled.
+ * Yields whether each packet of a transport stream is scrambled.
  * @param pids of those that count; with none, all count
  */
 function* scrambledPackets(bytes: Buffer, pids: ReadonlySet<number>): Generator<boolean> {
@@ -100,7 +100,7 @@ const START_CODE = Buffer.from([0, 0, 1])
 const PRIVATE_STREAM = 0xbd
 const isSound = (id: number): boolean => id === PRIVATE_STREAM || (id >= 0xc0 && id <= 0xdf)
 
-/** Whether each packet of sound in an MPEG-2 program stream is scrambled, as on DVDs. */
+/** Yields whether each packet of sound in an MPEG-2 program stream is scrambled, as on DVDs. */
 function* programPackets(bytes: Buffer): Generator<boolean> {
   for (let at = bytes.indexOf(START_CODE); at >= 0 && at + 7 <= bytes.length;) {
     const flags = bytes[at + 6]!
@@ -115,7 +115,7 @@ function* programPackets(bytes: Buffer): Generator<boolean> {
 const FLASH_FILTER = 0x20
 const FLASH_SOUND = 8
 
-/** Whether each tag of sound in an FLV file is encrypted, as Adobe's servers do. */
+/** Yields whether each tag of sound in an FLV file is encrypted, as Adobe's servers do. */
 function* flashTags(bytes: Buffer): Generator<boolean> {
   for (let at = bytes.readUInt32BE(5) + 4; at + 11 <= bytes.length;) {
     const type = bytes[at]!
@@ -124,7 +124,7 @@ function* flashTags(bytes: Buffer): Generator<boolean> {
   }
 }
 
-/** Whether a packet of sound is encrypted, as in films for cinemas. */
+/** Returns whether a packet of sound is encrypted, as in films for cinemas. */
 function isMxfEncrypted(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(MXF_ENCRYPTED); at >= 0;) {
     const head = bytes.subarray(at, at + MXF_PACKET_HEAD_BYTES)

@@ -23,7 +23,7 @@ const HEAD_BYTES = 64
 interface Kind {
   /** The first bytes of a file; absent: files are found by `endOf` alone. */
   mark?: Buffer
-  /** Whether a file begins with these bytes, the mark included; absent: the mark is enough. */
+  /** True if a file begins with these bytes, the mark included; absent: the mark is enough. */
   isStart?(head: Buffer): boolean
   /** End of the file that begins at `start`, or its damage; absent: the next mark. */
   endOf?(window: Window, start: number): Promise<number>
@@ -55,7 +55,7 @@ const KINDS: readonly Kind[] = [
 const text = (bytes: Buffer, start: number, end: number): string =>
   bytes.toString('latin1', start, end)
 
-/** Whether sound may have that rate and so many channels. */
+/** Returns whether sound may have that rate and so many channels. */
 const isSound = (sampleRate: number, channels: number): boolean =>
   sampleRate >= 1_000 && sampleRate <= 768_000 && channels >= 1 && channels <= 64
 
@@ -122,7 +122,7 @@ async function endOfOgg(window: Window, start: number): Promise<number> {
 /** Flag of a WavPack block: the first of those that are played together. */
 const INITIAL = 0x800
 
-/** Whether a block holds the first samples of a file. */
+/** Returns whether a block holds the first samples of a file. */
 function isFirstOfWavPack(block: Buffer): boolean {
   const index = block.readUInt32LE(16) + block[10]! * 2 ** 32
   return index === 0 && block.readUInt32LE(20) > 0 && (block.readUInt32LE(24) & INITIAL) !== 0

@@ -1,6 +1,6 @@
 /**
- * Whether an LFE channel holds more than one may. Field recorders and music put any sound there;
- * AAC keeps of an LFE what is below some 300 Hz.
+ * Checks whether an LFE channel holds more than one may. Field recorders and music put any sound
+ * there; AAC keeps of an LFE what is below some 300 Hz.
  */
 
 import { lfeChannelOf } from '../channel-layout.ts'

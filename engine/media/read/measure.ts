@@ -161,7 +161,7 @@ class SoundLength {
     return apart >= ticks && apart <= most ? apart : tickCount
   }
 
-  /** Beside a picture, sound that begins later than the media is led in by silence. */
+  /** In a video, sound that begins later than the media is led in by silence. */
   #silenceBefore(pts: number | null, skippedSeconds: number): number {
     const { picture, startSeconds } = this.#media
     if (!picture || pts === null) return 0

@@ -112,9 +112,9 @@ export interface Media {
   /** Start of the media on its own clock, in seconds; a stream may begin later. */
   startSeconds: number
   container: string
-  /** Whether its times are its own: FFmpeg counts them where a file has none. */
+  /** True if its times are its own: FFmpeg counts them where a file has none. */
   hasTimes: boolean
-  /** Whether track 2 is the second channel of this one's sound. */
+  /** True if track 2 is the second channel of this one's sound. */
   isPaired: boolean
   /** Sentences for the log: which tracks of sound the file has, and which is read. */
   trackRemarks: readonly string[]
@@ -315,8 +315,8 @@ export const refusalOf = (error: unknown): unknown =>
     : error
 
 /**
- * Whether FFmpeg could read a packet. That it could not is the end of the file, which may be cut
- * off, unless memory ran out.
+ * Returns whether FFmpeg could read a packet. That it could not is the end of the file, which may
+ * be cut off, unless memory ran out.
  * @throws CallError
  */
 export function isRead(code: number): boolean {

@@ -31,12 +31,12 @@ export class StreamPackets {
     this.#packet.alloc()
   }
 
-  /** Whether packets that were read ahead cannot come again: they were too many. */
+  /** True if packets that were read ahead cannot come again: they were too many. */
   get areMissing(): boolean {
     return this.#missesKept
   }
 
-  /** Whether the file ended with an error, as one that was cut off may. */
+  /** True if the file ended with an error, as one that was cut off may. */
   get endedBroken(): boolean {
     return this.#endCode !== null && this.#endCode !== AVERROR_EOF
   }

@@ -32,8 +32,9 @@ export const soundTracks = (streams: readonly Stream[]): Stream[] =>
   streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
 
 /**
- * Whether the file's tracks are two channels of one sound, as cameras and field recorders write
- * their microphones: two tracks of one channel, alike in coding, rate, length, language and title.
+ * Returns whether the file's tracks are two channels of one sound, as cameras and field recorders
+ * write their microphones: two tracks of one channel, alike in coding, rate, length, language and
+ * title.
  */
 export function arePair(streams: readonly Stream[]): boolean {
   const [left, right, ...more] = soundTracks(streams)

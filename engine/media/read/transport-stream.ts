@@ -12,13 +12,13 @@ export interface TransportPacket {
   at: number
   pid: number
   isScrambled: boolean
-  /** Whether a unit begins in it. */
+  /** True if a unit begins in it. */
   isFirst: boolean
   /** Empty where it has none. */
   payload: Buffer
 }
 
-/** Whether a file that begins so may be a transport stream. */
+/** Returns whether a file that begins so may be a transport stream. */
 export const mayBeTransportStream = (head: Buffer): boolean => head[0] === SYNC || head[4] === SYNC
 
 /** The whole packets in some bytes; what is none is passed over. */
@@ -164,7 +164,7 @@ function codingOf(type: number, descriptors: Buffer): string | number | null {
 
 const POLYNOMIAL = 0x04c11db7
 
-/** Whether the checksum at the end of a section is right: damaged tables say anything. */
+/** Returns whether the checksum at the end of a section is right: damaged tables say anything. */
 function isIntact(section: Buffer): boolean {
   if (section.length < SECTION_HEAD_BYTES + CHECKSUM_BYTES) return false
   let sum = -1

@@ -28,7 +28,7 @@ export interface EncoderOptions {
   channels: number
   /** Which loudspeakers, as in a WAV header; absent or 0n: none is known. */
   channelMask?: bigint
-  /** Whether an LFE among them holds more than one may. */
+  /** True if an LFE among them holds more than one may. */
   isLfeFull?: boolean
   /** The source's; absent: none. */
   tags?: Tags

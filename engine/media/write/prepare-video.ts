@@ -44,7 +44,7 @@ export interface PreparedVideo {
   codec: string
   /** Why the video had to be re-encoded, in words that end a sentence; null: it can be copied. */
   recodedBecause: string | null
-  /** Whether pictures that had to be re-encoded are two fields each, as those of the source. */
+  /** True if pictures that had to be re-encoded are two fields each, as those of the source. */
   isInterlaced?: boolean
 }
 
@@ -80,8 +80,8 @@ export async function prepareVideo(
   const path = join(folder, 'video.mp4')
   const counter = new PictureCounter(packets, report)
   const onPacket = () => counter.count()
-  const anew = { path: source, to: path, parts, soundIndex, onPacket }
-  const { isInterlaced } = await transcodeVideo(anew)
+  const coding = { path: source, to: path, parts, soundIndex, onPacket }
+  const { isInterlaced } = await transcodeVideo(coding)
   return { path, startSeconds: 0, codec, recodedBecause, isInterlaced }
 }
 

@@ -14,7 +14,7 @@ export async function probeWrite(store: Store, now: string): Promise<void> {
     .execute()
 }
 
-/** Whether the database has failed because its disk is full. */
+/** Returns whether the database has failed because its disk is full. */
 export const isOfFullDisk = (error: unknown): boolean =>
   [error, (Object(error) as Error).cause].some((each) =>
     FULL.includes(String((Object(each) as { code?: unknown }).code)),

@@ -32,7 +32,7 @@ export interface Understanding {
   meanings: readonly Meaning[]
   /** The nearest name; null: none is near. */
   understoodAs: string | null
-  /** Whether the prompt may mean a voice, in however unusual words. */
+  /** True if the prompt may mean a voice, in however unusual words. */
   mayBeVoice: boolean
 }
 

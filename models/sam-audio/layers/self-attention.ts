@@ -15,7 +15,7 @@ export interface AttentionLayout {
   k: string
   v: string
   out: string
-  /** Whether channel c belongs to head c mod heads; otherwise each head's are side by side. */
+  /** True if channel c belongs to head c mod heads; otherwise each head's are side by side. */
   headsInterleaved: boolean
 }
 

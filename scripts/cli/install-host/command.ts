@@ -114,7 +114,7 @@ function install(
   say(dryRun ? '\nNothing was changed.' : DONE)
 }
 
-/** Whether the command of Debian's package has started this. */
+/** Returns whether the command of Debian's package has started this. */
 const isPackaged = (env: CommandIo['env']): boolean => env.WINNOW_PACKAGED !== undefined
 
 /** The broker that is asked for, or was set before, or else a new one on this host. */

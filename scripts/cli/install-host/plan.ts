@@ -22,11 +22,11 @@ export interface Host {
   engines: readonly string[]
   /** The broker, with its token or password. */
   natsUrl: string
-  /** Whether this host runs it. */
+  /** True if this host runs it. */
   ownBroker: boolean
-  /** Whether a broker that was set before is another one now. */
+  /** True if a broker that was set before is another one now. */
   newBroker: boolean
-  /** Whether Debian's package is installed, which has the files of `planPackage`. */
+  /** True if Debian's package is installed, which has the files of `planPackage`. */
   isPackaged: boolean
   /** The text of a file of scripts/cli/install-host/units. */
   unit: (name: string) => string

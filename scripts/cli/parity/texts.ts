@@ -1,4 +1,4 @@
-/** Whether a batch of texts is what the reference made its tokens of. */
+/** Checks whether a batch of texts is what the reference made its tokens of. */
 import { TOKENS_MAX } from '../../../models/sam-audio/config.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
 import { compareExactly, type Comparison } from './comparison.ts'

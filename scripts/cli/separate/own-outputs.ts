@@ -9,7 +9,7 @@ const HEAD_BYTES = 65_536
 /** A video has no mark of its own: the sound next to it has. */
 const SOUNDS = ['.wav', '.flac', '.mp3'] as const
 
-/** Whether `path` is sound that was separated, or the video with it. */
+/** Returns whether `path` is sound that was separated, or the video with it. */
 export function isOwnOutput(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false
   if (!path.endsWith('.mp4')) return headOf(path).includes(OUTPUT_MARK)

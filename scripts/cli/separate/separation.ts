@@ -127,7 +127,7 @@ export async function separateSource(
   return { result, logs, elapsedSeconds: (performance.now() - submittedAt) / 1_000 }
 }
 
-/** Whether every other file would fail in the same way. */
+/** Returns whether every other file would fail in the same way. */
 const endsAll = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))

@@ -55,7 +55,7 @@ export function splitWords(words: readonly string[]): Words {
   }
 }
 
-/** Whether a word names media that is there; a folder counts by its media. */
+/** Returns whether a word names media that is there; a folder counts by its media. */
 const namesMedia = (word: string): boolean =>
   isUrl(word) || existsSync(word) || (isPattern(word) && filesLike(word).length > 0)
 

@@ -23,7 +23,7 @@ const SQLITE_ALONE =
 export const tierOf = (file) =>
   NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) ? 'quick' : 'rest'
 
-/** Whether a file of tests also runs on PostgreSQL, which is part of the tier `rest`. */
+/** Returns whether a file of tests also runs on PostgreSQL, which is part of the tier `rest`. */
 export const runsOnPostgres = (file) =>
   file.startsWith('test/contract/') && !SQLITE_ALONE.test(file)
 

@@ -85,11 +85,11 @@ test('intervals hold their estimate, and are the same for the same values', () =
 
 test('a ratio in turns is not hidden by what slows both', () => {
   const slow = [1, 0.5, 0.7, 1, 0.6, 0.9]
-  const beside = slow.map((x) => 40 * x)
+  const baseline = slow.map((x) => 40 * x)
   const values = slow.map((x, i) => 44 * x * (1 + 0.01 * (i % 2)))
-  const paired = pairedRatio(values, beside)
+  const paired = pairedRatio(values, baseline)
   assert.ok(paired.low > 1.09 && paired.high < 1.12, JSON.stringify(paired))
-  assert.ok(unpairedRatio(values, beside).low < 1, 'apart, it is')
+  assert.ok(unpairedRatio(values, baseline).low < 1, 'apart, it is')
 })
 
 /** A queue with one server, simulated: latencies of a load of `share` of what it can bear. */

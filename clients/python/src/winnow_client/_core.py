@@ -69,7 +69,7 @@ class Call(Generic[Answer]):
     json: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     is_repeatable: bool = True
-    """Whether a call that may have been served can be made again."""
+    """True if a call that may have been served can be made again."""
     form: Mapping[str, object] | None = None
     """In place of JSON: fields, of which each value of a list is one."""
     file: tuple[str, bytes, str] | None = None
@@ -368,7 +368,7 @@ class Retrying:
         return pause if wanted is None else wanted + PAUSE_SECONDS * random.random()
 
     def was_done(self, error: ApiError | UnreachableError, code: str) -> bool:
-        """Whether an earlier try was served and its answer was lost: a retry fails with `code`."""
+        """Returns whether an earlier try was served, its answer lost: a retry fails with `code`."""
         return isinstance(error, ApiError) and error.code == code and self._done > 0
 
 
@@ -377,7 +377,7 @@ class Following:
 
     def __init__(self) -> None:
         self.ended = False
-        """Whether the terminal status has come."""
+        """True if the terminal status has come."""
         self._tries = 0
         self._events = EventReader()
 
@@ -417,7 +417,7 @@ class Following:
 
 
 def is_transient(error: ApiError | UnreachableError) -> bool:
-    """Whether the service is away or overloaded, rather than refusing the call."""
+    """Returns whether the service is away or overloaded, rather than refusing the call."""
     if isinstance(error, UnreachableError) or _is_rate_limited(error):
         return True
     # MEDIA_FETCH_FAILED is about the service's own attempt to fetch what a client named.

@@ -63,7 +63,7 @@ async function streamFindings(manager: JetStreamManager, context: Context): Prom
   ]
 }
 
-/** Whether every copy of every stream keeps up with its leader. */
+/** Checks whether every copy of every stream keeps up with its leader. */
 export function replicaFinding(
   streams: readonly Pick<StreamInfo, 'config' | 'cluster'>[],
 ): Finding {

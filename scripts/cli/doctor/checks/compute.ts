@@ -95,7 +95,7 @@ export const missingLibraries = (log: string): string[] => [
   ),
 ]
 
-/** Whether the second came back right: in numbers, and separated at all. */
+/** Checks whether the second came back right: in numbers, and separated at all. */
 export function separationFinding(report: SeparationReport): Finding {
   const { model, loadSeconds, separateSeconds, targetShare, isFinite: areNumbers } = report
   const seconds = (value: number) => `${value.toFixed(1)} s`

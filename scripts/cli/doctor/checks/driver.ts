@@ -19,7 +19,7 @@ export interface Gpu {
 
 const RUNTIME = fileURLToPath(new URL('../../../../.runtime', import.meta.url))
 
-/** Whether libtensorflow is the build for GPUs; undefined where there is none. */
+/** Returns whether libtensorflow is the build for GPUs; undefined where there is none. */
 export function hasCudaBuild(): boolean | undefined {
   if (!existsSync(`${RUNTIME}/tensorflow/.unpacked`)) return undefined
   return existsSync(`${RUNTIME}/tensorflow/nvidia`)

@@ -1,4 +1,4 @@
-/** Whether the database, the media and the broker are of one installation. */
+/** Checks whether the database, the media and the broker are of one installation. */
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Whether the models fit the memory of the device that they would run on. */
+/** Checks whether the models fit the memory of the device that they would run on. */
 
 import { totalmem } from 'node:os'
 import { availableMemory, constrainedMemory } from 'node:process'

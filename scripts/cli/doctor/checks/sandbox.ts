@@ -1,4 +1,4 @@
-/** Whether the kernel shuts in the processes that decode strangers' media. */
+/** Checks whether the kernel shuts in the processes that decode strangers' media. */
 
 import {
   sandboxProblem,

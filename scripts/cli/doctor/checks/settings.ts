@@ -1,4 +1,4 @@
-/** Whether gateway and engine would take their settings. */
+/** Checks whether gateway and engine would take their settings. */
 
 import type { Context } from '../context.ts'
 import { failure, fine, type Finding } from '../finding.ts'

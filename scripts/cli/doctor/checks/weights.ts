@@ -1,4 +1,4 @@
-/** Whether the weights are those of this version, or, of one's own, whole. */
+/** Checks whether the weights are those of this version, or, of one's own, whole. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ async function weightsOf(choice: ModelChoice): Promise<Finding[]> {
   }
 }
 
-/** Whether the files are there that the record names. */
+/** Checks whether the files are there that the record names. */
 function installedFinding({ name, folder }: { name: string; folder: string }): Finding {
   const missing = weightFilesOf(readRecord(folder)).find((file) => !existsSync(join(folder, file)))
   if (missing === undefined) return fine('weights', `${name} is installed in ${folder}`)

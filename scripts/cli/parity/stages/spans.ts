@@ -19,7 +19,7 @@ const UNMASKED_ROW = 1
 
 type Pairs = readonly (readonly [start: number, end: number])[]
 
-/** Beside these, `spans_threshold_0.5` and the like: spans of every row, padding included. */
+/** Besides these, `spans_threshold_0.5` and the like: spans of every row, padding included. */
 interface SpansFile {
   hop_length: number
   sampling_rate: number

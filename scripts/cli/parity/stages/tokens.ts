@@ -23,7 +23,7 @@ interface Long {
 }
 
 interface Tokenization {
-  /** Beside these, `max_length_8` and the like are cases of so many tokens at most. */
+  /** Besides these, `max_length_8` and the like are cases of so many tokens at most. */
   t5: { cases: Case[]; batch: Padded; long: Long & Case }
   /** Its long text is T5's. */
   modernbert: { cases: Case[]; batch: Padded; long: Long }

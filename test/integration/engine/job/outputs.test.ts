@@ -100,7 +100,7 @@ test('a picture that cannot be had costs no sound, and is logged', async () => {
   assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
 })
 
-test('pictures too large to be coded anew cost no sound, and their size is logged', async () => {
+test('pictures too large to be re-encoded cost no sound, and their size is logged', async () => {
   const path = join(folder, 'large.flv')
   await makeMedia(path, 'flv', {
     audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
@@ -114,7 +114,7 @@ test('pictures too large to be coded anew cost no sound, and their size is logge
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
 })
 
-test('how far a picture is that is coded anew is reported, with the time that is left', async () => {
+test('how far a picture is that is re-encoded is reported, with the time that is left', async () => {
   const path = join(folder, 'again.webm')
   await makeMedia(path, 'webm', {
     audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },

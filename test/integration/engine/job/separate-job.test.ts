@@ -49,7 +49,7 @@ interface Setting {
   scratchIsFull?: boolean
   mediaSecondsMax?: number
   options?: Partial<SeparationOptions>
-  /** Whether the gateway reads measurements in `started`. */
+  /** True if the gateway reads measurements in `started`. */
   startMayMeasure?: boolean
   publish?: (event: Event) => Promise<void>
 }

@@ -46,7 +46,7 @@ const KINDS: Record<string, Kind> = {
     recoded: 'lack times',
   },
   'FLV with H.264': { container: 'flv', video: { encoder: 'libx264' }, audio: 'aac' },
-  'FLV, coded anew': { container: 'flv', video: { encoder: 'flv' }, audio: 'aac', recoded: 'flv1' },
+  'FLV, re-encoded': { container: 'flv', video: { encoder: 'flv' }, audio: 'aac', recoded: 'flv1' },
 }
 
 interface Part {
@@ -126,7 +126,7 @@ async function assertInStep(path: string, parts: number, kind: Kind): Promise<vo
 
 for (const [name, kind] of Object.entries(KINDS)) {
   describe(name, () => {
-    test('a clock that begins anew, four times', async () => {
+    test('a clock that starts over, four times', async () => {
       const parts = Array.from({ length: 5 }, () => ({ delay: 0 }))
       await assertInStep(await join2(kind, parts), 5, kind)
     })

@@ -98,7 +98,7 @@ const cases: Case[] = [
 ]
 
 for (const { name, container, video, audio = {}, recoded } of cases) {
-  test(`${name}: ${recoded ? 'coded anew' : 'copied'}, the flash and the click stay together`, async (t) => {
+  test(`${name}: ${recoded ? 're-encoded' : 'copied'}, the flash and the click stay together`, async (t) => {
     const path = join(folder, name)
     const soundAt = CLICK_SECONDS + (video.delay ?? 0) - (audio.delay ?? 0)
     await makeMedia(path, container, {

@@ -89,7 +89,7 @@ interface Yuv {
   matrix: AVColorSpace
   isFullRange: boolean
   bits?: number
-  /** Whether the stream says so; a format may say it alone. */
+  /** True if the stream says so; a format may say it alone. */
   isTagged?: boolean
 }
 

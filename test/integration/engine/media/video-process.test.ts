@@ -33,7 +33,7 @@ async function begin({
   return { pictures, preparing: pictures.prepare({ path, folder: dirname(path) }) }
 }
 
-test('pictures of many pixels are not coded anew', async () => {
+test('pictures of many pixels are not re-encoded', async () => {
   const { pictures, preparing } = await begin({ width: 4104, height: 2304 })
   await assert.rejects(preparing, /a picture of 4104 x 2304 is too large/)
   pictures.close()

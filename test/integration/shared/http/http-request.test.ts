@@ -97,7 +97,7 @@ describe('a body that is not read', { timeout: 60_000 }, () => {
     while (!body.socket.isPaused()) await turn()
     body.socket.setTimeout(0)
     body.socket.emit('timeout')
-    assert.equal(body.socket.timeout, WAITS.silenceMsMax, 'it is waited for anew')
+    assert.equal(body.socket.timeout, WAITS.silenceMsMax, 'it is waited for again')
     assert.equal((await buffer(body)).length, bytes)
   })
 })

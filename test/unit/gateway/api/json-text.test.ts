@@ -8,7 +8,7 @@ import {
   hasMoreValuesThan,
 } from '../../../../gateway/api/json-text.ts'
 
-test('compacted JSON is what would be written anew, but for its numbers', () => {
+test('compacted JSON is what would be written again, but for its numbers', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom('', ' ', '\n\t'), (value, blanks) => {
       assert.equal(compactJson(JSON.stringify(value, null, blanks)), JSON.stringify(value))

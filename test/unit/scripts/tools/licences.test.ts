@@ -5,7 +5,7 @@ import { billOfMaterials } from '../../../../scripts/tools/licences/bill-of-mate
 import { licencesPage } from '../../../../scripts/tools/licences/page.ts'
 import { readParts } from '../../../../scripts/tools/licences/parts.ts'
 
-test('docs/reference/licences.md names what is installed; `npm run winnow -- licences` writes it anew', () => {
+test('docs/reference/licences.md names what is installed; `npm run winnow -- licences` writes it again', () => {
   assert.equal(readFileSync('docs/reference/licences.md', 'utf8'), licencesPage(readParts()))
 })
 

@@ -60,7 +60,7 @@ def report_nearness(model, embed):
 
 
 def mixtures(cache: Path, embed) -> dict[str, list[Case]]:
-    """By what is beside it, each of SOUNDS at 0 dB."""
+    """Each of SOUNDS at 0 dB with another sound, by the kind of that."""
     m = Maker(Bank(cache, "test", "held_out", is_recorded=True), RECORDED_SAMPLES)
     music = GROUPS["music"] | UNSURE["music"]
     company = {
@@ -72,14 +72,14 @@ def mixtures(cache: Path, embed) -> dict[str, list[Case]]:
     }
     embeddings = embed(list(SOUNDS))
     made = {}
-    for number, (beside, names) in enumerate(company.items()):
+    for number, (other, names) in enumerate(company.items()):
         for index, (prompt, synthesise) in enumerate(SOUNDS.items()):
             rng = np.random.default_rng([index, number])
             target = level(high_pass(synthesise(rng, RECORDED_SAMPLES // RATE)))
             mixture = target + m.clip(m.pick(names))
             scale = MIXTURE_RMS / np.sqrt((mixture**2).mean())
             mixture, target = (np.float32(scale * wave) for wave in (mixture, target))
-            made.setdefault(beside, []).append(
+            made.setdefault(other, []).append(
                 Case(prompt, prompt, embeddings[index], mixture, target)
             )
     return made
@@ -111,11 +111,11 @@ def main():
     if not (options.cache / RECORDINGS).is_dir():
         return
     speech = embed(["speech"])[0]
-    for beside, cases in mixtures(options.cache, embed).items():
+    for other, cases in mixtures(options.cache, embed).items():
         found = np.array([gains(model, case, speech) for case in cases])
         error = found.std(0, ddof=1) / len(found) ** 0.5
         print(
-            f"beside {beside} ({len(found)}): nearest {found[:, 0].mean():.1f} ± {error[0]:.1f}, "
+            f"with {other} ({len(found)}): nearest {found[:, 0].mean():.1f} ± {error[0]:.1f}, "
             f"what speech leaves {found[:, 1].mean():.1f} ± {error[1]:.1f} dB"
         )
 

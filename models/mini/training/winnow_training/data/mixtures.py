@@ -281,9 +281,9 @@ def choose_sources(bank: Bank, rng) -> list[str]:
         chosen = [
             str(name) for name in rng.choice(names, count, replace=False, p=weights / weights.sum())
         ]
-        kin = [family for family in FAMILIES if chosen[0] in family]
-        if count > 1 and kin and rng.random() < SAME_FAMILY:
-            chosen[1] = str(rng.choice([name for name in kin[0] if name in names]))
+        families = [family for family in FAMILIES if chosen[0] in family]
+        if count > 1 and families and rng.random() < SAME_FAMILY:
+            chosen[1] = str(rng.choice([name for name in families[0] if name in names]))
         if all(name == OTHER for name in chosen) or len(set(chosen)) < count:
             continue
         if BAND in chosen and (GROUPS["music"] | UNSURE["music"] - {"singing"}) & set(chosen):
@@ -417,13 +417,13 @@ def absent_key(bank: Bank, rng, present: set[str]) -> str:
     """A class or group that nothing in the mixture is or sounds like; often of its family."""
     alike = present.union(*(pair for pair in CONFUSABLE if pair & present))
     keys = [name for name in bank.names if name not in alike]
-    kin = [
+    relatives = [
         name
         for name in keys
         if any(name in family and present & set(family) for family in FAMILIES)
     ]
-    if kin and rng.random() < 0.5:
-        return str(rng.choice(kin))
+    if relatives and rng.random() < 0.5:
+        return str(rng.choice(relatives))
     groups = [name for name, members in bank.groups.items() if not (members | UNSURE[name]) & alike]
     return str(rng.choice(keys + groups))
 

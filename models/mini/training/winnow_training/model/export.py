@@ -104,11 +104,11 @@ def golden_lane(model, embedding) -> dict[str, torch.Tensor]:
     time = np.arange(LANE_SAMPLES) / RATE
     rumble = 0.1 + 0.1 * np.sin(2 * np.pi * 10 * time)
     wave = (made_up_wave(LANE_SAMPLES) + rumble).astype(np.float32)
-    heard = torch.from_numpy(high_pass(wave))[None]
-    scale = MIXTURE_RMS / (heard.pow(2).mean().sqrt() + 1e-6)
-    target, (_, activity) = separate(model, heard * scale, embedding)
+    filtered = torch.from_numpy(high_pass(wave))[None]
+    scale = MIXTURE_RMS / (filtered.pow(2).mean().sqrt() + 1e-6)
+    target, (_, activity) = separate(model, filtered * scale, embedding)
     target /= scale
-    match = match_of(activity, target, heard)
+    match = match_of(activity, target, filtered)
     return {
         "waveform": torch.from_numpy(wave),
         "target": (presence(match) * target)[0].contiguous(),
@@ -123,9 +123,9 @@ def golden_stereo(model, embedding) -> dict[str, torch.Tensor]:
     noise = 0.1 * np.random.default_rng(2).standard_normal(LANE_SAMPLES)
     places = np.array([[0.9, 0.2], [0.3, 0.9]])
     mixture = (places @ np.stack([wave, noise])).astype(np.float32)
-    heard = torch.from_numpy(high_pass(mixture))
-    target, activity = separate_stereo(model, heard, embedding[0])
-    match = match_of(activity[None], target[None], heard[None])
+    filtered = torch.from_numpy(high_pass(mixture))
+    target, activity = separate_stereo(model, filtered, embedding[0])
+    match = match_of(activity[None], target[None], filtered[None])
     return {
         "waveform": torch.from_numpy(mixture),
         "target": (presence(match) * target).contiguous(),

@@ -108,7 +108,7 @@ def scores(estimate, share, mixture, target) -> dict:
 
 
 def is_present(rows: list[dict]) -> bool:
-    """Whether these are of sounds that are there."""
+    """Returns whether these are of sounds that are there."""
     return "si_sdri" in rows[0]
 
 

@@ -59,7 +59,7 @@ test('the first look shows rates since the engine started, the next of the time 
   assert.match(engineLine(fleetText(fleet(110, 1_500), first)) ?? '', / 50\.0 /)
 })
 
-test('an engine that was started anew is another one', () => {
+test('an engine that was restarted is another one', () => {
   assert.match(engineLine(fleetText(fleet(110, 50, 105), fleet(100, 1_000))) ?? '', / 10\.0 /)
 })
 

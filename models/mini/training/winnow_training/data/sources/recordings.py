@@ -118,7 +118,7 @@ class Recording:
     is_note: bool
     owner: str
     is_known: bool
-    """Whether the speaker is: who is not may be any other."""
+    """True if the speaker is: who is not may be any other."""
     origin: str
     licence: str
     author: str
