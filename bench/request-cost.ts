@@ -1,11 +1,12 @@
 /**
  * Question: how much processor time does one request take, outside its model?
  *
- * `npm run bench -- request-cost [rounds] [checkouts...]`: starts nats-server, gateway and an
- * engine with a model that costs nothing, of this checkout and of each other one that is named, and
- * separates stereo WAVs of 4 s in turns: 20 a turn, one after the other, each one call that waits,
- * and two downloads. One JSON line per checkout: milliseconds of processor time a request, median,
- * least and most of the turns, by process; then the first checkout's gateway compared with each.
+ * `npm run bench -- request-cost [rounds] [seconds] [checkouts...]`: starts nats-server, gateway
+ * and an engine with a model that costs nothing, of this checkout and of each other one that is
+ * named, and separates stereo WAVs of `seconds` seconds (4) in turns: 20 a turn, one after the
+ * other, each one call that waits, and two downloads. One JSON line per checkout: milliseconds of
+ * processor time a request, median, least and most of the turns, by process and of its first thread
+ * (`main`); then each one's compared with this checkout's.
  */
 
 import { openAsBlob } from 'node:fs'
@@ -16,20 +17,24 @@ import { noise } from '../test/harness/signals.ts'
 import { startWinnow, type Winnow } from '../test/harness/start-winnow.ts'
 import { wavBytes } from '../test/harness/wav.ts'
 import { load1 } from './load/own-service.ts'
-import { processorSeconds } from './pipeline/processor-time.ts'
+import { mainThreadSeconds, processorSeconds } from './pipeline/processor-time.ts'
 import { quantile, report, round } from './report.ts'
 
 const rounds = Number(process.argv[2] ?? 10)
-const checkouts = ['.', ...process.argv.slice(3)].map((path) => resolve(path))
+const seconds = Number(process.argv[3] ?? 4)
+const checkouts = ['.', ...process.argv.slice(4)].map((path) => resolve(path))
 const REQUESTS = 20
 const SAMPLE_RATE = 44_100
 
-type Cost = Record<'gateway' | 'engine' | 'media' | 'broker' | 'wall', number>
+type Cost = Record<
+  'gateway' | 'gateway_main' | 'engine' | 'engine_main' | 'media' | 'broker' | 'wall',
+  number
+>
 
 const scope = createScope()
 const services = await Promise.all(checkouts.map(start))
 const path = join(services[0]!.folder, 'noise.wav')
-const channels = [1, 2].map((seed) => noise(4, SAMPLE_RATE, seed))
+const channels = [1, 2].map((seed) => noise(seconds, SAMPLE_RATE, seed))
 await writeFile(path, wavBytes(channels, SAMPLE_RATE))
 const costs = services.map(() => [] as Cost[])
 for (const service of services) await turn(service) // the first are slow
@@ -39,11 +44,13 @@ for (let i = 0; i < rounds; i += 1) {
 for (const [at, list] of costs.entries()) {
   const names = Object.keys(list[0]!) as (keyof Cost)[]
   const spreads = names.map((name) => [name, spread(list.map((cost) => cost[name]))])
-  const ratios = list.map((cost, i) => cost.gateway / costs[0]![i]!.gateway)
+  const timesOurs = (name: keyof Cost) =>
+    spread(list.map((cost, i) => cost[name] / costs[0]![i]![name]))
   report('milliseconds of processor time a request', {
     checkout: checkouts[at],
     ...Object.fromEntries(spreads),
-    gateway_times_ours: spread(ratios),
+    gateway_times_ours: timesOurs('gateway'),
+    engine_main_times_ours: timesOurs('engine_main'),
     load1: load1(),
   })
 }
@@ -76,10 +83,13 @@ async function turn(winnow: Winnow): Promise<Cost> {
 }
 
 function now({ engines, gateway, nats }: Winnow): Cost {
-  const { own: engine, children: media } = processorSeconds(engines[0]!.child.pid!)
+  const [enginePid, gatewayPid] = [engines[0]!.child.pid!, gateway.child.pid!]
+  const { own: engine, children: media } = processorSeconds(enginePid)
   return {
-    gateway: processorSeconds(gateway.child.pid!).own,
+    gateway: processorSeconds(gatewayPid).own,
+    gateway_main: mainThreadSeconds(gatewayPid),
     engine,
+    engine_main: mainThreadSeconds(enginePid),
     media,
     broker: processorSeconds(nats.process.pid!).own,
     wall: performance.now() / 1_000,

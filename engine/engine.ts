@@ -17,8 +17,9 @@ import { DeviceHealth } from './compute/device-health.ts'
 import { Intake } from './intake.ts'
 import type { EngineMetrics } from './operations/engine-metrics.ts'
 import { Scheduler } from './compute/scheduler.ts'
-import { JOB_MEDIA } from './job/job-media.ts'
+import { createJobMedia } from './job/job-media.ts'
 import type { Outcome } from './job/outcome.ts'
+import { OutputThreads } from './job/output-threads.ts'
 import { ScratchRoom } from './job/scratch-room.ts'
 import { separateJob } from './job/separate-job.ts'
 import { SoundProcesses } from './media/process/sound-process.ts'
@@ -61,7 +62,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const store = new StoreOutage({ log })
   const soundProcesses = new SoundProcesses(config.scratchFolder)
   const scratch = new ScratchRoom({ ...config, log })
-  const parts = { ...deps, scheduler, store, scratch, media: JOB_MEDIA, soundProcesses }
+  const media = createJobMedia(new OutputThreads())
+  const parts = { ...deps, scheduler, store, scratch, media, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
     const { job, attemptId, deliveries } = lease
     const jobDeps = {

@@ -18,6 +18,12 @@ export function processorSeconds(pid: number): { own: number; children: number }
   }
 }
 
+/** Seconds of a process's first thread, which runs its JavaScript. */
+export function mainThreadSeconds(pid: number): number {
+  const [nanoseconds = ''] = read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')
+  return Number(nanoseconds) / 1e9
+}
+
 /** Ticks of the process itself, and of its children that have ended. */
 function ticksOf(pid: number): { own: number; ended: number } {
   const line = read(`/proc/${pid}/stat`)

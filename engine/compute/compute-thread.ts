@@ -18,8 +18,9 @@ import type {
   WorkerOptions,
 } from './compute-messages.ts'
 import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
-import { memoryOf, Preparation } from './preparation.ts'
-import { loaderOf } from './thread-program.ts'
+import { memoryOf } from '../threads/task-thread.ts'
+import { Preparation } from './preparation.ts'
+import { loaderOf } from '../threads/thread-program.ts'
 
 export interface ComputeOptions extends WorkerOptions {
   /** The longest that one command, or the start of the thread, may take, in seconds. */
@@ -84,7 +85,7 @@ export class ComputeThread {
   async open({ model, request, heads }: ChunkOrder): Promise<OpenedLane[]> {
     const chunk = await this.#preparation.prepare(model, request.chunk)
     const order = { model, request: { ...request, chunk }, heads }
-    return this.#call({ type: 'open', ...order }, memoryOf(chunk))
+    return this.#call({ type: 'open', ...order }, memoryOf(chunk.channels))
   }
 
   /** One batched evaluation of lanes of one model. */

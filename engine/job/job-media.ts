@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { fetchPublicSource, fetchSource } from '../media/read/source.ts'
 import { uploadOutput } from '../media/write/upload.ts'
+import type { OutputThreads } from './output-threads.ts'
 import { Outputs, type OutputsOptions } from './outputs.ts'
 import { makeJobFolder } from './scratch.ts'
 
@@ -20,12 +21,12 @@ export interface JobMedia {
 }
 
 /** On this machine's disk, and over its network. */
-export const JOB_MEDIA: JobMedia = {
+export const createJobMedia = (threads: OutputThreads): JobMedia => ({
   makeFolder: makeJobFolder,
   // Again, if the gateway puts a copy there meanwhile, for which nobody waits any more.
   removeFolder: (folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   fetchSource,
   fetchPublicSource,
-  openOutputs: (options) => Outputs.open(options),
+  openOutputs: (options) => Outputs.open(options, threads),
   uploadOutput,
-}
+})

@@ -11,6 +11,7 @@ import {
 import { isDiskFull } from '../media/ffmpeg.ts'
 import { TransientError } from '../media/retry.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
+import { ThreadLostError } from '../threads/task-thread.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 
 /**
@@ -36,7 +37,7 @@ export class JobStopped extends Error {
 const UNCLASSIFIED_TRIES_MAX = 2
 
 /** Errors of the surroundings of a job. */
-const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError]
+const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError, ThreadLostError]
 
 interface Failure {
   code: FailureCode
@@ -50,16 +51,12 @@ export function failureOf(error: unknown, tries: number): Failure | null {
     return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
   }
   if (error instanceof ModelError) return failed('MODEL_FAILED')
-  const mayPass = PASSING.some((kind) => error instanceof kind) || isFull(error)
+  const mayPass = PASSING.some((kind) => error instanceof kind) || isDiskFull(error)
   if (mayPass || tries < UNCLASSIFIED_TRIES_MAX) return null
   return failed(error instanceof LaneTooLargeError ? 'CHUNK_TOO_LARGE' : 'MODEL_FAILED')
 }
 
 const failed = (code: FailureCode): Failure => ({ code, message: ERRORS[code].message })
-
-/** The disk of this machine is full; another machine may have room. */
-const isFull = (error: unknown): boolean =>
-  isDiskFull(error) || (error as NodeJS.ErrnoException | undefined)?.code === 'ENOSPC'
 
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
@@ -72,6 +69,6 @@ export async function releaseCauseOf(
   { store, scratch }: { store: Pick<StoreOutage, 'isAway'>; scratch: Pick<ScratchRoom, 'isFull'> },
 ): Promise<ReleaseCause> {
   if (error instanceof JobStopped && error.because === 'drained') return 'drain'
-  if (isFull(error)) return (await scratch.isFull()) ? 'outage' : 'interruption'
+  if (isDiskFull(error)) return (await scratch.isFull()) ? 'outage' : 'interruption'
   return error instanceof TransientError && (await store.isAway()) ? 'outage' : 'interruption'
 }

@@ -2,7 +2,6 @@
 
 import { join } from 'node:path'
 import type { OutputName } from '../../shared/messages.ts'
-import { beginSpan, type OpenSpan } from '../../shared/telemetry/tracing.ts'
 import {
   createEncoder,
   type EncodedFile,
@@ -12,11 +11,14 @@ import {
 import { SampleFile } from '../media/sample-file.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 
+export type WrittenFile = EncodedFile & { path: string }
+
 export interface OutputWriterOptions {
   name: OutputName
   /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
+  /** True if there is also the sound track of a video. */
   hasTrack: boolean
   signal: AbortSignal
 }
@@ -27,7 +29,6 @@ export interface OutputWriterOptions {
  */
 export class OutputWriter {
   readonly #options: OutputWriterOptions
-  #encoding: OpenSpan | null = null
   #kept: SampleFile | null = null
   #sound: Encoder | null = null
   #track: Encoder | null = null
@@ -57,10 +58,6 @@ export class OutputWriter {
     return this.#track
   }
 
-  get trackPath(): string {
-    return join(this.#options.folder, `${this.#options.name}_track`)
-  }
-
   get #soundPath(): string {
     return join(this.#options.folder, this.#options.name)
   }
@@ -81,11 +78,18 @@ export class OutputWriter {
   }
 
   /**
-   * Encodes all that was kept, where that was postponed.
+   * Completes the files; encodes what was kept first, where that was postponed.
    * @param gain a factor for every sample
+   * @returns the sound's file
    * @throws the signal's reason once aborted; Error when the disk is full
    */
-  async encodePostponed(gain: number): Promise<void> {
+  async finish(gain: number): Promise<WrittenFile> {
+    await this.#encodePostponed(gain)
+    const [file] = await allSettledOrThrow([this.#sound!.finish(), this.#track?.finish()])
+    return { ...file!, path: this.#soundPath }
+  }
+
+  async #encodePostponed(gain: number): Promise<void> {
     const kept = this.#kept!
     if (this.#isPostponed) {
       await this.#openFiles()
@@ -98,35 +102,26 @@ export class OutputWriter {
     await kept.remove()
   }
 
-  /** Completes the sound's file. */
-  async finishSound(): Promise<EncodedFile & { path: string }> {
-    const file = await this.#sound!.finish()
-    this.#encoding?.end()
-    return { ...file, path: this.#soundPath }
-  }
-
-  /** Completes the sound track, if there is one. */
-  async finishTrack(): Promise<void> {
-    await this.#track?.finish()
-  }
-
   /** Removes what is not complete. */
   async abort(): Promise<void> {
-    this.#encoding?.end({ code: 'INTERRUPTED' })
     await Promise.allSettled([this.#sound?.abort(), this.#track?.abort(), this.#kept?.remove()])
   }
 
   async #openFiles(): Promise<void> {
-    const { name, encoding, hasTrack } = this.#options
-    this.#encoding ??= beginSpan(`encode ${name}`)
+    const { name, folder, encoding, hasTrack } = this.#options
     this.#sound = await createEncoder(this.#soundPath, encoding)
-    if (hasTrack) this.#track = await createEncoder(this.trackPath, { ...encoding, format: 'aac' })
+    if (hasTrack) {
+      this.#track = await createEncoder(trackPath(folder, name), { ...encoding, format: 'aac' })
+    }
   }
 
   #encode(block: readonly Float32Array[]): (Promise<void> | undefined)[] {
     return [this.#sound!.write(block), this.#track?.write(block)]
   }
 }
+
+/** Path of the sound track of an output's video. */
+export const trackPath = (folder: string, name: OutputName): string => join(folder, `${name}_track`)
 
 function multiply(plane: Float32Array, gain: number): void {
   for (let i = 0; i < plane.length; i += 1) plane[i]! *= gain

@@ -1,16 +1,17 @@
 /**
- * Writes targets and residual of a job into files: sound and, when the source has a picture, video.
+ * The files of a job's targets and residual: sound, which a thread writes, and, when the source has
+ * a picture, video.
  */
 
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { beginSpan, type OpenSpan } from '../../shared/telemetry/tracing.ts'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/messages.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import type { EncodedFile, EncoderOptions } from '../media/write/encode.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
-import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
-import { OutputWriter } from './output-writer.ts'
-import { Peaks } from './peaks.ts'
+import type { Parts } from './output-sounds.ts'
+import type { OutputThreads, SoundsInThread } from './output-threads.ts'
+import { trackPath, type WrittenFile } from './output-writer.ts'
 import type { PictureProgress } from '../media/write/picture-progress.ts'
 import type { PreparedVideo } from '../media/write/prepare-video.ts'
 import { VideoProcess } from '../media/process/video-process.ts'
@@ -43,28 +44,21 @@ export type Store = (
 
 export type Stored = Extract<Event, { type: 'completed' }>['outputs'] & { gain_db: number }
 
-type WrittenFile = EncodedFile & { path: string }
-
-/** Planar samples, of one length, of each output. */
-export type Parts = ReadonlyMap<OutputName, readonly Float32Array[]>
-
 export class Outputs {
   readonly #options: OutputsOptions
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
+  readonly #encoding: OpenSpan
   /** Null: there is no picture. */
   readonly #pictures: VideoProcess | null
   /** Null: there is no picture, or none that an MP4 could show. */
   readonly #video: Promise<PreparedVideo | null>
-  readonly #writers = new Map<OutputName, OutputWriter>()
-  readonly #peaks: Peaks | null
-  /** The greatest absolute sample of all outputs; full scale is 1. */
-  #peak = 0
+  #sounds!: SoundsInThread
 
   private constructor(options: OutputsOptions) {
     this.#options = options
-    this.#peaks = options.hasPeaks ? new Peaks(options.names, options.encoding) : null
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
+    this.#encoding = beginSpan('encode')
     this.#pictures =
       options.videoPath === null ? null : new VideoProcess(options.folder, this.#signal)
     this.#video = this.#prepareVideo()
@@ -72,15 +66,12 @@ export class Outputs {
   }
 
   /** Opens all files; a video that must be transcoded is transcoded meanwhile. */
-  static async open(options: OutputsOptions): Promise<Outputs> {
+  static async open(options: OutputsOptions, threads: OutputThreads): Promise<Outputs> {
     const outputs = new Outputs(options)
+    const { names, folder, encoding, hasPeaks, videoPath } = options
+    const sounds = { names, folder, encoding, hasPeaks, hasTracks: videoPath !== null }
     try {
-      for (const name of options.names) {
-        const { folder, encoding, videoPath } = options
-        const hasTrack = videoPath !== null
-        const writing = { name, folder, encoding, hasTrack, signal: outputs.#signal }
-        outputs.#writers.set(name, await OutputWriter.open(writing))
-      }
+      outputs.#sounds = await threads.open(sounds, outputs.#signal)
       outputs.#logLayouts()
       return outputs
     } catch (error) {
@@ -91,18 +82,12 @@ export class Outputs {
 
   /** Sound of the files: not every format can hold what the mixture has. */
   get sound(): { sampleRate: number; channels: number } {
-    return this.#writers.get('target')!.sound
+    return this.#sounds.format
   }
 
-  /** Adds planar samples to all. Once one is beyond full scale, all files wait for their gain. */
-  async write(parts: Parts): Promise<void> {
-    this.#peak = Math.max(this.#peak, ...[...parts.values()].map(peakOf))
-    const writers = [...this.#writers]
-    if (this.#peak > 1) await allSettledOrThrow(writers.map(([, writer]) => writer.postpone()))
-    const writing = writers.map(([name, writer]) => writer.write(parts.get(name)!))
-    // While other threads write. If it throws, the writing is awaited nonetheless.
-    const collecting = (async () => this.#peaks?.add(parts))()
-    await allSettledOrThrow([...writing, collecting])
+  /** Adds planar samples to all; their memory is transferred. */
+  write(parts: Parts): Promise<void> {
+    return this.#sounds.write(parts)
   }
 
   /**
@@ -111,58 +96,34 @@ export class Outputs {
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<Stored> {
-    const gainDb = gainDbFor(this.#peak)
-    const gain = factorOf(gainDb)
-    const writers = [...this.#writers]
-    const writingPeaks = this.#peaks && this.#writePeaks(this.#peaks.toJson(gain))
-    const [written, ...sounds] = await allSettledOrThrow<WrittenFile | null>([
-      writingPeaks,
-      ...writers.map(([, writer]) => this.#finishSound(writer, gain)),
-    ])
+    const { gainDb, sounds, peaks: written } = await this.#sounds.finish()
+    this.#encoding.end()
     const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | null>([
       written ? storeFile('peaks', written, store) : null,
-      ...writers.map(([name, writer], i) => this.#store(name, writer, sounds[i]!, store)),
+      ...[...sounds].map(([name, sound]) => this.#store(name, sound, store)),
     ])
     this.#pictures?.close()
-    const outputs = writers.map(([name], i) => [name, stored[i]])
+    const outputs = [...sounds.keys()].map((name, i) => [name, stored[i]])
     return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }), gain_db: gainDb }
-  }
-
-  async #writePeaks(text: string): Promise<WrittenFile> {
-    const path = join(this.#options.folder, 'peaks')
-    const json = Buffer.from(text)
-    await writeFile(path, json)
-    return { path, contentType: 'application/json', extension: 'json', bytes: json.length }
-  }
-
-  async #finishSound(writer: OutputWriter, gain: number): Promise<WrittenFile> {
-    await writer.encodePostponed(gain)
-    return writer.finishSound()
   }
 
   /** Aborts. The caller removes what is in the folder. */
   async abort(): Promise<void> {
     this.#stop.abort()
-    const aborted = [...this.#writers.values()].map((writer) => writer.abort())
-    await Promise.allSettled([this.#video, ...aborted])
+    this.#encoding.end({ code: 'INTERRUPTED' })
+    await Promise.allSettled([this.#video, this.#sounds?.aborted()])
   }
 
   /** The same for all outputs. */
   #logLayouts(): void {
-    const { sound, track } = this.#writers.get('target')!
-    if (sound.layoutChange) this.#options.log(sound.layoutChange)
-    if (track?.layoutChange) this.#options.log(`In the videos: ${track.layoutChange}`)
+    const { layoutChange, trackLayoutChange } = this.#sounds.format
+    if (layoutChange) this.#options.log(layoutChange)
+    if (trackLayoutChange) this.#options.log(`In the videos: ${trackLayoutChange}`)
   }
 
-  async #store(
-    name: OutputName,
-    writer: OutputWriter,
-    sound: WrittenFile,
-    store: Store,
-  ): Promise<Stored['target']> {
+  async #store(name: OutputName, sound: WrittenFile, store: Store): Promise<Stored['target']> {
     const storeVideo = async () => {
-      await writer.finishTrack()
-      const file = await this.#makeVideo(name, writer.trackPath)
+      const file = await this.#makeVideo(name)
       const part = `${name}_video` as const
       if (!file) return null
       return storeFile(part, { ...file, path: join(this.#options.folder, part) }, store)
@@ -171,11 +132,12 @@ export class Outputs {
     return { ...file!, ...(video && { video }) }
   }
 
-  async #makeVideo(name: OutputName, audioPath: string): Promise<EncodedFile | null> {
+  async #makeVideo(name: OutputName): Promise<EncodedFile | null> {
     const video = await this.#video
     if (!video) return null
-    const path = join(this.#options.folder, `${name}_video`)
-    const making = this.#pictures!.mux({ video, audioPath, path })
+    const { folder } = this.#options
+    const path = join(folder, `${name}_video`)
+    const making = this.#pictures!.mux({ video, audioPath: trackPath(folder, name), path })
     return this.#orNull(`${name} video`, making)
   }
 

@@ -13,7 +13,7 @@ import { findingOf } from './findings.ts'
 import { describeWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import { ModelPass } from './model-pass.ts'
-import type { Parts } from './outputs.ts'
+import type { Parts } from './output-sounds.ts'
 import { TargetCorrelation } from './target-correlation.ts'
 
 interface SeparationDeps {
@@ -25,7 +25,7 @@ interface SeparationDeps {
   /** Seconds of the mixture as far as they are known before it is decoded. */
   secondsExpected: number
   log(message: string): void
-  /** Takes the next planar samples of all outputs. */
+  /** Takes the next planar samples of all outputs, and their memory. */
   write(parts: Parts): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void

@@ -28,8 +28,11 @@ export function check(code: number, doing: string): number {
 /** FFmpeg's message for an error code. */
 export const reason = (code: number): string => FFmpegError.strerror(code)
 
-export const isDiskFull = (error: unknown): boolean =>
-  error instanceof CallError && error.code === AVERROR_ENOSPC
+/** FFmpeg or the file system found no room on the disk. */
+export function isDiskFull(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === AVERROR_ENOSPC || code === 'ENOSPC'
+}
 
 /** Memory ran out, for FFmpeg or for an array of ours, for which Node 24 has words of its own. */
 export const isOutOfMemory = (error: unknown): boolean =>

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { BatchBudget } from '../../engine/compute/batch-budget.ts'
 import { ComputeThread } from '../../engine/compute/compute-thread.ts'
 import { Scheduler } from '../../engine/compute/scheduler.ts'
+import { OutputThreads } from '../../engine/job/output-threads.ts'
 import { Outputs } from '../../engine/job/outputs.ts'
 import { separateMixture } from '../../engine/job/separate-mixture.ts'
 import { openMixture } from '../../engine/media/read/decode.ts'
@@ -67,6 +68,7 @@ interface Separated {
 export class MasterSeparator {
   readonly #compute: ComputeThread
   readonly #scheduler: Scheduler
+  readonly #threads = new OutputThreads()
 
   private constructor(compute: ComputeThread) {
     this.#compute = compute
@@ -101,7 +103,7 @@ export class MasterSeparator {
     const encoding = { format, sampleRate, channels }
     const picture = { videoPath: null, soundIndex: 0, onPicture: () => undefined }
     const rest = { folder, ...picture, hasPeaks: false, signal, log: () => undefined }
-    const outputs = await Outputs.open({ names, encoding, ...rest })
+    const outputs = await Outputs.open({ names, encoding, ...rest }, this.#threads)
     await separateMixture(JOB, mixture, {
       scheduler: this.#scheduler,
       models: this.#compute.ready.models.map(({ description }) => description),
@@ -120,8 +122,8 @@ export class MasterSeparator {
     return { mixture: source!, outputs: decoded, gainDb }
   }
 
-  stop(): Promise<void> {
-    return this.#compute.stop()
+  async stop(): Promise<void> {
+    await Promise.all([this.#compute.stop(), this.#threads.stop()])
   }
 }
 

@@ -1,7 +1,7 @@
 /** Whole requests through gateway, broker and engine, at once and for some time. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { processorSeconds } from '../../../../bench/pipeline/processor-time.ts'
+import { mainThreadSeconds, processorSeconds } from '../../../../bench/pipeline/processor-time.ts'
 import { connectEngine } from '../../../../shared/engine-control.ts'
 import { createScope } from '../../../../test/harness/scope.ts'
 import { noise } from '../../../../test/harness/signals.ts'
@@ -41,6 +41,7 @@ export const servicePart: Run = ({ requests, seconds }, hasTime) =>
         'audio-seconds a second': (count * seconds) / best,
         'of each in the gateway, ms': cost('gateway'),
         'engine, ms': cost('engine'),
+        'its first thread, ms': cost('engineMain'),
         'media, ms': cost('media'),
         'this client, ms': cost('client'),
       }
@@ -51,11 +52,13 @@ type ProcessorTimes = ReturnType<typeof processorTimes>
 
 /** Seconds that processors have worked for each: one that took all of its time is what limits. */
 function processorTimes({ gateway, engines }: Winnow) {
-  const { own: engine, children: media } = processorSeconds(engines[0]!.child.pid!)
+  const pid = engines[0]!.child.pid!
+  const { own: engine, children: media } = processorSeconds(pid)
   const { user, system } = process.cpuUsage()
   return {
     gateway: processorSeconds(gateway.child.pid!).own,
     engine,
+    engineMain: mainThreadSeconds(pid),
     media,
     client: (user + system) / 1e6,
   }

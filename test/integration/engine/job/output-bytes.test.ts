@@ -4,20 +4,24 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { predictOutputBytes } from '../../../../engine/job/output-bytes.ts'
+import { OutputThreads } from '../../../../engine/job/output-threads.ts'
 import { Outputs } from '../../../../engine/job/outputs.ts'
 import { makeMedia } from '../../../harness/make-media.ts'
 import { noise } from '../../../harness/signals.ts'
 
 const NAMES = ['target', 'residual'] as const
 
+const threads = new OutputThreads()
+after(() => threads.stop())
+
 async function bothSizes(folder: string, fields: object, videoPath: string | null = null) {
   const { format, sampleRate, channels, seconds } = {
     ...{ format: 'wav' as const, sampleRate: 48_000, channels: 2, seconds: 1 },
     ...fields,
   }
-  const outputs = await Outputs.open({
+  const options = {
     names: NAMES,
     folder,
     encoding: { format, sampleRate, channels },
@@ -27,9 +31,10 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
     signal: new AbortController().signal,
     log: () => undefined,
     onPicture: () => undefined,
-  })
+  }
+  const outputs = await Outputs.open(options, threads)
   const planes = Array.from({ length: channels }, (_, i) => noise(i + 1, seconds * sampleRate))
-  await outputs.write(new Map(NAMES.map((name) => [name, planes])))
+  await outputs.write(new Map(NAMES.map((name) => [name, planes.map((plane) => plane.slice())])))
   let actual = 0
   await outputs.finish(async (_part, path) => {
     const { size } = await stat(path)

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { OutputThreads } from '../../../../engine/job/output-threads.ts'
 import { Outputs } from '../../../../engine/job/outputs.ts'
 import type { PictureProgress } from '../../../../engine/media/write/picture-progress.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
@@ -14,6 +15,9 @@ const RATE = 16_000
 const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }
 const planes = [noise(1, RATE)]
 
+const threads = new OutputThreads()
+after(() => threads.stop())
+
 let folder: string
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'outputs-'))
@@ -21,7 +25,9 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
-const partsOf = (names: readonly OutputName[]) => new Map(names.map((name) => [name, planes]))
+/** One second for each. */
+const partsOf = (names: readonly OutputName[]) =>
+  new Map(names.map((name) => [name, [planes[0]!.slice()]]))
 
 function openOutputs(
   videoPath: string | null,
@@ -31,7 +37,7 @@ function openOutputs(
 ) {
   const lines: string[] = []
   const pictures: PictureProgress[] = []
-  const opened = Outputs.open({
+  const options = {
     folder,
     encoding,
     names,
@@ -39,9 +45,10 @@ function openOutputs(
     soundIndex: 1,
     hasPeaks,
     signal,
-    log: (line) => lines.push(line),
-    onPicture: (progress) => pictures.push(progress),
-  })
+    log: (line: string) => lines.push(line),
+    onPicture: (progress: PictureProgress) => pictures.push(progress),
+  }
+  const opened = Outputs.open(options, threads)
   return { opened, lines, pictures }
 }
 
@@ -191,11 +198,11 @@ test('where one output clips at last, all are lowered alike, from their first sa
   })
   const outputs = await openOutputs(path, NAMES, true).opened
   const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
-  await outputs.write(new Map(NAMES.map((name) => [name, [quiet]])))
+  await outputs.write(new Map(NAMES.map((name) => [name, [quiet.slice()]])))
   await outputs.write(
     new Map([
-      ['target', [quiet]],
-      ['residual', [loud]],
+      ['target', [quiet.slice()]],
+      ['residual', [loud.slice()]],
     ]),
   )
   const files = new Map<string, Buffer>()

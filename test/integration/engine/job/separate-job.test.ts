@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test, { after, type TestContext } from 'node:test'
 import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
 import {
   DeviceError,
@@ -15,7 +15,8 @@ import {
 } from '../../../../engine/compute/compute-errors.ts'
 import { loadConfig } from '../../../../engine/config.ts'
 import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
-import { JOB_MEDIA } from '../../../../engine/job/job-media.ts'
+import { createJobMedia } from '../../../../engine/job/job-media.ts'
+import { OutputThreads } from '../../../../engine/job/output-threads.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
 import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
 import { SourceUnavailableError } from '../../../../engine/media/read/source.ts'
@@ -31,6 +32,9 @@ import { PLAIN_MODEL } from '../../../support/plain-model.ts'
 import { serve } from '../../../harness/serve.ts'
 
 type Report = Pick<Progress, 'progress' | 'seconds_at_least'>
+
+const threads = new OutputThreads()
+after(() => threads.stop())
 
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
 const giveSource: RequestListener = (_, response) => void response.end(WAV)
@@ -97,7 +101,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
       },
     },
     scheduler,
-    media: JOB_MEDIA,
+    media: createJobMedia(threads),
     soundProcesses: new SoundProcesses(folder),
     tries,
     models: [PLAIN_MODEL],

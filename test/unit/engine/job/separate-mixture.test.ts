@@ -6,7 +6,7 @@ import { LaneSpans } from '../../../../engine/job/lane-spans.ts'
 import { chunkSpans, headsAtOnce, separateChunk } from '../../../../engine/job/separate-chunk.ts'
 import { separateMixture } from '../../../../engine/job/separate-mixture.ts'
 import type { HeadResult, LaneRequest, ModelDescription } from '../../../../models/model.ts'
-import type { Parts } from '../../../../engine/job/outputs.ts'
+import type { Parts } from '../../../../engine/job/output-sounds.ts'
 import type { Job, OutputName } from '../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 

@@ -1,0 +1,22 @@
+/** Runs in a thread of `output-threads.ts`: writes the sound of several jobs, in turns. */
+
+import { answerTasks } from '../threads/answer-tasks.ts'
+import { OutputSounds } from './output-sounds.ts'
+import type { OutputTask } from './output-threads.ts'
+
+const jobs = new Map<number, OutputSounds>()
+
+answerTasks<OutputTask>(async (task) => ({ value: await answer(task) }))
+
+async function answer(task: OutputTask): Promise<unknown> {
+  if (task.do === 'open') {
+    const sounds = await OutputSounds.open(task.options)
+    jobs.set(task.job, sounds)
+    return sounds.format
+  }
+  const sounds = jobs.get(task.job)
+  if (task.do !== 'write') jobs.delete(task.job)
+  if (task.do === 'abort') return sounds?.abort()
+  if (!sounds) throw new Error('the outputs were lost with their thread')
+  return task.do === 'write' ? sounds.write(task.parts) : sounds.finish()
+}

@@ -1,0 +1,33 @@
+/** The other side of `task-thread.ts`: answers its tasks. */
+
+import { parentPort } from 'node:worker_threads'
+import type { ThreadAnswer, ThreadError, ThreadTask } from './task-thread.ts'
+
+interface Done {
+  value?: unknown
+  /** Memory of the value that the caller takes over. */
+  transfer?: readonly ArrayBuffer[]
+}
+
+/** Answers every task with what `work` resolves with or throws. */
+export function answerTasks<Task>(work: (task: Task) => Done | Promise<Done>): void {
+  if (!parentPort) throw new Error('this program runs in a worker thread only')
+  const port = parentPort
+  const send = (answer: ThreadAnswer, transfer: readonly ArrayBuffer[] = []) =>
+    port.postMessage(answer, transfer)
+  const answer = async ({ call, task }: ThreadTask<Task>) => {
+    try {
+      const { value, transfer } = await work(task)
+      send({ call, value }, transfer)
+    } catch (error) {
+      send({ call, error: reportOf(error) })
+    }
+  }
+  port.on('message', (task: ThreadTask<Task>) => void answer(task))
+}
+
+function reportOf(error: unknown): ThreadError {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { message, code } = error as Error & { code?: unknown }
+  return { message, code }
+}

@@ -1,0 +1,94 @@
+/** A worker thread that answers tasks; its program calls `answerTasks`. */
+
+import { Worker } from 'node:worker_threads'
+import { loaderOf } from './thread-program.ts'
+
+/** The thread ended before it answered; a new one answers the next task. */
+export class ThreadLostError extends Error {
+  override name = 'ThreadLostError'
+}
+
+export interface ThreadTask<Task> {
+  call: number
+  task: Task
+}
+
+/** `code` is that of an error of the system or of FFmpeg. */
+export interface ThreadError {
+  message: string
+  code?: unknown
+}
+
+export type ThreadAnswer = { call: number } & ({ value: unknown } | { error: ThreadError })
+
+interface PendingTask {
+  resolve(value: never): void
+  reject(error: Error): void
+}
+
+/** Started for its first task, and again after it ended. */
+export class TaskThread<Task> {
+  readonly #program: URL
+  readonly #pending = new Map<number, PendingTask>()
+  #worker: Worker | null = null
+  #calls = 0
+
+  /** @param program what it runs: a module that calls `answerTasks` */
+  constructor(program: URL) {
+    this.#program = program
+  }
+
+  /** Starts the thread, if it does not run. */
+  start(): void {
+    this.#worker ??= this.#begin()
+  }
+
+  /**
+   * @param transfer memory of the task that the thread takes over
+   * @throws ThreadLostError; an Error with message and `code` of what the work throws
+   */
+  call<T>(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<T> {
+    this.start()
+    const worker = this.#worker!
+    worker.ref()
+    const call = ++this.#calls
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.set(call, { resolve, reject })
+      worker.postMessage({ call, task } satisfies ThreadTask<Task>, transfer)
+    })
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #begin(): Worker {
+    const worker = new Worker(loaderOf(this.#program), { eval: true })
+    worker.unref() // an idle one does not keep this process; a task does
+    worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
+    let cause: unknown
+    worker.on('error', (error) => (cause = error))
+    worker.on('exit', () => this.#lose(cause))
+    return worker
+  }
+
+  #settle(answer: ThreadAnswer): void {
+    const pending = this.#pending.get(answer.call)
+    this.#pending.delete(answer.call)
+    if (this.#pending.size === 0) this.#worker?.unref()
+    if ('value' in answer) pending?.resolve(answer.value as never)
+    else pending?.reject(Object.assign(new Error(answer.error.message), answer.error))
+  }
+
+  #lose(cause: unknown): void {
+    this.#worker = null
+    const error = new ThreadLostError('a worker thread ended', { cause })
+    for (const { reject } of this.#pending.values()) reject(error)
+    this.#pending.clear()
+  }
+}
+
+/** Memory of planar samples, to be transferred: channels may share one. */
+export const memoryOf = (planes: readonly Float32Array[]): ArrayBuffer[] => [
+  ...new Set(planes.map(({ buffer }) => buffer as ArrayBuffer)),
+]
