@@ -52,6 +52,7 @@ const otherSettings = (reader: SettingReader) => {
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
     playground: choice('PLAYGROUND', ['on', 'off'], 'on'), // the page at /
     trustedProxies: networks('TRUSTED_PROXIES'), // whose X-Forwarded-For names the client
+    mediaAccelPath: parsed('MEDIA_ACCEL_PATH', '', readAccelPath), // nginx's, for the media folder
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
@@ -97,6 +98,13 @@ function readOrigins(text: string): string[] {
     /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
   if (origins.every(isOrigin)) return origins
   throw new Error('must list origins such as https://app.example.com, without a path')
+}
+
+/** @throws Error that says what would be right */
+function readAccelPath(text: string): string | undefined {
+  if (text === '') return undefined
+  if (/^(\/[\w.-]+)+\/$/.test(text)) return text
+  throw new Error('must be the path of an internal location, such as /winnow-media/')
 }
 
 /** Origins that browsers get media from when a bucket holds it. */

@@ -67,6 +67,8 @@ export interface AppConfig {
   connectionsMax: number
   /** Proxies, as networks, whose `X-Forwarded-For` is believed in the log. */
   trustedProxies: readonly string[]
+  /** The path at which these proxies serve the media folder to themselves; absent: they do not. */
+  mediaAccelPath?: string | undefined
   /** For a complete JSON body; and the longest pause within an upload. */
   bodySecondsMax: number
   /** Files that one account may hold at once, pending ones included. */
