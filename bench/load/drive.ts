@@ -1,5 +1,6 @@
 /** Sends requests to whatever answers them: at set times, or so many at once. */
 
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arrival } from './mix.ts'
 
@@ -44,6 +45,7 @@ export async function openLoop(
   const startedAt = performance.now()
   const now = () => performance.now() - startedAt
   const giveUp = new AbortController()
+  setMaxListeners(0, giveUp.signal) // each request in flight has some
   const outcomes: Outcome[] = []
   const waiting = new Set<Promise<void>>()
   const timer = setInterval(() => {
