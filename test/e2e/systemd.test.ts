@@ -83,7 +83,7 @@ test(
         assert.equal(await property(host, unit, 'ActiveState'), 'active', unit)
       assert.match(
         await property(host, ENGINE, 'StatusText'),
-        /^READY: mini on cpu, 0 of 8 jobs in hand$/,
+        /^READY: mini on cpu, 0 of 8 jobs in flight$/,
       )
       assert.match(
         await property(host, 'winnow-gateway.service', 'StatusText'),
@@ -97,8 +97,8 @@ test(
       await writeIn(host, '/tmp/mix.wav', await readFile(path))
       await separate(host, '/tmp/mix.wav', 'piano')
       const [target, residual] = await Promise.all(
-        ['piano', 'residual'].map(async (part) =>
-          readWav24(await read(host, `/tmp/mix-${part}.wav`)),
+        ['piano', 'rest.without-piano'].map(async (part) =>
+          readWav24(await read(host, `/tmp/mix.${part}.wav`)),
         ),
       )
       assert.ok(sumError(target!.planes, residual!.planes, await readWav16(path)) <= SUM_ERROR_MAX)
@@ -145,7 +145,7 @@ test(
     )
 
     await t.test(
-      'a stop lets the job in hand finish, beyond the time that systemd gives',
+      'a stop lets the job in flight finish, beyond the time that systemd gives',
       async () => {
         await writeIn(host, '/tmp/long.wav', wavBytes([noise(600, 16_000)], 16_000))
         const separated = separate(host, '/tmp/long.wav', 'noise')
@@ -153,7 +153,7 @@ test(
         await run('systemctl', 'stop', ENGINE)
         await separated
         const drained = (await journal(host, '-u', ENGINE)).filter(({ MESSAGE }) =>
-          MESSAGE.includes('"drained"'),
+          MESSAGE.includes('"drained its jobs"'),
         )
         assert.deepEqual(
           drained.map(({ MESSAGE }) => (JSON.parse(MESSAGE) as { finished: number }).finished),
