@@ -38,14 +38,9 @@ const paragraph = (
     `${name}  (${state})`,
     `  ${summary}`,
     `  quality  ${quality}`,
-    `  speed    ${speedOf(secondsPerMinute)}`,
+    `  speed    a minute of sound takes about ${secondsPerMinute} s on two cores`,
     `  code     ${licence.code}`,
     `  weights  ${licence.weights}`,
     '',
   ].join('\n')
 }
-
-const speedOf = (secondsPerMinute: number | undefined): string =>
-  secondsPerMinute === undefined
-    ? 'not measured'
-    : `a minute of sound takes about ${secondsPerMinute} s on two cores`
