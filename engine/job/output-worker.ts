@@ -15,8 +15,13 @@ async function answer(task: OutputTask): Promise<unknown> {
     return sounds.format
   }
   const sounds = jobs.get(task.job)
-  if (task.do !== 'write') jobs.delete(task.job)
-  if (task.do === 'abort') return sounds?.abort()
+  if (task.do === 'abort') {
+    jobs.delete(task.job)
+    return sounds?.abort()
+  }
   if (!sounds) throw new Error('the outputs were lost with their thread')
-  return task.do === 'write' ? sounds.write(task.parts) : sounds.finish()
+  if (task.do === 'write') return sounds.write(task.parts)
+  const finished = await sounds.finish()
+  jobs.delete(task.job)
+  return finished
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -34,11 +34,12 @@ function openOutputs(
   names = NAMES,
   hasPeaks = false,
   signal = new AbortController().signal,
+  into = folder,
 ) {
   const lines: string[] = []
   const pictures: PictureProgress[] = []
   const options = {
-    folder,
+    folder: into,
     encoding,
     names,
     videoPath,
@@ -163,6 +164,23 @@ test('what storing throws is thrown, once nothing goes on', async () => {
     /away/,
   )
   await outputs.abort()
+})
+
+test('what fails at the end leaves no file open', async (t) => {
+  const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
+  t.after(() => rm(own, { recursive: true, force: true }))
+  const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
+  await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(2)]])))
+  await rm(own, { recursive: true }) // files of samples that clip are written again at the end
+  await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
+  await outputs.abort()
+  const opened = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  )
+  assert.deepEqual(
+    opened.filter((path) => path.startsWith(own)),
+    [],
+  )
 })
 
 test('given up in the middle of a picture, all stops', async () => {
