@@ -257,7 +257,7 @@ test('the client needs web APIs alone, and Node only where it says so', () => {
 })
 
 test('no import goes in a circle, type imports included', () => {
-  const byPath = new Map(ruled.map((source) => [source.path, source]))
+  const byPath = new Map(sources.map((source) => [source.path, source]))
   const done = new Set<string>()
   const visit = (path: string, above: readonly string[]): void => {
     assert.ok(!above.includes(path), `a circle: ${[...above, path].join(' → ')}`)
@@ -269,7 +269,7 @@ test('no import goes in a circle, type imports included', () => {
     }
     done.add(path)
   }
-  for (const { path } of ruled) visit(path, [])
+  for (const { path } of sources) visit(path, [])
 })
 
 test('only main.ts and scripts read the environment', () => {

@@ -4,6 +4,7 @@ import type { Comparison } from './comparison.ts'
 import { BANDIT_STAGES } from './bandit/stages.ts'
 import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
 import { HTDEMUCS_STAGES } from './htdemucs/stages.ts'
+import type { OpenStage } from './open-stage.ts'
 import { ROFORMER_STAGES } from './roformer/stages.ts'
 import { Reference } from './reference.ts'
 import { missingFor, runStage, STAGES } from './stages.ts'
@@ -18,13 +19,6 @@ interface ComparableStage {
   /** Files that the stage needs and the folder lacks. */
   missing: readonly string[]
   run(): Promise<Comparison[]>
-}
-
-/** A stage of an open model, whose folder has its goldens next to `model/`. */
-export interface OpenStage {
-  /** The files of tensors that it compares. */
-  files: readonly string[]
-  run(golden: GoldenFolder): Promise<Comparison[]>
 }
 
 /** By how the manifest's `what` begins. */

@@ -1,7 +1,7 @@
 import { createClient } from '../../../clients/typescript/node.ts'
 import { action, command } from '../command.ts'
 import { describe } from '../service-access.ts'
-import { HELP, OPTIONS, readArguments } from './arguments.ts'
+import { HELP, OPTIONS, readArguments } from './command-line.ts'
 import { separatePiped } from './pipe.ts'
 import type { SeparateIo } from './separate-io.ts'
 import { separateAll } from './separation.ts'

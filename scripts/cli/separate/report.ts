@@ -3,7 +3,7 @@
 import { describe } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import type { Item } from './outputs.ts'
-import type { Separated } from './separation.ts'
+import type { Separated } from './separated.ts'
 import { printLogs, type Lines, type Logs } from './separate-io.ts'
 
 /** Exit code of `--strict` when a sound was not surely found. */

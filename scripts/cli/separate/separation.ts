@@ -8,14 +8,14 @@ import {
   createClient,
   UnreachableError,
   type Client,
-  type Result,
   type Status,
   type Submitted,
 } from '../../../clients/typescript/node.ts'
 import type { Arguments } from './arguments.ts'
-import { assertFree, itemsOf, present, save, type Files, type Item } from './outputs.ts'
+import { assertFree, itemsOf, present, save, type Item } from './outputs.ts'
 import { createManyFilesView, createProgressView, type ProgressView } from './progress-view.ts'
 import { counted, Report } from './report.ts'
+import type { SeparatedSource } from './separated.ts'
 import { assertSeparator } from './separator.ts'
 import { isUrl } from './sources.ts'
 import { secretLine, type Logs, type SeparateIo } from './separate-io.ts'
@@ -93,19 +93,6 @@ async function separateItem(run: Run, item: Item): Promise<void> {
     view.stop()
     report.failed(item.source, error, logs)
   }
-}
-
-/** Results of separated media. */
-export interface SeparatedSource {
-  result: Result
-  logs: Logs
-  /** From submit to completion. */
-  elapsedSeconds: number
-}
-
-/** Media whose outputs are written. */
-export interface Separated extends SeparatedSource {
-  files: Files
 }
 
 /**

@@ -1,7 +1,13 @@
 /** Whole songs, cut and joined as the reference does it. */
+import type { BanditConfig } from '../../../../models/bandit/config.ts'
+import type { Network } from '../../../../models/bandit/network/network.ts'
 import { tf, type Tensor } from '../../../../models/tensor.ts'
 import { joinStems } from '../join-stems.ts'
-import type { LoadedBandit } from './stages.ts'
+
+export interface LoadedBandit {
+  config: BanditConfig
+  network: Network
+}
 
 /** Seconds of a chunk in sets of tiny networks, and from one chunk to the next. */
 const CHUNK_SECONDS = 0.5

@@ -2,20 +2,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBanditCheckpoint } from '../../../../models/bandit/checkpoint.ts'
-import { readBanditConfig, type BanditConfig } from '../../../../models/bandit/config.ts'
-import { loadNetwork, spectrumOf, type Network } from '../../../../models/bandit/network/network.ts'
+import { readBanditConfig } from '../../../../models/bandit/config.ts'
+import { loadNetwork, spectrumOf } from '../../../../models/bandit/network/network.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { tf, type Tensor } from '../../../../models/tensor.ts'
-import type { OpenStage } from '../comparable.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import { tidied } from '../tidied.ts'
-import { separateSong } from './song.ts'
-
-export interface LoadedBandit {
-  config: BanditConfig
-  network: Network
-}
+import type { OpenStage } from '../open-stage.ts'
+import { separateSong, type LoadedBandit } from './song.ts'
 
 export const BANDIT_STAGES: Readonly<Record<string, OpenStage>> = {
   bands: { files: [], run: compareBands },

@@ -1,5 +1,5 @@
 /** HTDemucs' comparisons with its reference, in the order of the computation. */
-import type { OpenStage } from '../comparable.ts'
+import type { OpenStage } from '../open-stage.ts'
 import { compareBag, compareSong } from './song.ts'
 import { compareItems, compareParts, ITEM_FILES } from './segment.ts'
 

@@ -1,7 +1,13 @@
 /** Whole songs, cut and joined as the reference does it (demix, one chunk at a time). */
+import type { RoformerConfig } from '../../../../models/roformer/config.ts'
+import type { Network } from '../../../../models/roformer/network/network.ts'
 import { tf, type Tensor } from '../../../../models/tensor.ts'
 import { joinStems } from '../join-stems.ts'
-import type { LoadedRoformer } from './stages.ts'
+
+export interface LoadedRoformer {
+  config: RoformerConfig
+  network: Network
+}
 
 /** A window rises and falls over this share of a chunk: a tenth. */
 const FADE_SHARE = 10

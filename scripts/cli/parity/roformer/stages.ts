@@ -10,20 +10,15 @@ import {
   type Network,
 } from '../../../../models/roformer/network/network.ts'
 import { tf, type Tensor } from '../../../../models/tensor.ts'
-import type { OpenStage } from '../comparable.ts'
 import type { Comparison } from '../comparison.ts'
 import { compareExactly } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import { tidied } from '../tidied.ts'
-import { separateSong } from './song.ts'
+import type { OpenStage } from '../open-stage.ts'
+import { separateSong, type LoadedRoformer } from './song.ts'
 
 type Kind = RoformerConfig['kind']
-
-export interface LoadedRoformer {
-  config: RoformerConfig
-  network: Network
-}
 
 const stagesOf = (kind: Kind): Record<string, OpenStage> => ({
   [`${kind}-parts`]: {

@@ -1,0 +1,259 @@
+/** The command line of `separate`, read into what the API takes. */
+
+import { existsSync } from 'node:fs'
+import { Value } from 'typebox/value'
+import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
+import { metadataOf } from '../../../shared/tasks.ts'
+import type { Submission } from '../../../clients/typescript/node.ts'
+import { isMedia } from '../../../clients/typescript/content-type.ts'
+import { isDeeperThan } from '../../../gateway/api/json-text.ts'
+import { called } from '../command-name.ts'
+import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
+import { readAccess, SERVICE, type Environment } from '../service-access.ts'
+import type { Arguments } from './arguments.ts'
+import { isUrl, PIPE, splitWords } from './sources.ts'
+import { suggestion } from '../suggestion.ts'
+import { readTask } from './task.ts'
+
+const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
+
+export const HELP = `Usage: ${called('separate', WORDS)}
+
+Separates the sounds that the prompts describe from any audio or video files, and writes for each
+<name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, next to it (for a URL:
+into the current folder). A target of a prompt that the model does not know is named for what it
+holds. The words that name files come first, prompts follow. With - the media comes on standard
+input, and the sound goes to standard output.
+
+Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command goes
+on after an interruption; of several files, what was separated before is no source again.
+
+How to separate
+  --task WORD           speech, remove, song or dialogue: the page's tasks, which name prompts (not
+                        remove) and format where you don't; with - remove writes the rest
+  --acceleration WORD   fast, balanced (default) or quality
+  --candidates N        tries of which the best is kept, 1 to 8 (default 1)
+  --span START-END      seconds with the sound, such as 1.5-4; repeatable
+  --no-span START-END   seconds without it; repeatable
+  --predict-spans       let the model find where it is
+  --separator NAME      the model that answers all prompts, such as htdemucs (default auto: the
+                        words of each prompt decide)
+  --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)
+  --track NUMBER        which track of sound in the media, from 1 (default the best)
+  --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
+
+What to write
+  --format WORD         wav (default), flac or mp3
+  --out FOLDER          where the files go
+  --force               overwrite what is there
+  --jobs N              of several files, so many at once, 1 to 64 (default 4)
+  --strict              end with 3 where a sound was not surely found; for a file that is skipped
+                        only its outputs' names can tell: they say that a prompt is not known
+  --logs                print the service's log of each request once it has ended
+  --json                print a line of JSON for each file, for programs
+  --quiet               print nothing but warnings and errors
+
+For servers
+  --metadata JSON       an object that webhooks carry back
+  --webhook URL         https address that receives the end
+  --webhook-secret TEXT signs that message; without it the service makes one, shown once
+  --url URL             the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
+                        the file api-key in DATA_DIR, by default ./data)
+
+Ctrl-C cancels the requests. The exit code is 0 when all was separated, 1 when something failed, 2
+when the command line is wrong, 3 by --strict, 130 when canceled.
+`
+
+const JOBS = '4'
+const JOBS_MAX = 64
+
+/** @throws UsageError */
+export function readArguments(
+  values: Values,
+  operands: readonly string[],
+  env: Environment,
+): Arguments {
+  const { prompts, ...named } = splitWords(operands)
+  const task = readTask(values.task)
+  if (named.sources.length === 0 || (prompts.length === 0 && !task)) {
+    const [first = ''] = operands
+    if (named.sources.length === 0 && first !== '') {
+      throw new UsageError(`there is no audio or video in ${first}`)
+    }
+    throw new UsageError('give files or URLs, and then prompts in quotes (see --help)')
+  }
+  assertThere([...named.sources, ...prompts.filter(isMedia)])
+  assertPrompts(prompts)
+  const options = { ...values, format: values.format ?? task?.format }
+  return {
+    ...named,
+    prompts: [...new Set(prompts)],
+    task,
+    submission: {
+      ...(task && metadataOf(task)),
+      input: readOptions(options),
+      ...readWebhook(values),
+    },
+    folder: values.out,
+    extension: options.format ?? 'wav',
+    jobs: wholeNumber('--jobs', values.jobs, 1, JOBS_MAX),
+    ...readAccess(values, env),
+    force: values.force,
+    strict: values.strict,
+    logs: values.logs,
+    json: values.json,
+    quiet: values.quiet,
+  }
+}
+
+function assertThere(sources: readonly string[]): void {
+  const isThere = (source: string) => source === PIPE || isUrl(source) || existsSync(source)
+  const missing = sources.find((source) => !isThere(source))
+  if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
+}
+
+function assertPrompts(prompts: readonly string[]): void {
+  const { promptsMax, promptCharactersMax } = LIMITS
+  if (prompts.length > promptsMax) {
+    throw new UsageError(`give at most ${promptsMax} prompts, not ${prompts.length}`)
+  }
+  for (const prompt of prompts) {
+    const length = [...prompt.trim()].length
+    if (length >= 1 && length <= promptCharactersMax) continue
+    throw new UsageError(`a prompt has 1 to ${promptCharactersMax} characters, not ${length}`)
+  }
+}
+
+type Values = Parameters<Action<typeof OPTIONS>['run']>[0]
+
+export const OPTIONS = {
+  task: TEXT,
+  acceleration: TEXT,
+  candidates: TEXT,
+  span: TEXTS,
+  'no-span': TEXTS,
+  'predict-spans': FLAG,
+  'max-chunk': TEXT,
+  overlap: TEXT,
+  track: TEXT,
+  separator: TEXT,
+  format: TEXT,
+  out: TEXT,
+  force: FLAG,
+  jobs: { ...TEXT, default: JOBS },
+  strict: FLAG,
+  logs: FLAG,
+  json: FLAG,
+  quiet: FLAG,
+  metadata: TEXT,
+  webhook: TEXT,
+  'webhook-secret': TEXT,
+  ...SERVICE,
+} as const
+
+/** Only the given options: the service has the defaults. */
+function readOptions(values: Values): Submission['input'] {
+  const spans = [
+    ...(values.span ?? []).map((text) => readSpan(text, true)),
+    ...(values['no-span'] ?? []).map((text) => readSpan(text, false)),
+  ]
+  if (spans.length > LIMITS.spansMax) {
+    throw new UsageError(`give at most ${LIMITS.spansMax} spans, not ${spans.length}`)
+  }
+  const given = {
+    acceleration: checked('acceleration', '--acceleration', values.acceleration),
+    output_format: checked('output_format', '--format', values.format),
+    reranking_candidates: checkedNumber('reranking_candidates', '--candidates', values.candidates),
+    max_chunk_duration: checkedNumber('max_chunk_duration', '--max-chunk', values['max-chunk']),
+    chunk_overlap: checkedNumber('chunk_overlap', '--overlap', values.overlap),
+    audio_track: checkedNumber('audio_track', '--track', values.track),
+    separator: readSeparator(values.separator),
+    predict_spans: values['predict-spans'] || undefined,
+    spans: spans.length > 0 ? spans : undefined,
+  }
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries)
+}
+
+function readSeparator(name: string | undefined): string | undefined {
+  if (name === undefined || Value.Check(SeparationOptions.properties.separator, name)) return name
+  throw new UsageError(`--separator takes auto or the name of a model, such as mini, not "${name}"`)
+}
+
+type OptionName = keyof SeparationOptions
+
+const checkedNumber = (name: OptionName, option: string, text: string | undefined) =>
+  checked(name, option, readNumber(option, text))
+
+/** `value` as the service takes it, so that it is refused before anything is uploaded. */
+function checked<T extends string | number | undefined>(
+  name: OptionName,
+  option: string,
+  value: T,
+): T {
+  const schema: { enum?: string[]; minimum?: number; maximum?: number; type?: string } =
+    SeparationOptions.properties[name]
+  if (value === undefined || Value.Check(SeparationOptions.properties[name], value)) return value
+  const { enum: choices, minimum = 0, maximum } = schema
+  if (choices) {
+    const known = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
+    const meant = suggestion(String(value), choices)
+    throw new UsageError(`${option} takes ${known}, not "${value}".${meant}`)
+  }
+  const kind = schema.type === 'integer' ? 'a whole number' : 'a number'
+  throw new UsageError(`${option} takes ${kind} from ${minimum} to ${maximum}, not ${value}`)
+}
+
+function readNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (text.trim() !== '' && Number.isFinite(number)) return number
+  throw new UsageError(`${name} takes a number, not "${text}"`)
+}
+
+function readSpan(text: string, include: boolean): AudioSpan {
+  const [, start, end] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text) ?? []
+  if (start === undefined) {
+    throw new UsageError(`a span has the form START-END in seconds, such as 1.5-4, not "${text}"`)
+  }
+  if (Number(end) > Number(start)) return { start: Number(start), end: Number(end), include }
+  throw new UsageError(`a span ends after its start, not "${text}"`)
+}
+
+function readWebhook(values: Values): Omit<Submission, 'input'> {
+  const { webhook, 'webhook-secret': secret, metadata } = values
+  if (webhook !== undefined && !(/^https?:/i.test(webhook) && URL.canParse(webhook))) {
+    throw new UsageError(`--webhook takes an https URL, not "${webhook}"`)
+  }
+  const { webhookSecretCharactersMin: least, webhookSecretCharactersMax: most } = LIMITS
+  if (secret !== undefined && (secret.length < least || secret.length > most)) {
+    throw new UsageError(`--webhook-secret takes ${least} to ${most} characters`)
+  }
+  return {
+    ...(webhook !== undefined && { webhookUrl: webhook }),
+    ...(secret !== undefined && { webhookSecret: secret }),
+    ...(metadata !== undefined && { metadata: readObject(metadata) }),
+  }
+}
+
+function readObject(text: string): Record<string, unknown> {
+  const value = parseJson(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`--metadata takes a JSON object, not "${text}"`)
+  }
+  const { metadataBytesMax: bytesMax, metadataDepthMax: depthMax } = LIMITS
+  const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > bytesMax
+  if (isTooLarge || isDeeperThan(depthMax, value)) {
+    throw new UsageError(`--metadata takes up to ${bytesMax} bytes and ${depthMax} levels of JSON`)
+  }
+  return value as Record<string, unknown>
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

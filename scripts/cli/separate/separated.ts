@@ -1,0 +1,18 @@
+/** Media that was separated, for its files and its report. */
+
+import type { Result } from '../../../clients/typescript/node.ts'
+import type { Files } from './outputs.ts'
+import type { Logs } from './separate-io.ts'
+
+/** Results of separated media. */
+export interface SeparatedSource {
+  result: Result
+  logs: Logs
+  /** From submit to completion. */
+  elapsedSeconds: number
+}
+
+/** Media whose outputs are written. */
+export interface Separated extends SeparatedSource {
+  files: Files
+}
