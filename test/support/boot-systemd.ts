@@ -85,9 +85,11 @@ export async function writeIn(
   if (code !== 0) throw new Error(`${path} can't be written`)
 }
 
+/** A host has an environment of its own, without the test's NODE_OPTIONS. */
 async function runIn(enter: readonly string[], words: string[]): Promise<string> {
   const [command = '', ...rest] = [...enter, ...words]
-  const { stdout } = await promisify(execFile)(command, rest, { maxBuffer: 64 * 2 ** 20 })
+  const env = { PATH: process.env.PATH, HOME: '/root' }
+  const { stdout } = await promisify(execFile)(command, rest, { env, maxBuffer: 64 * 2 ** 20 })
   return stdout
 }
 

@@ -57,7 +57,11 @@ export function packDeb(
   const changes = `${entry} -- ${maintainer()}  ${date}\n`
   write(join(root, DOCUMENTS, 'changelog.gz'), gzipSync(changes, { level: 9 }))
   write(join(root, 'usr/share/man/man1/winnow.1.gz'), gzipSync(own('winnow.1'), { level: 9 }))
-  write(join(root, 'usr/share/lintian/overrides/winnow'), own('lintian-overrides'))
+  const overrides = [
+    own('lintian-overrides'),
+    ...(compute === 'cuda' ? [own('lintian-overrides-cuda')] : []),
+  ]
+  write(join(root, 'usr/share/lintian/overrides/winnow'), overrides.join(''))
   for (const script of ['postinst', 'prerm', 'postrm']) {
     write(join(root, 'DEBIAN', script), own(script), 0o755)
   }
