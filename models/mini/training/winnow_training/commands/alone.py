@@ -14,6 +14,7 @@ import torch
 
 from winnow_training.data.audio import RATE, high_pass, read_mono
 from winnow_training.data.mixtures import MIXTURE_RMS, level
+from winnow_training.data.phrasings import OTHER
 from winnow_training.data.sources.recordings import choose_held_out, read_recordings
 from winnow_training.model.checkpoints import load_average, weights_path
 from winnow_training.model.measures import SILENCED_DB, separate
@@ -43,7 +44,8 @@ def main():
     options = parser.parse_args()
     model, _ = load_average(weights_path(options.cache, options.name))
     text = np.load(options.cache / "text.npz")
-    recordings = read_recordings(options.real)
+    every = read_recordings(options.real)
+    recordings = [one for one in every if one.name != OTHER]  # which has no prompt
     held_out = choose_held_out(recordings)
     answers = []
     for one in recordings:
