@@ -1,12 +1,14 @@
 /**
- * Question: where do the milliseconds of one request go, from the upload to the last event?
+ * Question: where do the milliseconds of one request go, from its call to its result?
  *
  * `npm run bench -- waterfall [seconds] [rounds] [mini|free]`: starts nats-server, gateway and an
  * engine that send their spans here, and separates a stereo WAV of `seconds` seconds (4) alone, so
- * often (15). One JSON line per span, in the order of their beginnings: median milliseconds from
- * the beginning of the upload to its beginning, and how long it took.
+ * often (15), each in one call that waits. One JSON line per span, in the order of their
+ * beginnings: median milliseconds from the call to its beginning, and how long it took; last the
+ * share of the whole that is not the model's (`steps`), by request.
  */
 
+import { openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +17,7 @@ import { startOtlpReceiver } from '../test/harness/otlp-receiver.ts'
 import { noise } from '../test/harness/signals.ts'
 import { startWinnow } from '../test/harness/start-winnow.ts'
 import { wavBytes } from '../test/harness/wav.ts'
+import { load1 } from './load/own-service.ts'
 import { quantile, report, round } from './report.ts'
 
 const seconds = Number(process.argv[2] ?? 4)
@@ -24,12 +27,17 @@ const SAMPLE_RATE = 44_100
 /** Until processes have sent their spans. */
 const SPANS_MS = 400
 
+/** Spans of the whole and of the model. */
+const [WHOLE, MODEL] = ['client: separate', 'engine: steps']
+
 interface Mark {
   name: string
-  /** Milliseconds from the beginning of the upload. */
+  /** Milliseconds from the beginning of the call. */
   begin: number
   end: number
 }
+
+const lengthOf = ({ begin, end }: Mark): number => end - begin
 
 const scope = createScope()
 const { url, spans } = await startOtlpReceiver(scope)
@@ -54,10 +62,16 @@ const rows = [...lists].map(([span, list]) => ({
   span,
   n: list.length,
   begin_ms: median(list.map(({ begin }) => begin)),
-  ms: median(list.map(({ begin, end }) => end - begin)),
+  ms: median(list.map(lengthOf)),
 }))
 rows.sort((a, b) => a.begin_ms - b.begin_ms)
 for (const row of rows) report('waterfall', row)
+const [whole, steps] = [lists.get(WHOLE)!, lists.get(MODEL)!]
+const shares = whole.map((mark, i) => 1 - lengthOf(steps[i]!) / lengthOf(mark))
+report('share outside the model', {
+  load1: load1(),
+  quartiles: [0, 0.25, 0.5, 0.75, 1].map((share) => round(quantile(shares, share))),
+})
 await scope.end()
 process.exit() // warm media processes are of no use any more
 
@@ -75,14 +89,8 @@ async function marksOfOne(): Promise<Mark[]> {
       marks.push({ name: `client: ${name}`, begin, end: now() })
     }
   }
-  const fileId = await mark('upload', () => winnow.client.upload(path, 'audio/wav'))
-  const input = { prompt: 'beep', file_id: fileId }
-  const submitted = await mark('submit', () => winnow.client.submit({ input }))
-  await mark('follow', async () => {
-    for await (const { status } of winnow.client.follow(submitted)) {
-      await mark(`told ${status}`, async () => undefined)
-    }
-  })
+  const media = { name: 'noise.wav', contentType: 'audio/wav', bytes: await openAsBlob(path) }
+  await mark('separate', () => winnow.client.separate(media, 'beep'))
   await sleep(SPANS_MS)
   for (const { service, name, startTimeUnixNano, endTimeUnixNano } of spans) {
     const at = (nanoseconds: string) => Number(nanoseconds) / 1e6 - startedAt
