@@ -8,7 +8,7 @@ import {
   type Encoder,
   type EncoderOptions,
 } from '../media/write/encode.ts'
-import { SampleFile } from '../media/sample-file.ts'
+import { KeptSamples } from '../media/kept-samples.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 
 export type WrittenFile = EncodedFile & { path: string }
@@ -29,20 +29,20 @@ export interface OutputWriterOptions {
  */
 export class OutputWriter {
   readonly #options: OutputWriterOptions
-  #kept: SampleFile | null = null
+  readonly #kept: KeptSamples
   #sound: Encoder | null = null
   #track: Encoder | null = null
   #isPostponed = false
 
   private constructor(options: OutputWriterOptions) {
     this.#options = options
+    this.#kept = new KeptSamples(`${this.#soundPath}_samples`)
   }
 
   static async open(options: OutputWriterOptions): Promise<OutputWriter> {
     const writer = new OutputWriter(options)
     try {
       await writer.#openFiles()
-      writer.#kept = await SampleFile.create(`${writer.#soundPath}_samples`)
       return writer
     } catch (error) {
       await writer.abort()
@@ -65,7 +65,7 @@ export class OutputWriter {
   /** Adds planar samples. */
   async write(block: readonly Float32Array[]): Promise<void> {
     await allSettledOrThrow([
-      this.#kept!.add(block),
+      this.#kept.add(block),
       ...(this.#isPostponed ? [] : this.#encode(block)),
     ])
   }
@@ -90,7 +90,7 @@ export class OutputWriter {
   }
 
   async #encodePostponed(gain: number): Promise<void> {
-    const kept = this.#kept!
+    const kept = this.#kept
     if (this.#isPostponed) {
       await this.#openFiles()
       for await (const block of kept.blocks(this.#options.encoding.channels)) {
@@ -104,7 +104,7 @@ export class OutputWriter {
 
   /** Removes what is not complete. */
   async abort(): Promise<void> {
-    await Promise.allSettled([this.#sound?.abort(), this.#track?.abort(), this.#kept?.remove()])
+    await Promise.allSettled([this.#sound?.abort(), this.#track?.abort(), this.#kept.remove()])
   }
 
   async #openFiles(): Promise<void> {

@@ -170,7 +170,8 @@ test('what fails at the end leaves no file open', async (t) => {
   const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
   t.after(() => rm(own, { recursive: true, force: true }))
   const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
-  await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(2)]])))
+  const loud = () => [new Float32Array(2 ** 21).fill(2)] // more than is kept in memory
+  await outputs.write(new Map(NAMES.map((name) => [name, loud()])))
   await rm(own, { recursive: true }) // files of samples that clip are written again at the end
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
   await outputs.abort()

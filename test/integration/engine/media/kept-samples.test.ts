@@ -1,0 +1,33 @@
+/** Blocks come back as they were added: from memory, and what is beyond its bound from a file. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { KeptSamples } from '../../../../engine/media/kept-samples.ts'
+import { noise } from '../../../harness/signals.ts'
+
+/** Of four seconds at 44.1 kHz two blocks of stereo are in memory, the third is not. */
+const block = (seed: number) => [noise(4, 44_100, seed), noise(4, 44_100, seed + 1)]
+const BLOCK_BYTES = 2 * 4 * 44_100 * Float32Array.BYTES_PER_ELEMENT
+
+test('blocks come back in order, the first without a file, and nothing is left', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'kept-samples-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const kept = new KeptSamples(join(folder, 'samples'))
+  const seeds = [1, 3, 5, 7]
+  for (const [i, seed] of seeds.entries()) {
+    await kept.add(block(seed))
+    const files = await readdir(folder)
+    assert.deepEqual(files, i < 2 ? [] : ['samples'])
+  }
+  const { size } = await stat(join(folder, 'samples'))
+  assert.equal(size, 2 * BLOCK_BYTES)
+  let i = 0
+  for await (const found of kept.blocks(2)) assert.deepEqual(found, block(seeds[i++]!))
+  assert.equal(i, seeds.length)
+  await kept.remove()
+  await kept.remove()
+  assert.deepEqual(await readdir(folder), [])
+})
