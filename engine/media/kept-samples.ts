@@ -2,7 +2,7 @@
 
 import { open, rm, type FileHandle } from 'node:fs/promises'
 
-/** Of blocks in memory: ten seconds of stereo. */
+/** Most bytes in memory: ten seconds of stereo. */
 const HELD_BYTES_MAX = 4 * 2 ** 20
 
 export class KeptSamples {

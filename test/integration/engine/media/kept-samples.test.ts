@@ -8,7 +8,7 @@ import test from 'node:test'
 import { KeptSamples } from '../../../../engine/media/kept-samples.ts'
 import { noise } from '../../../harness/signals.ts'
 
-/** Of four seconds at 44.1 kHz two blocks of stereo are in memory, the third is not. */
+/** Four seconds of stereo at 44.1 kHz: two blocks stay in memory, the third does not. */
 const block = (seed: number) => [noise(4, 44_100, seed), noise(4, 44_100, seed + 1)]
 const BLOCK_BYTES = 2 * 4 * 44_100 * Float32Array.BYTES_PER_ELEMENT
 
