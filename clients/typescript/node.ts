@@ -1,6 +1,7 @@
 /** The client with what needs a file system: for Node 20.19 or later, Deno and Bun. */
 
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { createReadStream, openAsBlob } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -60,8 +61,9 @@ export interface Client extends WebClient {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const client = createWebClient(options)
   const { signal = new AbortController().signal } = options
+  setMaxListeners(0, signal) // each call under way has one
+  const client = createWebClient({ ...options, signal })
   const { timeoutSeconds: seconds = TIMEOUT_SECONDS } = options
   return {
     ...client,

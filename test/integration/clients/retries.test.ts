@@ -239,3 +239,15 @@ test('a download that is refused is retried, one that does not go on ends', asyn
     [path, saved].map((one) => one.slice(folder.length + 1)),
   )
 })
+
+test('many calls at once on one client are no reason for a warning', async (t) => {
+  const warned: string[] = []
+  const note = ({ name }: Error) => void warned.push(name)
+  process.on('warning', note)
+  t.after(() => process.off('warning', note))
+  const { url } = await serve(t, answers)
+  const client = clientOf(url)
+  await Promise.all(Array.from({ length: 20 }, () => client.account()))
+  await new Promise((resolve) => setImmediate(resolve)) // warnings come in a later turn
+  assert.deepEqual(warned, [])
+})
