@@ -18,11 +18,15 @@ const PATHS = [
   'CHANGELOG.md',
 ]
 
-/** A repository with the files of this one that state the version. */
+/** A repository with the files of this one that state the version, and one change to release. */
 async function start(t: TestContext) {
   const root = await mkdtemp(join(tmpdir(), 'release-'))
   t.after(() => rm(root, { recursive: true }))
   for (const path of PATHS) await cp(join(ROOT, path), join(root, path))
+  const changelog = join(root, 'CHANGELOG.md')
+  const [head, ...rest] = (await readFile(changelog, 'utf8')).split('## [Unreleased]\n')
+  const change = '\n### Fixed\n\n- A fault.\n'
+  await writeFile(changelog, [head, change + rest.join('')].join('## [Unreleased]\n'))
   const git = (...words: string[]) =>
     execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', ...words], {
       cwd: root,
