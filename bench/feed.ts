@@ -22,7 +22,7 @@ import type { Job } from '../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../shared/separation-options.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
 import { noise } from '../test/harness/signals.ts'
-import { threadSeconds } from './feed/thread-seconds.ts'
+import { servingSeconds } from './feed/thread-seconds.ts'
 import { StageProfile, type StageFiles, type Stages } from './feed/profile.ts'
 import { installRandomModel } from './random-models.ts'
 import { quantile, report, round } from './report.ts'
@@ -96,11 +96,11 @@ interface Speed {
 }
 
 async function measure(each: Case): Promise<Speed> {
-  const before = threadSeconds()
+  const before = servingSeconds()
   const startedAt = performance.now()
   await separateAll(each)
   const wallSeconds = (performance.now() - startedAt) / 1_000
-  const after = threadSeconds()
+  const after = servingSeconds()
   const audioSeconds = each.jobs * seconds
   return {
     engine: audioSeconds / wallSeconds,
@@ -114,9 +114,9 @@ async function profiled(each: Case): Promise<{ compute: Stages; main: Stages }> 
   const main = new StageProfile()
   channel.postMessage('start')
   await main.start()
-  const before = threadSeconds()
+  const before = servingSeconds()
   await separateAll(each)
-  const after = threadSeconds()
+  const after = servingSeconds()
   const answer = new Promise<Stages>((resolve) => {
     channel.onmessage = (event) => resolve((event as { data: Stages }).data)
   })

@@ -17,7 +17,7 @@ import { noise } from '../test/harness/signals.ts'
 import { startWinnow, type Winnow } from '../test/harness/start-winnow.ts'
 import { wavBytes } from '../test/harness/wav.ts'
 import { load1 } from './load/own-service.ts'
-import { mainThreadSeconds, processorSeconds } from './pipeline/processor-time.ts'
+import { processorSeconds, threadSeconds } from './pipeline/processor-time.ts'
 import { quantile, report, round } from './report.ts'
 
 const rounds = Number(process.argv[2] ?? 10)
@@ -87,9 +87,9 @@ function now({ engines, gateway, nats }: Winnow): Cost {
   const { own: engine, children: media } = processorSeconds(enginePid)
   return {
     gateway: processorSeconds(gatewayPid).own,
-    gateway_main: mainThreadSeconds(gatewayPid),
+    gateway_main: threadSeconds(gatewayPid),
     engine,
-    engine_main: mainThreadSeconds(enginePid),
+    engine_main: threadSeconds(enginePid),
     media,
     broker: processorSeconds(nats.process.pid!).own,
     wall: performance.now() / 1_000,

@@ -18,9 +18,9 @@ export function processorSeconds(pid: number): { own: number; children: number }
   }
 }
 
-/** Seconds of a process's first thread, which runs its JavaScript. */
-export function mainThreadSeconds(pid: number): number {
-  const [nanoseconds = ''] = read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')
+/** Seconds of one of a process's threads: the first, which runs its JavaScript, unless named. */
+export function threadSeconds(pid: number, thread: number | string = pid): number {
+  const [nanoseconds = ''] = read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')
   return Number(nanoseconds) / 1e9
 }
 

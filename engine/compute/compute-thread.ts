@@ -17,10 +17,10 @@ import type {
   Replies,
   WorkerOptions,
 } from './compute-messages.ts'
-import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
 import { memoryOf } from '../threads/task-thread.ts'
-import { Preparation } from './preparation.ts'
 import { loaderOf } from '../threads/thread-program.ts'
+import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
+import { Preparation } from './preparation.ts'
 
 export interface ComputeOptions extends WorkerOptions {
   /** The longest that one command, or the start of the thread, may take, in seconds. */

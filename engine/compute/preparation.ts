@@ -6,8 +6,8 @@
 import { availableParallelism } from 'node:os'
 import type { Chunk } from '../../models/model.ts'
 import { isPreparing } from '../../models/prepare-chunk.ts'
-import { memoryOf, TaskThread, ThreadLostError } from '../threads/task-thread.ts'
-import { threadCountFor } from '../threads/thread-count.ts'
+import { memoryOf, ThreadLostError } from '../threads/task-thread.ts'
+import { TaskThreads } from '../threads/task-threads.ts'
 import { ComputeLostError, ModelError } from './compute-errors.ts'
 
 export interface PreparationTask {
@@ -18,12 +18,10 @@ export interface PreparationTask {
 const PROGRAM = new URL('./preparation-worker.ts', import.meta.url)
 
 export class Preparation {
-  readonly #threads: TaskThread<PreparationTask>[]
-  #next = 0
+  readonly #threads: TaskThreads<PreparationTask>
 
   constructor(cores = availableParallelism()) {
-    const length = threadCountFor(cores)
-    this.#threads = Array.from({ length }, () => new TaskThread(PROGRAM))
+    this.#threads = new TaskThreads(PROGRAM, cores)
   }
 
   /**
@@ -33,9 +31,8 @@ export class Preparation {
    */
   async prepare(model: string, chunk: Chunk): Promise<Chunk> {
     if (!isPreparing(model)) return chunk
-    this.#next = (this.#next + 1) % this.#threads.length
     try {
-      return await this.#threads[this.#next]!.call({ model, chunk }, memoryOf(chunk.channels))
+      return await this.#threads.next().call({ model, chunk }, memoryOf(chunk.channels))
     } catch (error) {
       const { message } = error as Error
       if (!(error instanceof ThreadLostError)) throw new ModelError(message, { cause: error })
@@ -43,7 +40,7 @@ export class Preparation {
     }
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.stop()))
+  stop(): Promise<void> {
+    return this.#threads.stop()
   }
 }

@@ -61,11 +61,12 @@ export class OutputSounds {
   /** Opens all files. */
   static async open(options: SoundsOptions): Promise<OutputSounds> {
     const opened = new OutputSounds(options)
-    const { names, hasTracks: hasTrack, ...rest } = options
+    const { names, folder, encoding, hasTracks: hasTrack } = options
     const { signal } = opened.#stop
     try {
       for (const name of names) {
-        opened.#writers.set(name, await OutputWriter.open({ ...rest, name, hasTrack, signal }))
+        const writing = { name, folder, encoding, hasTrack, signal }
+        opened.#writers.set(name, await OutputWriter.open(writing))
       }
       return opened
     } catch (error) {
@@ -83,9 +84,7 @@ export class OutputSounds {
 
   /** Adds planar samples to all. Once one is beyond full scale, all files wait for their gain. */
   write(parts: Parts): Promise<void> {
-    const writing = this.#write(parts)
-    this.#latest = writing
-    return writing
+    return (this.#latest = this.#write(parts))
   }
 
   async #write(parts: Parts): Promise<void> {
@@ -103,9 +102,7 @@ export class OutputSounds {
    * @throws Error when the disk is full, or after `abort`
    */
   finish(): Promise<FinishedSounds> {
-    const finishing = this.#finish()
-    this.#latest = finishing
-    return finishing
+    return (this.#latest = this.#finish())
   }
 
   async #finish(): Promise<FinishedSounds> {

@@ -4,8 +4,8 @@
  */
 
 import { availableParallelism } from 'node:os'
-import { memoryOf, TaskThread } from '../threads/task-thread.ts'
-import { threadCountFor } from '../threads/thread-count.ts'
+import { memoryOf, type TaskThread } from '../threads/task-thread.ts'
+import { TaskThreads } from '../threads/task-threads.ts'
 import type { FinishedSounds, Parts, SoundFormat, SoundsOptions } from './output-sounds.ts'
 
 /** `job` names the outputs of one job in their thread. */
@@ -19,14 +19,13 @@ export type OutputTask = { job: number } & (
 const PROGRAM = new URL('./output-worker.ts', import.meta.url)
 
 export class OutputThreads {
-  readonly #threads: TaskThread<OutputTask>[]
+  readonly #threads: TaskThreads<OutputTask>
   #jobs = 0
 
   /** Starts the threads: else the first jobs would wait for them. */
   constructor(cores = availableParallelism()) {
-    const length = threadCountFor(cores)
-    this.#threads = Array.from({ length }, () => new TaskThread(PROGRAM))
-    for (const thread of this.#threads) thread.start()
+    this.#threads = new TaskThreads(PROGRAM, cores)
+    this.#threads.start()
   }
 
   /**
@@ -36,13 +35,13 @@ export class OutputThreads {
    */
   async open(options: SoundsOptions, signal: AbortSignal): Promise<SoundsInThread> {
     const job = ++this.#jobs
-    const thread = this.#threads[job % this.#threads.length]!
+    const thread = this.#threads.next()
     const format = await thread.call<SoundFormat>({ do: 'open', job, options })
     return new SoundsInThread(job, thread, { format, signal })
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.stop()))
+  stop(): Promise<void> {
+    return this.#threads.stop()
   }
 }
 

@@ -90,16 +90,15 @@ export class OutputWriter {
   }
 
   async #encodePostponed(gain: number): Promise<void> {
-    const kept = this.#kept
     if (this.#isPostponed) {
       await this.#openFiles()
-      for await (const block of kept.blocks(this.#options.encoding.channels)) {
+      for await (const block of this.#kept.blocks(this.#options.encoding.channels)) {
         this.#options.signal.throwIfAborted()
         for (const plane of block) multiply(plane, gain)
         await allSettledOrThrow(this.#encode(block))
       }
     }
-    await kept.remove()
+    await this.#kept.remove()
   }
 
   /** Removes what is not complete. */

@@ -3,13 +3,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { debianPrograms } from './debian-package.ts'
 import { placed } from './placed.ts'
+import { takesConnections } from './takes-connections.ts'
 import { TLS_FILES } from './tls-files.ts'
 
 interface Places {
@@ -55,15 +55,8 @@ export async function startNginx(
     await ended
     await rm(folder, { recursive: true, force: true })
   })
-  while (!(await isListening(ports.https))) {
+  while (!(await takesConnections(ports.https))) {
     if (server.exitCode !== null) throw new Error(`nginx did not start:\n${log}`)
     await sleep(20)
   }
 }
-
-const isListening = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' })
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-    socket.once('connect', () => socket.destroy())
-  })

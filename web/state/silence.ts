@@ -11,7 +11,7 @@ const LOOKED_AT_SECONDS_MAX = 600
 /** Hertz: enough to see whether there is anything. */
 const RATE = 8_000
 
-/** True if nothing can be heard in the source; false too where nobody knows. */
+/** True if the source is silent; false too where nobody knows. */
 export const silent = signal(false)
 
 source.subscribe((chosen) => {

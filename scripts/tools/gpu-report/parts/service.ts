@@ -1,7 +1,7 @@
 /** Whole requests through gateway, broker and engine, at once and for some time. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mainThreadSeconds, processorSeconds } from '../../../../bench/pipeline/processor-time.ts'
+import { processorSeconds, threadSeconds } from '../../../../bench/pipeline/processor-time.ts'
 import { connectEngine } from '../../../../shared/engine-control.ts'
 import { createScope } from '../../../../test/harness/scope.ts'
 import { noise } from '../../../../test/harness/signals.ts'
@@ -58,7 +58,7 @@ function processorTimes({ gateway, engines }: Winnow) {
   return {
     gateway: processorSeconds(gateway.child.pid!).own,
     engine,
-    engineMain: mainThreadSeconds(pid),
+    engineMain: threadSeconds(pid),
     media,
     client: (user + system) / 1e6,
   }

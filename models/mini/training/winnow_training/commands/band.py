@@ -22,6 +22,7 @@ from winnow_training.model.network import istft, stft
 LOW, HIGH = 300, 3_400
 """Hertz."""
 ORDER = 8
+BAND = butter(ORDER // 2, (LOW, HIGH), "bandpass", fs=RATE, output="sos")
 EVERY = 3
 
 
@@ -44,8 +45,7 @@ def main():
 def losses(model, case: Case) -> tuple[float, float, float]:
     """In dB: what the band costs, and the gain on the mixture by the mask of the mixture as it
     was and by that of what was sent, both laid on what was sent."""
-    band = butter(ORDER // 2, (LOW, HIGH), "bandpass", fs=RATE, output="sos")
-    sent, target = (sosfiltfilt(band, wave) for wave in (case.mixture, case.target))
+    sent, target = (sosfiltfilt(BAND, wave) for wave in (case.mixture, case.target))
     scale = MIXTURE_RMS / np.sqrt((sent**2).mean())
     sent, target = (np.float32(scale * wave) for wave in (sent, target))
     whole, narrow = (mask_of(model, wave, case.embedding) for wave in (case.mixture, sent))

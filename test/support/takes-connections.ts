@@ -1,0 +1,12 @@
+import { connect } from 'node:net'
+
+/** Returns whether a server listens at a port of loopback. */
+export const takesConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
