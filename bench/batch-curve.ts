@@ -5,7 +5,7 @@
  * node --import tsx bench/batch-curve.ts
  */
 import { fileURLToPath } from 'node:url'
-import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import { openLane, closeLane, type LaneRequest, type Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { backendVersion, deviceKind } from '../models/tensor.ts'

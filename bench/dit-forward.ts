@@ -9,7 +9,7 @@
  * within a graph they cannot be separated.
  */
 import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
-import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import type { Precision } from '../models/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/flow/transformer.ts'

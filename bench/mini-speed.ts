@@ -7,7 +7,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
-import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../models/model.ts'
 import { PRECISIONS } from '../models/precision.ts'

@@ -12,7 +12,7 @@
  * the bench first lists the operations of the native library that take the time, step by step.
  */
 import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
-import { WARM_UP_CALLS } from '../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import type { Precision } from '../models/precision.ts'
 import { backendVersion, tf } from '../models/tensor.ts'
 import { timeOperations } from './operations.ts'

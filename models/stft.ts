@@ -34,8 +34,7 @@ export function frameCount(samples: number, hop: number, shift: number): number 
  */
 export function stft(wave: Tensor, framing: Framing): Tensor {
   const { hop, frames, shift, window, hops } = sizesOf(framing)
-  const [rows, samples] = wave.shape as [number, number]
-  const blocks = frames + hops - 1
+  const samples = wave.shape[1]!
   const left = window / 2 + shift
   const right = (frames - 1) * hop + window - left - samples
   return tf.tidy(() => {
@@ -48,14 +47,27 @@ export function stft(wave: Tensor, framing: Framing): Tensor {
       'reflect',
     )
     const beyond = hops * hop - window // of the last hop, what no window reaches
-    const padded = beyond > 0 ? padEnd(mirrored, beyond) : mirrored
-    const grid = padded.reshape([rows, blocks, hop])
+    return spectraOf(beyond > 0 ? padEnd(mirrored, beyond) : mirrored, framing)
+  })
+}
+
+/**
+ * The transform of a wave whose ends are mirrored already: padded [rows, (frames + hops - 1) · hop]
+ * to complex [rows, frames, window / 2 + 1], where so many hops begin in a window.
+ * @param isFrame [frames, 1], 1 or 0: frames that are none have no sound
+ */
+export function spectraOf(padded: Tensor, framing: Framing, isFrame?: Tensor): Tensor {
+  const { hop, frames, window, hops } = sizesOf(framing)
+  const rows = padded.shape[0]!
+  return tf.tidy(() => {
+    const grid = padded.reshape([rows, frames + hops - 1, hop])
     const parts = Array.from({ length: hops }, (_, i) =>
       tf.slice(grid, [0, i, 0], [rows, frames, hop]),
     )
     const whole = tf.concat(parts, -1) // [rows, frames, hops · hop]
-    const framed = beyond > 0 ? tf.slice(whole, [0, 0, 0], [-1, -1, window]) : whole
-    return rfft(framed.mul(hannWindow(window)), window) // [rows, frames, window / 2 + 1]
+    const framed = hops * hop > window ? tf.slice(whole, [0, 0, 0], [-1, -1, window]) : whole
+    const hann = hannWindow(window)
+    return rfft(framed.mul(isFrame ? hann.mul(isFrame) : hann), window)
   })
 }
 
@@ -65,16 +77,39 @@ const padEnd = (rows: Tensor, samples: number): Tensor =>
     [0, samples],
   ])
 
-/** The least-squares inverse, as torch.istft: complex [rows, frames, bins] to [rows, samples]. */
-export function istft(spectrum: Tensor, framing: Framing, samples: number): Tensor {
-  const { hop, frames, shift, window } = sizesOf(framing)
+/**
+ * The least-squares inverse, as torch.istft: complex [rows, frames, bins] to [rows, samples].
+ * @param isFrame as in `spectraOf`; samples that no frame reaches are 0
+ */
+export function istft(
+  spectrum: Tensor,
+  framing: Framing,
+  samples: number,
+  isFrame?: Tensor,
+): Tensor {
+  const { hop, shift, window } = sizesOf(framing)
   return tf.tidy(() => {
-    const hann = hannWindow(window)
-    const framed = irfft(spectrum, window).mul(hann) // [rows, frames, window]
-    const weight = tf.tile(hann.square().reshape([1, 1, -1]), [1, frames, 1])
+    const framed = irfft(spectrum, window).mul(hannWindow(window)) // [rows, frames, window]
     const start = window / 2 + shift
     const cut = (x: Tensor) => tf.slice(x, [0, start], [-1, samples])
-    return cut(overlapAdd(framed, hop)).div(cut(overlapAdd(weight, hop))) // [rows, samples]
+    const [sum, weight] = [overlapAdd(framed, hop), weightOf(framing, isFrame)]
+    return isFrame ? tf.divNoNan(cut(sum), cut(weight)) : cut(sum).div(cut(weight))
+  })
+}
+
+/** The sum of the squares of all windows over each sample, [1, (frames + hops - 1) · hop]. */
+function weightOf(framing: Framing, isFrame?: Tensor): Tensor {
+  const { hop, frames, window, hops } = sizesOf(framing)
+  return tf.tidy(() => {
+    const squares = padEnd(hannWindow(window).square().reshape([1, window]), hops * hop - window)
+    const counts = isFrame ?? tf.ones([frames, 1])
+    const shifted = Array.from({ length: hops }, (_, i) =>
+      pad(counts, [
+        [i, hops - 1 - i],
+        [0, 0],
+      ]),
+    ) // by the part of a window that a block of a hop is, [blocks, 1]
+    return tf.matMul(tf.concat(shifted, 1), squares.reshape([hops, hop])).reshape([1, -1])
   })
 }
 

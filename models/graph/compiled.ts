@@ -5,20 +5,10 @@
  */
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
-import { LruCache } from '../lru-cache.ts'
 import type { Stored } from '../binding.ts'
 import { adopt, native, storedOf, tf, type Tensor } from '../tensor.ts'
+import { GraphCache } from './graph-cache.ts'
 import { GRAPH_NAME, Recorder } from './recorder.ts'
-
-/** Calls in the same shapes before a graph is made of one: that takes as long as many of them. */
-const CALLS_BEFORE = 7
-/** Calls until a graph has run once, which is when the native library makes it fast. */
-export const WARM_UP_CALLS = CALLS_BEFORE + 1
-
-/** Shapes whose calls are counted. */
-const SHAPES_COUNTED = 64
-/** Shapes that have a graph: one of a thousand operations takes some 7 MiB. */
-const GRAPHS_HELD = 12
 
 /** The version of graphs that TensorFlow 2.21 makes. */
 const PRODUCER = 2400
@@ -43,23 +33,20 @@ export function compiled<I extends readonly unknown[], O>(
 export function compiledBy<P, I extends readonly unknown[], O>(
   forward: (plan: P, ...inputs: I) => O,
 ): (plan: P, ...inputs: I) => O {
-  const callsWith = new LruCache<{ count: number }>(SHAPES_COUNTED)
-  const graphs = new LruCache<Graph<O>>(GRAPHS_HELD, (graph, shapes) => {
-    graph.delete()
-    callsWith.get(shapes, none).count = 0 // or it would be made again at once
-  })
+  const name = (functions += 1)
   return (plan, ...inputs) => {
     if (native.binding.givesShapesAlone) return forward(plan, ...inputs)
     const given = tensorsOf(inputs).map(storedOf)
-    const shapes = `${JSON.stringify(plan)} ${placesIn(inputs)} ${shapesOf(given)}`
-    const calls = callsWith.get(shapes, none)
-    calls.count += 1
-    if (calls.count <= CALLS_BEFORE) return forward(plan, ...inputs)
-    return graphs.get(shapes, () => record(() => forward(plan, ...inputs), given)).run(given)
+    const shapes = `${name} ${JSON.stringify(plan)} ${placesIn(inputs)} ${shapesOf(given)}`
+    const graph = graphs.graphFor(shapes, () => record(() => forward(plan, ...inputs), given))
+    return graph ? (graph as Graph<O>).run(given) : forward(plan, ...inputs)
   }
 }
 
-const none = () => ({ count: 0 })
+/** Count of functions that have graphs, so that no two of them share one. */
+let functions = 0
+
+const graphs = new GraphCache<Graph<unknown>>((graph) => graph.delete())
 
 /** Marks the places of tensors and of null. */
 function placesIn(value: unknown): string {

@@ -1,11 +1,11 @@
 /** One chunk and one prompt on their way through the mask network. */
 import type { ChunkRequest, Head, HeadResult, Lane, Span } from '../model.ts'
 import { applySpans } from '../span-gain.ts'
-import { frameCount, windowLength, type Framing } from '../stft.ts'
 import { tf, upload, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
-import { inputOf, targetOf, type Advance } from './lane-graphs.ts'
-import { tokenCount, type Conditioning, type MaskOutput } from './network/network.ts'
+import { inputOf, targetOf, type Advance, type LanePlan, type LaneTensors } from './lane-graphs.ts'
+import { layOut, roomOf, type LaneRoom, type Pass } from './lane-room.ts'
+import type { Conditioning, MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import type { MiniChunk, View } from './prepare-chunk.ts'
 import { matchOf, presenceGain } from './presence.ts'
@@ -43,10 +43,11 @@ export class MiniLane implements Lane {
   readonly #predictsSpans: boolean
   /** True if speech is separated, and the target is what it leaves. */
   readonly #isRest: boolean
-  /** [channels, samples], extended with silence to at least one window. */
+  readonly #room: LaneRoom
+  /** [channels, length], as the room has them. */
   readonly #samples: Tensor
-  /** Per step. */
-  readonly #framings: readonly Framing[]
+  /** [2] for each step, as `LaneTensors` has them. */
+  readonly #counts: readonly Tensor[]
   /** [channels, samples], the steps' targets so far, each at its share; null: none was made. */
   #target: Tensor | null = null
   /** Spectrum of the samples at the coming step, if it is the network's input. */
@@ -73,15 +74,13 @@ export class MiniLane implements Lane {
     this.embedding = embedding
     const passes = acceleration === 'quality' ? QUALITY_PASSES : ONE_PASS
     const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
-    this.#samples = samplesOf(chunk, Math.max(...hops))
-    const samples = this.#samples.shape[1]!
     const tokenShift = CANDIDATE_EIGHTHS[candidate % CANDIDATE_EIGHTHS.length]! / 8
-    this.#framings = hops.map((hop) => {
-      const shift = tokenShift * PATCH * hop
-      return { hop, frames: frameCount(samples, hop, shift), shift }
-    })
-    this.steps = this.#framings.length
-    this.frames = Math.max(...this.#framings.map(({ frames }) => tokenCount(frames)))
+    this.#room = roomOf(chunk.channels[0]!.length, hops, tokenShift)
+    const { length, samples, passes: steps } = this.#room
+    this.#samples = upload(layOut(chunk.channels, this.#room), [chunk.channels.length, length])
+    this.#counts = steps.map(({ frames }) => upload(Float32Array.of(samples, frames), [2]))
+    this.steps = steps.length
+    this.frames = Math.max(...steps.map(({ tokens }) => tokens))
   }
 
   /** Null: the network reads the channels' mean. */
@@ -93,25 +92,39 @@ export class MiniLane implements Lane {
     return this.views?.length ?? 1
   }
 
-  /** The frames of the coming step. */
-  get framing(): Framing {
-    return this.#framings[this.stepsDone]!
+  /** The coming step. */
+  get pass(): Pass {
+    return this.#room.passes[this.stepsDone]!
   }
 
-  /** Input of the network at the coming step: [rows, tokens, PATCH, 1024]. */
+  /** Tokens that the coming step has room for. */
+  get roomTokens(): number {
+    return this.pass.framing.frames / PATCH
+  }
+
+  get #plan(): LanePlan {
+    const { lead, targetSamples } = this.#room
+    return { framing: this.pass.framing, lead, targetSamples, views: this.views }
+  }
+
+  get #tensors(): LaneTensors {
+    return { samples: this.#samples, counts: this.#counts[this.stepsDone]! }
+  }
+
+  /** Input of the network at the coming step: [rows, tokens, PATCH, 1024], of all in the room. */
   features(inputRms: number): Tensor {
-    const { framing, views } = this
-    const { features, spectrum } = inputOf({ framing, views, inputRms }, this.#samples)
+    const { features, spectrum } = inputOf({ ...this.#plan, inputRms }, this.#tensors)
     this.#keep(spectrum ?? null)
     return features
   }
 
   /** Conditions the network at the coming step. */
   conditioning(): Conditioning {
-    const clock = this.#clockOf(this.framing)
+    const clock = this.#clockOf(this.pass)
     const known = this.#isRest ? [] : this.#spans // they do not say where speech is
-    const tokens = spanTokens(known, this.#seconds, clock)
-    const spans = tf.tensor3d(tokens, [1, clock.tokens, 2])
+    const tokens = new Float32Array(2 * this.roomTokens)
+    tokens.set(spanTokens(known, this.#seconds, clock))
+    const spans = tf.tensor3d(tokens, [1, this.roomTokens, 2])
     return {
       embedding: tf.tile(this.embedding, [this.rows, 1]),
       spans: tf.tile(spans, [this.rows, 1, 1]),
@@ -122,19 +135,15 @@ export class MiniLane implements Lane {
    * Returns whether both lanes have the same input at their coming step: they were opened together.
    */
   sharesEncoding(other: MiniLane): boolean {
-    const { hop, frames, shift } = this.framing
-    const theirs = other.framing
-    if (hop !== theirs.hop || frames !== theirs.frames || shift !== theirs.shift) return false
-    return this.#chunk === other.#chunk
+    const { hop, shift } = this.pass.framing
+    const theirs = other.pass.framing
+    return hop === theirs.hop && shift === theirs.shift && this.#chunk === other.#chunk
   }
 
-  /** Applies the network's answer: mask logits are [rows, frames, 1025]. */
+  /** Applies the network's answer to all in the room: mask logits are [rows, frames, 1025]. */
   advanceBy(answer: MaskOutput): Advance {
-    const { framing, views, steps } = this
-    return targetOf(
-      { framing, views, steps },
-      { samples: this.#samples, spectrum: this.#spectrum, target: this.#target, ...answer },
-    )
+    const state = { spectrum: this.#spectrum, target: this.#target }
+    return targetOf({ ...this.#plan, steps: this.steps }, { ...this.#tensors, ...state, ...answer })
   }
 
   /** Ends a step; the lane owns what it is given from here on. */
@@ -160,7 +169,7 @@ export class MiniLane implements Lane {
     const share = Math.min(1, energy / (this.#chunk.prepared.energy || 1))
     const match = matchOf(probability, share)
     const predictedSpans = this.#predictsSpans
-      ? predictSpans(activity, this.#seconds, this.#clockOf(this.#framings[0]!))
+      ? predictSpans(activity, this.#seconds, this.#clockOf(this.#room.passes[0]!))
       : undefined
     const isVouchedFor = this.#spans.some(({ include }) => include)
     const gain = isVouchedFor ? 1 : presenceGain(match)
@@ -199,7 +208,7 @@ export class MiniLane implements Lane {
   #readRecognised(): { activity: Float32Array; energy: number } {
     const numbers = this.#recognised!.dataSync<'float32'>()
     const isSilent = this.#chunk.prepared.energy === 0
-    const logits = numbers.subarray(0, -1)
+    const logits = numbers.subarray(0, this.#room.passes[0]!.tokens)
     return {
       activity: logits.map((logit) => (isSilent ? 0 : 1 / (1 + Math.exp(-logit)))),
       energy: numbers.at(-1)!,
@@ -210,34 +219,17 @@ export class MiniLane implements Lane {
     return this.#chunk.channels[0]!.length / this.#chunk.sampleRate
   }
 
-  #clockOf({ hop, frames, shift }: Framing): TokenClock {
+  #clockOf({ framing: { hop, shift }, tokens }: Pass): TokenClock {
     const { sampleRate } = this.#chunk
-    return {
-      tokens: tokenCount(frames),
-      tokenSeconds: (PATCH * hop) / sampleRate,
-      startSecond: -shift / sampleRate,
-    }
+    return { tokens, tokenSeconds: (PATCH * hop) / sampleRate, startSecond: -shift / sampleRate }
   }
 
   dispose(): void {
     this.#keep(null)
-    tf.dispose([this.embedding, this.#samples])
+    tf.dispose([this.embedding, this.#samples, ...this.#counts])
     this.#target?.dispose()
     this.#recognised?.dispose()
   }
-}
-
-/** [channels, samples]: samples outside the window are silence. */
-function samplesOf({ channels }: MiniChunk, longestHop: number): Tensor {
-  const [first] = channels as [Float32Array]
-  const length = Math.max(first.length, windowLength(longestHop))
-  const size = channels.length * length
-  if (length === first.length) {
-    return upload(new Float32Array(first.buffer, first.byteOffset, size), [channels.length, length])
-  }
-  const flat = new Float32Array(size)
-  for (const [i, wave] of channels.entries()) flat.set(wave, i * length)
-  return upload(flat, [channels.length, length])
 }
 
 function scale(wave: Float32Array, gain: number): void {

@@ -19,13 +19,7 @@ import { readConfig, type MiniConfig } from './config.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { MiniLane, type MiniRequest } from './mini-lane.ts'
 import { prepareChunk, type MiniChunk } from './prepare-chunk.ts'
-import {
-  loadNetwork,
-  roomFor,
-  tokenCount,
-  type MaskOutput,
-  type Network,
-} from './network/network.ts'
+import { loadNetwork, type MaskOutput, type Network } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
 import { nearestNames, understand, type Understanding } from './text/understand.ts'
 
@@ -157,11 +151,11 @@ class Mini implements Model {
       const { maskLogits, activityLogits } = this.#decode(batch)
       const firstRows = firstRowsOf(batch)
       return batch.map((lane, i) => {
-        const { rows, framing } = lane
+        const { rows, pass, roomTokens } = lane
         const row = firstRows[i]!
         return lane.advanceBy({
-          maskLogits: tf.slice(maskLogits, [row, 0, 0], [rows, framing.frames, -1]),
-          activityLogits: tf.slice(activityLogits, [row, 0], [rows, tokenCount(framing.frames)]),
+          maskLogits: tf.slice(maskLogits, [row, 0, 0], [rows, pass.framing.frames, -1]),
+          activityLogits: tf.slice(activityLogits, [row, 0], [rows, roomTokens]),
         })
       })
     })
@@ -173,8 +167,9 @@ class Mini implements Model {
     const { network, config } = this.#parts
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
     const distinct = [...new Set(encoders)]
-    const { padded, valid } = padToRoom(distinct.map((lane) => lane.features(config.inputRms)))
-    const encoded = network.encodeMixture(padded, valid)
+    const valid = validTokens(distinct)
+    const features = joinRows(distinct.map((lane) => lane.features(config.inputRms)))
+    const encoded = network.encodeMixture(features, valid)
     const firstRows = firstRowsOf(distinct)
     const rows = tf.tensor1d(
       encoders.flatMap((lane) => {
@@ -187,12 +182,12 @@ class Mini implements Model {
     const parts = lanes.map((lane) => lane.conditioning())
     const conditioning = {
       embedding: tf.concat(parts.map(({ embedding }) => embedding)), // [batch, embeddingDim]
-      spans: padToRoom(parts.map(({ spans }) => spans)).padded, // [batch, tokens, 2]
+      spans: joinRows(parts.map(({ spans }) => spans)), // [batch, tokens, 2]
     }
     return network.decodeMask(
       { x: forEach(encoded.x), z: forEach(encoded.z) },
       conditioning,
-      valid && forEach(valid),
+      forEach(valid),
     )
   }
 
@@ -221,23 +216,27 @@ function firstRowsOf(lanes: readonly MiniLane[]): number[] {
   })
 }
 
-/** Rows [rows, tokens, …] of lanes at the room for the longest, and which tokens are real. */
-function padToRoom(rows: readonly Tensor[]): { padded: Tensor; valid: Tensor | null } {
-  const tokens = rows.flatMap(({ shape }) => Array<number>(shape[0]!).fill(shape[1]!))
-  const room = roomFor(Math.max(...tokens))
-  if (tokens.every((count) => count === room)) {
-    return { padded: tf.concat([...rows]), valid: null }
-  }
-  const padded = tf.concat(
-    rows.map((row) =>
-      pad(
-        row,
-        row.shape.map((length, axis) => [0, axis === 1 ? room - length : 0]),
-      ),
-    ),
-  ) // [batch, room, …]
-  const isValid = tokens.map((count) => Array.from({ length: room }, (_, i) => Number(i < count)))
-  return { padded, valid: tf.tensor2d(isValid, [tokens.length, room]) }
+/** Rows [rows, tokens, …] of each lane one after the other, as long as the longest. */
+function joinRows(parts: readonly Tensor[]): Tensor {
+  const longest = Math.max(...parts.map(({ shape }) => shape[1]!))
+  return tf.concat(parts.map((part) => padTokens(part, longest)))
+}
+
+function padTokens(x: Tensor, tokens: number): Tensor {
+  const missing = tokens - x.shape[1]!
+  if (missing === 0) return x
+  const paddings = x.shape.map((_, axis): [number, number] => [0, axis === 1 ? missing : 0])
+  return pad(x, paddings)
+}
+
+/** 1 for each token of a lane, 0 for the rest of the room: [rows, tokens]. */
+function validTokens(lanes: readonly MiniLane[]): Tensor {
+  const longest = Math.max(...lanes.map(({ roomTokens }) => roomTokens))
+  const valid = lanes.flatMap(({ rows, pass }) => {
+    const row = Array.from({ length: longest }, (_, token) => Number(token < pass.tokens))
+    return Array<number[]>(rows).fill(row)
+  })
+  return tf.tensor2d(valid, [valid.length, longest])
 }
 
 const isPrepared = (chunk: Chunk): chunk is MiniChunk => chunk.prepared !== undefined

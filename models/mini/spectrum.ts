@@ -22,25 +22,27 @@ export function hopAt(sampleRate: number): number {
   return HOP_GRAIN * Math.max(1, Math.round((sampleRate * HOP_SECONDS) / HOP_GRAIN))
 }
 
-/** The network's input: channels [channels, samples] to [1, samples]. */
-export function mixDown(channels: Tensor): Tensor {
+/**
+ * The network's input: channels [channels, samples] to [1, samples].
+ * @param inside the samples that decide, [channels, …]
+ */
+export function mixDown(channels: Tensor, inside: Tensor): Tensor {
   if (channels.shape[0] === 1) return channels.clone()
   return tf.tidy(() => {
-    const mean = channels.mean(0, true) // [1, samples]
-    const powers = channels.square().mean(1) // [channels]
+    const powers = inside.square().mean(1) // [channels]
     const loudest = gatherRows(channels, powers.argMax()).expandDims(0) // [1, samples]
-    const cancelled = mean.square().mean().less(powers.max().mul(CANCELLED))
-    return tf.where(cancelled, loudest, mean)
+    const cancelled = inside.mean(0).square().mean().less(powers.max().mul(CANCELLED))
+    return tf.where(cancelled, loudest, channels.mean(0, true))
   })
 }
 
 /**
  * The factor that scales the mixture to the level `rms` in the bins that the network reads.
- * mixture [1, samples]; power [1, frames, bins] is its power spectrum.
+ * meanSquare [1] of the mixture's samples; power [1, frames, bins] is its power spectrum.
  */
-export function inputScale(mixture: Tensor, power: Tensor, rms: number): Tensor {
+export function inputScale(meanSquare: Tensor, power: Tensor, rms: number): Tensor {
   return tf.tidy(() => {
-    const level = mixture.square().mean().mul(audibleShare(power)).sqrt()
+    const level = meanSquare.mul(audibleShare(power)).sqrt()
     return tf.div(rms, level.add(1e-6))
   })
 }
@@ -61,7 +63,7 @@ export function powerOf(spectrum: Tensor): Tensor {
 
 /**
  * The network's features, the root of the magnitude at the network's level and bins.
- * power [1, frames, bins]; scale as `inputScale`; to [1, tokens, PATCH, 1024].
+ * power [1, PATCH · tokens, bins]; scale as `inputScale`; to [1, tokens, PATCH, 1024].
  */
 export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
   return tf.tidy(() => {
@@ -71,28 +73,34 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
     const level = scale.mul(WINDOW / windowLength(hop)).square()
     const padding: [number, number][] = [
       [0, 0],
-      [0, frames % PATCH],
+      [0, 0],
       [0, BINS - 1 - used],
     ]
-    const even = pad(inBand.mul(level), padding) // an odd last frame is padded with a silent one
-    const features = even.add(1e-8).sqrt().sqrt()
-    return features.reshape([1, Math.ceil(frames / PATCH), PATCH, BINS - 1])
+    const features = pad(inBand.mul(level), padding).add(1e-8).sqrt().sqrt()
+    return features.reshape([1, frames / PATCH, PATCH, BINS - 1])
   })
 }
 
-/** Mask logits [1, frames, 1025] to the gains of `bins` bins, [1, frames, bins]. */
-export function maskOf(logits: Tensor, bins: number): Tensor {
+/**
+ * Mask logits [1, frames, 1025] to the gains of `bins` bins, [1, frames, bins].
+ * @param isFrame [frames, 1], 1 or 0: gains of frames that are none count for no other
+ */
+export function maskOf(logits: Tensor, bins: number, isFrame: Tensor): Tensor {
   return tf.tidy(() => {
     const [, frames] = logits.shape as [number, number, number]
     if (bins <= BINS) return tf.slice(logits, [0, 0, 0], [-1, -1, bins]).sigmoid()
     const mask = logits.sigmoid()
     const lastBand = tf.slice(mask, [0, 0, BINS - 1 - LAST_BAND_BINS], [-1, -1, LAST_BAND_BINS])
-    const column = lastBand.mean(-1).reshape([frames, 1, 1]) as Tensor3D
-    const smooth = tf.avgPool(column, [SMOOTHING_FRAMES, 1], 1, 'same')
+    const counted = lastBand.mean(-1).reshape([frames, 1]).mul(isFrame)
+    const smooth = tf.divNoNan(meanNearby(counted), meanNearby(isFrame))
     const above = tf.tile(smooth.reshape([1, frames, 1]), [1, 1, bins - BINS])
     return tf.concat([mask, above], -1)
   })
 }
+
+/** Mean of each frame and its neighbours, [frames, 1]. */
+const meanNearby = (x: Tensor): Tensor =>
+  tf.tidy(() => tf.avgPool(x.expandDims(1) as Tensor3D, [SMOOTHING_FRAMES, 1], 1, 'same'))
 
 /** spectrum [channels, frames, bins] times one mask [1, frames, bins]. */
 export function applyMask(spectrum: Tensor, mask: Tensor): Tensor {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Binding } from '../../models/binding.ts'
 import { withConstants } from '../../models/constants.ts'
-import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import { openLane, closeLane, type Lane, type LaneRequest, type Model } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
@@ -95,7 +95,7 @@ test('a step of mini takes its inputs, and reads nothing', () => {
   const lanes = requests().map((request) => openLane(mini, request))
   const step = trafficOf(() => mini.step(lanes))
   // Which tokens are real, and the spans of each lane.
-  assert.deepEqual(step.uploads.sort(), ['[1,63,2]', '[1,94,2]', '[2,96]'])
+  assert.deepEqual(step.uploads.sort(), ['[1,64,2]', '[1,96,2]', '[2,96]'])
   assert.equal(step.reads, 0)
   assertNoneFetches(step)
   const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))

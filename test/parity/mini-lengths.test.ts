@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Stored } from '../../models/binding.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
-import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { readConfig } from '../../models/mini/config.ts'
 import { prepareChunk } from '../../models/mini/prepare-chunk.ts'
 import { MiniLane } from '../../models/mini/mini-lane.ts'
 import { loadMini } from '../../models/mini/mini.ts'
-import { loadNetwork, roomFor, tokenCount } from '../../models/mini/network/network.ts'
+import { loadNetwork, roomFor } from '../../models/mini/network/network.ts'
 import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
 import { openLane, type LaneRequest, type HeadResult } from '../../models/model.ts'
-import { native, tf } from '../../models/tensor.ts'
+import { native, tf, type Tensor } from '../../models/tensor.ts'
 import { assertClose } from '../harness/assert-close.ts'
 import { TEXT_ENCODER_FOLDER, WEIGHTS_FOLDER } from '../harness/golden.ts'
 import { laneRequest, noise, separateOne } from '../harness/lanes.ts'
@@ -47,7 +47,8 @@ test('short clips of as many lengths as there are calls reach graphs', () => {
     }
   })
   const graphs = operations.filter(({ name }) => name.startsWith(GRAPH_NAME))
-  assert.equal(graphs.length, 2) // one encodes the mixture, one decodes the mask
+  // The lane's input, the encoded mixture, the mask, the lane's target.
+  assert.equal(graphs.length, 4)
 })
 
 test('there are few rooms, each as long as what it is for', () => {
@@ -75,19 +76,41 @@ const textEncoder = await TextEncoder.load(TEXT_ENCODER_FOLDER)
 const config = await readConfig(join(WEIGHTS_FOLDER, 'config.json'))
 const network = loadNetwork(Weights.open(join(WEIGHTS_FOLDER, 'model.safetensors')), config)
 
-/** The lane's result from a forward pass whose rows are as long as the lane. */
+/** The lane's result from a network that is given the lane's own tokens and no more. */
 function separateUnpadded(request: LaneRequest): HeadResult {
   const lane = new MiniLane({ ...request, chunk: prepareChunk(request.chunk) }, request, {
     index: 0,
     embedding: textEncoder.embed(request.prompt),
     isRest: false,
   })
-  assert.notEqual(roomFor(tokenCount(lane.framing.frames)), tokenCount(lane.framing.frames))
+  const { tokens, framing } = lane.pass
+  const room = lane.roomTokens
+  assert(tokens < room)
+  const own = (x: Tensor) =>
+    tf.slice(
+      x,
+      x.shape.map(() => 0),
+      x.shape.map((size, axis) => (axis === 1 ? tokens : size)),
+    )
   const advance = tf.tidy(() => {
-    const encoded = network.encodeMixture(lane.features(config.inputRms), null)
-    const { maskLogits, activityLogits } = network.decodeMask(encoded, lane.conditioning(), null)
-    const bins = [lane.rows, lane.framing.frames, -1]
-    return lane.advanceBy({ maskLogits: tf.slice(maskLogits, [0, 0, 0], bins), activityLogits })
+    const { embedding, spans } = lane.conditioning()
+    const encoded = network.encodeMixture(own(lane.features(config.inputRms)), null)
+    const answer = network.decodeMask(encoded, { embedding, spans: own(spans) }, null)
+    const missing = framing.frames - answer.maskLogits.shape[1]!
+    const maskLogits = tf.pad(answer.maskLogits, [
+      [0, 0],
+      [0, missing],
+      [0, 0],
+    ])
+    const activityLogits = tf.pad(
+      answer.activityLogits,
+      [
+        [0, 0],
+        [0, room - tokens],
+      ],
+      -100,
+    )
+    return lane.advanceBy({ maskLogits, activityLogits })
   })
   lane.advance(advance)
   const result = lane.result()
@@ -95,22 +118,19 @@ function separateUnpadded(request: LaneRequest): HeadResult {
   return result
 }
 
-test('rows that are padded give what rows without padding give', () => {
-  for (const seconds of [0.3, 1.37, 2.9]) {
-    const channels = [
-      noise(Math.round(seconds * SAMPLE_RATE), 7),
-      noise(Math.round(seconds * SAMPLE_RATE), 8),
-    ]
-    const request = () =>
-      laneRequest(
-        { channels: channels.map((wave) => wave.slice()), sampleRate: SAMPLE_RATE },
-        'rain',
-      )
-    const padded = separateOne(mini, request())
-    const plain = separateUnpadded(request())
-    assert(plain.target[0]!.some((value) => Math.abs(value) > 1e-2)) // there is sound to compare
-    for (const [c, wave] of padded.target.entries()) {
-      assertClose(wave, plain.target[c]!, { absolute: 1e-5 })
+/** Above 32 kHz there are bins beyond the network's. */
+for (const sampleRate of [SAMPLE_RATE, 44_100]) {
+  test(`rows that are padded give what rows without padding give, at ${sampleRate} Hz`, () => {
+    for (const seconds of [0.3, 1.37, 2.9]) {
+      const channels = [7, 8].map((seed) => noise(Math.round(seconds * sampleRate), seed))
+      const request = () =>
+        laneRequest({ channels: channels.map((wave) => wave.slice()), sampleRate }, 'rain')
+      const padded = separateOne(mini, request())
+      const plain = separateUnpadded(request())
+      assert(plain.target[0]!.some((value) => Math.abs(value) > 1e-2)) // there is sound to compare
+      for (const [c, wave] of padded.target.entries()) {
+        assertClose(wave, plain.target[c]!, { absolute: 1e-5 })
+      }
     }
-  }
-})
+  })
+}

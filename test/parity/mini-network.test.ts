@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { readConfig } from '../../models/mini/config.ts'
 import type { Streams } from '../../models/mini/network/hybrid-block.ts'
 import { loadNetwork, tokenCount } from '../../models/mini/network/network.ts'
@@ -66,7 +66,7 @@ const pick = (run: () => Streams, stream: 'x' | 'z'): Tensor => tf.tidy(() => ru
 const leveled = () =>
   tf.tidy(() => {
     const power = powerOf(stft(wave, framing))
-    return stft(wave.mul(inputScale(wave, power, config.inputRms)), framing)
+    return stft(wave.mul(inputScale(wave.square().mean(), power, config.inputRms)), framing)
   })
 
 test('the spectrum agrees', () => {
@@ -85,7 +85,7 @@ test('the features agree', () => {
   const run = () =>
     tf.tidy(() => {
       const power = powerOf(stft(wave, framing))
-      return featuresOf(power, inputScale(wave, power, config.inputRms), hop)
+      return featuresOf(power, inputScale(wave.square().mean(), power, config.inputRms), hop)
     })
   // Their squares, which are magnitudes: the root makes much of what is next to nothing.
   const expected = (golden.values('features') as Float32Array).map((x) => x ** 2)
@@ -176,7 +176,8 @@ test('the masked waveform is the target', () => {
   const run = () =>
     tf.tidy(() => {
       const spectrum = stft(wave, framing)
-      const mask = maskOf(golden.tensor('mask_logits'), spectrum.shape[2]!)
+      const isFrame = tf.ones([spectrum.shape[1]!, 1])
+      const mask = maskOf(golden.tensor('mask_logits'), spectrum.shape[2]!, isFrame)
       return istft(applyMask(spectrum, mask), framing, samples)
     })
   const check = (target: Tensor) =>

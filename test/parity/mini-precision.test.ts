@@ -1,7 +1,7 @@
 /** The built-in model in bfloat16 compared with float32: how far its targets come apart. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WARM_UP_CALLS } from '../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { loadModel } from '../../models/load-model.ts'
 import type { Precision } from '../../models/precision.ts'
 import { tf } from '../../models/tensor.ts'

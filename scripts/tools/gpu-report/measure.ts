@@ -1,6 +1,6 @@
 /** Shared by several parts: times, and the memory that the allocator gave out meanwhile. */
 import { readFileSync } from 'node:fs'
-import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
 import type { PyTorch } from '../../../bench/pytorch.ts'
 import { native } from '../../../models/tensor.ts'
 

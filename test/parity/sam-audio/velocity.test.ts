@@ -1,7 +1,7 @@
 /** One evaluation of the flow network against the reference: `golden/dit_forward.safetensors`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
 import { keyBias } from '../../../models/layers.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { disposeRowMask, rowMask } from '../../../models/sam-audio/layers/row-mask.ts'

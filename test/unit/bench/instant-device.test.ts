@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instantDevice } from '../../../bench/feed/instant-device.ts'
-import { compiled, graphsHeld, WARM_UP_CALLS } from '../../../models/graph/compiled.ts'
+import { compiled, graphsHeld } from '../../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
+import { loadMini } from '../../../models/mini/mini.ts'
 import { native, rfft, softmax, tf, type Tensor } from '../../../models/tensor.ts'
+import { TEXT_ENCODER_FOLDER } from '../../harness/golden.ts'
+import { laneRequest, noise, separateOne } from '../../harness/lanes.ts'
 
 const forward = (x: Tensor): { parts: Tensor; spectrum: Tensor } =>
   tf.tidy(() => {
@@ -29,6 +33,26 @@ test('operations and graphs have the shapes that TensorFlow gives', () => {
       assert.deepEqual(shapesOf(asGraph), expected)
     }
     assert.equal(graphsHeld(), 1)
+  } finally {
+    native.binding = binding
+  }
+})
+
+test('the built-in model runs on it, step by step and as graphs', async () => {
+  const { binding } = native
+  native.binding = instantDevice(binding)
+  try {
+    const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
+    const before = graphsHeld()
+    for (let call = 0; call < WARM_UP_CALLS; call += 1) {
+      const channels = [1, 2].map((seed) => noise(44_100, seed))
+      const { target } = separateOne(mini, laneRequest({ channels, sampleRate: 44_100 }))
+      assert.deepEqual(
+        target.map(({ length }) => length),
+        [44_100, 44_100],
+      )
+    }
+    assert.equal(graphsHeld() - before, 4)
   } finally {
     native.binding = binding
   }

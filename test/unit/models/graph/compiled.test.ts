@@ -1,7 +1,8 @@
 /** A graph gives the results of its steps. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compiled, compiledBy, WARM_UP_CALLS } from '../../../../models/graph/compiled.ts'
+import { compiled, compiledBy } from '../../../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../../../models/graph/graph-cache.ts'
 import {
   matmulTransposed,
   native,
@@ -107,11 +108,14 @@ test('a graph within a graph is refused, and so is what is no tensor', () => {
   assert.throws(() => withNumber(x, 3), /tensors, not a number/)
 })
 
+/** More than have a graph at once. */
+const SHAPES = 70
+
 test('graphs that were not used for long are freed, and made again when they are wanted', () => {
   const asGraph = compiled((x: Tensor) => tf.tidy(() => x.mul(2).add(1)))
   const { made, removed } = functionsDuring(() => {
     for (let round = 0; round < 2; round += 1) {
-      for (let size = 1; size <= 20; size += 1) {
+      for (let size = 1; size <= SHAPES; size += 1) {
         for (let call = 0; call < WARM_UP_CALLS; call += 1) {
           const x = tf.fill([size], call)
           const y = asGraph(x)
@@ -121,9 +125,10 @@ test('graphs that were not used for long are freed, and made again when they are
       }
     }
   })
-  assert.equal(made.length, 40)
-  assert.equal(new Set(made).size, 40)
-  assert.ok(removed.length >= 20 && removed.length < 40, `${removed.length} were freed`)
+  assert.equal(made.length, 2 * SHAPES)
+  assert.equal(new Set(made).size, 2 * SHAPES)
+  const { length } = removed
+  assert.ok(length >= SHAPES && length < 2 * SHAPES, `${length} were freed`)
   const run = (name: string) => () => native.binding.executeOp(name, [], [], 1)
   for (const name of removed) assert.throws(run(name), /nor a name of a function/)
 })
