@@ -76,10 +76,13 @@ function withUsualRows(batch: WaitingLane[]): WaitingLane[] {
 }
 
 /**
- * A power of two, or three times one: graphs are made for each number of rows, so there are few. At
- * most a third of a batch waits for the next.
+ * A power of two, or a small one's triple: graphs are made for each number of rows, so there are
+ * few. At most a third of a small batch waits for the next, and half of a large one.
  */
-const isUsual = (rows: number): boolean => [1, 3].includes(rows / (rows & -rows))
+const isUsual = (rows: number): boolean => {
+  const times = rows / (rows & -rows)
+  return times === 1 || (times === 3 && rows <= 12)
+}
 
 /** Frames of all rows of a lane. */
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
