@@ -24,7 +24,8 @@ import { Journal, PieceEnded } from './tune/journal.ts'
 
 const MIX = '4s:4,10s:1'
 const LATENCY_MS_MAX = 5_000
-const TURNS = 4
+const TURNS = 6
+const WARM_UP_TURNS = 4
 const TURN_AUDIO_SECONDS = 104
 const IN_FLIGHT = 16
 const RATE_SHARES = [0.6, 0.8, 1]
@@ -163,11 +164,16 @@ async function bestOf<Settings extends object>(
   return best.settings
 }
 
-/** Requests a second; the first turn warms up. */
+/** Until every usual batch has had its graph, or compiled kernel: a service runs for days. */
+async function warmUp(send: Send): Promise<void> {
+  for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) await closedLoop(work, IN_FLIGHT, send)
+}
+
+/** Requests a second, once it is warm. */
 async function speedAlone(side: Side): Promise<number> {
   const { send, end } = await side.start()
   try {
-    await closedLoop(work.slice(-8), 8, send)
+    await warmUp(send)
     const { wallSeconds, outcomes } = await closedLoop(work, IN_FLIGHT, send)
     const failed = outcomes.find(({ code }) => code !== 'COMPLETED')
     if (failed) throw new Error(`a request to ${side.name} ended with ${failed.code}`)
@@ -197,7 +203,7 @@ async function compare(sides: readonly Side[]): Promise<void> {
     if (known) return known
     const started = await side.start()
     running.set(side, started)
-    await closedLoop(work, IN_FLIGHT, started.send) // warms up
+    await warmUp(started.send)
     return started
   }
   const measure = async (side: Side, run: (send: Send) => Promise<Outcome[]>, loadMs?: number) => {
