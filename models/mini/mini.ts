@@ -59,7 +59,7 @@ const DESCRIPTION = {
   answers: 'text',
   stems: [],
   framesPerSecond: 31.25,
-  framesOnProcessor: 4_096,
+  framesOnProcessor: 1_024,
   sampleRate: null,
   frameSamples: 1,
   chunkSecondsMax: 10,
