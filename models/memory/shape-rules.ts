@@ -226,11 +226,24 @@ const countOf = (shape: readonly number[]): number => shape.reduce((all, size) =
 const RULES: Readonly<Record<string, Rule>> = {
   ...Object.fromEntries(
     [
-      ...['Abs', 'Erf', 'Neg', 'Relu', 'Rsqrt', 'Sigmoid', 'Sin', 'Softmax', 'Softplus'],
+      ...[
+        'Abs',
+        'Erf',
+        'LeakyRelu',
+        'Neg',
+        'Relu',
+        'Rsqrt',
+        'Sigmoid',
+        'Sin',
+        'Softmax',
+        'Softplus',
+      ],
       ...['SoftplusGrad', 'Sqrt', 'Square', 'Tanh', 'ZerosLike', '_MklSoftmax', 'Roll', 'AddN'],
     ].map((op) => [op, same]),
   ),
-  ...Object.fromEntries(['Add', 'Mul', 'Pow', 'RealDiv', 'Sub'].map((op) => [op, broadcast()])),
+  ...Object.fromEntries(
+    ['Add', 'Maximum', 'Mul', 'Pow', 'RealDiv', 'Sub'].map((op) => [op, broadcast()]),
+  ),
   ...Object.fromEntries(['Equal', 'Less'].map((op) => [op, broadcast(TYPES.bool)])),
   ...Object.fromEntries(['EuclideanNorm', 'Max', 'Mean', 'Sum'].map((op) => [op, reduction])),
   ...Object.fromEntries(['MirrorPad', 'Pad', 'PadV2'].map((op) => [op, padded])),

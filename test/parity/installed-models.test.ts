@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { model as modelCommand } from '../../scripts/cli/model/command.ts'
 import { loadModel } from '../../models/load-model.ts'
-import { installedChoices } from '../../models/model-choice.ts'
+import { predictMemory } from '../../models/memory/predict.ts'
+import { installedChoices, type ModelChoice } from '../../models/model-choice.ts'
 import { closeLane, openLane, type Head, type Model } from '../../models/model.ts'
 import { tf } from '../../models/tensor.ts'
 import { assertClose } from '../harness/assert-close.ts'
@@ -23,10 +24,11 @@ for (const words of Object.values(TINY_MODELS)) {
   assert.equal(code, 0, errors)
 }
 const choices = installedChoices(folder)
+const load = (choice: ModelChoice) =>
+  loadModel(choice, { textEncoderFolder: '', precision: 'float32' })
 const models = new Map<string, Model>()
 for (const choice of choices) {
-  if (choice.kind === 'mini') continue
-  models.set(choice.name, await loadModel(choice, { textEncoderFolder: '', precision: 'float32' }))
+  if (choice.kind !== 'mini') models.set(choice.name, await load(choice))
 }
 
 test('those with stems are preferred, and the built-in one is last', () => {
@@ -35,6 +37,15 @@ test('those with stems are preferred, and the built-in one is last', () => {
     ['roformer', 'htdemucs_ft', 'htdemucs', 'bandit', 'audiosep', 'mini'],
   )
 })
+
+for (const choice of choices) {
+  if (choice.kind === 'mini') continue
+  test(`${choice.name}: an engine on a GPU learns what memory it takes`, async () => {
+    const { weightsBytes, calls } = await predictMemory(() => load(choice))
+    assert.ok(weightsBytes > 0)
+    assert.ok(calls.every(({ firstBytes }) => firstBytes > 0))
+  })
+}
 
 const samplesOf = ({ description }: Model) => description.fixedChunks?.samples ?? 6_000
 
