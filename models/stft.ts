@@ -77,6 +77,9 @@ const padEnd = (rows: Tensor, samples: number): Tensor =>
     [0, samples],
   ])
 
+/** Far below any weight: nothing is divided by 0. */
+const TINY = 1e-30
+
 /**
  * The least-squares inverse, as torch.istft: complex [rows, frames, bins] to [rows, samples].
  * @param isFrame as in `spectraOf`; samples that no frame reaches are 0
@@ -93,7 +96,7 @@ export function istft(
     const start = window / 2 + shift
     const cut = (x: Tensor) => tf.slice(x, [0, start], [-1, samples])
     const [sum, weight] = [overlapAdd(framed, hop), weightOf(framing, isFrame)]
-    return isFrame ? tf.divNoNan(cut(sum), cut(weight)) : cut(sum).div(cut(weight))
+    return cut(sum).div(cut(weight).add(TINY)) // [rows, samples]
   })
 }
 

@@ -193,7 +193,8 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'engine/media': [['process'], ['write'], ['read']],
   models: [
     ['audiosep', 'bandit', 'htdemucs', 'mini', 'roformer', 'sam-audio'],
-    ['graph', 'installed', 'memory', 'text'],
+    ['graph'],
+    ['installed', 'memory', 'text'],
     ['checkpoint'],
   ],
   scripts: [['tools'], ['cli'], ['setup']],

@@ -2,10 +2,10 @@
 import { LruCache } from '../lru-cache.ts'
 
 /**
- * Calls in the same shapes before a graph is made of one. To make it costs as much as it saves in
- * three calls: so shapes that never come again cost nothing, and others at most twice the best.
+ * Calls in the same shapes before a graph is made of one: making it costs as much as it saves in a
+ * call. So shapes that never come again cost nothing, and others little more than at best.
  */
-const CALLS_BEFORE = 2
+const CALLS_BEFORE = 1
 /** Calls until a graph has run once, which is when the native library makes it fast. */
 export const WARM_UP_CALLS = CALLS_BEFORE + 1
 

@@ -1,5 +1,6 @@
 /** Records the operations of the native library as a graph. */
 import type { Attribute, Binding, Stored } from '../binding.ts'
+import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
 
 /** How the names of functions that are made of graphs begin. */
 export const GRAPH_NAME = 'winnow_graph_'
@@ -18,24 +19,28 @@ export interface Feed {
   id: number
 }
 
-/** Stands in for the binding while a graph is recorded: computes as it does, and takes notes. */
+/** Stands in for the binding while a graph is recorded: computes shapes alone, and takes notes. */
 export class Recorder {
   readonly binding: Binding
   readonly nodes: GraphNode[] = []
   /** First the inputs in their order, then whatever else was used: weights. */
   readonly feeds: Feed[] = []
   readonly #native: Binding
+  readonly #shapes: Binding
   /** Node output that gives the tensor of an id. */
   readonly #values = new Map<number, string>()
+  /** Tensors that were there before, by their ids. */
+  readonly #known = new Map<number, Stored>()
 
   constructor(native: Binding, inputs: readonly Stored[]) {
     this.#native = native
-    this.binding = Object.create(native, {
-      // the binding itself is frozen
+    this.#shapes = shapeBinding(native, new ShapeMemory(), (id) => this.#lookUp(id))
+    this.binding = Object.create(this.#shapes, {
       executeOp: { value: this.#executeOp.bind(this) },
       createTensor: { value: this.#createTensor.bind(this) },
       tensorDataSync: { value: refuse('read tensors') },
       isRecording: { value: true },
+      givesShapesAlone: { value: false },
     })
     for (const input of inputs) this.#feed(input)
   }
@@ -50,7 +55,7 @@ export class Recorder {
     outputs: number,
   ): Stored[] {
     if (op.startsWith(GRAPH_NAME)) return refuse('run graphs')()
-    const answer = this.#native.executeOp(op, attributes, ids, outputs)
+    const answer = this.#shapes.executeOp(op, attributes, ids, outputs)
     const attr = Object.fromEntries(attributes.map((each) => [each.name, this.#attrOf(each)]))
     if (op === 'ExpandDims') attr.T = { type: answer[0]!.dtype } // which tfjs leaves to be guessed
     const name = this.#add(op, ids.map(this.valueOf), attr)
@@ -60,7 +65,7 @@ export class Recorder {
 
   /** A tensor that JavaScript makes while recording is the same at every run. */
   #createTensor(shape: readonly number[], dtype: number, values: NodeJS.TypedArray): number {
-    const id = this.#ownCopy(this.#native.createTensor(shape, dtype, values))
+    const id = this.#shapes.createTensor(shape, dtype, values)
     const tensorContent = Buffer.copyBytesFrom(values)
     const tensor = { dtype, tensorShape: shapeOf(shape), tensorContent }
     const name = this.#add('Const', [], { dtype: { type: dtype }, value: { tensor } })
@@ -68,14 +73,9 @@ export class Recorder {
     return id
   }
 
-  /** Under an id of its own: an input may be the same constant this time, and another the next. */
-  #ownCopy(id: number): number {
-    const [copy] = this.#native.executeOp('Identity', [], [id], 1) as [Stored]
-    this.#native.deleteTensor(id)
-    return copy.id
-  }
-
-  #feed({ id, dtype, shape }: Stored): string {
+  #feed(stored: Stored): string {
+    const { id, dtype, shape } = stored
+    this.#known.set(id, stored)
     const attr = { dtype: { type: dtype }, shape: { shape: shapeOf(shape) } }
     const name = this.#add('Placeholder', [], attr)
     this.feeds.push({ name: `${name}:0`, id })
@@ -83,8 +83,10 @@ export class Recorder {
     return `${name}:0`
   }
 
-  /** Type and shape of a tensor that was there before; those of results come from the library. */
+  /** Type and shape of a tensor that was there before. */
   #lookUp(id: number): Stored {
+    const known = this.#known.get(id)
+    if (known) return known
     const [same] = this.#native.executeOp('Identity', [], [id], 1) as [Stored]
     this.#native.deleteTensor(same.id)
     return { ...same, id }

@@ -64,8 +64,15 @@ export async function onShapes<T>(work: (memory: ShapeMemory) => Promise<T>): Pr
   }
 }
 
-/** @param library what it stands in for: tensors that are not its own are freed there */
-export function shapeBinding(library: Binding, memory: ShapeMemory): Binding {
+/**
+ * @param library what it stands in for: tensors that are not its own are freed there
+ * @param lookUp shape and type of such a tensor; absent: none may be used
+ */
+export function shapeBinding(
+  library: Binding,
+  memory: ShapeMemory,
+  lookUp: (id: number) => Shaped = refuse,
+): Binding {
   const tensors = new Map<number, Kept>()
   let made = FIRST_ID
 
@@ -75,11 +82,8 @@ export function shapeBinding(library: Binding, memory: ShapeMemory): Binding {
     tensors.set(made, { shape, dtype, values, room })
     return { id: made, shape: [...shape], dtype }
   }
-  const find = (id: number): Kept => {
-    const tensor = tensors.get(id)
-    if (tensor) return tensor
-    throw new Error('a tensor from elsewhere is used on shapes alone')
-  }
+  const find = (id: number): Kept =>
+    tensors.get(id) ?? { ...lookUp(id), room: { bytes: 0, tensors: 1 } }
   const roomFor = (shaped: Shaped): Room => {
     const bytes = ROUNDING_BYTES * Math.ceil(bytesOf(shaped) / ROUNDING_BYTES)
     memory.take(bytes)
@@ -121,6 +125,10 @@ export function shapeBinding(library: Binding, memory: ShapeMemory): Binding {
   const given = { createTensor, deleteTensor, tensorDataSync, executeOp, givesShapesAlone: true }
   const properties = Object.entries(given).map(([name, value]) => [name, { value }])
   return Object.create(library, Object.fromEntries(properties)) as Binding
+}
+
+const refuse = (): never => {
+  throw new Error('a tensor from elsewhere is used on shapes alone')
 }
 
 const countOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1)
