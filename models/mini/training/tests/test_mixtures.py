@@ -3,11 +3,22 @@
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
 from winnow_training.data.audio import RATE, Clip, write_bank
-from winnow_training.data.mixtures import SAMPLES, SPEED, Bank, level, together
+from winnow_training.data.mixtures import (
+    CONFUSABLE,
+    MELODIC,
+    SAMPLES,
+    SPEED,
+    VOICES,
+    Bank,
+    choose_sources,
+    level,
+    together,
+)
 
 
 class Silence(unittest.TestCase):
@@ -48,6 +59,21 @@ class Rumble(unittest.TestCase):
             self.assertAlmostEqual(float((drawn**2).mean()), 1, places=3)
             self.assertLess(below, 1e-4)  # a gate spreads what it cuts
             self.assertLess(abs(np.log(peak / 440)), SPEED + 0.01)
+
+
+class Alike(unittest.TestCase):
+    def test_two_voices_or_two_instruments_that_can_be_told_apart(self):
+        names = [*VOICES, *MELODIC, "dog", "rain"]
+        weigh = {"man": 15.0, "woman": 15.0}
+        bank = SimpleNamespace(names=names, weight=lambda name: weigh.get(name, 1.0))
+        rng, kinds = np.random.default_rng(0), set()
+        for _ in range(400):
+            chosen = choose_sources(bank, rng, 1.0)
+            kinds.add(chosen[0] in VOICES)
+            family = VOICES if chosen[0] in VOICES else MELODIC
+            self.assertEqual(len(set(chosen) & set(family)), 2)
+            self.assertFalse(any(pair <= set(chosen) for pair in CONFUSABLE))
+        self.assertEqual(kinds, {True, False})
 
 
 if __name__ == "__main__":

@@ -89,6 +89,9 @@ def read_options(arguments=None):
     )
     parser.add_argument("--rate", type=float, default=1.0, help="share of the full learning rate")
     parser.add_argument("--batch", type=int, default=8, help="mixtures, of two prompts each")
+    parser.add_argument(
+        "--alike", type=float, default=0, help="share of mixtures of two voices or instruments"
+    )
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")

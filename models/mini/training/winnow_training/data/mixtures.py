@@ -75,7 +75,8 @@ SOURCE_WEIGHTS = {
     **{name: words["weight"] for name, words in PHRASINGS["classes"].items() if "weight" in words},
 }
 """phrasings.json may set a class's, so that an operator's own sounds are learnt soon."""
-FAMILIES = [REAL, ["woman", "man", "child"], MELODIC, ["singing", BAND]]
+VOICES = ["woman", "man", "child"]
+FAMILIES = [REAL, VOICES, MELODIC, ["singing", BAND]]
 COUNTS = {1: 0.04, 2: 0.74, 3: 0.16, 4: 0.06}
 """Shares by number of sources. One alone teaches to open, and what is not there."""
 REACHES = {5: 0.6, 10: 0.32, 15: 0.08}
@@ -272,8 +273,11 @@ def swell(rng) -> np.ndarray:
     return decibels(np.interp(PLACES[:SAMPLES], places, points).astype(np.float32))
 
 
-def choose_sources(bank: Bank, rng) -> list[str]:
-    """One to four names of sources that a listener can tell apart."""
+def choose_sources(bank: Bank, rng, alike: float = 0) -> list[str]:
+    """One to four names of sources that a listener can tell apart; at a share of `alike` two voices
+    or two pitched instruments, which are the hardest to separate."""
+    if alike and rng.random() < alike:
+        return choose_alike(bank, rng)
     names = [*bank.names, BAND, OTHER]
     weights = np.array([bank.weight(name) for name in names])
     count = rng.choice([*COUNTS], p=[*COUNTS.values()])
@@ -288,6 +292,19 @@ def choose_sources(bank: Bank, rng) -> list[str]:
             continue
         if BAND in chosen and (GROUPS["music"] | UNSURE["music"] - {"singing"}) & set(chosen):
             continue
+        if not any(pair <= set(chosen) for pair in CONFUSABLE):
+            return chosen
+
+
+def choose_alike(bank: Bank, rng) -> list[str]:
+    """Two voices or two pitched instruments, each as often as the class is a source."""
+    family = (VOICES, MELODIC)[rng.integers(2)]
+    names = [name for name in family if name in bank.names]
+    weights = np.array([bank.weight(name) for name in names])
+    while True:
+        chosen = [
+            str(name) for name in rng.choice(names, 2, replace=False, p=weights / weights.sum())
+        ]
         if not any(pair <= set(chosen) for pair in CONFUSABLE):
             return chosen
 
@@ -328,9 +345,9 @@ def decibels(value):
     return 10 ** (value / 20)
 
 
-def example(bank: Bank, rng, queries: int = 2) -> tuple[np.ndarray, list[Query]]:
+def example(bank: Bank, rng, queries: int = 2, alike: float = 0) -> tuple[np.ndarray, list[Query]]:
     """A mixture [N] and its queries, of different sources where there are enough."""
-    names = choose_sources(bank, rng)
+    names = choose_sources(bank, rng, alike)
     made = [make_source(bank, name, rng) for name in names]
     reach = rng.choice([*REACHES], p=[*REACHES.values()])
     sources = [
@@ -465,10 +482,12 @@ def hint(activity: np.ndarray, rng) -> np.ndarray:
     return spans
 
 
-def batch(bank: Bank, rng, count: int, queries: int = 2) -> tuple[np.ndarray, ...]:
+def batch(
+    bank: Bank, rng, count: int, queries: int = 2, alike: float = 0
+) -> tuple[np.ndarray, ...]:
     """mixtures [B, N], targets [B, Q, N], embeddings [B, Q, 384], absent [B, Q],
     activity [B, Q, T], spans [B, Q, T, 2], asked [B, Q]."""
-    made = [example(bank, rng, queries) for _ in range(count)]
+    made = [example(bank, rng, queries, alike) for _ in range(count)]
     fields = ("target", "embedding", "is_absent", "activity", "spans", "asked")
     columns = [
         np.stack([[getattr(query, field) for query in asked] for _, asked in made])

@@ -42,7 +42,7 @@ class Feed:
         self.workers = [
             context.Process(
                 target=make_batches,
-                args=(*queues, options.cache, self.count, [options.seed, step, number]),
+                args=(*queues, options, [options.seed, step, number]),
                 daemon=True,
             )
             for number in range(options.workers)
@@ -124,17 +124,17 @@ def split_batch(flat: torch.Tensor, count: int) -> list[torch.Tensor]:
     return [part.view(shape) for part, shape in zip(parts, shapes)]
 
 
-def make_batches(memory, ready, free, cache, count, seed):
+def make_batches(memory, ready, free, options, seed):
     torch.set_num_threads(1)
     os.nice(2)  # the steps should not wait for a processor
     rng, known, bank = np.random.default_rng(seed), None, None
     while parent_process().is_alive():
-        if (banks := list_banks(cache)) != known:  # more may be unpacked meanwhile
-            known, bank = banks, training_bank(cache)
-        made = batch(bank, rng, count, QUERIES)
+        if (banks := list_banks(options.cache)) != known:  # more may be unpacked meanwhile
+            known, bank = banks, training_bank(options.cache)
+        made = batch(bank, rng, options.batch, QUERIES, options.alike)
         if (slot := wait_for_free(free)) is None:
             return
-        for view, array in zip(split_batch(memory[slot], count), made):
+        for view, array in zip(split_batch(memory[slot], options.batch), made):
             view.copy_(torch.from_numpy(array))
         ready.put(slot)
 
