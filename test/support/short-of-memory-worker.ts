@@ -3,19 +3,24 @@
  * lane, which are two rows, end as TensorFlow's allocator ends them.
  */
 
-import type { Binding } from '../../models/binding.ts'
+import type { Binding, Stored } from '../../models/binding.ts'
+import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { native } from '../../models/tensor.ts'
 
 const ROWS_MAX = 1
 
+/** Operations, and graphs, whose results are features or streams of all rows of a batch. */
+const holdsRows = (name: string): boolean => name === 'ConcatV2' || name.startsWith(GRAPH_NAME)
+const isTooLarge = ({ shape }: Stored): boolean => shape.length === 4 && shape[0]! > ROWS_MAX
+
 const { binding } = native
 const executeOp: Binding['executeOp'] = (name, attributes, ids, outputs) => {
   const answer = binding.executeOp(name, attributes, ids, outputs)
-  const [{ shape } = { shape: [] }] = answer
-  if (name !== 'ConcatV2' || shape.length !== 4 || shape[0]! <= ROWS_MAX) return answer
+  const tooLarge = holdsRows(name) && answer.find(isTooLarge)
+  if (!tooLarge) return answer
   for (const { id } of answer) binding.deleteTensor(id)
   throw new Error(
-    `Invalid TF_Status: 8\nMessage: OOM when allocating tensor with shape[${shape}] and type float ` +
+    `Invalid TF_Status: 8\nMessage: OOM when allocating tensor with shape[${tooLarge.shape}] and type float ` +
       'on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc',
   )
 }
