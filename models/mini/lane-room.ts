@@ -51,7 +51,7 @@ export function roomOf(samples: number, hops: readonly number[], tokenShift: num
     lead,
     trail: mostOf(({ framing, frames }) => endOf({ ...framing, frames }) - whole),
     length: lead + mostOf(({ framing }) => Math.max(endOf(framing), spanOf(framing))),
-    targetSamples: -mostOf(({ framing }) => -Math.min(endOf(framing), spanOf(framing))),
+    targetSamples: Math.min(...passes.flatMap(({ framing }) => [endOf(framing), spanOf(framing)])),
   }
 }
 

@@ -62,7 +62,7 @@ class Rumble(unittest.TestCase):
 
 
 class Alike(unittest.TestCase):
-    def test_two_voices_or_two_instruments_that_can_be_told_apart(self):
+    def test_two_voices_or_two_instruments_that_are_not_confusable(self):
         names = [*VOICES, *MELODIC, "dog", "rain"]
         weigh = {"man": 15.0, "woman": 15.0}
         bank = SimpleNamespace(names=names, weight=lambda name: weigh.get(name, 1.0))

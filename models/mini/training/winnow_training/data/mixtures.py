@@ -279,12 +279,9 @@ def choose_sources(bank: Bank, rng, alike: float = 0) -> list[str]:
     if alike and rng.random() < alike:
         return choose_alike(bank, rng)
     names = [*bank.names, BAND, OTHER]
-    weights = np.array([bank.weight(name) for name in names])
     count = rng.choice([*COUNTS], p=[*COUNTS.values()])
     while True:
-        chosen = [
-            str(name) for name in rng.choice(names, count, replace=False, p=weights / weights.sum())
-        ]
+        chosen = draw_names(bank, names, count, rng)
         families = [family for family in FAMILIES if chosen[0] in family]
         if count > 1 and families and rng.random() < SAME_FAMILY:
             chosen[1] = str(rng.choice([name for name in families[0] if name in names]))
@@ -300,13 +297,18 @@ def choose_alike(bank: Bank, rng) -> list[str]:
     """Two voices or two pitched instruments, each as often as the class is a source."""
     family = (VOICES, MELODIC)[rng.integers(2)]
     names = [name for name in family if name in bank.names]
-    weights = np.array([bank.weight(name) for name in names])
     while True:
-        chosen = [
-            str(name) for name in rng.choice(names, 2, replace=False, p=weights / weights.sum())
-        ]
+        chosen = draw_names(bank, names, 2, rng)
         if not any(pair <= set(chosen) for pair in CONFUSABLE):
             return chosen
+
+
+def draw_names(bank: Bank, names: list[str], count: int, rng) -> list[str]:
+    """`count` of the names, each as often as it is a source."""
+    weights = np.array([bank.weight(name) for name in names])
+    return [
+        str(name) for name in rng.choice(names, count, replace=False, p=weights / weights.sum())
+    ]
 
 
 def make_source(bank: Bank, name: str, rng) -> tuple[np.ndarray, set[str]]:
