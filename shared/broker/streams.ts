@@ -1,5 +1,6 @@
 /** The streams and consumers on the broker, with their limits. */
 
+import { isDeepStrictEqual } from 'node:util'
 import {
   AckPolicy,
   DiscardPolicy,
@@ -156,9 +157,16 @@ async function assertNotOfAnother(manager: JetStreamManager, installation: strin
 }
 
 /** The installation whose jobs the broker carries; undefined: nobody's yet. */
-export async function ownerOf(manager: JetStreamManager): Promise<string | undefined> {
+export const ownerOf = async (manager: JetStreamManager): Promise<string | undefined> =>
+  (await configOf(manager, JOBS.stream))?.metadata?.[INSTALLATION_KEY]
+
+/** The configuration of a stream; undefined: there is none of this name. */
+async function configOf(
+  manager: JetStreamManager,
+  stream: string,
+): Promise<StreamConfig | undefined> {
   try {
-    return (await manager.streams.info(JOBS.stream)).config.metadata?.[INSTALLATION_KEY]
+    return (await manager.streams.info(stream)).config
   } catch (error) {
     if (hasCode(error, JetStreamApiCodes.StreamNotFound)) return undefined
     throw error
@@ -204,13 +212,17 @@ const streams = (installation?: string): NamedStream[] => [
   },
 ]
 
+/**
+ * Creates a stream, or gives it this configuration where it has another. An update sends all that
+ * it read, also what it does not change: the one of an engine that read the configuration before
+ * a gateway marked it would remove the mark. So where nothing differs, nothing is sent.
+ */
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
-  try {
-    await manager.streams.update(config.name, config)
-  } catch (error) {
-    if (!hasCode(error, JetStreamApiCodes.StreamNotFound)) throw error
-    await addStream(manager, config)
-  }
+  const found = await configOf(manager, config.name)
+  if (found === undefined) return addStream(manager, config)
+  const present = { metadata: {}, ...found }
+  const wanted = { ...present, ...config, metadata: { ...present.metadata, ...config.metadata } }
+  if (!isDeepStrictEqual(wanted, present)) await manager.streams.update(config.name, config)
 }
 
 /** Another process may have been faster, with or without an installation's mark. */
@@ -219,7 +231,7 @@ async function addStream(manager: JetStreamManager, config: NamedStream): Promis
     await manager.streams.add(config)
   } catch (error) {
     if (!hasCode(error, NAME_IN_USE)) throw error
-    await manager.streams.update(config.name, config)
+    await ensureStream(manager, config)
   }
 }
 

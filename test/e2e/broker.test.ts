@@ -69,14 +69,18 @@ async function connectTo({ url, closeFirst }: Server, leaseSeconds = 30) {
 const start = async (t: TestContext, leaseSeconds = 30) =>
   connectTo(await startServer(t), leaseSeconds)
 
-/** The server's own view: its streams, and a way to publish anything. */
+/** The server's own view: its streams, their updates, and a way to publish anything. */
 async function inspect({ url, closeFirst }: Server) {
   const { host, username: token } = new URL(url)
   const connection = await connect({ servers: host, token })
   closeFirst(connection)
   const manager = await jetstreamManager(connection)
+  const updates: string[] = []
+  connection.subscribe('$JS.API.STREAM.UPDATE.*', {
+    callback: (_, { subject }) => void updates.push(subject.split('.').at(-1) ?? ''),
+  })
   const stored = async (stream: string) => (await manager.streams.info(stream)).state.messages
-  return { manager, stored, client: jetstream(connection) }
+  return { manager, stored, updates, client: jetstream(connection) }
 }
 
 const whenTrue = async (isTrue: () => Promise<boolean>) => {
@@ -116,6 +120,17 @@ test('gateways and engines that make the streams at once agree', async (t) => {
       /carries the jobs of installation inst_1, but .* inst_2/,
     )
   }
+})
+
+test('a start changes no stream that is as it should be: it could undo a change made meanwhile', async (t) => {
+  const server = await startServer(t)
+  const { manager, updates } = await inspect(server)
+  await connectTo(server)
+  assert.deepEqual(updates, [])
+  await manager.streams.update('JOBS', { subjects: ['jobs.separate'] })
+  await connectTo(server)
+  await connectTo(server)
+  assert.deepEqual(updates, ['JOBS', 'JOBS'])
 })
 
 test('a job is stored once however often it is published, leased once, and gone after its ack', async (t) => {
