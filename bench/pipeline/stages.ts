@@ -178,12 +178,7 @@ async function encode(
 function peaksOf(blocks: Blocks): void {
   const peaks = new Peaks(['target', 'residual'], { sampleRate: SAMPLE_RATE, channels: 2 })
   for (const block of blocks) {
-    peaks.add(
-      new Map([
-        ['target', block],
-        ['residual', block],
-      ]),
-    )
+    for (const name of ['mixture', 'target', 'residual'] as const) peaks.add(name, block)
   }
   peaks.toJson(1)
 }

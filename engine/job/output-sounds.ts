@@ -11,9 +11,10 @@ import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
 import { OutputWriter, type WrittenFile } from './output-writer.ts'
 import { Peaks } from './peaks.ts'
+import { residualOf } from './residual.ts'
 
 export interface SoundsOptions {
-  /** Outputs to write. */
+  /** Outputs to write: the targets in their order, then the residual. */
   names: readonly OutputName[]
   /** Folder of the files. */
   folder: string
@@ -40,8 +41,11 @@ export interface FinishedSounds {
   peaks: WrittenFile | null
 }
 
-/** Planar samples, of one length, of each output. */
-export type Parts = ReadonlyMap<OutputName, readonly Float32Array[]>
+/** Planar samples `[channels][samples]`, of one length, of a mixture and of its targets. */
+export interface Separated {
+  mixture: readonly Float32Array[]
+  targets: readonly (readonly Float32Array[])[]
+}
 
 export class OutputSounds {
   readonly #folder: string
@@ -82,19 +86,24 @@ export class OutputSounds {
     return { sampleRate, channels, layoutChange, trackLayoutChange: track?.layoutChange ?? null }
   }
 
-  /** Adds planar samples to all. Once one is beyond full scale, all files wait for their gain. */
-  write(parts: Parts): Promise<void> {
-    return (this.#latest = this.#write(parts))
+  /**
+   * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
+   * that all outputs add up to it. Once a sample is beyond full scale, all wait for their gain.
+   */
+  write(separated: Separated): Promise<void> {
+    return (this.#latest = this.#write(separated))
   }
 
-  async #write(parts: Parts): Promise<void> {
-    this.#peak = Math.max(this.#peak, ...[...parts.values()].map(peakOf))
+  async #write({ mixture, targets }: Separated): Promise<void> {
+    this.#peaks?.add('mixture', mixture) // before its memory becomes that of the residual
+    const parts = [...targets, residualOf(mixture, targets)]
+    this.#peak = Math.max(this.#peak, ...parts.map(peakOf))
     const writers = [...this.#writers]
     if (this.#peak > 1) await allSettledOrThrow(writers.map(([, writer]) => writer.postpone()))
-    const writing = writers.map(([name, writer]) => writer.write(parts.get(name)!))
+    const writing = writers.map(([, writer], i) => writer.write(parts[i]!))
     // While other threads write. If it throws, the writing is awaited nonetheless.
-    const collecting = (async () => this.#peaks?.add(parts))()
-    await allSettledOrThrow([...writing, collecting])
+    const collecting = writers.map(async ([name], i) => this.#peaks?.add(name, parts[i]!))
+    await allSettledOrThrow([...writing, ...collecting])
   }
 
   /**

@@ -6,12 +6,12 @@
 import { availableParallelism } from 'node:os'
 import { memoryOf, type TaskThread } from '../threads/task-thread.ts'
 import { TaskThreads } from '../threads/task-threads.ts'
-import type { FinishedSounds, Parts, SoundFormat, SoundsOptions } from './output-sounds.ts'
+import type { FinishedSounds, Separated, SoundFormat, SoundsOptions } from './output-sounds.ts'
 
 /** `job` names the outputs of one job in their thread. */
 export type OutputTask = { job: number } & (
   | { do: 'open'; options: SoundsOptions }
-  | { do: 'write'; parts: Parts }
+  | { do: 'write'; separated: Separated }
   | { do: 'finish' }
   | { do: 'abort' }
 )
@@ -67,9 +67,9 @@ export class SoundsInThread {
   }
 
   /** As `OutputSounds.write`. The memory of the samples is transferred. */
-  write(parts: Parts): Promise<void> {
-    const memory = [...parts.values()].flatMap(memoryOf)
-    return this.#call({ do: 'write', job: this.#job, parts }, memory)
+  write(separated: Separated): Promise<void> {
+    const memory = memoryOf([separated.mixture, ...separated.targets].flat())
+    return this.#call({ do: 'write', job: this.#job, separated }, memory)
   }
 
   /** As `OutputSounds.finish`. */

@@ -20,7 +20,7 @@ async function answer(task: OutputTask): Promise<unknown> {
     return sounds?.abort()
   }
   if (!sounds) throw new Error('the outputs were lost with their thread')
-  if (task.do === 'write') return sounds.write(task.parts)
+  if (task.do === 'write') return sounds.write(task.separated)
   const finished = await sounds.finish()
   jobs.delete(task.job)
   return finished

@@ -9,7 +9,7 @@ import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/mes
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import type { EncodedFile, EncoderOptions } from '../media/write/encode.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
-import type { Parts } from './output-sounds.ts'
+import type { Separated } from './output-sounds.ts'
 import type { OutputThreads, SoundsInThread } from './output-threads.ts'
 import { trackPath, type WrittenFile } from './output-writer.ts'
 import type { PictureProgress } from '../media/write/picture-progress.ts'
@@ -17,7 +17,7 @@ import type { PreparedVideo } from '../media/write/prepare-video.ts'
 import { VideoProcess } from '../media/process/video-process.ts'
 
 export interface OutputsOptions {
-  /** Outputs to write. */
+  /** Outputs to write: the targets in their order, then the residual. */
   names: readonly OutputName[]
   /** Folder of the files. */
   folder: string
@@ -85,9 +85,9 @@ export class Outputs {
     return this.#sounds.format
   }
 
-  /** Adds planar samples to all; their memory is transferred. */
-  write(parts: Parts): Promise<void> {
-    return this.#sounds.write(parts)
+  /** Adds samples to all; their memory is transferred. */
+  write(separated: Separated): Promise<void> {
+    return this.#sounds.write(separated)
   }
 
   /**

@@ -25,8 +25,6 @@ export interface Waveform {
 export class Peaks {
   readonly #sampleRate: number
   readonly #tracks: ReadonlyMap<OutputName | 'mixture', Track>
-  /** For the sum of several targets, used again and again. */
-  #room: Float32Array[] = []
 
   constructor(names: readonly OutputName[], sound: { sampleRate: number; channels: number }) {
     this.#sampleRate = sound.sampleRate
@@ -35,26 +33,9 @@ export class Peaks {
     )
   }
 
-  /** Adds planar samples of all outputs; the mixture is their sum. */
-  add(parts: ReadonlyMap<OutputName, readonly Float32Array[]>): void {
-    for (const [name, planes] of parts) this.#tracks.get(name)!.add(planes)
-    const all = [...parts.values()]
-    const last = all.length > 1 ? all.pop() : undefined
-    this.#tracks.get('mixture')!.add(this.#sumOf(all), last)
-  }
-
-  #sumOf([first, ...others]: readonly (readonly Float32Array[])[]): readonly Float32Array[] {
-    if (others.length === 0) return first!
-    const { length } = first![0]!
-    if ((this.#room[0]?.length ?? -1) < length) {
-      this.#room = first!.map(() => new Float32Array(length))
-    }
-    return first!.map((plane, channel) => {
-      const sum = this.#room[channel]!.subarray(0, length)
-      sum.set(plane)
-      for (const other of others) addTo(sum, other[channel]!)
-      return sum
-    })
+  /** Adds planar samples. */
+  add(name: OutputName | 'mixture', planes: readonly Float32Array[]): void {
+    this.#tracks.get(name)!.add(planes)
   }
 
   /**
@@ -67,10 +48,6 @@ export class Peaks {
     )
     return JSON.stringify({ mixture, targets: Object.values(targets), residual })
   }
-}
-
-function addTo(sum: Float32Array, other: Float32Array): void {
-  for (let i = 0; i < sum.length; i += 1) sum[i]! += other[i]!
 }
 
 /** Least and greatest of each bucket, for one channel after the other. */
@@ -89,16 +66,14 @@ class Track {
     this.#greatest = empty()
   }
 
-  /** Adds planar samples, or the sums of two. */
-  add(planes: readonly Float32Array[], others?: readonly Float32Array[]): void {
+  /** Adds planar samples. */
+  add(planes: readonly Float32Array[]): void {
     const { length } = planes[0]!
     for (let at = 0; at < length;) {
       if (this.#inLast === this.#bucketSamples) this.#beginBucket()
       const end = Math.min(length, at + this.#bucketSamples - this.#inLast)
       for (const [channel, plane] of planes.entries()) {
-        const other = others?.[channel]
-        const range = other ? rangeOfSum(plane, other, at, end) : rangeOf(plane, at, end)
-        this.#widen(channel, range)
+        this.#widen(channel, rangeOf(plane, at, end))
       }
       this.#inLast += end - at
       at = end
@@ -164,17 +139,6 @@ function rangeOf(samples: Float32Array, from: number, to: number): Range {
   let [low, high] = [Infinity, -Infinity]
   for (let i = from; i < to; i += 1) {
     const sample = samples[i]!
-    if (sample < low) low = sample
-    if (sample > high) high = sample
-  }
-  return { low, high }
-}
-
-/** Adds both sample by sample, which needs no memory. */
-function rangeOfSum(one: Float32Array, other: Float32Array, from: number, to: number): Range {
-  let [low, high] = [Infinity, -Infinity]
-  for (let i = from; i < to; i += 1) {
-    const sample = one[i]! + other[i]!
     if (sample < low) low = sample
     if (sample > high) high = sample
   }

@@ -194,7 +194,7 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
       signal,
       secondsExpected: seconds,
       log: reporter.log,
-      write: (parts) => outputs!.write(parts),
+      write: (separated) => outputs!.write(separated),
       onProgress: progress.sound,
     })
     progress.soundEnded()

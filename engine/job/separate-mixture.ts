@@ -1,8 +1,8 @@
-/** The middle of a job: mixture in, targets and residual out, by one model or several. */
+/** The middle of a job: mixture in, mixture and targets out, by one model or several. */
 
 import type { ModelDescription } from '../../models/model.ts'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
-import { targetNames, type Finding, type Job } from '../../shared/messages.ts'
+import type { Finding, Job } from '../../shared/messages.ts'
 import { routePrompt, type Route } from '../../shared/route-prompt.ts'
 import { promptsOf } from '../../shared/separation-options.ts'
 import { beginSpan } from '../../shared/telemetry/tracing.ts'
@@ -13,7 +13,8 @@ import { findingOf } from './findings.ts'
 import { describeWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import { ModelPass } from './model-pass.ts'
-import type { Parts } from './output-sounds.ts'
+import type { Separated } from './output-sounds.ts'
+import { residualOf } from './residual.ts'
 import { TargetCorrelation } from './target-correlation.ts'
 
 interface SeparationDeps {
@@ -25,8 +26,8 @@ interface SeparationDeps {
   /** Seconds of the mixture as far as they are known before it is decoded. */
   secondsExpected: number
   log(message: string): void
-  /** Takes the next planar samples of all outputs, and their memory. */
-  write(parts: Parts): Promise<void>
+  /** Takes the next samples, and their memory. */
+  write(separated: Separated): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void
 }
@@ -41,9 +42,8 @@ interface Answer {
 }
 
 /**
- * Separates `mixture` and hands the results to `write` in order. Each model that answers a prompt
- * takes the mixture once, whatever the number of its prompts. The residual is the mixture minus all
- * targets, sample by sample, so that all outputs add up to it.
+ * Separates `mixture` and hands it and its targets to `write` in order. Each model that answers a
+ * prompt takes the mixture once, whatever the number of its prompts.
  * @returns samples of the mixture, and what was found out about each prompt
  * @throws ServiceError INVALID_PARAMETER for a span past the end, or a prompt that no model
  *   answers; what decoding or a model throws
@@ -176,33 +176,17 @@ class Outputs {
     const targets = this.#answers.map(({ pass, index, route }) => {
       const found = read.get(pass)![index]!
       if (!route.isWithout) return found
-      return subtractAll(
+      return residualOf(
         mixture.map((wave) => wave.slice()),
         [found],
       )
     })
     this.#correlation.add(targets)
-    const names = [...targetNames(targets.length), 'residual' as const]
-    const parts = [...targets, subtractAll(mixture, targets)]
-    await this.#write(new Map(names.map((name, i) => [name, parts[i]!])))
+    await this.#write({ mixture, targets })
   }
 
   /** Lines of the log. */
   describe(): string[] {
     return this.#correlation.describe()
   }
-}
-
-/** [channels][samples] minus all of `targets`, in the memory of `mixture`. */
-function subtractAll(
-  mixture: Float32Array[],
-  targets: readonly (readonly Float32Array[])[],
-): Float32Array[] {
-  for (const [c, wave] of mixture.entries()) {
-    for (const target of targets) {
-      const taken = target[c]!
-      for (let i = 0; i < wave.length; i += 1) wave[i]! -= taken[i]!
-    }
-  }
-  return mixture
 }

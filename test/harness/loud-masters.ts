@@ -111,7 +111,7 @@ export class MasterSeparator {
       signal,
       secondsExpected: SECONDS,
       log: () => undefined,
-      write: (parts) => outputs.write(parts),
+      write: (separated) => outputs.write(separated),
       onProgress: () => undefined,
     })
     await mixture.close()

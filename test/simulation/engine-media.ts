@@ -110,9 +110,9 @@ export class EngineMedia implements JobMedia {
     signal.throwIfAborted()
     return {
       sound: { sampleRate: RATE, channels: 1 },
-      write: async (parts) => {
+      write: async ({ mixture }) => {
         await this.#pause('encode')
-        samples += parts.get('target')![0]!.length
+        samples += mixture[0]!.length
       },
       finish: async (store) => {
         const stored = names.map(async (name) => {

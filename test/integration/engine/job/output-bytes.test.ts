@@ -34,7 +34,8 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
   }
   const outputs = await Outputs.open(options, threads)
   const planes = Array.from({ length: channels }, (_, i) => noise(i + 1, seconds * sampleRate))
-  await outputs.write(new Map(NAMES.map((name) => [name, planes.map((plane) => plane.slice())])))
+  const mixture = planes.map((plane) => plane.map((x) => 2 * x))
+  await outputs.write({ mixture, targets: [planes.map((plane) => plane.slice())] })
   let actual = 0
   await outputs.finish(async (_part, path) => {
     const { size } = await stat(path)

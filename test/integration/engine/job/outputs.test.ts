@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { OutputThreads } from '../../../../engine/job/output-threads.ts'
+import type { Separated } from '../../../../engine/job/output-sounds.ts'
 import { Outputs } from '../../../../engine/job/outputs.ts'
 import type { PictureProgress } from '../../../../engine/media/write/picture-progress.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
@@ -25,9 +26,11 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
-/** One second for each. */
-const partsOf = (names: readonly OutputName[]) =>
-  new Map(names.map((name) => [name, [planes[0]!.slice()]]))
+/** A mixture whose targets and residual are all `wave`. */
+const alike = (wave: Float32Array = planes[0]!, targets = 1): Separated => ({
+  mixture: [wave.map((x) => (targets + 1) * x)],
+  targets: Array.from({ length: targets }, () => [wave.slice()]),
+})
 
 function openOutputs(
   videoPath: string | null,
@@ -60,7 +63,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
     video: { seconds: 1, encoder: 'libx264' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   const stored = new Map<string, number>()
   const { target, residual } = await outputs.finish(async (part, file) => {
     stored.set(part, (await stat(file)).size)
@@ -81,7 +84,7 @@ test('each file is stored when it is whole: sound, and video beside a picture', 
 test('of several prompts each has a target of its own', async () => {
   const names: OutputName[] = ['target', 'target_2', 'residual']
   const outputs = await openOutputs(null, names).opened
-  await outputs.write(partsOf(names))
+  await outputs.write(alike(planes[0]!, names.length - 1))
   const parts: string[] = []
   const stored = await outputs.finish(async (part) => {
     parts.push(part)
@@ -97,7 +100,7 @@ test('a picture that cannot be had costs no sound, and is logged', async () => {
   await writeFile(path, wavBytes(planes, RATE))
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   const parts: string[] = []
   const { target } = await outputs.finish(async (part) => {
     parts.push(part)
@@ -116,7 +119,7 @@ test('pictures too large to be re-encoded cost no sound, and their size is logge
   })
   const { opened, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual([target.video, residual.video], [undefined, undefined])
   assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
@@ -130,7 +133,7 @@ test('how far a picture is that is re-encoded is reported, with the time that is
   })
   const { opened, pictures, lines } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   await outputs.finish(() => Promise.resolve(undefined))
   assert.match(lines.join('\n'), /\(vp8\) is re-encoded as h264/)
   const [begun, ...more] = pictures
@@ -151,14 +154,14 @@ test('of a picture that is copied, nothing is left to code', async () => {
   })
   const { opened, pictures } = openOutputs(path)
   const outputs = await opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   await outputs.finish(() => Promise.resolve(undefined))
   assert.deepEqual(pictures, [{ done: 1 }])
 })
 
 test('what storing throws is thrown, once nothing goes on', async () => {
   const outputs = await openOutputs(null).opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   await assert.rejects(
     outputs.finish(() => Promise.reject(new Error('away'))),
     /away/,
@@ -170,8 +173,7 @@ test('what fails at the end leaves no file open', async (t) => {
   const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
   t.after(() => rm(own, { recursive: true, force: true }))
   const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
-  const loud = () => [new Float32Array(2 ** 21).fill(2)] // more than is kept in memory
-  await outputs.write(new Map(NAMES.map((name) => [name, loud()])))
+  await outputs.write(alike(new Float32Array(2 ** 21).fill(2))) // more than is kept in memory
   await rm(own, { recursive: true }) // files of samples that clip are written again at the end
   await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
   await outputs.abort()
@@ -191,14 +193,14 @@ test('given up in the middle of a picture, all stops', async () => {
     video: { seconds: 60, encoder: 'libvpx' },
   })
   const outputs = await openOutputs(path).opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   await outputs.abort()
   await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
 })
 
 test('peaks are stored last, of the mixture and every output', async () => {
   const outputs = await openOutputs(null, NAMES, true).opened
-  await outputs.write(partsOf(NAMES))
+  await outputs.write(alike())
   let text = ''
   const stored = await outputs.finish(async (part, file, contentType) => {
     if (part === 'peaks') text = `${contentType} ${await readFile(file, 'utf8')}`
@@ -217,13 +219,9 @@ test('where one output clips at last, all are lowered alike, from their first sa
   })
   const outputs = await openOutputs(path, NAMES, true).opened
   const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
-  await outputs.write(new Map(NAMES.map((name) => [name, [quiet.slice()]])))
-  await outputs.write(
-    new Map([
-      ['target', [quiet.slice()]],
-      ['residual', [loud.slice()]],
-    ]),
-  )
+  await outputs.write(alike(quiet))
+  const both = quiet.map((x, i) => x + loud[i]!)
+  await outputs.write({ mixture: [both], targets: [[quiet.slice()]] })
   const files = new Map<string, Buffer>()
   const stored = await outputs.finish(async (part, file) => {
     files.set(part, await readFile(file))
@@ -252,7 +250,7 @@ test('where one output clips at last, all are lowered alike, from their first sa
 
 test('outputs that do not clip are stored as they are', async () => {
   const outputs = await openOutputs(null).opened
-  await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(1, -1, 0.5)]])))
+  await outputs.write(alike(Float32Array.of(1, -1, 0.5)))
   const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve(undefined))
   assert.equal(gainDb, 0)
   const [plane] = readWav24(await readFile(join(folder, 'target'))).planes
@@ -262,7 +260,7 @@ test('outputs that do not clip are stored as they are', async () => {
 test('aborted while the files are written again, it stops', async () => {
   const stop = new AbortController()
   const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
-  await outputs.write(new Map(NAMES.map((name) => [name, [Float32Array.of(2)]])))
+  await outputs.write(alike(Float32Array.of(2)))
   stop.abort(new Error('canceled'))
   await assert.rejects(
     outputs.finish(() => Promise.resolve(undefined)),

@@ -9,12 +9,10 @@ const RATE = 44_100
 
 type Blocks = readonly (readonly Float32Array[])[]
 
-function waveformsOf(blocks: ReadonlyMap<OutputName, Blocks>, channels: number) {
-  const peaks = new Peaks([...blocks.keys()], { sampleRate: RATE, channels })
-  const count = [...blocks.values()][0]!.length
-  for (let i = 0; i < count; i += 1) {
-    peaks.add(new Map([...blocks].map(([name, list]) => [name, list[i]!])))
-  }
+function waveformsOf(blocks: ReadonlyMap<OutputName | 'mixture', Blocks>, channels: number) {
+  const names = [...blocks.keys()].filter((name) => name !== 'mixture')
+  const peaks = new Peaks(names, { sampleRate: RATE, channels })
+  for (const [name, list] of blocks) for (const planes of list) peaks.add(name, planes)
   return JSON.parse(peaks.toJson(1)) as {
     mixture: Waveform
     targets: Waveform[]
@@ -84,10 +82,11 @@ test('an hour is as large as a minute, and uses at least half of the buckets', (
   assert.deepEqual(residual.data.slice(0, 4), [64, 64, -63, -63])
 })
 
-test('the mixture is the sum of the outputs, and targets are in their order', () => {
+test('the mixture has its own peaks, and targets are in their order', () => {
   const constant = (value: number): Blocks => [[new Float32Array(1_000).fill(value)]]
   const { mixture, targets, residual } = waveformsOf(
-    new Map<OutputName, Blocks>([
+    new Map<OutputName | 'mixture', Blocks>([
+      ['mixture', constant(-0.3)],
       ['target', constant(0.1)],
       ['target_2', constant(0.2)],
       ['residual', constant(-0.6)],
@@ -114,16 +113,7 @@ test('samples beyond full scale are drawn at full scale', () => {
 })
 
 test('a first piece without samples, of a chunk no longer than its overlap, changes nothing', () => {
-  const peaks = new Peaks(['target', 'residual'], { sampleRate: 8_000, channels: 1 })
-  for (const samples of [[], [0.5, -0.5]]) {
-    const part = [Float32Array.from(samples)]
-    peaks.add(
-      new Map([
-        ['target', part],
-        ['residual', part],
-      ]),
-    )
-  }
-  const { mixture } = JSON.parse(peaks.toJson(1)) as { mixture: { data: number[] } }
-  assert.deepEqual(mixture.data, [-127, 127])
+  const blocks = [[], [0.5, -0.5]].map((samples) => [Float32Array.from(samples)])
+  const { residual } = waveformsOf(new Map([['residual', blocks]]), 1)
+  assert.deepEqual(residual.data, [-63, 64])
 })

@@ -6,8 +6,8 @@ import { LaneSpans } from '../../../../engine/job/lane-spans.ts'
 import { chunkSpans, headsAtOnce, separateChunk } from '../../../../engine/job/separate-chunk.ts'
 import { separateMixture } from '../../../../engine/job/separate-mixture.ts'
 import type { HeadResult, LaneRequest, ModelDescription } from '../../../../models/model.ts'
-import type { Parts } from '../../../../engine/job/output-sounds.ts'
-import type { Job, OutputName } from '../../../../shared/messages.ts'
+import { residualOf } from '../../../../engine/job/residual.ts'
+import { targetNames, type Job, type OutputName } from '../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 
 const RATE = 100
@@ -75,7 +75,7 @@ interface World {
 async function separated(options: Partial<SeparationOptions>, world: World = {}) {
   const { mixture, wave, decoded } = fakeMixture()
   const [lanes, progress, logs]: [Lane[], number[], string[]] = [[], [], []]
-  const parts: Parts[] = []
+  const parts: Map<OutputName, readonly Float32Array[]>[] = []
   const under = { way: 0, wayMost: 0, ahead: 0 }
   const scheduler = {
     async separate(
@@ -130,7 +130,11 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     signal: new AbortController().signal,
     log: (line) => logs.push(line),
     secondsExpected: world.secondsExpected ?? SECONDS,
-    write: async (part) => void parts.push(part),
+    write: async ({ mixture, targets }) => {
+      const names = [...targetNames(targets.length), 'residual' as const]
+      const outputs = [...targets, residualOf(mixture, targets)]
+      parts.push(new Map(names.map((name, i) => [name, outputs[i]!])))
+    },
     onProgress: (part) => progress.push(part),
   }).finally(() => assert.equal(under.way, 0, 'nothing goes on'))
   const join = (name: OutputName) =>

@@ -1,0 +1,18 @@
+/** What is left of a mixture. */
+
+/**
+ * Planar samples `[channels][samples]` of `mixture` minus those of all `targets`, one by one, in
+ * the memory of `mixture`.
+ */
+export function residualOf(
+  mixture: readonly Float32Array[],
+  targets: readonly (readonly Float32Array[])[],
+): readonly Float32Array[] {
+  for (const [c, wave] of mixture.entries()) {
+    for (const target of targets) {
+      const taken = target[c]!
+      for (let i = 0; i < wave.length; i += 1) wave[i]! -= taken[i]!
+    }
+  }
+  return mixture
+}
