@@ -233,6 +233,15 @@ export class SampleQueue {
     return out
   }
 
+  /** As `read`, dropping them; a block that they are the whole of is returned itself. */
+  take(start: number, samples: number): Float32Array[] {
+    const first = this.#blocks[0]
+    const isWhole = start === this.startSample && samples === first?.[0]?.length
+    const taken = isWhole ? first : this.read(start, samples)
+    this.dropBefore(start + samples)
+    return taken
+  }
+
   /** Drops whole blocks that end before the absolute position `start`. */
   dropBefore(start: number): void {
     for (;;) {

@@ -233,9 +233,7 @@ class Output {
 
   /** The samples are dropped. */
   read(start: number, samples: number): Float32Array[] {
-    const read = this.#queue.read(start, samples)
-    this.#queue.dropBefore(start + samples)
-    return read
+    return this.#queue.take(start, samples)
   }
 
   #add(joined: Float32Array[]): void {
