@@ -1,4 +1,4 @@
-/** What is left of a mixture. */
+/** The residual: a mixture without its targets. */
 
 /**
  * Planar samples `[channels][samples]` of `mixture` minus those of all `targets`, one by one, in
