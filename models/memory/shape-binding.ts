@@ -15,6 +15,8 @@ const VALUES_KEPT = 64
 
 /** The library counts its own from 0. */
 const FIRST_ID = 2 ** 30
+/** The latest id: one count for all, since one may stand on another, as in `bench/feed`. */
+let made = FIRST_ID
 
 /** Bytes of a device, freed with the last tensor that lies there. */
 interface Room {
@@ -74,7 +76,6 @@ export function shapeBinding(
   lookUp: (id: number) => Shaped = refuse,
 ): Binding {
   const tensors = new Map<number, Kept>()
-  let made = FIRST_ID
 
   const keep = ({ shape, dtype, values }: Shaped, room: Room): Stored => {
     made += 1
