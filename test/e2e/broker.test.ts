@@ -79,8 +79,14 @@ async function inspect({ url, closeFirst }: Server) {
   connection.subscribe('$JS.API.STREAM.UPDATE.*', {
     callback: (_, { subject }) => void updates.push(subject.split('.').at(-1) ?? ''),
   })
+  /** The streams that were updated so far. */
+  const updated = async () => {
+    await connection.flush() // which is answered after all that was delivered before
+    return updates
+  }
+  await connection.flush()
   const stored = async (stream: string) => (await manager.streams.info(stream)).state.messages
-  return { manager, stored, updates, client: jetstream(connection) }
+  return { manager, stored, updated, client: jetstream(connection) }
 }
 
 const whenTrue = async (isTrue: () => Promise<boolean>) => {
@@ -124,13 +130,13 @@ test('gateways and engines that make the streams at once agree', async (t) => {
 
 test('a start changes no stream that is as it should be: it could undo a change made meanwhile', async (t) => {
   const server = await startServer(t)
-  const { manager, updates } = await inspect(server)
+  const { manager, updated } = await inspect(server)
   await connectTo(server)
-  assert.deepEqual(updates, [])
+  assert.deepEqual(await updated(), [])
   await manager.streams.update('JOBS', { subjects: ['jobs.separate'] })
   await connectTo(server)
   await connectTo(server)
-  assert.deepEqual(updates, ['JOBS', 'JOBS'])
+  assert.deepEqual(await updated(), ['JOBS', 'JOBS'])
 })
 
 test('a job is stored once however often it is published, leased once, and gone after its ack', async (t) => {
