@@ -242,6 +242,7 @@ test('where one output clips at last, all are lowered alike, from their first sa
   assert.ok(stored.target.video, 'the track of the video is coded again too')
   const peaks = JSON.parse(files.get('peaks')!.toString())
   assert.deepEqual(peaks.residual.data, [Math.round(-2 * gain * 127), Math.round(gain * 127)])
+  assert.deepEqual(peaks.mixture.data, [Math.round(-1.5 * gain * 127), Math.round(gain * 127)])
   assert.deepEqual(
     (await readdir(folder)).filter((file) => file.endsWith('_samples')),
     [],
