@@ -1,8 +1,8 @@
 /**
  * How fast would an engine be if its device needed no time? All that JavaScript does for a chunk is
- * done: decoded blocks are cut, batched, opened, stepped, closed, joined and subtracted; the device
- * answers with shapes at once (`feed/instant-device.ts`). Decoding and encoding have processes of
- * their own, and are left out.
+ * done: decoded blocks are cut, batched, opened, stepped, closed and joined; the device answers
+ * with shapes at once (`feed/instant-device.ts`). Decoding and encoding, and with it the residual,
+ * have processes and threads of their own, and are left out.
  *
  *   npm run bench -- feed [rounds] [seconds of each job] [model]
  */
@@ -48,7 +48,7 @@ const CASES: readonly Case[] = [1, 2].flatMap((channels) =>
 
 const MAIN_STAGES: StageFiles = [
   ['cut and join', /job\/chunks/],
-  ['residual', /separate-mixture/],
+  ['outputs', /separate-mixture/],
   ['batches', /engine\/compute/],
   ['jobs', /engine\/job/],
 ]
@@ -152,10 +152,7 @@ async function separate(channels: number, index: number): Promise<void> {
   })
 }
 
-/**
- * Each channel has a sound of its own, so that stereo takes two rows. As the decoder's process
- * hands them over, the blocks cost nothing here.
- */
+/** A mixture whose blocks cost the engine nothing, as those that a decoder hands over. */
 function mixtureOf(channels: number): Mixture {
   async function* blocks() {
     for (const block of decoded) yield block.slice(0, channels)
@@ -163,13 +160,15 @@ function mixtureOf(channels: number): Mixture {
   return { sampleRate: SAMPLE_RATE, channels, blocks } as unknown as Mixture
 }
 
+/** Each channel has a sound of its own, so that stereo takes two rows. */
 function decodedBlocks(): Float32Array[][] {
   const wave = noise(seconds, SAMPLE_RATE, 1)
-  const starts = Array.from({ length: Math.ceil(wave.length / BLOCK_SAMPLES) }, (_, i) => i)
-  return starts.map((i) => {
-    const [start, end] = [i * BLOCK_SAMPLES, Math.min(wave.length, (i + 1) * BLOCK_SAMPLES)]
-    return [wave.slice(start, end), wave.slice(wave.length - end, wave.length - start)]
-  })
+  const blocks: Float32Array[][] = []
+  for (let start = 0; start < wave.length; start += BLOCK_SAMPLES) {
+    const end = Math.min(wave.length, start + BLOCK_SAMPLES)
+    blocks.push([wave.slice(start, end), wave.slice(wave.length - end, wave.length - start)])
+  }
+  return blocks
 }
 
 async function startCompute(): Promise<ComputeThread> {
