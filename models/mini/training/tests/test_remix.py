@@ -48,6 +48,23 @@ class Remixes(unittest.TestCase):
             first, second = asked.long().unbind(1)
             self.assertTrue(remixer.apart[first, second].all())
 
+    def test_company_of_the_same_family_as_often_as_asked_for(self):
+        names = ["woman", "man", "dog", "piano", "cello", "rain"]
+        families = [{PLACE[name] for name in names[start : start + 2]} for start in (0, 3)]
+        for alike, least, most in ((0, 0, 0.5), (1, 1, 1)):
+            remixer = Remixer(0, alike)
+            for seed in range(2):
+                remixer.keep(*make_batch(24, names, seed))
+            asked, absent = (
+                np.concatenate([kept[field] for kept in remixer.kept]) for field in (1, 2)
+            )
+            one, other, _ = remixer.choose(asked, absent, 200)
+            for family in families:
+                company = asked[other][np.isin(asked[one], [*family])]
+                share = np.isin(company, [*family]).mean()
+                self.assertGreaterEqual(share, least)
+                self.assertLessEqual(share, most)
+
 
 if __name__ == "__main__":
     unittest.main()

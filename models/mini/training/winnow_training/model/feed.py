@@ -49,7 +49,9 @@ class Feed:
         ]
         for worker in self.workers:
             worker.start()
-        self.remixer = Remixer([options.seed, step]) if options.device != "cpu" else None
+        self.remixer = None
+        if options.device != "cpu":
+            self.remixer = Remixer([options.seed, step], options.alike)
         self.loaded = queue.Queue(LOADED)
         threading.Thread(target=self.load_batches, daemon=True).start()
 

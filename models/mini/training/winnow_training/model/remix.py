@@ -9,7 +9,15 @@ from collections import deque
 import numpy as np
 import torch
 
-from winnow_training.data.mixtures import CONFUSABLE, GROUPS, MIXTURE_RMS, UNSURE, WORDS
+from winnow_training.data.mixtures import (
+    CONFUSABLE,
+    GROUPS,
+    MELODIC,
+    MIXTURE_RMS,
+    UNSURE,
+    VOICES,
+    WORDS,
+)
 
 BATCHES = 8
 """Whose targets are kept."""
@@ -29,12 +37,21 @@ def tell_apart() -> np.ndarray:
     return np.array([[not one & other for other in alike] for one in means])
 
 
-class Remixer:
-    """Keeps the last batches, and makes others of them."""
+def of_one_family() -> np.ndarray:
+    """[asked, asked]: whether both are voices, or both pitched instruments."""
+    families = [np.array([name in family for name in WORDS]) for family in (VOICES, MELODIC)]
+    return np.logical_or.reduce([np.outer(family, family) for family in families])
 
-    def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
-        self.kept, self.owed, self.apart = deque(maxlen=BATCHES), 0, tell_apart()
+
+class Remixer:
+    """Keeps the last batches, and makes others of them; at a share of `alike` a voice's company is
+    another voice, and a pitched instrument's another instrument, where there is one."""
+
+    def __init__(self, seed, alike: float = 0):
+        self.rng, self.alike = np.random.default_rng(seed), alike
+        self.kept, self.owed = deque(maxlen=BATCHES), 0
+        self.apart = tell_apart()
+        self.is_alike = self.apart & of_one_family()
 
     def keep(self, tensors, asked: np.ndarray, absent: np.ndarray):
         """`tensors` as `batch` has them; `asked` and `absent` [B, Q] are not on the device."""
@@ -60,7 +77,9 @@ class Remixer:
         where something has no match."""
         present, missing = np.flatnonzero(~absent), np.flatnonzero(absent)
         one = self.rng.choice(present, count)
-        other = self.pick(present, self.apart[asked[one]][:, asked[present]])
+        apart, alike = (of[asked[one]][:, asked[present]] for of in (self.apart, self.is_alike))
+        wants_alike = (self.rng.random(count) < self.alike) & alike.any(1)
+        other = self.pick(present, np.where(wants_alike[:, None], alike, apart))
         if other is None:
             return None
         is_absent = self.rng.random(count) < ABSENT
