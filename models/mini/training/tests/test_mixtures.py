@@ -11,6 +11,7 @@ from winnow_training.data.audio import RATE, Clip, write_bank
 from winnow_training.data.mixtures import (
     CONFUSABLE,
     MELODIC,
+    OTHER,
     SAMPLES,
     SPEED,
     VOICES,
@@ -74,6 +75,14 @@ class Alike(unittest.TestCase):
             self.assertEqual(len(set(chosen) & set(family)), 2)
             self.assertFalse(any(pair <= set(chosen) for pair in CONFUSABLE))
         self.assertEqual(kinds, {True, False})
+
+    def test_no_sound_without_a_name_before_such_clips_are_there(self):
+        names = ["dog", "rain", "clock"]
+        for clips in ({*names}, {*names, OTHER}):
+            bank = SimpleNamespace(names=names, weight=lambda name: 1.0, has=clips.__contains__)
+            rng = np.random.default_rng(0)
+            drawn = {name for _ in range(100) for name in choose_sources(bank, rng)}
+            self.assertEqual(OTHER in drawn, OTHER in clips)
 
 
 if __name__ == "__main__":

@@ -148,6 +148,10 @@ class Bank:
             for start, end, clip in zip(offsets, offsets[1:], notes["clips"])
         ]
 
+    def has(self, name: str) -> bool:
+        """Returns whether clips of it are there: training may begin with a part of a cache."""
+        return name in self.clips or bool(self.recorded and self.recorded.has(name))
+
     def recorded_share(self, name: str) -> float:
         """Returns how often a clip of the class is a real recording: always if it has no others."""
         if not self.recorded or name not in self.recorded.clips:
@@ -278,7 +282,7 @@ def choose_sources(bank: Bank, rng, alike: float = 0) -> list[str]:
     or two pitched instruments, which are the hardest to separate."""
     if alike and rng.random() < alike:
         return choose_alike(bank, rng)
-    names = [*bank.names, BAND, OTHER]
+    names = [*bank.names, BAND, *([OTHER] if bank.has(OTHER) else [])]
     count = rng.choice([*COUNTS], p=[*COUNTS.values()])
     while True:
         chosen = draw_names(bank, names, count, rng)
