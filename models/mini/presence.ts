@@ -5,8 +5,8 @@ const MAJOR_SHARE = 0.2
 
 const SOFTENED_UNTIL = 0.15
 const WHOLE_FROM = 0.25
-/** 26 dB. */
-const SOFTENED_GAIN = 10 ** (-26 / 20)
+/** 28 dB. */
+const SOFTENED_GAIN = 10 ** (-28 / 20)
 
 /**
  * The match: how probable it is that the sound is in a chunk (`match_of` of the training's

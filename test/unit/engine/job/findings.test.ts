@@ -23,11 +23,11 @@ test('a sound is found where its best chunk is more probable than not', () => {
 })
 
 test('else it is unsure, and by how much the target is softer', () => {
-  const soft = { ...piano, match: 0.05, presenceGain: 10 ** (-26 / 20) }
+  const soft = { ...piano, match: 0.05, presenceGain: 10 ** (-28 / 20) }
   const unsure = { understood_as: 'piano', state: 'unsure' }
-  assert.deepEqual(findingOf([soft]), { ...unsure, match: 0.05, softened_db: 26 })
+  assert.deepEqual(findingOf([soft]), { ...unsure, match: 0.05, softened_db: 28 })
   const some = [soft, { ...piano, match: 0.3 }]
-  assert.deepEqual(findingOf(some), { ...unsure, match: 0.3, softened_db: 26 })
+  assert.deepEqual(findingOf(some), { ...unsure, match: 0.3, softened_db: 28 })
   assert.deepEqual(findingOf([{ ...piano, match: 0.3 }]), { ...unsure, match: 0.3, softened_db: 0 })
 })
 

@@ -17,7 +17,7 @@ from winnow_training.model.network import match_of, presence_gain
 
 RANGES = ((0.1, 0.2), (0.15, 0.25), (0.2, 0.4))
 """Ranges of the match: softened until the first, whole from the second."""
-DECIBELS = (0, -12, -18, -22, -26, -30, -40, -200)
+DECIBELS = (0, -12, -18, -22, -26, -28, -30, -40, -200)
 """Gains of the softest target; the last is silence."""
 HARDLY_HEARD_DB = -30
 

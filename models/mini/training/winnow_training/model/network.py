@@ -19,7 +19,7 @@ MAJOR_SHARE = 0.2
 """Share of a mixture's energy above which the sound is more probably there."""
 SOFTENED_UNTIL, WHOLE_FROM = 0.15, 0.25
 """Bounds of the match."""
-SOFTENED_GAIN = 10 ** (-26 / 20)
+SOFTENED_GAIN = 10 ** (-28 / 20)
 """As presence.ts has it too; `mini-presence` shows what other choices would do."""
 TEXT = 384
 TEXT_SCALE = math.sqrt(TEXT)
