@@ -17,6 +17,7 @@ import { Scheduler } from '../engine/compute/scheduler.ts'
 import { collectLessOften } from '../engine/garbage-collection.ts'
 import { separateMixture } from '../engine/job/separate-mixture.ts'
 import type { Mixture } from '../engine/media/read/mixture.ts'
+import { ResamplingThreads } from '../engine/media/resampling-threads.ts'
 import { parseModelChoices } from '../models/model-choice.ts'
 import type { Job } from '../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../shared/separation-options.ts'
@@ -59,6 +60,7 @@ const modelsFolder = await mkdtemp(join(tmpdir(), 'feed-'))
 const compute = await startCompute()
 const models = compute.ready.models.map(({ description }) => description)
 const scheduler = new Scheduler(compute, budgetsOf(compute.ready.models, BATCH_FRAMES, log))
+const resampling = new ResamplingThreads()
 const channel = new BroadcastChannel('feed')
 const decoded = decodedBlocks()
 
@@ -84,7 +86,7 @@ for (const [each, list] of speeds) {
   })
 }
 channel.close()
-await compute.stop()
+await Promise.all([compute.stop(), resampling.stop()])
 await rm(modelsFolder, { recursive: true })
 
 /** Audio-seconds a second. */
@@ -142,6 +144,7 @@ async function separate(channels: number, index: number): Promise<void> {
   const job = { request_id: id, account_id: id, prompt, options } as unknown as Job
   await separateMixture(job, mixtureOf(channels), {
     scheduler,
+    resampling,
     models,
     config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal,

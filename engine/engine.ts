@@ -23,6 +23,7 @@ import { OutputThreads } from './job/output-threads.ts'
 import { ScratchRoom } from './job/scratch-room.ts'
 import { separateJob } from './job/separate-job.ts'
 import { SoundProcesses } from './media/process/sound-process.ts'
+import { ResamplingThreads } from './media/resampling-threads.ts'
 import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {
@@ -63,7 +64,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const soundProcesses = new SoundProcesses(config.scratchFolder)
   const scratch = new ScratchRoom({ ...config, log })
   const media = createJobMedia(new OutputThreads())
-  const parts = { ...deps, scheduler, store, scratch, media, soundProcesses }
+  const resampling = new ResamplingThreads()
+  const parts = { ...deps, scheduler, resampling, store, scratch, media, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
     const { job, attemptId, deliveries } = lease
     const jobDeps = {

@@ -7,7 +7,7 @@
 import type { ModelDescription, OverlapState } from '../../models/model.ts'
 import type { Job } from '../../shared/messages.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
-import { Resampler } from '../media/resampler.ts'
+import type { ResamplerInThread, ResamplingThreads } from '../media/resampling-threads.ts'
 import type { Ranked } from './candidates.ts'
 import {
   ChunkCutter,
@@ -25,6 +25,7 @@ import { headsAtOnce, separateChunk, type Wanted } from './separate-chunk.ts'
 
 export interface PassDeps {
   scheduler: Pick<Scheduler, 'separate'>
+  resampling: Pick<ResamplingThreads, 'open'>
   config: { chunksInFlightMax: number }
   /** Ends all that is under way. */
   signal: AbortSignal
@@ -61,7 +62,7 @@ export class ModelPass {
   readonly #job: Job
   readonly #deps: PassDeps
   readonly #cutter: ChunkCutter
-  readonly #toModel: Resampler | null
+  readonly #toModel: ResamplerInThread | null
   readonly #inFlightMax: number
   readonly #candidates: number
   readonly #stepsExpected: number
@@ -104,9 +105,18 @@ export class ModelPass {
     const samplesExpected = Math.ceil(secondsExpected * this.sampleRate)
     this.#stepsExpected = heads * Math.max(1, chunkCount(samplesExpected, this.plan))
     this.#cutter = new ChunkCutter(channels, this.plan)
-    const rates = { from: sampleRate, to: this.sampleRate, channels }
-    this.#toModel = sampleRate === this.sampleRate ? null : new Resampler(rates)
-    this.#outputs = wanted.map(() => new Output(createJoiner(model.joining, this.plan), rates))
+    const [from, to] = [sampleRate, this.sampleRate]
+    const resample = (rates: { from: number; to: number }) =>
+      from === to ? null : deps.resampling.open({ ...rates, channels })
+    this.#toModel = resample({ from, to })
+    this.#outputs = wanted.map(
+      () =>
+        new Output(
+          createJoiner(model.joining, this.plan),
+          resample({ from: to, to: from }),
+          channels,
+        ),
+    )
   }
 
   /** Chunks of the mixture so far. */
@@ -126,22 +136,22 @@ export class ModelPass {
 
   /** Takes the next planar block, which is kept; resolves when there is room for another. */
   async push(block: Float32Array[]): Promise<void> {
-    for (const part of this.#toModel?.add(block) ?? [block]) await this.#cut(part)
+    for (const part of (await this.#toModel?.add(block)) ?? [block]) await this.#cut(part)
   }
 
   /** Resolves when all is separated. */
   async finish(): Promise<void> {
-    for (const part of this.#toModel?.finish() ?? []) await this.#cut(part)
+    for (const part of (await this.#toModel?.finish()) ?? []) await this.#cut(part)
     for (const chunk of this.#cutter.finish()) this.#begin(chunk)
     while (this.#inFlight.length > 0) await this.#settleFirst()
-    for (const output of this.#outputs) output.finish()
+    for (const output of this.#outputs) await output.finish()
   }
 
   /** Resolves when nothing is under way, and frees what is held; it rejects never. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight.map(({ separated }) => separated))
-    this.#toModel?.close()
-    for (const output of this.#outputs) output.close()
+    const open = [this.#toModel ?? [], this.#outputs].flat()
+    await Promise.allSettled(open.map((each) => each.close()))
   }
 
   /** Samples that every target has so far. */
@@ -193,7 +203,7 @@ export class ModelPass {
         chosen,
         ...found,
       })
-      this.#outputs[i]!.push(chunk.startSample, target)
+      await this.#outputs[i]!.push(chunk.startSample, target)
     }
   }
 }
@@ -201,29 +211,26 @@ export class ModelPass {
 /** One target: its chunks joined, and resampled to the mixture's rate. */
 class Output {
   readonly #joiner: ChunkJoiner
-  readonly #toMixture: Resampler | null
+  readonly #toMixture: ResamplerInThread | null
   readonly #queue: SampleQueue
 
-  constructor(
-    joiner: ChunkJoiner,
-    { from, to, channels }: { from: number; to: number; channels: number },
-  ) {
+  constructor(joiner: ChunkJoiner, toMixture: ResamplerInThread | null, channels: number) {
     this.#joiner = joiner
-    this.#toMixture = from === to ? null : new Resampler({ from: to, to: from, channels })
+    this.#toMixture = toMixture
     this.#queue = new SampleQueue(channels)
   }
 
-  push(startSample: number, target: Float32Array[]): void {
-    this.#add(this.#joiner.push(startSample, target))
+  async push(startSample: number, target: Float32Array[]): Promise<void> {
+    await this.#add(this.#joiner.push(startSample, target))
   }
 
-  finish(): void {
-    this.#add(this.#joiner.finish())
-    for (const block of this.#toMixture?.finish() ?? []) this.#queue.push(block)
+  async finish(): Promise<void> {
+    await this.#add(this.#joiner.finish())
+    for (const block of (await this.#toMixture?.finish()) ?? []) this.#queue.push(block)
   }
 
-  close(): void {
-    this.#toMixture?.close()
+  async close(): Promise<void> {
+    await this.#toMixture?.close()
   }
 
   /** Samples so far. */
@@ -236,7 +243,7 @@ class Output {
     return this.#queue.take(start, samples)
   }
 
-  #add(joined: Float32Array[]): void {
-    for (const block of this.#toMixture?.add(joined) ?? [joined]) this.#queue.push(block)
+  async #add(joined: Float32Array[]): Promise<void> {
+    for (const block of (await this.#toMixture?.add(joined)) ?? [joined]) this.#queue.push(block)
   }
 }

@@ -39,11 +39,13 @@ import { StartReport, type Measurements } from './start-report.ts'
 import { lfeChannelOf } from '../media/channel-layout.ts'
 import type { Mixture, MixtureLimits } from '../media/read/mixture.ts'
 import type { SoundProcesses, SoundReader } from '../media/process/sound-process.ts'
+import type { ResamplingThreads } from '../media/resampling-threads.ts'
 import type { StoreOutage } from '../media/store-outage.ts'
 
 export interface JobDeps {
   broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
   scheduler: Scheduler
+  resampling: ResamplingThreads
   /** The engine's models, the preferred first. */
   models: readonly ModelDescription[]
   config: EngineConfig

@@ -8,6 +8,7 @@ import { promptsOf } from '../../shared/separation-options.ts'
 import { beginSpan } from '../../shared/telemetry/tracing.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { Mixture } from '../media/read/mixture.ts'
+import type { ResamplingThreads } from '../media/resampling-threads.ts'
 import { SampleQueue } from './chunks.ts'
 import { findingOf } from './findings.ts'
 import { describeWork } from './job-log.ts'
@@ -19,6 +20,7 @@ import { TargetCorrelation } from './target-correlation.ts'
 
 interface SeparationDeps {
   scheduler: Pick<Scheduler, 'separate'>
+  resampling: Pick<ResamplingThreads, 'open'>
   /** The engine's models, the preferred first. */
   models: readonly ModelDescription[]
   config: { chunksInFlightMax: number }

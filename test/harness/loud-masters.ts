@@ -11,6 +11,7 @@ import { OutputThreads } from '../../engine/job/output-threads.ts'
 import { Outputs } from '../../engine/job/outputs.ts'
 import { separateMixture } from '../../engine/job/separate-mixture.ts'
 import { openMixture } from '../../engine/media/read/decode.ts'
+import { ResamplingThreads } from '../../engine/media/resampling-threads.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import type { Job, OutputName } from '../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
@@ -69,6 +70,7 @@ export class MasterSeparator {
   readonly #compute: ComputeThread
   readonly #scheduler: Scheduler
   readonly #threads = new OutputThreads()
+  readonly #resampling = new ResamplingThreads()
 
   private constructor(compute: ComputeThread) {
     this.#compute = compute
@@ -106,6 +108,7 @@ export class MasterSeparator {
     const outputs = await Outputs.open({ names, encoding, ...rest }, this.#threads)
     await separateMixture(JOB, mixture, {
       scheduler: this.#scheduler,
+      resampling: this.#resampling,
       models: this.#compute.ready.models.map(({ description }) => description),
       config: { chunksInFlightMax: 2 },
       signal,
@@ -123,7 +126,7 @@ export class MasterSeparator {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#compute.stop(), this.#threads.stop()])
+    await Promise.all([this.#compute, this.#threads, this.#resampling].map((each) => each.stop()))
   }
 }
 

@@ -9,6 +9,7 @@ import type { EngineConfig } from '../../engine/config.ts'
 import { Intake } from '../../engine/intake.ts'
 import { separateJob } from '../../engine/job/separate-job.ts'
 import type { SoundProcesses } from '../../engine/media/process/sound-process.ts'
+import { ResamplingThreads } from '../../engine/media/resampling-threads.ts'
 import type { Broker } from '../../shared/broker/interface.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
@@ -72,6 +73,7 @@ export function startEngine(parts: EngineParts) {
         clock,
         log,
         media,
+        resampling: new ResamplingThreads(),
         soundProcesses: media.soundProcesses as unknown as SoundProcesses,
         publicFetch: {} as PublicFetch,
         scratch: { isFull: async () => false },

@@ -19,6 +19,7 @@ import { createJobMedia } from '../../../../engine/job/job-media.ts'
 import { OutputThreads } from '../../../../engine/job/output-threads.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
 import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
+import { ResamplingThreads } from '../../../../engine/media/resampling-threads.ts'
 import { SourceUnavailableError } from '../../../../engine/media/read/source.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 import type { Event, Job, Progress } from '../../../../shared/messages.ts'
@@ -101,6 +102,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
       },
     },
     scheduler,
+    resampling: new ResamplingThreads(),
     media: createJobMedia(threads),
     soundProcesses: new SoundProcesses(folder),
     tries,

@@ -5,11 +5,13 @@ import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
 import { LaneSpans } from '../../../../engine/job/lane-spans.ts'
 import { chunkSpans, headsAtOnce, separateChunk } from '../../../../engine/job/separate-chunk.ts'
 import { separateMixture } from '../../../../engine/job/separate-mixture.ts'
+import { ResamplingThreads } from '../../../../engine/media/resampling-threads.ts'
 import type { HeadResult, LaneRequest, ModelDescription } from '../../../../models/model.ts'
 import { residualOf } from '../../../../engine/job/residual.ts'
 import { targetNames, type Job, type OutputName } from '../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
 
+const resampling = new ResamplingThreads()
 const RATE = 100
 const SECONDS = 10
 
@@ -125,6 +127,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
   } as Job
   const { samples, findings } = await separateMixture(job, mixture, {
     scheduler: scheduler as never,
+    resampling,
     models: [...(world.others ?? []), { ...model, ...world.model }],
     config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal,
@@ -403,6 +406,7 @@ test('a lane that fails stops the others of its job, in every chunk, and its err
     mixture,
     {
       scheduler: scheduler as never,
+      resampling,
       models: [model],
       config: { chunksInFlightMax: 2 },
       signal: new AbortController().signal,
@@ -521,6 +525,7 @@ test('the models that answer one job share its memory', async () => {
     { sampleRate: rate, channels: 1, blocks } as unknown as Mixture,
     {
       scheduler: scheduler as never,
+      resampling,
       models: [{ ...stems, joining: model.joining }, model],
       config: { chunksInFlightMax: 2 },
       signal: new AbortController().signal,
