@@ -16,7 +16,7 @@ export function rowsOf(channels: readonly Float32Array[], width: number): Float3
   )
 }
 
-/** The inverse: a channel that was on both sides is their mean. */
+/** The inverse, in the memory of `rows`: a channel that was on both sides is their mean. */
 export function channelsOf(
   rows: readonly (readonly Float32Array[])[],
   count: number,
@@ -24,5 +24,6 @@ export function channelsOf(
   const waves = rows.flat()
   if (waves.length === count) return waves
   const [left, right] = waves.splice(-2) as [Float32Array, Float32Array]
-  return [...waves, left.map((x, i) => (x + right[i]!) / 2)]
+  for (let i = 0; i < left.length; i += 1) left[i] = (left[i]! + right[i]!) / 2
+  return [...waves, left]
 }

@@ -77,19 +77,27 @@ export class PassLane<Network> implements Lane {
     return tf.tensor3d(flat, [1, width, samples])
   }
 
+  /** Outputs of the network that the coming step takes from. */
+  get outputs(): readonly number[] {
+    return this.#pass.outputs.flat()
+  }
+
   /** Samples of silence before the chunk. */
   get #before(): number {
     return Math.floor((this.#plan.samples - this.#rows[0]![0]!.length) / 2)
   }
 
-  /** Ends a step with the network's outputs, [outputs][width][samples] one after the other. */
-  advance(outputs: Float32Array): void {
+  /**
+   * Ends a step.
+   * @param given which of the network's outputs `values` are, [given][width][samples]
+   */
+  advance(values: Float32Array, given: readonly number[]): void {
     const { width, samples } = this.#plan
     for (const [head, wanted] of this.#pass.outputs.entries()) {
       for (const output of wanted) {
         for (const [side, sum] of this.#targets[head]![this.#row]!.entries()) {
-          const start = (output * width + side) * samples + this.#before
-          for (let i = 0; i < sum.length; i += 1) sum[i]! += outputs[start + i]!
+          const start = (given.indexOf(output) * width + side) * samples + this.#before
+          for (let i = 0; i < sum.length; i += 1) sum[i]! += values[start + i]!
         }
       }
     }
@@ -128,18 +136,23 @@ export function stepTogether<Network>(
     groups.set(name, [...(groups.get(name) ?? []), lane])
   }
   const advances = [...groups.values()].map((group) => {
-    const outputs = tf.tidy(() =>
-      run(group[0]!.network, tf.concat(group.map((lane) => lane.input())), group),
-    )
+    const given = [...new Set(group.flatMap(({ outputs }) => outputs))].sort((a, b) => a - b)
+    const outputs = tf.tidy(() => {
+      const all = run(group[0]!.network, tf.concat(group.map((lane) => lane.input())), group)
+      // What nobody wants is not read: on a GPU a read takes as long as it is large.
+      return given.length === all.shape[1] ? all : tf.gather(all, tf.tensor1d(given, 'int32'), 1)
+    })
     try {
-      return { group, values: outputs.dataSync<'float32'>() }
+      return { group, given, values: outputs.dataSync<'float32'>() }
     } finally {
       outputs.dispose()
     }
   })
-  for (const { group, values } of advances) {
+  for (const { group, given, values } of advances) {
     const each = values.length / group.length
-    for (const [i, lane] of group.entries()) lane.advance(values.subarray(i * each, (i + 1) * each))
+    for (const [i, lane] of group.entries()) {
+      lane.advance(values.subarray(i * each, (i + 1) * each), given)
+    }
   }
 }
 

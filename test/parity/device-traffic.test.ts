@@ -10,7 +10,9 @@ import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import { openLane, closeLane, type Lane, type LaneRequest, type Model } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
-import { native, tf } from '../../models/tensor.ts'
+import { StemsModel } from '../../models/stems-model.ts'
+import { native, tf, type Tensor } from '../../models/tensor.ts'
+import { assertClose } from '../harness/assert-close.ts'
 import { TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
 import { laneRequest, noise } from '../harness/lanes.ts'
 import { FIXTURES } from '../harness/tiny-sam-audio.ts'
@@ -22,10 +24,18 @@ interface Traffic {
   /** Lists of whole numbers: shapes and axes, which stay on the host, and indices. */
   integers: number
   reads: number
+  /** Numbers that were read. */
+  valuesRead: number
   operations: string[]
 }
 
-const nothing = (): Traffic => ({ uploads: [], integers: 0, reads: 0, operations: [] })
+const nothing = (): Traffic => ({
+  uploads: [],
+  integers: 0,
+  reads: 0,
+  valuesRead: 0,
+  operations: [],
+})
 let traffic = nothing()
 watch()
 
@@ -38,8 +48,10 @@ function watch(): void {
     return library.createTensor(shape, type, values)
   }
   const tensorDataSync: Binding['tensorDataSync'] = (id) => {
+    const values = library.tensorDataSync(id)
     traffic.reads += 1
-    return library.tensorDataSync(id)
+    traffic.valuesRead += values.length
+    return values
   }
   const executeOp: Binding['executeOp'] = (name, ...words) => {
     traffic.operations.push(name)
@@ -147,6 +159,38 @@ test('encoding takes a slice of the mixture and gives its features; decoding giv
 function stepUntil(lane: Lane, stepsDone: number): void {
   while (lane.stepsDone < stepsDone) samAudio.step([lane])
 }
+
+test('of the outputs of a network of stems only those are read that some lane wants', () => {
+  const [sources, samples] = [['drums', 'bass', 'vocals'], 100]
+  const separate = (mixture: Tensor) =>
+    tf.stack(
+      sources.map((_, i) => mixture.mul(i + 1)),
+      1,
+    )
+  const network = { sources, stems: sources, separate }
+  const { description } = mini
+  const model = new StemsModel(
+    { ...description, answers: 'stems', stems: sources, sampleRate: 32_000 },
+    [network],
+    { width: 1, samples, frames: 1 },
+  )
+  const wave = noise(samples, 1)
+  const request = laneRequest({ channels: [wave], sampleRate: 32_000 })
+  for (const [wanted, outputs] of [
+    [[['vocals']], 1],
+    [[['bass', 'vocals'], ['vocals']], 2],
+    [[['drums'], ['vocals', 'bass']], 3],
+  ] as const) {
+    const heads = wanted.map((stems) => ({ prompt: stems.join(), stems, seed: 0 }))
+    const lanes = heads.map((head) => model.open(request, [head])[0]!)
+    assert.equal(trafficOf(() => model.step(lanes)).valuesRead, lanes.length * outputs * samples)
+    for (const [i, lane] of lanes.entries()) {
+      const gain = heads[i]!.stems.reduce((sum, stem) => sum + sources.indexOf(stem) + 1, 0)
+      const expected = wave.map((x) => x * gain)
+      assertClose(model.close(lane)[0]!.target[0]!, expected, { absolute: 1e-5 })
+    }
+  }
+})
 
 test('the same number is one tensor, and 0 is not -0', () => {
   const product = () => tf.tidy(() => tf.tensor1d([1, -1]).mul(0.123_456).mul(0).add(-0).dataSync())
