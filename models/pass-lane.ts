@@ -139,7 +139,7 @@ export function stepTogether<Network>(
     const given = [...new Set(group.flatMap(({ outputs }) => outputs))].sort((a, b) => a - b)
     const outputs = tf.tidy(() => {
       const all = run(group[0]!.network, tf.concat(group.map((lane) => lane.input())), group)
-      // What nobody wants is not read: on a GPU a read takes as long as it is large.
+      // A read takes as long as it is large, so what nobody wants is left on the device.
       return given.length === all.shape[1] ? all : tf.gather(all, tf.tensor1d(given, 'int32'), 1)
     })
     try {
