@@ -37,7 +37,10 @@ export class ResamplingThreads {
   }
 }
 
-/** `Resampler` of another thread. Every call throws ThreadLostError if that ends. */
+/**
+ * `Resampler` of another thread. Calls under way throw ThreadLostError if that ends, and later ones
+ * an Error: the samples that it held are gone.
+ */
 export class ResamplerInThread {
   readonly #stream: number
   readonly #thread: TaskThread<ResamplingTask>
