@@ -58,6 +58,7 @@ export function startEngine(parts: EngineParts) {
     mediaSecondsMax: 7_200,
     fetchSecondsMax: 60,
   } as EngineConfig
+  const resampling = new ResamplingThreads()
   const intake = new Intake({
     modelNames: [], // jobs name none
     ...config,
@@ -73,7 +74,7 @@ export function startEngine(parts: EngineParts) {
         clock,
         log,
         media,
-        resampling: new ResamplingThreads(),
+        resampling,
         soundProcesses: media.soundProcesses as unknown as SoundProcesses,
         publicFetch: {} as PublicFetch,
         scratch: { isFull: async () => false },

@@ -76,7 +76,9 @@ SOURCE_WEIGHTS = {
 }
 """phrasings.json may set a class's, so that an operator's own sounds are learnt soon."""
 VOICES = ["woman", "man", "child"]
-FAMILIES = [REAL, VOICES, MELODIC, ["singing", BAND]]
+ALIKE = [VOICES, MELODIC]
+"""Families whose members are the hardest to separate from each other."""
+FAMILIES = [REAL, *ALIKE, ["singing", BAND]]
 COUNTS = {1: 0.04, 2: 0.74, 3: 0.16, 4: 0.06}
 """Shares by number of sources. One alone teaches to open, and what is not there."""
 REACHES = {5: 0.6, 10: 0.32, 15: 0.08}
@@ -299,7 +301,7 @@ def choose_sources(bank: Bank, rng, alike: float = 0) -> list[str]:
 
 def choose_alike(bank: Bank, rng) -> list[str]:
     """Two voices or two pitched instruments, each as often as the class is a source."""
-    family = (VOICES, MELODIC)[rng.integers(2)]
+    family = ALIKE[rng.integers(len(ALIKE))]
     names = [name for name in family if name in bank.names]
     while True:
         chosen = draw_names(bank, names, 2, rng)

@@ -9,15 +9,7 @@ from collections import deque
 import numpy as np
 import torch
 
-from winnow_training.data.mixtures import (
-    CONFUSABLE,
-    GROUPS,
-    MELODIC,
-    MIXTURE_RMS,
-    UNSURE,
-    VOICES,
-    WORDS,
-)
+from winnow_training.data.mixtures import ALIKE, CONFUSABLE, GROUPS, MIXTURE_RMS, UNSURE, WORDS
 
 BATCHES = 8
 """Whose targets are kept."""
@@ -39,7 +31,7 @@ def tell_apart() -> np.ndarray:
 
 def of_one_family() -> np.ndarray:
     """[asked, asked]: whether both are voices, or both pitched instruments."""
-    families = [np.array([name in family for name in WORDS]) for family in (VOICES, MELODIC)]
+    families = [np.array([name in family for name in WORDS]) for family in ALIKE]
     return np.logical_or.reduce([np.outer(family, family) for family in families])
 
 
