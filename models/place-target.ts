@@ -1,5 +1,6 @@
 /** A target of one channel to where its sound is among the channels of a mixture. */
-import { frameCount, istft, stft, type Framing } from './stft.ts'
+import { frameCount, type Framing } from './framing.ts'
+import { istft, stft } from './stft.ts'
 import { pad, tf, type Tensor } from './tensor.ts'
 
 const WINDOW = 2_048

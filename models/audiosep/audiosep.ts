@@ -13,7 +13,7 @@ import {
   type ModelDescription,
 } from '../model.ts'
 import { PassLane, resultsOf, stepTogether } from '../pass-lane.ts'
-import { frameCount } from '../stft.ts'
+import { frameCount } from '../framing.ts'
 import { tf, type Tensor } from '../tensor.ts'
 import { TextTokenizer } from '../text/tokenizer.ts'
 import { Weights } from '../checkpoint/weights.ts'

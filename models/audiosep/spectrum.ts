@@ -1,5 +1,6 @@
 /** Between waveforms and what the network reads and answers (torchlibrosa's STFT and ISTFT). */
-import { frameCount, istft, stft, type Framing } from '../stft.ts'
+import { frameCount, type Framing } from '../framing.ts'
+import { istft, stft } from '../stft.ts'
 import { pad, tf, type Tensor } from '../tensor.ts'
 import type { AudioSepConfig } from './config.ts'
 

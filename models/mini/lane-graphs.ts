@@ -1,6 +1,7 @@
 /** Computes a lane's input of the network, and its target from the answer, each as one graph. */
 import { compiledBy } from '../graph/compiled.ts'
-import { istft, spectraOf, windowLength, type Framing } from '../stft.ts'
+import { windowLength, type Framing } from '../framing.ts'
+import { istft, spectraOf } from '../stft.ts'
 import { tf, upload, type Tensor } from '../tensor.ts'
 import { leftOf, spanOf, type LaneRoom } from './lane-room.ts'
 import type { MaskOutput } from './network/network.ts'

@@ -2,9 +2,15 @@
  * The room that a lane's samples and frames are padded to. Clips of all lengths come in few shapes
  * then, and only shapes that recur run as graphs.
  */
-import { frameCount, windowLength, type Framing } from '../stft.ts'
+import { frameCount, windowLength, type Framing } from '../framing.ts'
 import { PATCH } from './config.ts'
-import { roomFor, tokenCount } from './network/network.ts'
+
+const HOP_SECONDS = 0.016
+/** The hop is a multiple of this, so that windows are lengths with a fast transform. */
+const HOP_GRAIN = 16
+
+/** About a second. */
+const ROOM_TOKENS = 32
 
 /** A step of a lane. */
 export interface Pass {
@@ -54,6 +60,20 @@ export function roomOf(samples: number, hops: readonly number[], tokenShift: num
     targetSamples: Math.min(...passes.flatMap(({ framing }) => [endOf(framing), spanOf(framing)])),
   }
 }
+
+/** Samples between frames: at every rate about 16 ms, so that bins are about 15.6 Hz wide. */
+export function hopAt(sampleRate: number): number {
+  return HOP_GRAIN * Math.max(1, Math.round((sampleRate * HOP_SECONDS) / HOP_GRAIN))
+}
+
+/**
+ * The length in tokens that a row is padded to. The native library caches what it prepares for
+ * every shape, and only shapes that recur run as a graph: few lengths keep both small.
+ */
+export const roomFor = (tokens: number): number => ROOM_TOKENS * Math.ceil(tokens / ROOM_TOKENS)
+
+/** The number of tokens of so many frames. */
+export const tokenCount = (frames: number): number => Math.ceil(frames / PATCH)
 
 /** How far before the mixture's first sample the first frame begins. */
 export const leftOf = ({ hop, shift }: Framing): number => windowLength(hop) / 2 + shift

@@ -1,14 +1,11 @@
 /** Between waveforms of any rate and the network's view of them: features in, masks out. */
-import { windowLength } from '../stft.ts'
+import { windowLength } from '../framing.ts'
 import { gatherRows, pad, tf, type Tensor, type Tensor3D } from '../tensor.ts'
 import { PATCH } from './config.ts'
 
 /** The network's transform: a window of 2048 samples at 32 kHz, and its bins. */
 const WINDOW = 2048
 const BINS = WINDOW / 2 + 1
-const HOP_SECONDS = 0.016
-/** The hop is a multiple of this, so that windows are lengths with a fast transform. */
-const HOP_GRAIN = 16
 
 /** Bins of the last band, whose mask goes on above the network's last bin, smoothed over time. */
 const LAST_BAND_BINS = 128
@@ -16,11 +13,6 @@ const SMOOTHING_FRAMES = 5
 
 /** Channels whose mean is this much weaker than the loudest cancel each other: 30 dB, as power. */
 const CANCELLED = 1e-3
-
-/** Samples between frames: at every rate about 16 ms, so that bins are about 15.6 Hz wide. */
-export function hopAt(sampleRate: number): number {
-  return HOP_GRAIN * Math.max(1, Math.round((sampleRate * HOP_SECONDS) / HOP_GRAIN))
-}
 
 /**
  * The network's input: channels [channels, samples] to [1, samples].

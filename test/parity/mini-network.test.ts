@@ -7,16 +7,11 @@ import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { readConfig } from '../../models/mini/config.ts'
 import type { Streams } from '../../models/mini/network/hybrid-block.ts'
-import { loadNetwork, tokenCount } from '../../models/mini/network/network.ts'
-import {
-  applyMask,
-  featuresOf,
-  hopAt,
-  inputScale,
-  maskOf,
-  powerOf,
-} from '../../models/mini/spectrum.ts'
-import { frameCount, istft, stft } from '../../models/stft.ts'
+import { hopAt, tokenCount } from '../../models/mini/lane-room.ts'
+import { loadNetwork } from '../../models/mini/network/network.ts'
+import { applyMask, featuresOf, inputScale, maskOf, powerOf } from '../../models/mini/spectrum.ts'
+import { frameCount } from '../../models/framing.ts'
+import { istft, stft } from '../../models/stft.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 import { assertClose } from '../harness/assert-close.ts'

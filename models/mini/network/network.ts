@@ -93,15 +93,3 @@ function replace(old: Streams, next: Streams): Streams {
   tf.dispose([old.x, old.z])
   return next
 }
-
-/** About a second. */
-const ROOM_TOKENS = 32
-
-/**
- * The length in tokens that a row is padded to. The native library caches what it prepares for
- * every shape, and only shapes that recur run as a graph: few lengths keep both small.
- */
-export const roomFor = (tokens: number): number => ROOM_TOKENS * Math.ceil(tokens / ROOM_TOKENS)
-
-/** The number of tokens of so many frames. */
-export const tokenCount = (frames: number): number => Math.ceil(frames / PATCH)

@@ -1,7 +1,8 @@
 /** BS-RoFormer and Mel-Band RoFormer: complex masks from transformers along time and bands. */
 import { bandJoin } from '../../band-join.ts'
 import { compiled } from '../../graph/compiled.ts'
-import { frameCount, interleaveChannels, istft, separateChannels, stft } from '../../stft.ts'
+import { frameCount } from '../../framing.ts'
+import { interleaveChannels, istft, separateChannels, stft } from '../../stft.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Binding } from '../../../models/binding.ts'
-import {
-  frameCount,
-  interleaveChannels,
-  istft,
-  separateChannels,
-  stft,
-  windowLength,
-} from '../../../models/stft.ts'
-import { hopAt } from '../../../models/mini/spectrum.ts'
+import { frameCount, windowLength } from '../../../models/framing.ts'
+import { interleaveChannels, istft, separateChannels, stft } from '../../../models/stft.ts'
+import { hopAt } from '../../../models/mini/lane-room.ts'
 import { native, tf } from '../../../models/tensor.ts'
 import { assertClose } from '../../harness/assert-close.ts'
 

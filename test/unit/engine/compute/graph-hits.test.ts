@@ -9,8 +9,7 @@ import { nextBatch, type WaitingLane } from '../../../../engine/compute/batch-po
 import { chunkCount, planChunks } from '../../../../engine/job/chunks.ts'
 import { GraphCache } from '../../../../models/graph/graph-cache.ts'
 import { PATCH } from '../../../../models/mini/config.ts'
-import { roomOf, type LaneRoom } from '../../../../models/mini/lane-room.ts'
-import { hopAt } from '../../../../models/mini/spectrum.ts'
+import { hopAt, roomOf, type LaneRoom } from '../../../../models/mini/lane-room.ts'
 
 const SAMPLE_RATE = 44_100
 const STEPS = 4_000
