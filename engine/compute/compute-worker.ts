@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { graphsHeld } from '../../models/graph/compiled.ts'
+import { memoryOf } from '../threads/task-thread.ts'
 import { loadModel } from '../../models/load-model.ts'
 import {
   bytesFor,
@@ -199,11 +200,12 @@ function warmUp(model: Model): void {
 function transferables(value: Replies[Command['type']]): ArrayBuffer[] {
   if (!Array.isArray(value)) return []
   const results = value.filter((part): part is HeadResult => 'target' in part)
-  const arrays = results.flatMap(({ target, overlapState }) => [
-    ...target,
-    ...(overlapState ? [overlapState.states] : []),
-  ])
-  return arrays.map(({ buffer }) => buffer as ArrayBuffer)
+  return memoryOf(
+    results.flatMap(({ target, overlapState }) => [
+      ...target,
+      ...(overlapState ? [overlapState.states] : []),
+    ]),
+  )
 }
 
 function say(message: FromWorker, transfer: ArrayBuffer[] = []): void {

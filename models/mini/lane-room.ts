@@ -84,6 +84,13 @@ const endOf = ({ hop, frames, shift }: Framing): number => (frames + 1) * hop - 
 /** Samples of as many hops as there are frames. */
 export const spanOf = ({ hop, frames }: Framing): number => hop * frames
 
+/** Returns whether what is laid out for one room is so for the other. */
+export const isLaidOutAlike = (one: LaneRoom, other: LaneRoom): boolean =>
+  one.lead === other.lead &&
+  one.trail === other.trail &&
+  one.samples === other.samples &&
+  one.length === other.length
+
 /** The channels as the room has them, one after the other: [channels · length]. */
 export function layOut(
   channels: readonly Float32Array[],

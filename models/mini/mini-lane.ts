@@ -4,7 +4,7 @@ import { applySpans } from '../span-gain.ts'
 import { tf, upload, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
 import { inputOf, targetOf, type Advance, type LanePlan, type LaneTensors } from './lane-graphs.ts'
-import { hopAt, layOut, roomOf, type LaneRoom, type Pass } from './lane-room.ts'
+import { hopAt, isLaidOutAlike, layOut, roomOf, type LaneRoom, type Pass } from './lane-room.ts'
 import type { Conditioning, MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import type { MiniChunk, View } from './prepare-chunk.ts'
@@ -76,7 +76,10 @@ export class MiniLane implements Lane {
     const tokenShift = CANDIDATE_EIGHTHS[candidate % CANDIDATE_EIGHTHS.length]! / 8
     this.#room = roomOf(chunk.channels[0]!.length, hops, tokenShift)
     const { length, samples, passes: steps } = this.#room
-    this.#samples = upload(layOut(chunk.channels, this.#room), [chunk.channels.length, length])
+    const { room, laidOut } = chunk.prepared
+    const isReady = isLaidOutAlike(room, this.#room)
+    const wave = isReady ? laidOut : layOut(chunk.channels, this.#room)
+    this.#samples = upload(wave, [chunk.channels.length, length])
     this.#counts = steps.map(({ frames }) => upload(Float32Array.of(samples, frames), [2]))
     this.steps = steps.length
     this.frames = Math.max(...steps.map(({ tokens }) => tokens))
@@ -191,13 +194,14 @@ export class MiniLane implements Lane {
     return { target: rest, score: probability, substitute: 'everything but speech' }
   }
 
+  /** The channels lie in one memory. */
   #readTarget(): Float32Array[] {
     const { channels } = this.#chunk
     const samples = channels[0]!.length
     const target = this.#target!
     const stride = target.shape[1]!
     const mean = target.dataSync<'float32'>()
-    return channels.map((_, i) => mean.slice(i * stride, i * stride + samples))
+    return channels.map((_, i) => mean.subarray(i * stride, i * stride + samples))
   }
 
   /**
