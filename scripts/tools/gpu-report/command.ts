@@ -24,6 +24,7 @@ tiny: it shows that the programme runs.
   --models A,B     of the open ones: htdemucs, audiosep, roformer
   --batches 1,2,4  lanes of a batch        --requests 1,4  requests at once
   --seconds N      of each chunk and file  --soak N        seconds
+  --engines 1,4    on the card at once, for whole requests
   --pytorch FILE   a Python with PyTorch, to compare with
   --limit N        ends a part after N seconds, if its own limit is longer
   --again          runs parts again whose files are there
@@ -48,6 +49,7 @@ export const gpuReport = command({
       batches: TEXT,
       seconds: TEXT,
       requests: TEXT,
+      engines: TEXT,
       soak: TEXT,
       limit: TEXT,
       pytorch: TEXT,
@@ -79,7 +81,15 @@ export const gpuReport = command({
 
 type Texts = Partial<
   Record<
-    'sizes' | 'models' | 'batches' | 'seconds' | 'requests' | 'soak' | 'limit' | 'pytorch',
+    | 'sizes'
+    | 'models'
+    | 'batches'
+    | 'seconds'
+    | 'requests'
+    | 'engines'
+    | 'soak'
+    | 'limit'
+    | 'pytorch',
     string
   >
 >
@@ -92,12 +102,13 @@ function readOptions(values: Texts): Options {
     batches: list(values.batches)?.map(Number) ?? usual.batches,
     seconds: Number(values.seconds ?? usual.seconds),
     requests: list(values.requests)?.map(Number) ?? usual.requests,
+    engines: list(values.engines)?.map(Number) ?? usual.engines,
     soakSeconds: Number(values.soak ?? usual.soakSeconds),
     limitSeconds: Number(values.limit ?? usual.limitSeconds),
     pytorch: values.pytorch ?? usual.pytorch,
   }
-  const { batches, requests, seconds, soakSeconds, limitSeconds } = options
-  const numbers = [...batches, ...requests, seconds, soakSeconds, limitSeconds]
+  const { batches, requests, engines, seconds, soakSeconds, limitSeconds } = options
+  const numbers = [...batches, ...requests, ...engines, seconds, soakSeconds, limitSeconds]
   if (!numbers.every((number) => number > 0)) throw new UsageError('Sizes are numbers above 0.')
   return options
 }

@@ -11,6 +11,8 @@ export interface Options {
   seconds: number
   /** Requests at once. */
   requests: readonly number[]
+  /** Engines on the card at once, for whole requests. */
+  engines: readonly number[]
   soakSeconds: number
   /** Longest part, the start of its process included. */
   limitSeconds: number
@@ -24,6 +26,7 @@ export const ON_GPU: Options = {
   batches: [1, 2, 4, 8, 16, 32, 64],
   seconds: 10,
   requests: [1, 4, 16, 64],
+  engines: [1, 4],
   soakSeconds: 60,
   limitSeconds: 600,
   pytorch: '',
@@ -36,6 +39,7 @@ export const ON_PROCESSOR: Options = {
   batches: [1, 2],
   seconds: 1,
   requests: [1, 2],
+  engines: [1],
   soakSeconds: 3,
   limitSeconds: 600,
   pytorch: '',

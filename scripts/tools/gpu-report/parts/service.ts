@@ -7,65 +7,76 @@ import { createScope } from '../../../../test/harness/scope.ts'
 import { noise } from '../../../../test/harness/signals.ts'
 import { wavBytes } from '../../../../test/harness/wav.ts'
 import { separateFile, startWinnow, type Winnow } from '../../../../test/harness/start-winnow.ts'
-import type { Run, Row } from '../options.ts'
+import type { Options, Run, Row } from '../options.ts'
 
 const RATE = 44_100
 /** The first makes the graphs of its batches and starts processes for media. */
 const TURNS = 4
 const SETTINGS = { JOBS_MAX: '64', PRECISION: process.env.PRECISION ?? 'auto' }
 
-export const servicePart: Run = ({ requests, seconds }, hasTime) =>
-  withService(async function* (winnow) {
-    const file = await soundFile(winnow, seconds)
-    const separate = () => separateFile(winnow, file, { prompt: 'rain' })
-    await separate()
-    for (const count of requests) {
-      const before = processorTimes(winnow)
-      const taken: number[] = []
-      for (let turn = 0; turn < TURNS && hasTime(); turn += 1) {
-        const startedAt = performance.now()
-        await Promise.all(Array.from({ length: count }, separate))
-        taken.push((performance.now() - startedAt) / 1_000)
-      }
-      const [first, best] = [taken[0], Math.min(...taken)]
-      if (first === undefined) break
-      const after = processorTimes(winnow)
-      const cost = (name: keyof ProcessorTimes) =>
-        (1_000 * (after[name] - before[name])) / (count * taken.length)
-      yield {
-        requests: count,
-        'seconds of each': seconds,
-        turns: taken.length,
-        'first turn, s': first,
-        'best turn, s': best,
-        'audio-seconds a second': (count * seconds) / best,
-        'of each in the gateway, ms': cost('gateway'),
-        'engine, ms': cost('engine'),
-        'its first thread, ms': cost('engineMain'),
-        'media, ms': cost('media'),
-        'this client, ms': cost('client'),
-      }
+export const servicePart: Run = async function* (options, hasTime) {
+  for (const engines of options.engines) {
+    yield* withService(engines, (winnow) => requestsAtOnce(winnow, options, hasTime))
+  }
+}
+
+async function* requestsAtOnce(
+  winnow: Winnow,
+  { requests, seconds }: Options,
+  hasTime: () => boolean,
+): AsyncGenerator<Row> {
+  const file = await soundFile(winnow, seconds)
+  const separate = () => separateFile(winnow, file, { prompt: 'rain' })
+  await separate()
+  for (const count of requests) {
+    const before = processorTimes(winnow)
+    const taken: number[] = []
+    for (let turn = 0; turn < TURNS && hasTime(); turn += 1) {
+      const startedAt = performance.now()
+      await Promise.all(Array.from({ length: count }, separate))
+      taken.push((performance.now() - startedAt) / 1_000)
     }
-  })
+    const [first, best] = [taken[0], Math.min(...taken)]
+    if (first === undefined) break
+    const after = processorTimes(winnow)
+    const cost = (name: keyof ProcessorTimes) =>
+      (1_000 * (after[name] - before[name])) / (count * taken.length)
+    yield {
+      engines: winnow.engines.length,
+      requests: count,
+      'seconds of each': seconds,
+      turns: taken.length,
+      'first turn, s': first,
+      'best turn, s': best,
+      'audio-seconds a second': (count * seconds) / best,
+      'of each in the gateway, ms': cost('gateway'),
+      'engine, ms': cost('engine'),
+      'its first thread, ms': cost('engineMain'),
+      'media, ms': cost('media'),
+      'this client, ms': cost('client'),
+    }
+  }
+}
 
 type ProcessorTimes = ReturnType<typeof processorTimes>
 
 /** Seconds that processors have worked for each: one that took all of its time is what limits. */
 function processorTimes({ gateway, engines }: Winnow) {
-  const pid = engines[0]!.child.pid!
-  const { own: engine, children: media } = processorSeconds(pid)
+  const pids = engines.map(({ child }) => child.pid!)
+  const spent = pids.map(processorSeconds)
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
   const { user, system } = process.cpuUsage()
   return {
     gateway: processorSeconds(gateway.child.pid!).own,
-    engine,
-    engineMain: threadSeconds(pid),
-    media,
+    engine: sum(spent.map(({ own }) => own)),
+    engineMain: sum(pids.map((pid) => threadSeconds(pid))),
+    media: sum(spent.map(({ children }) => children)),
     client: (user + system) / 1e6,
   }
 }
 
 export const soakPart: Run = ({ soakSeconds, seconds }) =>
-  withService(async function* (winnow) {
+  withService(1, async function* (winnow) {
     const file = await soundFile(winnow, seconds)
     const engine = connectEngine(winnow.engines[0]!.ready.control!)
     const separate = () => separateFile(winnow, file, { prompt: 'rain' })
@@ -93,10 +104,10 @@ export const soakPart: Run = ({ soakSeconds, seconds }) =>
     }
   })
 
-async function* withService(work: (winnow: Winnow) => AsyncGenerator<Row>) {
+async function* withService(engines: number, work: (winnow: Winnow) => AsyncGenerator<Row>) {
   const scope = createScope()
   try {
-    yield* work(await startWinnow(scope, { env: SETTINGS }))
+    yield* work(await startWinnow(scope, { engines, env: SETTINGS }))
   } finally {
     await scope.end()
   }
