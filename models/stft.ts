@@ -6,7 +6,17 @@
 import type { Binding } from './binding.ts'
 import { windowLength, type Framing } from './framing.ts'
 import { LruCache } from './lru-cache.ts'
-import { irfft, native, pad, rfft, tf, transpose, unstackRows, type Tensor } from './tensor.ts'
+import {
+  irfft,
+  multiply,
+  native,
+  pad,
+  rfft,
+  tf,
+  transpose,
+  unstackRows,
+  type Tensor,
+} from './tensor.ts'
 
 /**
  * wave [rows, samples] to complex [rows, frames, window / 2 + 1].
@@ -34,7 +44,7 @@ export function stft(wave: Tensor, framing: Framing): Tensor {
 /**
  * The transform of a wave whose ends are mirrored already: padded [rows, (frames + hops - 1) · hop]
  * to complex [rows, frames, window / 2 + 1], where so many hops begin in a window.
- * @param isFrame [frames, 1], 1 or 0: frames that are none have no sound
+ * @param isFrame [rows or 1, frames, 1], 1 or 0: frames that are none have no sound
  */
 export function spectraOf(padded: Tensor, framing: Framing, isFrame?: Tensor): Tensor {
   const { hop, frames, window, hops } = sizesOf(framing)
@@ -80,19 +90,21 @@ export function istft(
   })
 }
 
-/** The sum of the squares of all windows over each sample, [1, (frames + hops - 1) · hop]. */
+/** The sum of the squares of all windows over each sample, [rows or 1, (frames + hops - 1) · hop]. */
 function weightOf(framing: Framing, isFrame?: Tensor): Tensor {
   const { hop, frames, window, hops } = sizesOf(framing)
   return tf.tidy(() => {
     const squares = padEnd(hannWindow(window).square().reshape([1, window]), hops * hop - window)
-    const counts = isFrame ?? tf.ones([frames, 1])
+    const counts = isFrame ?? tf.ones([1, frames, 1])
     const shifted = Array.from({ length: hops }, (_, i) =>
       pad(counts, [
+        [0, 0],
         [i, hops - 1 - i],
         [0, 0],
       ]),
-    ) // by the part of a window that a block of a hop is, [blocks, 1]
-    return tf.matMul(tf.concat(shifted, 1), squares.reshape([hops, hop])).reshape([1, -1])
+    ) // by the part of a window that a block of a hop is, [rows or 1, blocks, 1]
+    const byBlock = multiply(tf.concat(shifted, 2), squares.reshape([hops, hop]))
+    return byBlock.reshape([counts.shape[0]!, -1])
   })
 }
 

@@ -19,7 +19,7 @@ const GraphDef = protobuf
 
 /**
  * `forward`, as a graph once it has been called some times with inputs of the same shapes. What it
- * takes and gives are tensors, null, and objects of these. Besides its inputs it may use tensors
+ * takes and gives are tensors, null, and objects and lists of these. Besides its inputs it may use tensors
  * that stay, and what it makes itself; it must not read any, nor do anything else.
  */
 export function compiled<I extends readonly unknown[], O>(
@@ -78,6 +78,7 @@ function tensorsOf(value: unknown): Tensor[] {
 function inPlacesOf(pattern: unknown, tensors: Iterator<Tensor>): unknown {
   if (pattern === null) return null
   if (pattern instanceof tf.Tensor) return tensors.next().value
+  if (Array.isArray(pattern)) return pattern.map((value) => inPlacesOf(value, tensors))
   return Object.fromEntries(
     Object.entries(pattern as object).map(([name, value]) => [name, inPlacesOf(value, tensors)]),
   )

@@ -1,8 +1,12 @@
-/** Computes a lane's input of the network, and its target from the answer, each as one graph. */
+/**
+ * Computes the networks' input of lanes, and their targets from the answer, each as one graph. On a
+ * GPU lanes that are alike share it: the graph of a lane has some hundred small operations, and to
+ * launch them takes longer than to compute them.
+ */
 import { compiledBy } from '../graph/compiled.ts'
 import { windowLength, type Framing } from '../framing.ts'
 import { istft, spectraOf } from '../stft.ts'
-import { tf, upload, type Tensor } from '../tensor.ts'
+import { tf, unstackRows, upload, type Tensor } from '../tensor.ts'
 import { leftOf, spanOf, type LaneRoom } from './lane-room.ts'
 import type { MaskOutput } from './network/network.ts'
 import type { View } from './prepare-chunk.ts'
@@ -17,67 +21,89 @@ export interface LanePlan extends Pick<LaneRoom, 'lead' | 'targetSamples'> {
   views: readonly View[] | null
 }
 
-/** A lane on the device. */
+/** Lanes on the device: of one plan, and alike in shape. */
 export interface LaneTensors {
-  /** [channels, length]: the mixture as its room has it. */
-  samples: Tensor
-  /** [2]: the samples of the mixture, and its frames. */
-  counts: Tensor
+  /** [channels, length] each: the mixtures as their rooms have them. */
+  samples: Tensor[]
+  /** [2] each: the samples of the mixture, and its frames. */
+  counts: Tensor[]
 }
 
 type LaneInput = {
-  /** [rows, tokens, PATCH, 1024]. */
+  /** [lanes · rows, tokens, PATCH, 1024]. */
   features: Tensor
-  /** Complex [1, frames, bins] of a single channel, which the target needs again. */
+  /** Complex [1, frames, bins] of a lane alone with a single channel: its target needs it again. */
   spectrum?: Tensor
 }
 
 export const inputOf = compiledBy(
-  (plan: LanePlan & { inputRms: number }, { samples, counts }: LaneTensors): LaneInput =>
+  (plan: LanePlan & { inputRms: number }, given: LaneTensors): LaneInput =>
     tf.tidy(() => {
       const { framing, views, inputRms } = plan
-      const { isSample, isFrame, sampleCount } = extentOf(framing, counts)
-      const inside = (wave: Tensor) =>
-        tf.slice(wave, [0, plan.lead], [-1, spanOf(framing)]).mul(isSample)
+      const samples = tf.stack(given.samples) // [lanes, channels, length]
+      const { isSample, isFrame, sampleCount } = extentOf(framing, given.counts)
+      const inside = (waves: Tensor) =>
+        tf.slice(waves, [0, 0, plan.lead], [-1, -1, spanOf(framing)]).mul(isSample)
       const mixtures = views?.map((view) => viewOf(samples, view)) ?? [
         mixDown(samples, inside(samples)),
       ]
       const rows = mixtures.map((mixture) => {
         const spectrum = spectrumOf(mixture, plan, isFrame)
         const power = powerOf(spectrum)
-        const meanSquare = inside(mixture).square().sum().div(sampleCount)
+        const meanSquare = inside(mixture).square().sum([1, 2], true).div(sampleCount)
         const scale = inputScale(meanSquare, power, inputRms)
         return { spectrum, features: featuresOf(power, scale, framing.hop) }
       })
-      const features = tf.concat(rows.map((row) => row.features))
-      return samples.shape[0] === 1 ? { features, spectrum: rows[0]!.spectrum } : { features }
+      const features = rowsOf(rows.map((row) => row.features))
+      const isAlone = given.samples.length === 1 && given.samples[0]!.shape[0] === 1
+      return isAlone ? { features, spectrum: rows[0]!.spectrum } : { features }
     }),
 )
 
-/** wave [rows, length], laid out as the lane's room has it. */
-function spectrumOf(wave: Tensor, { framing, lead }: LanePlan, isFrame: Tensor): Tensor {
+/** [lanes, …] of each view to [lanes · views, …]. */
+function rowsOf(views: Tensor[]): Tensor {
+  const [first] = views
+  if (views.length === 1) return first!.clone()
+  return tf.stack(views, 1).reshape([-1, ...first!.shape.slice(1)])
+}
+
+/** waves [lanes, channels, length], as rooms have them, to [lanes · channels, frames, bins]. */
+function spectrumOf(waves: Tensor, { framing, lead }: LanePlan, isFrame: Tensor): Tensor {
   const covered = spanOf(framing) - framing.hop + windowLength(framing.hop)
-  const framed = tf.slice(wave, [0, lead - leftOf(framing)], [-1, covered])
-  return spectraOf(framed, framing, isFrame)
+  const framed = tf.slice(waves, [0, 0, lead - leftOf(framing)], [-1, -1, covered])
+  const [lanes, channels] = waves.shape as [number, number]
+  const rows = framed.reshape([lanes * channels, covered])
+  return spectraOf(rows, framing, forChannels(isFrame, channels))
+}
+
+/** [lanes, frames, 1] for each channel: [lanes · channels, frames, 1], or one for all. */
+function forChannels(isFrame: Tensor, channels: number): Tensor {
+  const [lanes, frames] = isFrame.shape as [number, number]
+  if (lanes === 1 || channels === 1) return isFrame
+  return tf
+    .tile(isFrame.reshape([lanes, 1, frames, 1]), [1, channels, 1, 1])
+    .reshape([lanes * channels, frames, 1])
 }
 
 /** Marks the samples and frames of the room that the mixture fills: 1 there, 0 elsewhere. */
 interface Extent {
-  /** [1, samples of as many hops as frames]. */
+  /** [lanes, 1, samples of as many hops as frames]. */
   isSample: Tensor
-  /** [frames, 1]. */
+  /** [lanes, frames, 1]. */
   isFrame: Tensor
-  /** [1]. */
+  /** [lanes, 1, 1]. */
   sampleCount: Tensor
 }
 
-function extentOf({ hop, frames }: Framing, counts: Tensor): Extent {
-  const [sampleCount, frameCount] = tf.split(counts, 2) as [Tensor, Tensor]
-  const frameAt = countUp(frames).reshape([frames, 1])
-  const sampleAt = frameAt.mul(hop).add(countUp(hop)) // [frames, hop]
+function extentOf({ hop, frames }: Framing, counts: Tensor[]): Extent {
+  const lanes = counts.length
+  const byLane = tf.stack(counts).reshape([lanes, 2, 1])
+  const [sampleCount, frameCount] = tf.split(byLane, 2, 1) as [Tensor, Tensor]
+  const frameAt = countUp(frames).reshape([1, frames, 1])
+  const sampleAt = frameAt.mul(hop).add(countUp(hop)) // [1, frames, hop]
   const below = (places: Tensor, count: Tensor) => places.less(count).cast('float32')
   return {
-    isSample: below(sampleAt, sampleCount).reshape([1, frames * hop]),
+    isSample: below(sampleAt, sampleCount).reshape([lanes, 1, frames * hop]),
     isFrame: below(frameAt, frameCount),
     sampleCount,
   }
@@ -90,47 +116,67 @@ const countUp = (count: number): Tensor =>
     [count],
   )
 
-/** The network's answer to a lane: mask logits [rows, frames, 1025], of activity [rows, tokens]. */
+/**
+ * The network's answer to lanes: mask logits [lanes · rows, frames, 1025], of activity [lanes ·
+ * rows, tokens].
+ */
 interface Answered extends MaskOutput, LaneTensors {
   /** As of `inputOf`. */
   spectrum: Tensor | null
   /** The targets of earlier steps; null: there are none. */
-  target: Tensor | null
+  targets: Tensor[] | null
 }
 
-/** A lane's state after a step. */
-export type Advance = {
-  /** [channels, targetSamples]: the steps' targets so far. */
-  target: Tensor
+/** The state of lanes after a step. */
+type Advances = {
+  /** [channels, targetSamples] each: the steps' targets so far. */
+  targets: Tensor[]
   /**
    * Set by the first step alone, since it decides the match: at another rate than the true one
    * every sound is of another pitch and tempo, which helps to find it but not to recognise it.
-   * [tokens + 1], so that the device is read once: the logits of whether the target sounds, in the
-   * surest view, then the energy of the step's target, the sum of its squares.
+   * [tokens + 1] each, so that the device is read once: the logits of whether the target sounds, in
+   * the surest view, then the energy of the step's target, the sum of its squares.
    */
-  recognised?: Tensor
+  recognised?: Tensor[]
 }
 
-export const targetOf = compiledBy(
+export const targetsOf = compiledBy(
   (
     plan: LanePlan & { steps: number },
-    { samples, counts, spectrum: known, target: earlier, maskLogits, activityLogits }: Answered,
-  ): Advance =>
+    { samples, counts, spectrum: known, targets: earlier, maskLogits, activityLogits }: Answered,
+  ): Advances =>
     tf.tidy(() => {
       const { framing, views, steps, targetSamples } = plan
       const { isSample, isFrame } = extentOf(framing, counts)
-      const spectrum = known ?? spectrumOf(samples, plan, isFrame)
-      const rows = tf.split(maskLogits, maskLogits.shape[0]!)
-      const masks = rows.map((row) => maskOf(row, spectrum.shape[2]!, isFrame))
+      const spectrum = known ?? spectrumOf(tf.stack(samples), plan, isFrame)
+      const lanes = samples.length
+      const channels = samples[0]!.shape[0]!
+      const masks = viewsIn(maskLogits, lanes).map((logits) =>
+        maskOf(logits, spectrum.shape[2]!, isFrame),
+      )
       const found = views
         ? filterByPlace(spectrum, joinMasks(spectrum, views, masks))
         : applyMask(spectrum, masks[0]!)
-      const inside = tf.slice(isSample, [0, 0], [1, targetSamples])
-      const wave = istft(found, framing, targetSamples, isFrame).mul(inside)
-      const share = steps === 1 ? wave : wave.div(steps)
-      if (earlier) return { target: earlier.add(share) }
-      const activity = activityLogits.max(0) // [tokens]
-      const energy = wave.square().sum().reshape([1])
-      return { target: share, recognised: tf.concat([activity, energy]) }
+      const inside = tf.slice(isSample, [0, 0, 0], [-1, 1, targetSamples])
+      const waves = istft(found, framing, targetSamples, forChannels(isFrame, channels))
+        .reshape([lanes, channels, targetSamples])
+        .mul(inside)
+      const shares = steps === 1 ? waves : waves.div(steps)
+      if (earlier) return { targets: unstackRows(tf.stack(earlier).add(shares)) }
+      const activity = activityLogits.reshape([lanes, -1, activityLogits.shape[1]!]).max(1)
+      const energy = waves.square().sum([1, 2]).reshape([lanes, 1])
+      return {
+        targets: unstackRows(shares),
+        recognised: unstackRows(tf.concat([activity, energy], 1)),
+      }
     }),
 )
+
+/** [lanes · views, …] to [lanes, …] of each view. */
+function viewsIn(rows: Tensor, lanes: number): Tensor[] {
+  const [all, frames, bins] = rows.shape as [number, number, number]
+  if (all === lanes) return [rows]
+  return tf
+    .split(rows.reshape([lanes, all / lanes, frames, bins]), all / lanes, 1)
+    .map((view) => view.reshape([lanes, frames, bins]))
+}

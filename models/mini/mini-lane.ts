@@ -1,11 +1,11 @@
-/** One chunk and one prompt on their way through the mask network. */
+/** Chunks with a prompt on their way through the mask network. */
 import type { ChunkRequest, Head, HeadResult, Lane, Span } from '../model.ts'
 import { applySpans } from '../span-gain.ts'
 import { tf, upload, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
-import { inputOf, targetOf, type Advance, type LanePlan, type LaneTensors } from './lane-graphs.ts'
+import { inputOf, targetsOf, type LanePlan, type LaneTensors } from './lane-graphs.ts'
 import { hopAt, isLaidOutAlike, layOut, roomOf, type LaneRoom, type Pass } from './lane-room.ts'
-import type { Conditioning, MaskOutput } from './network/network.ts'
+import type { MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
 import type { MiniChunk, View } from './prepare-chunk.ts'
 import { matchOf, presenceGain } from './presence.ts'
@@ -24,6 +24,9 @@ const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
 /** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
 const SPEECH_PROBABILITY_MIN = 0.9
+
+/** A lane's state after a step, see `targetsOf`. */
+export type Advance = { target: Tensor; recognised?: Tensor }
 
 /** A request whose chunk is prepared. */
 export type MiniRequest = ChunkRequest & { chunk: MiniChunk }
@@ -109,28 +112,30 @@ export class MiniLane implements Lane {
     return { framing: this.pass.framing, lead, targetSamples, views: this.views }
   }
 
-  get #tensors(): LaneTensors {
-    return { samples: this.#samples, counts: this.#counts[this.stepsDone]! }
+  /**
+   * Lanes may share graphs at their coming step where it is the same. Null: this one shares none.
+   */
+  get likeness(): string | null {
+    const channels = this.#chunk.channels.length
+    if (channels > 1 && !this.views) return null
+    return JSON.stringify([this.#plan, this.#room.length, channels, this.stepsDone, this.steps])
   }
 
-  /** Input of the network at the coming step: [rows, tokens, PATCH, 1024], of all in the room. */
-  features(inputRms: number): Tensor {
-    const { features, spectrum } = inputOf({ ...this.#plan, inputRms }, this.#tensors)
-    this.#keep(spectrum ?? null)
+  /**
+   * Input of the network at the coming step of lanes that are alike: [lanes · rows, tokens, PATCH,
+   * 1024], of all in the room.
+   */
+  static features(lanes: readonly MiniLane[], inputRms: number): Tensor {
+    const first = lanes[0]!
+    const { features, spectrum } = inputOf({ ...first.#plan, inputRms }, MiniLane.#tensorsOf(lanes))
+    first.#keep(spectrum ?? null)
     return features
   }
 
-  /** Conditions the network at the coming step. */
-  conditioning(): Conditioning {
-    const clock = this.#clockOf(this.pass)
+  /** Which tokens the spans say something about at the coming step, [tokens · 2]. */
+  spanTokens(): Float32Array {
     const known = this.#isRest ? [] : this.#spans // they do not say where speech is
-    const tokens = new Float32Array(2 * this.roomTokens)
-    tokens.set(spanTokens(known, this.#seconds, clock))
-    const spans = tf.tensor3d(tokens, [1, this.roomTokens, 2])
-    return {
-      embedding: tf.tile(this.embedding, [this.rows, 1]),
-      spans: tf.tile(spans, [this.rows, 1, 1]),
-    }
+    return spanTokens(known, this.#seconds, this.#clockOf(this.pass))
   }
 
   /**
@@ -142,10 +147,26 @@ export class MiniLane implements Lane {
     return hop === theirs.hop && shift === theirs.shift && this.#chunk === other.#chunk
   }
 
-  /** Applies the network's answer to all in the room: mask logits are [rows, frames, 1025]. */
-  advanceBy(answer: MaskOutput): Advance {
-    const state = { spectrum: this.#spectrum, target: this.#target }
-    return targetOf({ ...this.#plan, steps: this.steps }, { ...this.#tensors, ...state, ...answer })
+  /**
+   * Applies the network's answer to all in the rooms of lanes that are alike: mask logits are
+   * [lanes · rows, frames, 1025]. Failures come before any lane moves on.
+   */
+  static advances(lanes: readonly MiniLane[], answer: MaskOutput): Advance[] {
+    const own = lanes[0]!
+    const { steps } = own
+    const { targets, recognised } = targetsOf(
+      { ...own.#plan, steps },
+      {
+        ...MiniLane.#tensorsOf(lanes),
+        spectrum: lanes.length === 1 ? own.#spectrum : null,
+        targets: own.#target && lanes.map((lane) => lane.#target!),
+        ...answer,
+      },
+    )
+    return targets.map((target, i) => ({
+      target,
+      ...(recognised && { recognised: recognised[i]! }),
+    }))
   }
 
   /** Ends a step; the lane owns what it is given from here on. */
@@ -225,6 +246,14 @@ export class MiniLane implements Lane {
   #clockOf({ framing: { hop, shift }, tokens }: Pass): TokenClock {
     const { sampleRate } = this.#chunk
     return { tokens, tokenSeconds: (PATCH * hop) / sampleRate, startSecond: -shift / sampleRate }
+  }
+
+  /** As graphs take lanes, at their coming step. */
+  static #tensorsOf(lanes: readonly MiniLane[]): LaneTensors {
+    return {
+      samples: lanes.map((lane) => lane.#samples),
+      counts: lanes.map((lane) => lane.#counts[lane.stepsDone]!),
+    }
   }
 
   dispose(): void {

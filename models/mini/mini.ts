@@ -12,14 +12,15 @@ import {
   type ModelDescription,
 } from '../model.ts'
 import { LruCache } from '../lru-cache.ts'
-import { gatherRows, pad, tf, type Tensor } from '../tensor.ts'
+import { deviceKind, gatherRows, pad, tf, upload, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import type { Precision } from '../precision.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { modelPrompt } from '../text/prompt.ts'
+import { lanesAlike, LANES_ALIKE_MAX } from './lanes-alike.ts'
 import { MiniLane, type MiniRequest } from './mini-lane.ts'
 import { prepareChunk, type MiniChunk } from './prepare-chunk.ts'
-import { loadNetwork, type MaskOutput, type Network } from './network/network.ts'
+import { loadNetwork, type Conditioning, type MaskOutput, type Network } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
 import { nearestNames, understand, type Understanding } from './text/understand.ts'
 
@@ -31,12 +32,15 @@ export interface MiniOptions {
   textEncoderFolder: string
   /** For products in the network's blocks. */
   precision?: Precision
+  /** Lanes that may share a graph of theirs (absent: on a GPU some, else none). */
+  lanesAlikeMax?: number
 }
 
 /** @throws Error naming the file when weights are missing, misshapen or unread */
 export async function loadMini({
   textEncoderFolder,
   precision = 'float32',
+  lanesAlikeMax,
 }: MiniOptions): Promise<Model> {
   const weightsFile = fileURLToPath(new URL('weights/model.safetensors', import.meta.url))
   const config = await readConfig(fileURLToPath(new URL('weights/config.json', import.meta.url)))
@@ -50,7 +54,7 @@ export async function loadMini({
     .digest('hex')
   const names = config.names.map(({ text }) => text)
   const description = { ...DESCRIPTION, names, precision, parameters, weightsSha256 }
-  return new Mini(description, { config, network, textEncoder })
+  return new Mini(description, { config, network, textEncoder, lanesAlikeMax })
 }
 
 const DESCRIPTION = {
@@ -80,6 +84,7 @@ interface MiniParts {
   config: MiniConfig
   network: Network
   textEncoder: TextEncoder
+  lanesAlikeMax: number | undefined
 }
 
 /** `nearest` is empty where a name is near. */
@@ -146,47 +151,51 @@ class Mini implements Model {
     const batch = lanes.map(own)
     const busy = batch.every((lane) => lane.stepsDone < lane.steps)
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
+    const groups = lanesAlike(batch, this.#alikeMax)
     // Failures come before any lane moves on: so the step can be retried.
     const advances = tf.tidy(() => {
-      const { maskLogits, activityLogits } = this.#decode(batch)
-      const firstRows = firstRowsOf(batch)
-      return batch.map((lane, i) => {
-        const { rows, pass, roomTokens } = lane
-        const row = firstRows[i]!
-        return lane.advanceBy({
-          maskLogits: tf.slice(maskLogits, [row, 0, 0], [rows, pass.framing.frames, -1]),
-          activityLogits: tf.slice(activityLogits, [row, 0], [rows, roomTokens]),
+      const { maskLogits, activityLogits } = this.#decode(groups.flat())
+      let row = 0
+      return groups.map((group) => {
+        const { pass, roomTokens } = group[0]!
+        const first = row
+        const rows = rowsOf(group)
+        row += rows
+        return MiniLane.advances(group, {
+          maskLogits: tf.slice(maskLogits, [first, 0, 0], [rows, pass.framing.frames, -1]),
+          activityLogits: tf.slice(activityLogits, [first, 0], [rows, roomTokens]),
         })
       })
     })
-    for (const [row, lane] of batch.entries()) lane.advance(advances[row]!)
+    for (const [i, group] of groups.entries()) {
+      for (const [k, lane] of group.entries()) lane.advance(advances[i]![k]!)
+    }
+  }
+
+  get #alikeMax(): number {
+    return this.#parts.lanesAlikeMax ?? (deviceKind() === 'gpu' ? LANES_ALIKE_MAX : 1)
   }
 
   /** Each lane's rows of masks; lanes with the same mixture share its encoding. */
   #decode(lanes: readonly MiniLane[]): MaskOutput {
     const { network, config } = this.#parts
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
-    const distinct = [...new Set(encoders)]
+    const groups = lanesAlike([...new Set(encoders)], this.#alikeMax)
+    const distinct = groups.flat()
     const valid = validTokens(distinct)
-    const features = joinRows(distinct.map((lane) => lane.features(config.inputRms)))
+    const features = joinRows(groups.map((group) => MiniLane.features(group, config.inputRms)))
     const encoded = network.encodeMixture(features, valid)
     const firstRows = firstRowsOf(distinct)
-    const rows = tf.tensor1d(
-      encoders.flatMap((lane) => {
-        const first = firstRows[distinct.indexOf(lane)]!
-        return Array.from({ length: lane.rows }, (_, row) => first + row)
-      }),
-      'int32',
-    )
-    const forEach = (x: Tensor) => (distinct.length < lanes.length ? gatherRows(x, rows) : x)
-    const parts = lanes.map((lane) => lane.conditioning())
-    const conditioning = {
-      embedding: tf.concat(parts.map(({ embedding }) => embedding)), // [batch, embeddingDim]
-      spans: joinRows(parts.map(({ spans }) => spans)), // [batch, tokens, 2]
-    }
+    const places = encoders.flatMap((lane) => {
+      const first = firstRows[distinct.indexOf(lane)]!
+      return Array.from({ length: lane.rows }, (_, row) => first + row)
+    })
+    const isInPlace = places.length === rowsOf(distinct) && places.every((row, i) => row === i)
+    const rows = isInPlace ? null : tf.tensor1d(places, 'int32')
+    const forEach = (x: Tensor) => (rows ? gatherRows(x, rows) : x)
     return network.decodeMask(
       { x: forEach(encoded.x), z: forEach(encoded.z) },
-      conditioning,
+      conditioningOf(lanes),
       forEach(valid),
     )
   }
@@ -205,6 +214,9 @@ class Mini implements Model {
     own(lane).dispose()
   }
 }
+
+const rowsOf = (lanes: readonly MiniLane[]): number =>
+  lanes.reduce((sum, { rows }) => sum + rows, 0)
 
 /** The first row of each lane in a batch. */
 function firstRowsOf(lanes: readonly MiniLane[]): number[] {
@@ -229,14 +241,34 @@ function padTokens(x: Tensor, tokens: number): Tensor {
   return pad(x, paddings)
 }
 
+/** Prompt and spans of each row at the lanes' coming step. */
+function conditioningOf(lanes: readonly MiniLane[]): Conditioning {
+  const longest = longestOf(lanes)
+  const rows = lanes.flatMap((lane, i) => Array<number>(lane.rows).fill(i))
+  const spans = new Float32Array(rows.length * longest * 2)
+  for (const [row, i] of rows.entries()) spans.set(lanes[i]!.spanTokens(), row * longest * 2)
+  const embeddings = tf.concat(lanes.map(({ embedding }) => embedding)) // [lanes, embeddingDim]
+  const isEach = rows.length === lanes.length
+  return {
+    embedding: isEach ? embeddings : gatherRows(embeddings, tf.tensor1d(rows, 'int32')),
+    spans: upload(spans, [rows.length, longest, 2]),
+  }
+}
+
+const longestOf = (lanes: readonly MiniLane[]): number =>
+  Math.max(...lanes.map(({ roomTokens }) => roomTokens))
+
 /** 1 for each token of a lane, 0 for the rest of the room: [rows, tokens]. */
 function validTokens(lanes: readonly MiniLane[]): Tensor {
-  const longest = Math.max(...lanes.map(({ roomTokens }) => roomTokens))
-  const valid = lanes.flatMap(({ rows, pass }) => {
-    const row = Array.from({ length: longest }, (_, token) => Number(token < pass.tokens))
-    return Array<number[]>(rows).fill(row)
-  })
-  return tf.tensor2d(valid, [valid.length, longest])
+  const longest = longestOf(lanes)
+  const valid = new Float32Array(rowsOf(lanes) * longest)
+  let row = 0
+  for (const { rows, pass } of lanes) {
+    for (const end = row + rows; row < end; row += 1) {
+      valid.fill(1, row * longest, row * longest + pass.tokens)
+    }
+  }
+  return upload(valid, [row, longest])
 }
 
 const isPrepared = (chunk: Chunk): chunk is MiniChunk => chunk.prepared !== undefined

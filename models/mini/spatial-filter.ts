@@ -7,7 +7,7 @@ const DIFFUSE = 1e-3
 /** Power far below any sound's: nothing is divided by 0. */
 const TINY = 1e-30
 
-/** A Hermitian 2 × 2 matrix for each bin, [1, 1, bins] each, or for each frame and bin. */
+/** A Hermitian 2 × 2 matrix for each bin, [lanes, 1, bins] each, or for each frame and bin. */
 type Covariance = { left: Tensor; right: Tensor; crossReal: Tensor; crossImaginary: Tensor }
 
 type Complex = { real: Tensor; imaginary: Tensor }
@@ -17,9 +17,9 @@ type Complex = { real: Tensor; imaginary: Tensor }
  * gives: bin by bin, over the whole chunk (N. Duong, E. Vincent, R. Gribonval, "Under-determined
  * reverberant audio source separation using a full-rank spatial covariance model", 2010). If target
  * and rest come from the same place it is the mask.
- * @param spectrum complex [2, frames, bins]
- * @param mask [1, frames, bins], from 0 to 1
- * @returns complex [2, frames, bins]
+ * @param spectrum complex [lanes · 2, frames, bins]
+ * @param mask [lanes, frames, bins], from 0 to 1
+ * @returns complex [lanes · 2, frames, bins]
  */
 export const filterByPlace = (spectrum: Tensor, mask: Tensor): Tensor =>
   tf.tidy(() => {
@@ -29,8 +29,13 @@ export const filterByPlace = (spectrum: Tensor, mask: Tensor): Tensor =>
 
 const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
   tf.tidy(() => {
+    const [rows, frames, bins] = real.shape as [number, number, number]
+    const lanes = rows / 2
     const [left, right] = [0, 1].map((channel) => {
-      const part = (both: Tensor) => tf.slice(both, [channel, 0, 0], [1, -1, -1])
+      const part = (both: Tensor) =>
+        tf
+          .slice(both.reshape([lanes, 2, frames, bins]), [0, channel, 0, 0], [-1, 1, -1, -1])
+          .reshape([lanes, frames, bins])
       return { real: part(real), imaginary: part(imaginary) }
     }) as [Complex, Complex]
     const { target, rest } = tf.tidy(() => {
@@ -51,10 +56,14 @@ const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
       scaled(add(scaled(first, target.left), times(target, second)), gain),
       scaled(add(times(conjugate(target), first), scaled(second, target.right)), gain),
     ]
-    return {
-      real: tf.concat(outputs.map((channel) => channel.real)),
-      imaginary: tf.concat(outputs.map((channel) => channel.imaginary)),
-    }
+    const together = (part: keyof Complex) =>
+      tf
+        .stack(
+          outputs.map((channel) => channel[part]),
+          1,
+        )
+        .reshape([rows, frames, bins])
+    return { real: together('real'), imaginary: together('imaginary') }
   })
 
 /** Powers of each frame and bin. */
@@ -73,7 +82,7 @@ const powersOf = (left: Complex, right: Complex): Covariance =>
 const covarianceOf = (powers: Covariance, mask: Tensor): Covariance =>
   tf.tidy(() => {
     const weight = mask.square().square() // with the mask itself both would be alike
-    // [1, 1, bins]
+    // [lanes, 1, bins]
     const sum = (part: keyof Covariance) => tf.tidy(() => powers[part].mul(weight).sum(1, true))
     const [left, right] = [sum('left'), sum('right')]
     const power = left.add(right).div(2).add(TINY)

@@ -1,6 +1,6 @@
 /** Between waveforms of any rate and the network's view of them: features in, masks out. */
 import { windowLength } from '../framing.ts'
-import { gatherRows, pad, tf, type Tensor, type Tensor3D } from '../tensor.ts'
+import { gatherRows, pad, tf, type Tensor, type Tensor4D } from '../tensor.ts'
 import { PATCH } from './config.ts'
 
 /** The network's transform: a window of 2048 samples at 32 kHz, and its bins. */
@@ -15,22 +15,26 @@ const SMOOTHING_FRAMES = 5
 const CANCELLED = 1e-3
 
 /**
- * The network's input: channels [channels, samples] to [1, samples].
- * @param inside the samples that decide, [channels, …]
+ * The network's input: channels [lanes, channels, samples] to [lanes, 1, samples]. Of several
+ * channels there is one lane.
+ * @param inside the samples that decide, [lanes, channels, …]
  */
 export function mixDown(channels: Tensor, inside: Tensor): Tensor {
-  if (channels.shape[0] === 1) return channels.clone()
+  const [, count, samples] = channels.shape as [number, number, number]
+  if (count === 1) return channels.clone()
   return tf.tidy(() => {
-    const powers = inside.square().mean(1) // [channels]
-    const loudest = gatherRows(channels, powers.argMax()).expandDims(0) // [1, samples]
-    const cancelled = inside.mean(0).square().mean().less(powers.max().mul(CANCELLED))
-    return tf.where(cancelled, loudest, channels.mean(0, true))
+    const powers = inside.square().mean([0, 2]) // [channels]
+    const byChannel = channels.reshape([count, samples])
+    const loudest = gatherRows(byChannel, powers.argMax()).reshape([1, 1, samples])
+    const cancelled = inside.mean(1).square().mean().less(powers.max().mul(CANCELLED))
+    return tf.where(cancelled, loudest, channels.mean(1, true))
   })
 }
 
 /**
- * The factor that scales the mixture to the level `rms` in the bins that the network reads.
- * meanSquare [1] of the mixture's samples; power [1, frames, bins] is its power spectrum.
+ * The factor that scales a mixture to the level `rms` in the bins that the network reads, [lanes,
+ * 1, 1]. meanSquare [lanes, 1, 1] of the mixture's samples; power [lanes, frames, bins] is its
+ * power spectrum.
  */
 export function inputScale(meanSquare: Tensor, power: Tensor, rms: number): Tensor {
   return tf.tidy(() => {
@@ -43,8 +47,8 @@ export function inputScale(meanSquare: Tensor, power: Tensor, rms: number): Tens
 function audibleShare(power: Tensor): Tensor {
   if (power.shape[2]! <= BINS) return tf.scalar(1)
   return tf.tidy(() => {
-    const inBand = tf.slice(power, [0, 0, 0], [-1, -1, BINS]).sum()
-    return tf.divNoNan(inBand, power.sum())
+    const inBand = tf.slice(power, [0, 0, 0], [-1, -1, BINS]).sum([1, 2], true)
+    return tf.divNoNan(inBand, power.sum([1, 2], true))
   })
 }
 
@@ -55,11 +59,11 @@ export function powerOf(spectrum: Tensor): Tensor {
 
 /**
  * The network's features, the root of the magnitude at the network's level and bins.
- * power [1, PATCH · tokens, bins]; scale as `inputScale`; to [1, tokens, PATCH, 1024].
+ * power [lanes, PATCH · tokens, bins]; scale as `inputScale`; to [lanes, tokens, PATCH, 1024].
  */
 export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
   return tf.tidy(() => {
-    const [, frames, bins] = power.shape as [number, number, number]
+    const [lanes, frames, bins] = power.shape as [number, number, number]
     const used = Math.min(bins, BINS - 1)
     const inBand = tf.slice(power, [0, 0, 0], [-1, -1, used])
     const level = scale.mul(WINDOW / windowLength(hop)).square()
@@ -69,32 +73,33 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
       [0, BINS - 1 - used],
     ]
     const features = pad(inBand.mul(level), padding).add(1e-8).sqrt().sqrt()
-    return features.reshape([1, frames / PATCH, PATCH, BINS - 1])
+    return features.reshape([lanes, frames / PATCH, PATCH, BINS - 1])
   })
 }
 
 /**
- * Mask logits [1, frames, 1025] to the gains of `bins` bins, [1, frames, bins].
- * @param isFrame [frames, 1], 1 or 0: gains of frames that are none count for no other
+ * Mask logits [lanes, frames, 1025] to the gains of `bins` bins, [lanes, frames, bins].
+ * @param isFrame [lanes, frames, 1], 1 or 0: gains of frames that are none count for no other
  */
 export function maskOf(logits: Tensor, bins: number, isFrame: Tensor): Tensor {
   return tf.tidy(() => {
-    const [, frames] = logits.shape as [number, number, number]
     if (bins <= BINS) return tf.slice(logits, [0, 0, 0], [-1, -1, bins]).sigmoid()
     const mask = logits.sigmoid()
     const lastBand = tf.slice(mask, [0, 0, BINS - 1 - LAST_BAND_BINS], [-1, -1, LAST_BAND_BINS])
-    const counted = lastBand.mean(-1).reshape([frames, 1]).mul(isFrame)
+    const counted = lastBand.mean(-1, true).mul(isFrame)
     const smooth = tf.divNoNan(meanNearby(counted), meanNearby(isFrame))
-    const above = tf.tile(smooth.reshape([1, frames, 1]), [1, 1, bins - BINS])
+    const above = tf.tile(smooth, [1, 1, bins - BINS])
     return tf.concat([mask, above], -1)
   })
 }
 
-/** Mean of each frame and its neighbours, [frames, 1]. */
+/** Mean of each frame and its neighbours, [lanes, frames, 1]. */
 const meanNearby = (x: Tensor): Tensor =>
-  tf.tidy(() => tf.avgPool(x.expandDims(1) as Tensor3D, [SMOOTHING_FRAMES, 1], 1, 'same'))
+  tf.tidy(() =>
+    tf.avgPool(x.expandDims(2) as Tensor4D, [SMOOTHING_FRAMES, 1], 1, 'same').reshape(x.shape),
+  )
 
-/** spectrum [channels, frames, bins] times one mask [1, frames, bins]. */
+/** spectrum [rows, frames, bins] times masks [rows or 1, frames, bins]. */
 export function applyMask(spectrum: Tensor, mask: Tensor): Tensor {
   return tf.tidy(() => tf.complex(tf.real(spectrum).mul(mask), tf.imag(spectrum).mul(mask)))
 }

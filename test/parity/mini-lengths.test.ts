@@ -93,10 +93,11 @@ function separateUnpadded(request: LaneRequest): HeadResult {
       x.shape.map(() => 0),
       x.shape.map((size, axis) => (axis === 1 ? tokens : size)),
     )
-  const advance = tf.tidy(() => {
-    const { embedding, spans } = lane.conditioning()
-    const encoded = network.encodeMixture(own(lane.features(config.inputRms)), null)
-    const answer = network.decodeMask(encoded, { embedding, spans: own(spans) }, null)
+  const [advance] = tf.tidy(() => {
+    const features = MiniLane.features([lane], config.inputRms)
+    const encoded = network.encodeMixture(own(features), null)
+    const spans = tf.tensor3d(lane.spanTokens(), [1, tokens, 2])
+    const answer = network.decodeMask(encoded, { embedding: lane.embedding, spans }, null)
     const missing = framing.frames - answer.maskLogits.shape[1]!
     const maskLogits = tf.pad(answer.maskLogits, [
       [0, 0],
@@ -111,9 +112,9 @@ function separateUnpadded(request: LaneRequest): HeadResult {
       ],
       -100,
     )
-    return lane.advanceBy({ maskLogits, activityLogits })
+    return MiniLane.advances([lane], { maskLogits, activityLogits })
   })
-  lane.advance(advance)
+  lane.advance(advance!)
   const result = lane.result()
   lane.dispose()
   return result

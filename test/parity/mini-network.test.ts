@@ -61,7 +61,8 @@ const pick = (run: () => Streams, stream: 'x' | 'z'): Tensor => tf.tidy(() => ru
 const leveled = () =>
   tf.tidy(() => {
     const power = powerOf(stft(wave, framing))
-    return stft(wave.mul(inputScale(wave.square().mean(), power, config.inputRms)), framing)
+    const scale = inputScale(wave.square().mean(), power, config.inputRms).reshape([1, 1])
+    return stft(wave.mul(scale), framing)
   })
 
 test('the spectrum agrees', () => {
@@ -171,7 +172,7 @@ test('the masked waveform is the target', () => {
   const run = () =>
     tf.tidy(() => {
       const spectrum = stft(wave, framing)
-      const isFrame = tf.ones([spectrum.shape[1]!, 1])
+      const isFrame = tf.ones([1, spectrum.shape[1]!, 1])
       const mask = maskOf(golden.tensor('mask_logits'), spectrum.shape[2]!, isFrame)
       return istft(applyMask(spectrum, mask), framing, samples)
     })
