@@ -81,11 +81,15 @@ export class ComputeThread {
     return this.#restarting
   }
 
-  /** Opens the lanes of a chunk, which is prepared first; its memory is transferred. */
-  async open({ model, request, heads }: ChunkOrder): Promise<OpenedLane[]> {
-    const chunk = await this.#preparation.prepare(model, request.chunk)
-    const order = { model, request: { ...request, chunk }, heads }
-    return this.#call({ type: 'open', ...order }, memoryOf(chunk.channels))
+  /** The order with its chunk as the model wants it; its memory is transferred. */
+  async prepare(order: ChunkOrder): Promise<ChunkOrder> {
+    const chunk = await this.#preparation.prepare(order.model, order.request.chunk)
+    return { ...order, request: { ...order.request, chunk } }
+  }
+
+  /** Opens the lanes of a chunk that is prepared; its memory is transferred. */
+  open(order: ChunkOrder): Promise<OpenedLane[]> {
+    return this.#call({ type: 'open', ...order }, memoryOf(order.request.chunk.channels))
   }
 
   /** One batched evaluation of lanes of one model. */

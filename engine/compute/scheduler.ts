@@ -44,7 +44,7 @@ export interface SchedulerStats {
   framesTotal: number
 }
 
-type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
+type Compute = Pick<ComputeThread, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
 
 /** A batch that the device has computed. */
 export interface SteppedBatch {
@@ -113,7 +113,9 @@ export class Scheduler {
     options: LaneOptions,
   ): Promise<HeadResult[]> {
     const { signal } = options
-    const opening = this.#open(order, owner, options)
+    const prepared = await this.#compute.prepare(order) // meanwhile the others are stepped
+    signal.throwIfAborted()
+    const opening = this.#open(prepared, owner, options)
     this.#opening.add(opening)
     const lanes = await opening.finally(() => this.#opening.delete(opening))
     const ids = lanes.map(({ id }) => id)

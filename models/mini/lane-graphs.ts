@@ -25,8 +25,8 @@ export interface LanePlan extends Pick<LaneRoom, 'lead' | 'targetSamples'> {
 export interface LaneTensors {
   /** [channels, length] each: the mixtures as their rooms have them. */
   samples: Tensor[]
-  /** [2] each: the samples of the mixture, and its frames. */
-  counts: Tensor[]
+  /** [lanes, 2]: the samples of each mixture, and its frames. */
+  counts: Tensor
 }
 
 type LaneInput = {
@@ -95,9 +95,9 @@ interface Extent {
   sampleCount: Tensor
 }
 
-function extentOf({ hop, frames }: Framing, counts: Tensor[]): Extent {
-  const lanes = counts.length
-  const byLane = tf.stack(counts).reshape([lanes, 2, 1])
+function extentOf({ hop, frames }: Framing, counts: Tensor): Extent {
+  const lanes = counts.shape[0]!
+  const byLane = counts.reshape([lanes, 2, 1])
   const [sampleCount, frameCount] = tf.split(byLane, 2, 1) as [Tensor, Tensor]
   const frameAt = countUp(frames).reshape([1, frames, 1])
   const sampleAt = frameAt.mul(hop).add(countUp(hop)) // [1, frames, hop]

@@ -48,8 +48,6 @@ export class MiniLane implements Lane {
   readonly #room: LaneRoom
   /** [channels, length], as the room has them. */
   readonly #samples: Tensor
-  /** [2] for each step, as `LaneTensors` has them. */
-  readonly #counts: readonly Tensor[]
   /** [channels, samples], the steps' targets so far, each at its share; null: none was made. */
   #target: Tensor | null = null
   /** Spectrum of the samples at the coming step, if it is the network's input. */
@@ -78,12 +76,11 @@ export class MiniLane implements Lane {
     const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
     const tokenShift = CANDIDATE_EIGHTHS[candidate % CANDIDATE_EIGHTHS.length]! / 8
     this.#room = roomOf(chunk.channels[0]!.length, hops, tokenShift)
-    const { length, samples, passes: steps } = this.#room
+    const { length, passes: steps } = this.#room
     const { room, laidOut } = chunk.prepared
     const isReady = isLaidOutAlike(room, this.#room)
     const wave = isReady ? laidOut : layOut(chunk.channels, this.#room)
     this.#samples = upload(wave, [chunk.channels.length, length])
-    this.#counts = steps.map(({ frames }) => upload(Float32Array.of(samples, frames), [2]))
     this.steps = steps.length
     this.frames = Math.max(...steps.map(({ tokens }) => tokens))
   }
@@ -250,15 +247,16 @@ export class MiniLane implements Lane {
 
   /** As graphs take lanes, at their coming step. */
   static #tensorsOf(lanes: readonly MiniLane[]): LaneTensors {
+    const counts = lanes.map((lane) => [lane.#room.samples, lane.pass.frames])
     return {
       samples: lanes.map((lane) => lane.#samples),
-      counts: lanes.map((lane) => lane.#counts[lane.stepsDone]!),
+      counts: upload(Float32Array.from(counts.flat()), [lanes.length, 2]),
     }
   }
 
   dispose(): void {
     this.#keep(null)
-    tf.dispose([this.embedding, this.#samples, ...this.#counts])
+    tf.dispose([this.embedding, this.#samples])
     this.#target?.dispose()
     this.#recognised?.dispose()
   }

@@ -16,7 +16,7 @@ const STEPS_MAX = 4
 const STEP_MS = [20, 1_000] as const
 const HANG_MS = [60_000, 900_000] as const
 
-type Compute = Pick<ComputeThread, 'open' | 'step' | 'close' | 'discard'>
+type Compute = Pick<ComputeThread, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
 
 export class StubModel implements Compute {
   readonly #owner: Process
@@ -33,6 +33,8 @@ export class StubModel implements Compute {
   get lanes(): number {
     return this.#lanes.size
   }
+
+  prepare: Compute['prepare'] = (order) => this.#after('prepare a chunk', () => order)
 
   open: Compute['open'] = ({ request, heads }) =>
     this.#after('open lanes', () =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { mock } from 'node:test'
 import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import {
   ComputeLostError,
@@ -43,6 +43,10 @@ class FakeCompute {
     this.#breaks = breaks
   }
 
+  async prepare(order: ChunkOrder): Promise<ChunkOrder> {
+    return order
+  }
+
   async open({ request, heads }: ChunkOrder) {
     return heads.map(({ prompt }, head) => {
       const lane = ++this.#lanes
@@ -77,6 +81,37 @@ test('lanes that are asked for together are stepped together from the first batc
   const scheduler = new Scheduler(compute, budgets())
   await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
   assert.deepEqual(compute.batches, [['x', 'y', 'z']])
+})
+
+test('a chunk that is still being prepared holds up no other', async () => {
+  const compute = new FakeCompute()
+  let prepared = () => {}
+  const preparing = new Promise<void>((resolve) => (prepared = resolve))
+  compute.prepare = async (asked) => {
+    if (asked.heads[0]!.prompt === 'slow') await preparing
+    return asked
+  }
+  const scheduler = new Scheduler(compute, budgets())
+  const slow = separate(scheduler, 'slow')
+  await separate(scheduler, 'x')
+  prepared()
+  await slow
+  assert.deepEqual(compute.batches, [['x'], ['slow']])
+})
+
+test('a chunk that was given up while it was prepared is not opened', async () => {
+  const compute = new FakeCompute()
+  const open = mock.method(compute, 'open')
+  let prepared = () => {}
+  const preparing = new Promise<void>((resolve) => (prepared = resolve))
+  compute.prepare = (asked) => preparing.then(() => asked)
+  const given = new AbortController()
+  const separated = separate(new Scheduler(compute, budgets()), 'x', given.signal)
+  given.abort(new Error('gone'))
+  await assert.rejects(separated, /gone/)
+  prepared()
+  await new Promise(setImmediate)
+  assert.equal(open.mock.callCount(), 0)
 })
 
 test('a lane that cannot be opened holds up no other', async () => {
