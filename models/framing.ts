@@ -1,4 +1,4 @@
-/** Where the frames of a short-time Fourier transform lie; loads no TensorFlow. */
+/** Places of the frames of a short-time Fourier transform; loads no TensorFlow. */
 
 /** The usual overlap; networks with another state their window. */
 const HOPS_PER_WINDOW = 4

@@ -90,7 +90,7 @@ export function istft(
   })
 }
 
-/** The sum of the squares of all windows over each sample, [rows or 1, (frames + hops - 1) · hop]. */
+/** The sum of all windows' squares over each sample, [rows or 1, (frames + hops - 1) · hop]. */
 function weightOf(framing: Framing, isFrame?: Tensor): Tensor {
   const { hop, frames, window, hops } = sizesOf(framing)
   return tf.tidy(() => {

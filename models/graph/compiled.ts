@@ -19,8 +19,8 @@ const GraphDef = protobuf
 
 /**
  * `forward`, as a graph once it has been called some times with inputs of the same shapes. What it
- * takes and gives are tensors, null, and objects and lists of these. Besides its inputs it may use tensors
- * that stay, and what it makes itself; it must not read any, nor do anything else.
+ * takes and gives are tensors, null, and objects and lists of these. Besides its inputs it may use
+ * tensors that stay, and what it makes itself; it must not read any, nor do anything else.
  */
 export function compiled<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O,

@@ -40,7 +40,7 @@ export const inputOf = compiledBy(
   (plan: LanePlan & { inputRms: number }, given: LaneTensors): LaneInput =>
     tf.tidy(() => {
       const { framing, views, inputRms } = plan
-      const samples = tf.stack(given.samples) // [lanes, channels, length]
+      const samples = together(given.samples) // [lanes, channels, length]
       const { isSample, isFrame, sampleCount } = extentOf(framing, given.counts)
       const inside = (waves: Tensor) =>
         tf.slice(waves, [0, 0, plan.lead], [-1, -1, spanOf(framing)]).mul(isSample)
@@ -59,6 +59,14 @@ export const inputOf = compiledBy(
       return isAlone ? { features, spectrum: rows[0]!.spectrum } : { features }
     }),
 )
+
+/** Each lane's tensor to [lanes, …]; a single one is not copied. */
+const together = (each: Tensor[]): Tensor =>
+  each.length === 1 ? each[0]!.expandDims(0) : tf.stack(each)
+
+/** The inverse of `together`. */
+const apart = (all: Tensor): Tensor[] =>
+  all.shape[0] === 1 ? [all.reshape(all.shape.slice(1))] : unstackRows(all)
 
 /** [lanes, …] of each view to [lanes · views, …]. */
 function rowsOf(views: Tensor[]): Tensor {
@@ -148,7 +156,7 @@ export const targetsOf = compiledBy(
     tf.tidy(() => {
       const { framing, views, steps, targetSamples } = plan
       const { isSample, isFrame } = extentOf(framing, counts)
-      const spectrum = known ?? spectrumOf(tf.stack(samples), plan, isFrame)
+      const spectrum = known ?? spectrumOf(together(samples), plan, isFrame)
       const lanes = samples.length
       const channels = samples[0]!.shape[0]!
       const masks = viewsIn(maskLogits, lanes).map((logits) =>
@@ -162,13 +170,10 @@ export const targetsOf = compiledBy(
         .reshape([lanes, channels, targetSamples])
         .mul(inside)
       const shares = steps === 1 ? waves : waves.div(steps)
-      if (earlier) return { targets: unstackRows(tf.stack(earlier).add(shares)) }
+      if (earlier) return { targets: apart(together(earlier).add(shares)) }
       const activity = activityLogits.reshape([lanes, -1, activityLogits.shape[1]!]).max(1)
       const energy = waves.square().sum([1, 2]).reshape([lanes, 1])
-      return {
-        targets: unstackRows(shares),
-        recognised: unstackRows(tf.concat([activity, energy], 1)),
-      }
+      return { targets: apart(shares), recognised: apart(tf.concat([activity, energy], 1)) }
     }),
 )
 

@@ -3,7 +3,7 @@ import type { ChunkRequest, Head, HeadResult, Lane, Span } from '../model.ts'
 import { applySpans } from '../span-gain.ts'
 import { tf, upload, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
-import { inputOf, targetsOf, type LanePlan, type LaneTensors } from './lane-graphs.ts'
+import { inputOf, targetsOf, type LanePlan } from './lane-graphs.ts'
 import { hopAt, isLaidOutAlike, layOut, roomOf, type LaneRoom, type Pass } from './lane-room.ts'
 import type { MaskOutput } from './network/network.ts'
 import { predictSpans } from './predict-spans.ts'
@@ -118,13 +118,22 @@ export class MiniLane implements Lane {
     return JSON.stringify([this.#plan, this.#room.length, channels, this.stepsDone, this.steps])
   }
 
+  /** Counts of lanes at their coming step, as `LaneTensors` has them. */
+  static counts(lanes: readonly MiniLane[]): Tensor {
+    const counts = lanes.flatMap((lane) => [lane.#room.samples, lane.pass.frames])
+    return upload(Float32Array.from(counts), [lanes.length, 2])
+  }
+
   /**
    * Input of the network at the coming step of lanes that are alike: [lanes · rows, tokens, PATCH,
    * 1024], of all in the room.
    */
-  static features(lanes: readonly MiniLane[], inputRms: number): Tensor {
+  static features(lanes: readonly MiniLane[], counts: Tensor, inputRms: number): Tensor {
     const first = lanes[0]!
-    const { features, spectrum } = inputOf({ ...first.#plan, inputRms }, MiniLane.#tensorsOf(lanes))
+    const { features, spectrum } = inputOf(
+      { ...first.#plan, inputRms },
+      { samples: MiniLane.#samplesOf(lanes), counts },
+    )
     first.#keep(spectrum ?? null)
     return features
   }
@@ -148,13 +157,14 @@ export class MiniLane implements Lane {
    * Applies the network's answer to all in the rooms of lanes that are alike: mask logits are
    * [lanes · rows, frames, 1025]. Failures come before any lane moves on.
    */
-  static advances(lanes: readonly MiniLane[], answer: MaskOutput): Advance[] {
+  static advances(lanes: readonly MiniLane[], counts: Tensor, answer: MaskOutput): Advance[] {
     const own = lanes[0]!
     const { steps } = own
     const { targets, recognised } = targetsOf(
       { ...own.#plan, steps },
       {
-        ...MiniLane.#tensorsOf(lanes),
+        samples: MiniLane.#samplesOf(lanes),
+        counts,
         spectrum: lanes.length === 1 ? own.#spectrum : null,
         targets: own.#target && lanes.map((lane) => lane.#target!),
         ...answer,
@@ -245,13 +255,8 @@ export class MiniLane implements Lane {
     return { tokens, tokenSeconds: (PATCH * hop) / sampleRate, startSecond: -shift / sampleRate }
   }
 
-  /** As graphs take lanes, at their coming step. */
-  static #tensorsOf(lanes: readonly MiniLane[]): LaneTensors {
-    const counts = lanes.map((lane) => [lane.#room.samples, lane.pass.frames])
-    return {
-      samples: lanes.map((lane) => lane.#samples),
-      counts: upload(Float32Array.from(counts.flat()), [lanes.length, 2]),
-    }
+  static #samplesOf(lanes: readonly MiniLane[]): Tensor[] {
+    return lanes.map((lane) => lane.#samples)
   }
 
   dispose(): void {

@@ -154,14 +154,15 @@ class Mini implements Model {
     const groups = lanesAlike(batch, this.#alikeMax)
     // Failures come before any lane moves on: so the step can be retried.
     const advances = tf.tidy(() => {
+      const counts = groups.map((group) => MiniLane.counts(group)) // see `#decode`
       const { maskLogits, activityLogits } = this.#decode(groups.flat())
       let row = 0
-      return groups.map((group) => {
+      return groups.map((group, i) => {
         const { pass, roomTokens } = group[0]!
         const first = row
         const rows = rowsOf(group)
         row += rows
-        return MiniLane.advances(group, {
+        return MiniLane.advances(group, counts[i]!, {
           maskLogits: tf.slice(maskLogits, [first, 0, 0], [rows, pass.framing.frames, -1]),
           activityLogits: tf.slice(activityLogits, [first, 0], [rows, roomTokens]),
         })
@@ -176,15 +177,15 @@ class Mini implements Model {
     return this.#parts.lanesAlikeMax ?? (deviceKind() === 'gpu' ? LANES_ALIKE_MAX : 1)
   }
 
-  /** Each lane's rows of masks; lanes with the same mixture share its encoding. */
+  /**
+   * Each lane's rows of masks; lanes with the same mixture share its encoding. What is uploaded
+   * comes first: an upload waits for all that the device was given before.
+   */
   #decode(lanes: readonly MiniLane[]): MaskOutput {
     const { network, config } = this.#parts
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
     const groups = lanesAlike([...new Set(encoders)], this.#alikeMax)
     const distinct = groups.flat()
-    const valid = validTokens(distinct)
-    const features = joinRows(groups.map((group) => MiniLane.features(group, config.inputRms)))
-    const encoded = network.encodeMixture(features, valid)
     const firstRows = firstRowsOf(distinct)
     const places = encoders.flatMap((lane) => {
       const first = firstRows[distinct.indexOf(lane)]!
@@ -193,11 +194,13 @@ class Mini implements Model {
     const isInPlace = places.length === rowsOf(distinct) && places.every((row, i) => row === i)
     const rows = isInPlace ? null : tf.tensor1d(places, 'int32')
     const forEach = (x: Tensor) => (rows ? gatherRows(x, rows) : x)
-    return network.decodeMask(
-      { x: forEach(encoded.x), z: forEach(encoded.z) },
-      conditioningOf(lanes),
-      forEach(valid),
-    )
+    const conditioning = conditioningOf(lanes)
+    const valid = validTokens(distinct)
+    const counts = groups.map((group) => MiniLane.counts(group))
+    const features = groups.map((group, i) => MiniLane.features(group, counts[i]!, config.inputRms))
+    const encoded = network.encodeMixture(joinRows(features), valid)
+    const streams = { x: forEach(encoded.x), z: forEach(encoded.z) }
+    return network.decodeMask(streams, conditioning, forEach(valid))
   }
 
   close(lane: Lane): HeadResult[] {

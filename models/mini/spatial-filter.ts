@@ -32,10 +32,13 @@ const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
     const [rows, frames, bins] = real.shape as [number, number, number]
     const lanes = rows / 2
     const [left, right] = [0, 1].map((channel) => {
-      const part = (both: Tensor) =>
-        tf
+      const part = (both: Tensor) => {
+        // The rows of a single lane are not copied.
+        if (lanes === 1) return tf.slice(both, [channel, 0, 0], [1, -1, -1])
+        return tf
           .slice(both.reshape([lanes, 2, frames, bins]), [0, channel, 0, 0], [-1, 1, -1, -1])
           .reshape([lanes, frames, bins])
+      }
       return { real: part(real), imaginary: part(imaginary) }
     }) as [Complex, Complex]
     const { target, rest } = tf.tidy(() => {

@@ -106,8 +106,9 @@ test('a step of mini takes its inputs, and reads nothing', () => {
   warmUp(mini, requests)
   const lanes = requests().map((request) => openLane(mini, request))
   const step = trafficOf(() => mini.step(lanes))
-  // Which tokens are real, and the spans of each lane.
-  assert.deepEqual(step.uploads.sort(), ['[1,64,2]', '[1,96,2]', '[2,96]'])
+  // Counts of samples and frames, for each lane's input and target; spans; which tokens are real.
+  const counts = ['[1,2]', '[1,2]', '[1,2]', '[1,2]']
+  assert.deepEqual(step.uploads.sort(), [...counts, '[2,96,2]', '[2,96]'])
   assert.equal(step.reads, 0)
   assertNoneFetches(step)
   const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))

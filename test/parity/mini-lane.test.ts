@@ -96,7 +96,7 @@ test('lanes that are alike share graphs, and each gets what it gets alone', () =
       const chunk = { channels: waves.slice(0, channels), sampleRate: 44_100 }
       return laneRequest(chunk, PROMPTS[seed % PROMPTS.length], acceleration)
     }
-    // Of one room all but one; eight are 4, 2 and 1 that are alike, and that one.
+    // All but one have one room: they are 4, 2 and 1 that are alike.
     const lengths = [0.8, 0.9, 0.95, 1.3, 0.85, 0.7, 0.75, 0.92]
     const requests = lengths.map(request)
     const run = () => separate(miniTogether, requests)

@@ -94,7 +94,8 @@ function separateUnpadded(request: LaneRequest): HeadResult {
       x.shape.map((size, axis) => (axis === 1 ? tokens : size)),
     )
   const [advance] = tf.tidy(() => {
-    const features = MiniLane.features([lane], config.inputRms)
+    const counts = MiniLane.counts([lane])
+    const features = MiniLane.features([lane], counts, config.inputRms)
     const encoded = network.encodeMixture(own(features), null)
     const spans = tf.tensor3d(lane.spanTokens(), [1, tokens, 2])
     const answer = network.decodeMask(encoded, { embedding: lane.embedding, spans }, null)
@@ -112,7 +113,7 @@ function separateUnpadded(request: LaneRequest): HeadResult {
       ],
       -100,
     )
-    return MiniLane.advances([lane], { maskLogits, activityLogits })
+    return MiniLane.advances([lane], counts, { maskLogits, activityLogits })
   })
   lane.advance(advance!)
   const result = lane.result()
