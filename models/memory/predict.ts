@@ -26,7 +26,7 @@ const FEW = 4
 const MANY = 8
 
 interface CallNeed {
-  /** The most that one lane takes, weights excluded. */
+  /** The most that one lane takes, or lanes that share it, weights excluded. */
   firstBytes: number
   /** Addition of each further lane in the same batch. */
   nextBytes: number
@@ -53,7 +53,9 @@ export function predictMemory(
       return { frames: takeThrough(model, { lanes, seconds }, onCall), bytes }
     }) as [Taken, Taken, Taken]
     const calls = one.bytes.map((firstBytes, i) => {
-      return { firstBytes, nextBytes: (many.bytes[i]! - few.bytes[i]!) / (MANY - FEW) }
+      const nextBytes = (many.bytes[i]! - few.bytes[i]!) / (MANY - FEW)
+      // Lanes that share a graph take more at once than one does (models/mini/lanes-alike.ts).
+      return { firstBytes: Math.max(firstBytes, few.bytes[i]! - (FEW - 1) * nextBytes), nextBytes }
     })
     return { weightsBytes, chunkSeconds: seconds, frames: one.frames, calls }
   })

@@ -1,27 +1,30 @@
-/** Which lanes of a batch share graphs. */
-import type { MiniLane } from './mini-lane.ts'
-
-/** Lanes that share a graph on a GPU: each needs some 60 MiB for 10 s of stereo. */
-export const LANES_ALIKE_MAX = 8
+/** Lanes of a batch that share graphs. */
 
 /**
- * Groups of lanes that are alike, in numbers that are powers of two: so there are few graphs.
- * @param most lanes of a group
+ * Lanes that share a graph on a GPU. Of more numbers there would be more graphs than are held
+ * (`graph-hits.test.ts`), and lanes that share one take their memory at once.
  */
-export function lanesAlike(lanes: readonly MiniLane[], most: number): MiniLane[][] {
-  const byLikeness = new Map<string, MiniLane[]>()
-  const groups: MiniLane[][] = []
+export const LANES_ALIKE = 4
+
+interface Alike {
+  /** The same of lanes that are alike; null: this one is like no other. */
+  readonly likeness: string | null
+}
+
+/** Groups of `count` lanes that are alike; the others are groups of one. */
+export function groupsAlike<L extends Alike>(lanes: readonly L[], count: number): L[][] {
+  const alone: L[] = []
+  const byLikeness = new Map<string, L[]>()
   for (const lane of lanes) {
     const { likeness } = lane
-    if (likeness === null) groups.push([lane])
+    if (likeness === null) alone.push(lane)
     else byLikeness.set(likeness, [...(byLikeness.get(likeness) ?? []), lane])
   }
+  const groups: L[][] = []
   for (const alike of byLikeness.values()) {
-    for (let first = 0; first < alike.length;) {
-      const size = Math.min(most, 2 ** Math.floor(Math.log2(alike.length - first)))
-      groups.push(alike.slice(first, first + size))
-      first += size
-    }
+    const grouped = alike.length - (alike.length % count)
+    for (let i = 0; i < grouped; i += count) groups.push(alike.slice(i, i + count))
+    alone.push(...alike.slice(grouped))
   }
-  return groups
+  return [...groups, ...alone.map((lane) => [lane])]
 }

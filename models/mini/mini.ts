@@ -17,7 +17,7 @@ import { Weights } from '../checkpoint/weights.ts'
 import type { Precision } from '../precision.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { modelPrompt } from '../text/prompt.ts'
-import { lanesAlike, LANES_ALIKE_MAX } from './lanes-alike.ts'
+import { groupsAlike, LANES_ALIKE } from './lanes-alike.ts'
 import { MiniLane, type MiniRequest } from './mini-lane.ts'
 import { prepareChunk, type MiniChunk } from './prepare-chunk.ts'
 import { loadNetwork, type Conditioning, type MaskOutput, type Network } from './network/network.ts'
@@ -32,15 +32,15 @@ export interface MiniOptions {
   textEncoderFolder: string
   /** For products in the network's blocks. */
   precision?: Precision
-  /** Lanes that may share a graph of theirs (absent: on a GPU some, else none). */
-  lanesAlikeMax?: number
+  /** Lanes that share a graph (absent: on a GPU four, else one). */
+  lanesAlike?: number
 }
 
 /** @throws Error naming the file when weights are missing, misshapen or unread */
 export async function loadMini({
   textEncoderFolder,
   precision = 'float32',
-  lanesAlikeMax,
+  lanesAlike,
 }: MiniOptions): Promise<Model> {
   const weightsFile = fileURLToPath(new URL('weights/model.safetensors', import.meta.url))
   const config = await readConfig(fileURLToPath(new URL('weights/config.json', import.meta.url)))
@@ -54,7 +54,7 @@ export async function loadMini({
     .digest('hex')
   const names = config.names.map(({ text }) => text)
   const description = { ...DESCRIPTION, names, precision, parameters, weightsSha256 }
-  return new Mini(description, { config, network, textEncoder, lanesAlikeMax })
+  return new Mini(description, { config, network, textEncoder, lanesAlike })
 }
 
 const DESCRIPTION = {
@@ -84,7 +84,7 @@ interface MiniParts {
   config: MiniConfig
   network: Network
   textEncoder: TextEncoder
-  lanesAlikeMax: number | undefined
+  lanesAlike: number | undefined
 }
 
 /** `nearest` is empty where a name is near. */
@@ -151,7 +151,7 @@ class Mini implements Model {
     const batch = lanes.map(own)
     const busy = batch.every((lane) => lane.stepsDone < lane.steps)
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
-    const groups = lanesAlike(batch, this.#alikeMax)
+    const groups = groupsAlike(batch, this.#alike)
     // Failures come before any lane moves on: so the step can be retried.
     const advances = tf.tidy(() => {
       const counts = groups.map((group) => MiniLane.counts(group)) // see `#decode`
@@ -173,8 +173,8 @@ class Mini implements Model {
     }
   }
 
-  get #alikeMax(): number {
-    return this.#parts.lanesAlikeMax ?? (deviceKind() === 'gpu' ? LANES_ALIKE_MAX : 1)
+  get #alike(): number {
+    return this.#parts.lanesAlike ?? (deviceKind() === 'gpu' ? LANES_ALIKE : 1)
   }
 
   /**
@@ -184,7 +184,7 @@ class Mini implements Model {
   #decode(lanes: readonly MiniLane[]): MaskOutput {
     const { network, config } = this.#parts
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
-    const groups = lanesAlike([...new Set(encoders)], this.#alikeMax)
+    const groups = groupsAlike([...new Set(encoders)], this.#alike)
     const distinct = groups.flat()
     const firstRows = firstRowsOf(distinct)
     const places = encoders.flatMap((lane) => {

@@ -11,7 +11,7 @@ import {
 } from '../../models/model.ts'
 import { highPass } from '../../models/mini/high-pass.ts'
 import { loadMini } from '../../models/mini/mini.ts'
-import { lanesAlike } from '../../models/mini/lanes-alike.ts'
+import { groupsAlike } from '../../models/mini/lanes-alike.ts'
 import { MiniLane } from '../../models/mini/mini-lane.ts'
 import { spanGain } from '../../models/span-gain.ts'
 import { tf } from '../../models/tensor.ts'
@@ -23,7 +23,7 @@ import { laneRequest, noise, notes, PROMPTS, separate, separateOne } from '../ha
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 /** As on a GPU. */
-const miniTogether = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, lanesAlikeMax: 4 })
+const miniTogether = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, lanesAlike: 4 })
 const wave = notes(45_000)
 
 const mono = (samples: Float32Array, sampleRate = 32_000): Chunk => ({
@@ -96,7 +96,7 @@ test('lanes that are alike share graphs, and each gets what it gets alone', () =
       const chunk = { channels: waves.slice(0, channels), sampleRate: 44_100 }
       return laneRequest(chunk, PROMPTS[seed % PROMPTS.length], acceleration)
     }
-    // All but one have one room: they are 4, 2 and 1 that are alike.
+    // All but one have one room: four of them share graphs.
     const lengths = [0.8, 0.9, 0.95, 1.3, 0.85, 0.7, 0.75, 0.92]
     const requests = lengths.map(request)
     const run = () => separate(miniTogether, requests)
@@ -115,14 +115,14 @@ test('lanes that are alike share graphs, and each gets what it gets alone', () =
   }
 })
 
-test('lanes are alike in powers of two; three channels share nothing', () => {
+test('lanes share graphs in fours; those of three channels never do', () => {
   const chunks = [1, 1, 1, 2, 3, 3, 1, 1, 1, 1].map((channels) => ({
     channels: Array.from({ length: channels }, (_, i) => noise(20_000, i)),
     sampleRate: 32_000,
   }))
   const lanes = chunks.map((chunk) => openLane(mini, laneRequest(chunk)) as MiniLane)
-  const sizes = lanesAlike(lanes, 4).map((group) => group.length)
-  assert.deepEqual(sizes, [1, 1, 4, 2, 1, 1])
+  const sizes = groupsAlike(lanes, 4).map((group) => group.length)
+  assert.deepEqual(sizes, [4, 1, 1, 1, 1, 1, 1])
   for (const lane of lanes) mini.discard(lane)
 })
 
