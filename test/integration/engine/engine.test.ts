@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DeviceError } from '../../../engine/compute/compute-errors.ts'
+import type { ChunkOrder } from '../../../engine/compute/compute-messages.ts'
 import type { ComputeThread } from '../../../engine/compute/compute-thread.ts'
 import { loadConfig } from '../../../engine/config.ts'
 import { createEngine } from '../../../engine/engine.ts'
@@ -55,6 +56,7 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
     publishEvent: async ({ type }: { type: string }) => void events.push(type),
   } as unknown as Broker
   const compute = {
+    prepare: async (order: ChunkOrder) => order,
     open: async () => {
       throw new DeviceError('CUDA_ERROR_ILLEGAL_ADDRESS')
     },
