@@ -1,5 +1,5 @@
 /**
- * Computes the networks' input of lanes, and their targets from the answer, each as one graph. On a
+ * Computes the network's input of lanes, and their targets from the answer, each as one graph. On a
  * GPU lanes that are alike share it: the graph of a lane has some hundred small operations, and to
  * launch them takes longer than to compute them.
  */
