@@ -85,6 +85,7 @@ test('earlier requests are found by sound and file name, however far back', asyn
 test('a search stops at a thousand requests and goes on when asked', async (t) => {
   const there = await startReachable(t)
   const page = await open(t, there)
+  await page.getByText('None. What you separate').waitFor() // so that no call is pending
   let calls = 0
   await page.route('**/v1/queue/requests?**', async (route) => {
     calls += 1
