@@ -156,15 +156,14 @@ class Mini implements Model {
     const advances = tf.tidy(() => {
       const counts = groups.map((group) => MiniLane.counts(group)) // see `#decode`
       const { maskLogits, activityLogits } = this.#decode(groups.flat())
-      let row = 0
+      const rows = groups.map(rowsOf)
+      const firstRows = firstRowsOf(rows)
       return groups.map((group, i) => {
         const { pass, roomTokens } = group[0]!
-        const first = row
-        const rows = rowsOf(group)
-        row += rows
+        const size = [rows[i]!, pass.framing.frames, -1]
         return MiniLane.advances(group, counts[i]!, {
-          maskLogits: tf.slice(maskLogits, [first, 0, 0], [rows, pass.framing.frames, -1]),
-          activityLogits: tf.slice(activityLogits, [first, 0], [rows, roomTokens]),
+          maskLogits: tf.slice(maskLogits, [firstRows[i]!, 0, 0], size),
+          activityLogits: tf.slice(activityLogits, [firstRows[i]!, 0], [rows[i]!, roomTokens]),
         })
       })
     })
@@ -186,7 +185,7 @@ class Mini implements Model {
     const encoders = lanes.map((lane) => lanes.find((one) => one.sharesEncoding(lane))!)
     const groups = groupsAlike([...new Set(encoders)], this.#alike)
     const distinct = groups.flat()
-    const firstRows = firstRowsOf(distinct)
+    const firstRows = firstRowsOf(distinct.map(({ rows }) => rows))
     const places = encoders.flatMap((lane) => {
       const first = firstRows[distinct.indexOf(lane)]!
       return Array.from({ length: lane.rows }, (_, row) => first + row)
@@ -221,14 +220,10 @@ class Mini implements Model {
 const rowsOf = (lanes: readonly MiniLane[]): number =>
   lanes.reduce((sum, { rows }) => sum + rows, 0)
 
-/** The first row of each lane in a batch. */
-function firstRowsOf(lanes: readonly MiniLane[]): number[] {
+/** The first row of each part of a batch, given how many each has. */
+function firstRowsOf(counts: readonly number[]): number[] {
   let row = 0
-  return lanes.map((lane) => {
-    const first = row
-    row += lane.rows
-    return first
-  })
+  return counts.map((count) => (row += count) - count)
 }
 
 /** Rows [rows, tokens, …] of each lane one after the other, as long as the longest. */

@@ -16,6 +16,7 @@ const SETTINGS = { JOBS_MAX: '64', PRECISION: process.env.PRECISION ?? 'auto' }
 
 export const servicePart: Run = async function* (options, hasTime) {
   for (const engines of options.engines) {
+    if (!hasTime()) break
     yield* withService(engines, (winnow) => requestsAtOnce(winnow, options, hasTime))
   }
 }
