@@ -15,9 +15,9 @@ import { assertRoom } from './queue-limit.ts'
 import { encrypt, type Keys } from '../secrets.ts'
 import { keepReceived } from './receive-file.ts'
 import { assertKept, checkSource, sourceOf, type CheckedSource, type SourceDeps } from './source.ts'
+import { inTransaction } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { insertRequest } from '../store/requests.ts'
-import { inSharedTransaction } from '../store/driver/shared-transaction.ts'
 import type { UploadedFile } from '../store/files.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { newWebhookSecret } from '../webhooks/signature.ts'
@@ -174,9 +174,9 @@ async function insert(
   }: Pick<Submitted, 'received'> & { answered: (IdempotencyKey & { answer: string }) | undefined },
 ): Promise<void> {
   const { request_id, account_id: accountId, created_at } = row
-  const trace_parent = currentTraceParent() // the transaction is run by whoever shares it
+  const trace_parent = currentTraceParent()
   try {
-    await inSharedTransaction(deps.store, async (store) => {
+    await inTransaction(deps.store, async (store) => {
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
       if (received) await keepReceived(store, received)
       await reserveAtSubmit(store, row, created_at)

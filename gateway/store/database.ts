@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresAdapter, sql, type Kysely } from 'kysely'
+import { inGroup } from './driver/group-commit.ts'
 import type { Tables } from './schema/tables.ts'
 
 /** The database; within `inTransaction`, that transaction. */
@@ -21,13 +22,16 @@ export const isPostgres = (store: Pick<Store, 'getExecutor'>): boolean =>
   store.getExecutor().adapter instanceof PostgresAdapter
 
 /**
- * Runs `work` in one transaction: all of it is stored, or, when it throws, nothing. A conflict with
- * another transaction repeats it: it may change nothing but the database.
+ * Runs `work` in a transaction: all of it is stored, or, when it throws, nothing. A conflict with
+ * another transaction repeats it: it may change nothing but the database. SQLite shares one
+ * transaction among works: there it may wait for nothing else. (PostgreSQL groups commits by
+ * itself; works in one transaction would hold all their locks.)
  */
 export async function inTransaction<T>(
   store: Store,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
+  if (!isPostgres(store)) return inGroup(store, work)
   for (let tries = 1; ; tries += 1) {
     try {
       return await store.transaction().execute(work)

@@ -17,7 +17,7 @@ const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)
 
 /** Files of the contract that hardly touch the database: they run on SQLite alone. */
 const SQLITE_ALONE =
-  /\/(client|egress|field-limits|media-stores|openapi|shared-transaction|text|timeouts|uploads)\./
+  /\/(client|egress|field-limits|media-stores|openapi|group-commit|text|timeouts|uploads)\./
 
 /** @returns {'quick' | 'rest' | 'nightly'} of a file of tests */
 export const tierOf = (file) =>

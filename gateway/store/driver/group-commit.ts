@@ -1,11 +1,11 @@
 /**
  * Group commit for SQLite: works that are ready at the same moment share one transaction, and so
- * one flush of the disk. Each is all or nothing by itself, and resolves once it is stored.
- * PostgreSQL groups commits by itself; there, works in one transaction would hold all their locks.
+ * one flush of the disk, for which the whole process waits. Each is all or nothing by itself.
  */
 
+import { AsyncResource } from 'node:async_hooks'
 import type { ControlledTransaction } from 'kysely'
-import { inTransaction, isPostgres, type Store } from '../database.ts'
+import type { Store } from '../database.ts'
 import type { Tables } from '../schema/tables.ts'
 
 /** A longer transaction would delay other writers. */
@@ -22,15 +22,13 @@ const groups = new WeakMap<Store, WaitingWork[]>()
 
 /**
  * Runs `work` in a transaction that it may share: all of it is stored, or, when it throws, nothing.
- * Resolves once the transaction is committed. `work` may wait for nothing but the database.
+ * Resolves once the transaction is committed. Works run in the order of the calls, and may wait for
+ * nothing but the database.
  */
-export function inSharedTransaction<T>(
-  store: Store,
-  work: (store: Store) => Promise<T>,
-): Promise<T> {
-  if (isPostgres(store)) return inTransaction(store, work)
+export function inGroup<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const waiting = { run: work, resolve: resolve as WaitingWork['resolve'], reject }
+    const run = AsyncResource.bind(work) // in its own context, whoever began the group
+    const waiting = { run, resolve: resolve as WaitingWork['resolve'], reject }
     const group = groups.get(store)
     if (group) {
       group.push(waiting)

@@ -1,10 +1,9 @@
-/** Works that share a transaction: gateway/store/driver/shared-transaction.ts. */
+/** Works that share a transaction: gateway/store/driver/group-commit.ts. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inTransaction, type Store } from '../../gateway/store/database.ts'
 import { putInOutbox } from '../../gateway/store/outbox.ts'
-import { inSharedTransaction } from '../../gateway/store/driver/shared-transaction.ts'
 import { startGateway } from '../support/start-gateway.ts'
 
 const put = (store: Store, id: string) =>
@@ -19,7 +18,7 @@ test('of works that share a transaction, one that throws is undone, and the othe
   const { store } = await startGateway(t, { database: 'sqlite' })
   const settled = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((id) =>
-      inSharedTransaction(store, async (store) => {
+      inTransaction(store, async (store) => {
         await put(store, id)
         if (id === 'b') throw new Error('not b')
         if (id === 'c') await put(store, 'a') // a second row of the same key
@@ -46,15 +45,15 @@ test('no work is reported as stored when the transaction can not be committed', 
   const breaking = (store: Store) =>
     (store as unknown as { insertInto: any }).insertInto('child').values({ id: 'nobody' }).execute()
   const settled = await Promise.allSettled([
-    inSharedTransaction(store, (store) => put(store, 'a')),
-    inSharedTransaction(store, breaking), // found out at the end only
+    inTransaction(store, (store) => put(store, 'a')),
+    inTransaction(store, breaking), // found out at the end only
   ])
   assert.deepEqual(
     settled.map((one) => one.status),
     ['rejected', 'rejected'],
   )
   assert.deepEqual(await stored(store), [])
-  await inSharedTransaction(store, (store) => put(store, 'b')) // the next ones are not harmed
+  await inTransaction(store, (store) => put(store, 'b')) // the next ones are not harmed
   assert.deepEqual(await stored(store), ['b'])
 })
 
@@ -64,8 +63,8 @@ test('many works, beside other transactions, are all stored', async (t) => {
   await Promise.all(
     ids.map((id, i) =>
       i % 7 === 0
-        ? inTransaction(store, (store) => put(store, id))
-        : inSharedTransaction(store, (store) => put(store, id)),
+        ? store.transaction().execute((store) => put(store, id))
+        : inTransaction(store, (store) => put(store, id)),
     ),
   )
   assert.deepEqual(await stored(store), ids)
