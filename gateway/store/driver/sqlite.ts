@@ -1,6 +1,8 @@
 /** Opens a SQLite file: one gateway's database, without anything to set up. */
 
+import { closeSync, fdatasync, openSync, type NoParamCallback } from 'node:fs'
 import { createRequire } from 'node:module'
+import { promisify } from 'node:util'
 import type BetterSqlite from 'better-sqlite3'
 import { CompiledQuery, Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely'
 import { ServiceError } from '../../../shared/errors.ts'
@@ -16,7 +18,7 @@ const DRIVER = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-
 export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof BetterSqlite
 
 /** Errors of the disk, which may pass: full, failing, or read-only. */
-const DISK_CODES = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/
+const DISK_CODES = /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)|EIO$|ENOSPC$|EDQUOT$)/
 /** Statements that stay compiled; lists of values make many. */
 const STATEMENTS_MAX = 500
 /** For another process that writes. */
@@ -26,8 +28,7 @@ const RETRY_AFTER_SECONDS = 30
 
 /**
  * Opens the SQLite file at `path`, and makes it where there is none. An older schema is brought
- * forward where `migrates` is true. A committed transaction survives the loss of power. While the
- * disk is full later, what writes fails with `SERVICE_UNAVAILABLE`.
+ * forward where `migrates` is true. A committed transaction survives the loss of power. While the disk is full later, what writes fails with `SERVICE_UNAVAILABLE`.
  * @throws StartError when its schema or the file can't be used
  */
 export const openSqlite = (path: string, { migrates = false } = {}): Promise<Store> =>
@@ -69,12 +70,12 @@ const remedyOf = (code: string): string =>
 
 async function open(path: string, migrates: boolean): Promise<Store> {
   const database = new SqliteDatabase(path)
-  database.pragma('journal_mode = WAL')
-  database.pragma('synchronous = FULL')
+  const hasLog = database.pragma('journal_mode = WAL', { simple: true }) === 'wal'
+  database.pragma(`synchronous = ${hasLog ? 'NORMAL' : 'FULL'}`) // the driver flushes a log
   database.pragma('foreign_keys = ON')
   database.pragma(`busy_timeout = ${BUSY_MS_MAX}`)
   const dialect = new SqliteDialect({ database })
-  dialect.createDriver = () => new ImmediateDriver({ database })
+  dialect.createDriver = () => new FlushingDriver(database, hasLog ? `${path}-wal` : null)
   const store: Store = new Kysely({ dialect })
   database.exec('begin immediate') // so that of two processes that open it, one migrates
   try {
@@ -88,16 +89,28 @@ async function open(path: string, migrates: boolean): Promise<Store> {
 }
 
 /**
+ * Flushes the write-ahead log in a thread after every write, where SQLite would keep the whole
+ * process waiting. Until then the connection, which is the only one, is taken: nobody reads what is
+ * not durable yet.
+ *
  * Transactions take the right to write at their beginning, and wait for it: after reading first,
  * SQLite would refuse it when another process has written meanwhile. Errors of the disk are the
  * client's to retry.
  */
-class ImmediateDriver extends SqliteDriver {
+class FlushingDriver extends SqliteDriver {
   readonly #database: BetterSqlite.Database
+  /** Path of the log; null: there is none, and SQLite itself flushes. */
+  readonly #log: string | null
+  /** Open from the first flush on. The file lasts as long as the database is open. */
+  #logFile: number | null = null
+  #flushing: Promise<void> = Promise.resolve()
+  /** True after a flush that failed: another one would not report what the first has lost. */
+  #isDoubtful = false
 
-  constructor({ database }: { database: BetterSqlite.Database }) {
+  constructor(database: BetterSqlite.Database, log: string | null) {
     super({ database: compilingOnce(database) })
     this.#database = database
+    this.#log = log
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -105,13 +118,44 @@ class ImmediateDriver extends SqliteDriver {
     return {
       executeQuery: async <Row>(query: CompiledQuery) => {
         try {
-          return await connection.executeQuery<Row>(query)
+          const result = await connection.executeQuery<Row>(query)
+          const isRead = query.query.kind === 'SelectQueryNode'
+          if (!isRead && !this.#database.inTransaction) await this.#flush()
+          return result
         } catch (error) {
           throw isOfDisk(error) ? away(error) : error
         }
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     }
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#log === null) return
+    this.#logFile ??= openSync(this.#log, 'r')
+    try {
+      if (this.#isDoubtful) this.#emptyLog()
+      else await (this.#flushing = flush(this.#logFile))
+      this.#isDoubtful = false
+    } catch (error) {
+      this.#isDoubtful = true
+      throw error
+    }
+  }
+
+  /** Writes all of the log to the database's own file. */
+  #emptyLog(): void {
+    type Progress = { log: number; checkpointed: number }[]
+    const [progress] = this.#database.pragma('wal_checkpoint(PASSIVE)') as Progress
+    if (progress!.checkpointed === progress!.log) return
+    throw new SqliteDatabase.SqliteError('The log could not be emptied', 'SQLITE_BUSY')
+  }
+
+  override async destroy(): Promise<void> {
+    await this.#flushing.catch(() => undefined) // its write reports it
+    if (this.#logFile !== null) closeSync(this.#logFile)
+    this.#logFile = null
+    await super.destroy()
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -148,6 +192,8 @@ function compilingOnce(
     close: () => database.close(),
   }
 }
+
+const flush = promisify((file: number, done: NoParamCallback) => fdatasync(file, done))
 
 const isOfDisk = (error: unknown): boolean =>
   DISK_CODES.test(String((Object(error) as { code?: unknown }).code))

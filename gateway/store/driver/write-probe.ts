@@ -2,8 +2,8 @@
 
 import type { Store } from '../database.ts'
 
-/** The databases' codes of a full disk. */
-const FULL = ['SQLITE_FULL', '53100']
+/** Codes of a full disk: of the databases, and of a flush. */
+const FULL = ['SQLITE_FULL', '53100', 'ENOSPC', 'EDQUOT']
 
 /** Resolves once a write is durable. @throws what the database says when it is not */
 export async function probeWrite(store: Store, now: string): Promise<void> {

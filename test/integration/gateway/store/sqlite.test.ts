@@ -1,0 +1,108 @@
+/** Writes to SQLite are durable before anybody knows of them: gateway/store/driver/sqlite.ts. */
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { mock, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inTransaction, type Store } from '../../../../gateway/store/database.ts'
+import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sqlite.ts'
+import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
+import { putInOutbox } from '../../../../gateway/store/outbox.ts'
+
+type Done = (error: Error | null) => void
+
+/** An empty database, and a disk whose flushes end as `end` says from now on. */
+async function openOnDisk(t: TestContext, end: (done: Done) => void) {
+  const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
+  const path = join(folder, 'winnow.db')
+  const store = await openSqlite(path, { migrates: true })
+  const flushed = mock.method(fs, 'fdatasync', (_file: number, done: Done) => end(done))
+  syncBuiltinESMExports()
+  t.after(async () => {
+    flushed.mock.restore()
+    syncBuiltinESMExports()
+    await store.destroy()
+    await rm(folder, { recursive: true })
+  })
+  return { store, path, flushes: () => flushed.mock.callCount() }
+}
+
+const put = (store: Store, id: string) =>
+  putInOutbox(store, { message_id: id, request_id: id, created_at: '2026-01-02T03:04:05.678Z' })
+
+const stored = async (store: Store) =>
+  (await store.selectFrom('outbox').select('message_id').orderBy('message_id').execute()).map(
+    (row) => row.message_id,
+  )
+
+const fails = (code: string) => (done: Done) => done(Object.assign(new Error(code), { code }))
+
+test('a write is reported, and read by others, only once it is flushed', async (t) => {
+  const waiting: Done[] = []
+  const { store } = await openOnDisk(t, (done) => waiting.push(done))
+  const order: string[] = []
+  const written = inTransaction(store, (store) => put(store, 'a')).then(() => order.push('written'))
+  while (waiting.length === 0) await sleep(1)
+  const read = stored(store).then((ids) => order.push(`read ${ids.join()}`))
+  await sleep(20)
+  order.push('flushed')
+  waiting.pop()!(null)
+  await Promise.all([written, read])
+  assert.equal(order[0], 'flushed')
+  assert.deepEqual(order.slice(1).sort(), ['read a', 'written'])
+})
+
+test('a write without a transaction is flushed, a read is not', async (t) => {
+  const { store, flushes } = await openOnDisk(t, (done) => done(null))
+  await put(store, 'a')
+  assert.equal(flushes(), 1)
+  assert.deepEqual(await stored(store), ['a'])
+  await store.updateTable('outbox').set({ tries: 1 }).returning('message_id').execute()
+  assert.equal(flushes(), 2)
+})
+
+test('transactions that are ready at once are flushed together', async (t) => {
+  const { store, flushes } = await openOnDisk(t, (done) => setImmediate(done, null))
+  const ids = Array.from({ length: 40 }, (_, i) => String(i).padStart(2, '0'))
+  await Promise.all(ids.map((id) => inTransaction(store, (store) => put(store, id))))
+  assert.deepEqual(await stored(store), ids)
+  assert.equal(flushes(), 1)
+})
+
+test('a write whose flush fails is refused; the next one empties the log', async (t) => {
+  let end: (done: Done) => void = fails('EIO')
+  const { store, flushes } = await openOnDisk(t, (done) => end(done))
+  await assert.rejects(put(store, 'a'), { code: 'SERVICE_UNAVAILABLE' })
+  end = (done) => done(null) // it would say nothing of what the first has lost
+  await put(store, 'b')
+  assert.equal(flushes(), 1, 'the log was emptied instead')
+  await put(store, 'c')
+  assert.equal(flushes(), 2)
+})
+
+test('after a failed flush writes are refused while a reader keeps the log from being emptied', async (t) => {
+  let end: (done: Done) => void = (done) => done(null)
+  const { store, path, flushes } = await openOnDisk(t, (done) => end(done))
+  await put(store, 'a')
+  const reader = new SqliteDatabase(path)
+  reader.exec('begin')
+  reader.prepare('select * from outbox').all()
+  end = fails('EIO')
+  await assert.rejects(put(store, 'b'), { code: 'SERVICE_UNAVAILABLE' })
+  end = (done) => done(null)
+  await assert.rejects(put(store, 'c'), { code: 'SERVICE_UNAVAILABLE' })
+  reader.close()
+  await put(store, 'd')
+  assert.equal(flushes(), 2)
+  assert.deepEqual(await stored(store), ['a', 'b', 'c', 'd'])
+})
+
+test('a flush without space counts as a full disk', async (t) => {
+  const { store } = await openOnDisk(t, fails('ENOSPC'))
+  const error = await probeWrite(store, '2026-01-02T03:04:05.678Z').catch((error: unknown) => error)
+  assert.ok(isOfFullDisk(error))
+})
