@@ -43,26 +43,42 @@ type FollowerDeps = MediaPresenter &
 /** The effect of an event on its request: finished, changed, or none. */
 type Effect = { finished: RequestRow } | 'changed' | 'unchanged'
 
-/** A handler for `broker.followEvents`: the event may be acknowledged when it resolves. */
-export const createEventHandler =
-  (deps: FollowerDeps) =>
-  async (event: Event): Promise<void> => {
-    const { request_id: requestId, attempt_id: attemptId, engine_id: engineId } = event
-    const effect = await inTransaction(deps.store, async (store) => {
-      const effect = await applyEvent(store, event, deps)
-      if (effect !== 'unchanged') await appendLogs(store, requestId, event.logs)
-      return effect
-    })
-    const status = typeof effect === 'string' ? effect : effect.finished.status
-    deps.log.info(
-      { requestId, attemptId, engineId, event: event.type, effect: status },
-      'applied an event',
-    )
-    if (typeof effect !== 'string') announceFinished(deps, effect.finished)
-    if (effect === 'changed' && event.type === 'released') deps.wakePublisher()
-    if (effect === 'changed') deps.feed.rowChanged(requestId)
-    else await stopIfFinished(event, deps)
+/**
+ * A handler for `broker.followEvents`: the event may be acknowledged when it resolves. Events of
+ * one request are handled in the order of the calls, those of several at once.
+ */
+export function createEventHandler(deps: FollowerDeps): (event: Event) => Promise<void> {
+  const latest = new Map<string, Promise<void>>()
+  return async (event) => {
+    const { request_id: requestId } = event
+    const before = latest.get(requestId)?.catch(() => undefined) // its caller gets it
+    const handled = before ? before.then(() => handleEvent(event, deps)) : handleEvent(event, deps)
+    latest.set(requestId, handled)
+    try {
+      await handled
+    } finally {
+      if (latest.get(requestId) === handled) latest.delete(requestId)
+    }
   }
+}
+
+async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
+  const { request_id: requestId, attempt_id: attemptId, engine_id: engineId } = event
+  const effect = await inTransaction(deps.store, async (store) => {
+    const effect = await applyEvent(store, event, deps)
+    if (effect !== 'unchanged') await appendLogs(store, requestId, event.logs)
+    return effect
+  })
+  const status = typeof effect === 'string' ? effect : effect.finished.status
+  deps.log.info(
+    { requestId, attemptId, engineId, event: event.type, effect: status },
+    'applied an event',
+  )
+  if (typeof effect !== 'string') announceFinished(deps, effect.finished)
+  if (effect === 'changed' && event.type === 'released') deps.wakePublisher()
+  if (effect === 'changed') deps.feed.rowChanged(requestId)
+  else await stopIfFinished(event, deps)
+}
 
 async function applyEvent(
   store: Store,

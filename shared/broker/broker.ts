@@ -57,6 +57,8 @@ const PROGRESS_SUBJECT = 'progress'
 const CHANGE_SUBJECT = 'requests.changed'
 const ANNOUNCEMENT_SUBJECT = 'engines.hello'
 
+/** Messages of a stream that a follower handles at once, begun in their order. */
+const HANDLED_AT_ONCE = 8
 /** Messages that a follower has asked for and not yet handled. */
 const IN_HAND_MAX = 64
 /** Delay after a failure: of a follower, and of the first delivery of a message. */
@@ -333,6 +335,7 @@ class JetStreamBroker implements Broker {
   ): Promise<Stop> {
     const stopping = new AbortController()
     let messages: { stop(): void } | undefined
+    const open = new Set<Promise<void>>()
     const run = async () => {
       while (!stopping.signal.aborted) {
         try {
@@ -343,7 +346,11 @@ class JetStreamBroker implements Broker {
           })
           messages = consumed
           if (stopping.signal.aborted) consumed.stop()
-          for await (const message of consumed) await this.#handleOne(message, handle)
+          for await (const message of consumed) {
+            const handling = this.#handleOne(message, handle).finally(() => open.delete(handling))
+            open.add(handling)
+            if (open.size === HANDLED_AT_ONCE) await Promise.race(open)
+          }
         } catch (error) {
           this.#log.warn({ err: error, stream }, 'following a stream failed; retrying')
           if (this.isConnected()) await this.#watchStreams()
@@ -356,6 +363,7 @@ class JetStreamBroker implements Broker {
       stopping.abort()
       messages?.stop()
       await running
+      await Promise.all(open)
     }
   }
 

@@ -38,6 +38,18 @@ test('3 a request moves through the queue to COMPLETED and stays there', async (
   }
 })
 
+test('3 events of a request that arrive at once are applied in their order', async (t) => {
+  const gateway = await startGateway(t)
+  const ids = await Promise.all(Array.from({ length: 8 }, () => submitted(gateway)))
+  const events = ids.flatMap((id) => [
+    gateway.event('started', id, first),
+    gateway.event('released', id, first),
+    gateway.event('started', id, second),
+  ])
+  await Promise.all(events)
+  for (const id of ids) assert.equal(await statusOf(gateway, id), 'IN_PROGRESS')
+})
+
 test('3 a request that is given back is in the queue again', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)

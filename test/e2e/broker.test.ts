@@ -425,6 +425,26 @@ test('events arrive once and in order; one whose handling fails comes again', as
   assert.deepEqual(await events.all, ['a1 started', 'a1 released', 'a2 started', 'a2 started'])
 })
 
+test('a slow event holds up no other, and a stop awaits it', async (t) => {
+  const broker = await start(t)
+  const fast = collect<string>(1)
+  const handled: string[] = []
+  let end = () => {}
+  const slow = new Promise<void>((resolve) => (end = resolve))
+  const stop = await broker.followEvents(async ({ attempt_id: attemptId }) => {
+    if (attemptId === 'a1') await slow
+    else fast.take(attemptId)
+    handled.push(attemptId)
+  })
+  t.after(stop)
+  for (const attemptId of ['a1', 'a2']) await broker.publishEvent(event(attemptId))
+  await fast.all
+  const stopped = stop()
+  end()
+  await stopped
+  assert.deepEqual(handled, ['a2', 'a1'])
+})
+
 test('progress and hellos reach whoever listens', async (t) => {
   const broker = await start(t)
   const received = collect<unknown>(2)
