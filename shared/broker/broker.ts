@@ -372,11 +372,8 @@ class JetStreamBroker implements Broker {
       await handle(message)
       message.ack()
     } catch (error) {
-      const {
-        subject,
-        seq,
-        info: { deliveryCount: deliveries },
-      } = message
+      const { subject, seq, info } = message
+      const deliveries = info.deliveryCount
       this.#log.error({ err: error, subject, seq, deliveries }, 'a message could not be handled')
       message.nak(retryDelayMs(message))
     }

@@ -4,13 +4,14 @@
  */
 
 import { AsyncResource } from 'node:async_hooks'
-import type { ControlledTransaction } from 'kysely'
-import type { Store } from '../database.ts'
+import type { ControlledTransaction, Kysely } from 'kysely'
 import type { Tables } from '../schema/tables.ts'
 
 /** A longer transaction would delay other writers. */
 const WORKS_MAX = 64
 const SAVEPOINT = 'one_work'
+
+type Store = Kysely<Tables>
 
 interface WaitingWork {
   run: (store: Store) => Promise<unknown>

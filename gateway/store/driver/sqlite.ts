@@ -28,7 +28,8 @@ const RETRY_AFTER_SECONDS = 30
 
 /**
  * Opens the SQLite file at `path`, and makes it where there is none. An older schema is brought
- * forward where `migrates` is true. A committed transaction survives the loss of power. While the disk is full later, what writes fails with `SERVICE_UNAVAILABLE`.
+ * forward where `migrates` is true. A committed transaction survives the loss of power. While the
+ * disk is full later, what writes fails with `SERVICE_UNAVAILABLE`.
  * @throws StartError when its schema or the file can't be used
  */
 export const openSqlite = (path: string, { migrates = false } = {}): Promise<Store> =>
