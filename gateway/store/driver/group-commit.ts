@@ -1,6 +1,6 @@
 /**
  * Group commit for SQLite: works that are ready at the same moment share one transaction, and so
- * one flush of the disk, for which the whole process waits. Each is all or nothing by itself.
+ * one flush of the disk. Each is all or nothing by itself.
  */
 
 import { AsyncResource } from 'node:async_hooks'
@@ -62,7 +62,7 @@ async function runGroup(store: Store, works: readonly WaitingWork[]): Promise<vo
       throw error
     }
   } catch (error) {
-    // nothing is stored
+    // Nothing is stored, or, where the flush failed, nobody knows.
     for (const { reject } of works) reject(error)
     return
   }

@@ -146,9 +146,9 @@ class FlushingDriver extends SqliteDriver {
 
   /** Writes all of the log to the database's own file. */
   #emptyLog(): void {
-    type Progress = { log: number; checkpointed: number }[]
-    const [progress] = this.#database.pragma('wal_checkpoint(PASSIVE)') as Progress
-    if (progress!.checkpointed === progress!.log) return
+    type Progress = { busy: number; log: number; checkpointed: number }
+    const [progress] = this.#database.pragma('wal_checkpoint(PASSIVE)') as [Progress]
+    if (progress.busy === 0 && progress.checkpointed === progress.log) return
     throw new SqliteDatabase.SqliteError('The log could not be emptied', 'SQLITE_BUSY')
   }
 
