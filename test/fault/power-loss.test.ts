@@ -1,0 +1,53 @@
+/** The disk of a SQLite database loses power under load: what was stored is there afterwards. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
+import { mountLossyDisk, whyNoLossyDisk } from '../support/lossy-disk.ts'
+
+const PROGRAM = fileURLToPath(new URL('../support/write-rows.ts', import.meta.url))
+/** Rows before each loss: the second is past some checkpoints of the log. */
+const ROWS = [50, 5_000]
+
+const skip = whyNoLossyDisk() ?? false
+
+for (const count of ROWS) {
+  test(
+    `no row that was stored is lost with the power, after ${count} of them`,
+    { skip },
+    async (t) => {
+      const disk = await mountLossyDisk(t, 128)
+      const path = join(disk.folder, 'winnow.db')
+      const writer = spawn(process.execPath, ['--import', 'tsx', PROGRAM, path], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      t.after(() => writer.kill('SIGKILL'))
+      const stored: string[] = []
+      for await (const line of createInterface(writer.stdout)) {
+        if (line === 'refused') break
+        stored.push(line)
+        if (stored.length === count) disk.losePower()
+      }
+      writer.kill('SIGKILL')
+      if (writer.exitCode === null && writer.signalCode === null) {
+        await new Promise((resolve) => writer.once('exit', resolve))
+      }
+      disk.restore()
+
+      const database = new SqliteDatabase(path)
+      const kept = new Set(database.prepare('select message_id from outbox').pluck().all())
+      const isWhole = database.pragma('integrity_check', { simple: true })
+      database.close()
+      assert.equal(isWhole, 'ok')
+      assert.ok(stored.length >= count)
+      assert.deepEqual(
+        stored.filter((id) => !kept.has(id)),
+        [],
+      )
+    },
+  )
+}

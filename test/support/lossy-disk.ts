@@ -1,0 +1,79 @@
+/** A disk that loses power: what was not flushed is gone, as far as the file system can tell. */
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+
+export interface LossyDisk {
+  folder: string
+  /** From now on nothing reaches the disk: reads and writes fail. */
+  losePower(): void
+  /** Mounts what the disk holds. */
+  restore(): void
+}
+
+const MEBIBYTE = 2 ** 20
+
+const run = (...[command, ...words]: readonly [string, ...string[]]) =>
+  execFileSync(command, words, { stdio: 'pipe' })
+
+/**
+ * An ext4 in a file. It loses power by the call of the kernel that file systems are tested with
+ * (FS_IOC_SHUTDOWN, without flushing the journal), which Python can make.
+ */
+const LOSE_POWER = `
+import fcntl, os, struct, sys
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587d, struct.pack('I', 2))
+`
+
+/** Why this process can't mount one; null where it can. */
+export function whyNoLossyDisk(): string | null {
+  if (process.getuid?.() !== 0) return 'a disk can be mounted by root alone'
+  const folder = mkdtempSync(join(tmpdir(), 'lossy-disk-'))
+  try {
+    const image = makeImage(folder, 16)
+    run('mount', '-o', 'loop', image, folder)
+    run('umount', folder)
+    return null
+  } catch (error) {
+    return `a disk can't be mounted: ${(error as Error).message}`
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** It lasts as long as the test; what uses it must have ended before. */
+export async function mountLossyDisk(
+  t: Pick<TestContext, 'after'>,
+  mebibytes: number,
+): Promise<LossyDisk> {
+  const place = mkdtempSync(join(tmpdir(), 'lossy-disk-'))
+  const image = makeImage(place, mebibytes)
+  const folder = join(place, 'disk')
+  await mkdir(folder)
+  const mount = () => run('mount', '-o', 'loop', image, folder)
+  mount()
+  t.after(() => {
+    run('umount', '--lazy', folder)
+    rmSync(place, { recursive: true })
+  })
+  return {
+    folder,
+    losePower: () => void run('python3', '-c', LOSE_POWER, folder),
+    restore() {
+      run('umount', folder)
+      mount()
+    },
+  }
+}
+
+function makeImage(folder: string, mebibytes: number): string {
+  const image = join(folder, 'image')
+  writeFileSync(image, '')
+  truncateSync(image, mebibytes * MEBIBYTE)
+  run('mkfs.ext4', '-q', '-F', image)
+  return image
+}
