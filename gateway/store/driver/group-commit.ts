@@ -43,7 +43,11 @@ export function inGroup<T>(store: Store, work: (store: Store) => Promise<T>): Pr
 
 async function runGroups(store: Store): Promise<void> {
   const waiting = groups.get(store) ?? []
-  while (waiting.length > 0) await runGroup(store, waiting.splice(0, WORKS_MAX))
+  while (waiting.length > 0) {
+    const [work, ...others] = waiting.splice(0, WORKS_MAX) as [WaitingWork, ...WaitingWork[]]
+    if (others.length > 0) await runGroup(store, [work, ...others])
+    else await store.transaction().execute(work.run).then(work.resolve, work.reject)
+  }
   groups.delete(store)
 }
 
