@@ -3,16 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inTransaction, type Store } from '../../gateway/store/database.ts'
-import { putInOutbox } from '../../gateway/store/outbox.ts'
+import { put, stored } from '../support/rows.ts'
 import { startGateway } from '../support/start-gateway.ts'
-
-const put = (store: Store, id: string) =>
-  putInOutbox(store, { message_id: id, request_id: id, created_at: '2026-01-02T03:04:05.678Z' })
-
-const stored = async (store: Store) =>
-  (await store.selectFrom('outbox').select('message_id').orderBy('message_id').execute()).map(
-    (row) => row.message_id,
-  )
 
 test('of works that share a transaction, one that throws is undone, and the others are stored', async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { DAY_MS } from '../../shared/durations.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import type { Store } from '../../gateway/store/database.ts'
 import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
 import { assertError } from '../support/assert-shape.ts'
-import { instead } from '../support/instead.ts'
+import { beforeTransactions } from '../support/before-transactions.ts'
 import { meteredAccount } from '../support/metered.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import {
@@ -258,20 +257,7 @@ test('outputs that are given up between the check of a submit and its storing ar
     elapsed: () => gateway.clock.elapsed(),
   }
   gateway.clock.advance(7 * DAY_MS)
-  const store = instead(gateway.store, {
-    transaction: () => ({
-      execute: async (work: (store: Store) => Promise<unknown>) => {
-        await sweep(gateway.deps)
-        return gateway.store.transaction().execute(work)
-      },
-    }),
-    startTransaction: () => ({
-      execute: async () => {
-        await sweep(gateway.deps)
-        return gateway.store.startTransaction().execute()
-      },
-    }),
-  } as never)
+  const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
   await assert.rejects(submitDirectly(deps, account_id, { body }), { code: 'FILE_EXPIRED' })
 })

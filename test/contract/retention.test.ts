@@ -10,10 +10,10 @@ import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
-import type { Store } from '../../gateway/store/database.ts'
 import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
 import { instead } from '../support/instead.ts'
 import { assertError } from '../support/assert-shape.ts'
+import { beforeTransactions } from '../support/before-transactions.ts'
 import {
   API,
   complete,
@@ -100,20 +100,7 @@ test('3 a file that is given up between the check of a submit and its storing is
   const body = { input: { prompt: 'a bell', file_id: fileId } }
   const slowClock = { elapsed: () => 0, now: () => gateway.clock.now() - DAY_MS } // to it, the file is still there
   gateway.clock.advance(DAY_MS)
-  const store = instead(gateway.store, {
-    transaction: () => ({
-      execute: async (work: (store: Store) => Promise<unknown>) => {
-        await sweep(gateway.deps)
-        return gateway.store.transaction().execute(work)
-      },
-    }),
-    startTransaction: () => ({
-      execute: async () => {
-        await sweep(gateway.deps)
-        return gateway.store.startTransaction().execute()
-      },
-    }),
-  } as never)
+  const store = beforeTransactions(gateway.store, () => sweep(gateway.deps))
   const deps = { ...gateway.deps, store, clock: slowClock }
   await assert.rejects(submitDirectly(deps, account_id, { body }), { code: 'FILE_EXPIRED' })
   assert.equal((await countRows(gateway)).requests, 0)

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
-import type { Store } from '../../gateway/store/database.ts'
 import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
 import { createRescuer, rescue } from '../../gateway/requests/rescuer.ts'
 import { assertError } from '../support/assert-shape.ts'
-import { instead } from '../support/instead.ts'
+import { beforeTransactions } from '../support/before-transactions.ts'
 import { fc } from '../support/property.ts'
 import {
   API,
@@ -44,15 +43,10 @@ test('3 a request moves through the queue to COMPLETED and stays there', async (
 test('3 events of a request that arrive at once are applied in their order', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
-  const { store } = gateway
   let transactions = 0
-  const transaction = () => ({
-    execute: async (work: (store: Store) => Promise<unknown>) => {
-      if ((transactions += 1) === 1) await sleep(100) // the second could overtake it
-      return store.transaction().execute(work)
-    },
+  gateway.deps.store = beforeTransactions(gateway.store, async () => {
+    if ((transactions += 1) === 1) await sleep(100) // the second could overtake it
   })
-  gateway.deps.store = instead(store, { transaction: transaction as never })
   await Promise.all([
     gateway.event('started', requestId, first),
     gateway.event('released', requestId, first),

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test from 'node:test'
@@ -25,6 +26,7 @@ for (const count of ROWS) {
       const writer = spawn(process.execPath, ['--import', 'tsx', PROGRAM, path], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
+      const exited = once(writer, 'exit')
       t.after(() => writer.kill('SIGKILL'))
       const stored: string[] = []
       for await (const line of createInterface(writer.stdout)) {
@@ -33,9 +35,7 @@ for (const count of ROWS) {
         if (stored.length === count) disk.losePower()
       }
       writer.kill('SIGKILL')
-      if (writer.exitCode === null && writer.signalCode === null) {
-        await new Promise((resolve) => writer.once('exit', resolve))
-      }
+      await exited
       disk.restore()
 
       const database = new SqliteDatabase(path)

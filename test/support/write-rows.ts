@@ -2,10 +2,9 @@
 
 import { inTransaction } from '../../gateway/store/database.ts'
 import { openSqlite } from '../../gateway/store/driver/sqlite.ts'
-import { putInOutbox } from '../../gateway/store/outbox.ts'
+import { put } from './rows.ts'
 
 const WRITERS = 8
-const created_at = '2026-01-02T03:04:05.678Z'
 
 const store = await openSqlite(process.argv[2]!, { migrates: true })
 let rows = 0
@@ -13,9 +12,7 @@ await Promise.allSettled(
   Array.from({ length: WRITERS }, async () => {
     for (;;) {
       const id = `row-${(rows += 1)}`
-      await inTransaction(store, (store) =>
-        putInOutbox(store, { message_id: id, request_id: id, created_at }),
-      )
+      await inTransaction(store, (store) => put(store, id))
       process.stdout.write(`${id}\n`)
     }
   }),

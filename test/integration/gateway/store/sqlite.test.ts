@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { mock, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inTransaction, type Store } from '../../../../gateway/store/database.ts'
+import { inTransaction } from '../../../../gateway/store/database.ts'
 import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sqlite.ts'
 import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
-import { putInOutbox } from '../../../../gateway/store/outbox.ts'
+import { put, stored } from '../../../support/rows.ts'
 
 type Done = (error: Error | null) => void
 
@@ -30,14 +30,6 @@ async function openOnDisk(t: TestContext, end: (done: Done) => void) {
   })
   return { store, path, flushes: () => flushed.mock.callCount() }
 }
-
-const put = (store: Store, id: string) =>
-  putInOutbox(store, { message_id: id, request_id: id, created_at: '2026-01-02T03:04:05.678Z' })
-
-const stored = async (store: Store) =>
-  (await store.selectFrom('outbox').select('message_id').orderBy('message_id').execute()).map(
-    (row) => row.message_id,
-  )
 
 const fails = (code: string) => (done: Done) => done(Object.assign(new Error(code), { code }))
 
