@@ -1,8 +1,7 @@
 /** Opens a SQLite file: one gateway's database, without anything to set up. */
 
-import { closeSync, fdatasync, openSync, type NoParamCallback } from 'node:fs'
+import { open as openFile, type FileHandle } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { promisify } from 'node:util'
 import type BetterSqlite from 'better-sqlite3'
 import { CompiledQuery, Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely'
 import { ServiceError } from '../../../shared/errors.ts'
@@ -103,8 +102,7 @@ class FlushingDriver extends SqliteDriver {
   /** Path of the log; null: there is none, and SQLite itself flushes. */
   readonly #log: string | null
   /** Open from the first flush on. The file lasts as long as the database is open. */
-  #logFile: number | null = null
-  #flushing: Promise<void> = Promise.resolve()
+  #logFile: FileHandle | null = null
   /** True after a flush that failed: another one would not report what the first has lost. */
   #isDoubtful = false
 
@@ -133,10 +131,10 @@ class FlushingDriver extends SqliteDriver {
 
   async #flush(): Promise<void> {
     if (this.#log === null) return
-    this.#logFile ??= openSync(this.#log, 'r')
+    this.#logFile ??= await openFile(this.#log)
     try {
       if (this.#isDoubtful) this.#emptyLog()
-      else await (this.#flushing = flush(this.#logFile))
+      else await this.#logFile.datasync()
       this.#isDoubtful = false
     } catch (error) {
       this.#isDoubtful = true
@@ -153,9 +151,7 @@ class FlushingDriver extends SqliteDriver {
   }
 
   override async destroy(): Promise<void> {
-    await this.#flushing.catch(() => undefined) // its write reports it
-    if (this.#logFile !== null) closeSync(this.#logFile)
-    this.#logFile = null
+    await this.#logFile?.close() // which waits for a flush that is under way
     await super.destroy()
   }
 
@@ -193,8 +189,6 @@ function compilingOnce(
     close: () => database.close(),
   }
 }
-
-const flush = promisify((file: number, done: NoParamCallback) => fdatasync(file, done))
 
 const isOfDisk = (error: unknown): boolean =>
   DISK_CODES.test(String((Object(error) as { code?: unknown }).code))

@@ -1,9 +1,7 @@
 /** Writes to SQLite are durable before anybody knows of them: gateway/store/driver/sqlite.ts. */
 
 import assert from 'node:assert/strict'
-import fs from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { mock, type TestContext } from 'node:test'
@@ -20,11 +18,16 @@ async function openOnDisk(t: TestContext, end: (done: Done) => void) {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
   const path = join(folder, 'winnow.db')
   const store = await openSqlite(path, { migrates: true })
-  const flushed = mock.method(fs, 'fdatasync', (_file: number, done: Done) => end(done))
-  syncBuiltinESMExports()
+  const file = await open(path)
+  const flushed = mock.method(
+    Object.getPrototypeOf(file),
+    'datasync',
+    () =>
+      new Promise<void>((resolve, reject) => end((error) => (error ? reject(error) : resolve()))),
+  )
+  await file.close()
   t.after(async () => {
     flushed.mock.restore()
-    syncBuiltinESMExports()
     await store.destroy()
     await rm(folder, { recursive: true })
   })
