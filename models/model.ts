@@ -63,6 +63,8 @@ export interface Head {
   prompt: string
   /** Stems whose sum is the target, if the model has stems. */
   stems?: readonly string[]
+  /** True if nothing is softened: the head's target is taken away from what people keep. */
+  keepsLevel?: boolean
   /**
    * Seeds whatever is random, so that a retried request gives the same answer. 32 bits, the
    * same for every chunk of a candidate: with `startSample`, chunks that overlap can share there

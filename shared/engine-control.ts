@@ -2,7 +2,7 @@
 
 import * as grpc from '@grpc/grpc-js'
 import { loadProto } from './proto.ts'
-import type { RoutedModel } from './route-prompt.ts'
+import type { RoutedModel } from './prompts/route-prompt.ts'
 import { currentTraceParent, inSpan } from './telemetry/tracing.ts'
 
 export interface DescribedModel extends RoutedModel {

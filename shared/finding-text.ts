@@ -1,18 +1,18 @@
 /** Tells people in a sentence what a model found out about a prompt. */
 
 import type { Finding } from './messages.ts'
+import { languageNames, type Asked } from './prompts/read-prompt.ts'
 
 /** One sentence, or two; null: the model tells nothing of it. */
 export function findingText(prompt: string, finding: Finding): string | null {
-  const { state, match, understood_as: name, softened_db: softenedDb = 0 } = finding
+  const { state, match, understood_as: name, softened_db: softenedDb = 0, asked = [] } = finding
   if (state === undefined) return null
+  if (asked.length > 1 || asked[0]?.excluded) return textOfSeveral(asked, finding)
   const quoted = `"${prompt}"`
   if (state === 'unknown') {
     const { holds, nearest = [] } = finding
     const instead = holds === undefined ? '' : `: its target holds ${holds} instead`
-    const names = nearest.map((text) => `"${text}"`).join(', ')
-    const hint = names === '' ? '' : ` The nearest names to try: ${names}.`
-    return `The model does not know ${quoted}${instead}.${hint}`
+    return `The model does not know ${quoted}${instead}.${hintOf(nearest)}`
   }
   const isOther = name && name !== prompt.trim().toLowerCase()
   const taken = isOther ? `, taken for "${name}",` : ''
@@ -21,3 +21,54 @@ export function findingText(prompt: string, finding: Finding): string | null {
   const softer = softenedDb > 0 ? `: its target is up to ${softenedDb} dB softer` : ''
   return `${quoted}${taken} may be absent${percent}${softer}.`
 }
+
+/** What may help whoever wrote a prompt that is not known. */
+function hintOf(nearest: readonly string[]): string {
+  const names = nearest.map((text) => `"${text}"`).join(', ')
+  const hint = names === '' ? '' : ` The nearest names to try: ${names}.`
+  return `${hint} Prompts are read in ${listed(languageNames())}.`
+}
+
+type Read = NonNullable<Finding['asked']>
+
+/** Of several sounds, or of one that is taken away: how the prompt was read, and what was found. */
+function textOfSeveral(asked: Read, finding: Finding): string {
+  const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
+  const those = (wanted: Finding['state']) => asked.filter((one) => one.state === wanted)
+  const [found, unsure, unknown] = [those('found'), those('unsure'), those('unknown')]
+  const isOne = found.length + unsure.length === 1
+  const percent = match !== undefined && isOne ? ` (match ${Math.round(100 * match)} %)` : ''
+  const parts = [
+    ...(found.length > 0 ? [`${soundsIn(found)} ${areMany(found) ? 'were' : 'was'} found`] : []),
+    ...(unsure.length > 0 ? [`${soundsIn(unsure)} may be absent`] : []),
+  ]
+  const facts = parts.length > 0 ? [`${readAs(asked)}; ${parts.join(', but ')}${percent}`] : []
+  const softer = softenedDb > 0 ? [`The target is up to ${softenedDb} dB softer`] : []
+  const names = unknown.map(({ sound }) => `"${sound}"`)
+  const lost = names.length > 0 ? [`The model does not know ${listed(names)}`] : []
+  const instead = holds === undefined ? [] : [`The target holds ${holds}`]
+  const text = [...facts, ...softer, ...lost, ...instead]
+    .map((sentence) => `${sentence}.`)
+    .join(' ')
+  return state === 'unknown' ? `${text}${hintOf(nearest)}` : text
+}
+
+/** Such as `Everything but the drums`. */
+function readAs(asked: readonly Asked[]): string {
+  const wanted = soundsIn(asked.filter(({ excluded }) => !excluded))
+  const unwanted = soundsIn(asked.filter(({ excluded }) => excluded))
+  if (wanted === '') return `Everything but ${unwanted}`
+  const text = wanted[0]!.toUpperCase() + wanted.slice(1)
+  return unwanted === '' ? text : `${text} without ${unwanted}`
+}
+
+const soundsIn = (asked: readonly Asked[]): string =>
+  listed(asked.map(({ sound }) => `the ${sound}`))
+
+/** Plural, as far as a name tells. */
+const areMany = (asked: readonly Asked[]): boolean =>
+  asked.length > 1 || /[^s]s$/.test(asked[0]?.sound ?? '')
+
+/** `a, b and c`. */
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`

@@ -140,8 +140,13 @@ export const gainField = {
 
 export const Recognition = Type.Object(recognitionFields)
 
+/** Sounds of one prompt, at most: it has no more words. */
+export const ASKED_MAX = 256
+
 /** Names to try in place of an unknown prompt, at most. */
 export const NEAREST_MAX = 8
+
+const STATES = ['found', 'unsure', 'unknown'] as const
 
 /** A model's finding about a prompt; empty if the model reports none. */
 export const Finding = Type.Object({
@@ -149,11 +154,26 @@ export const Finding = Type.Object({
   /** The name of the model that made the target. Absent in events of 0.2.0. */
   model: Type.Optional(Text),
   state: Type.Optional(
-    Type.Enum(['found', 'unsure', 'unknown'], {
+    Type.Enum([...STATES], {
       description:
         '`found`: more probable than not; `unsure`: less probable, and the target may be softer; ' +
-        '`unknown`: the model does not know the prompt, and the target holds something else.',
+        '`unknown`: the model does not know the prompt, and the target holds something else. Of ' +
+        'several sounds it is the least sure one.',
     }),
+  ),
+  /** How the prompt was read. Absent in events of 0.4.0. */
+  asked: Type.Optional(
+    Type.Array(
+      Type.Object({
+        sound: {
+          ...Text,
+          description: 'In English, if the service knows it; else as it was typed.',
+        },
+        excluded: Type.Boolean({ description: 'True if it is to be taken away.' }),
+        state: Type.Optional(Type.Enum([...STATES])),
+      }),
+      { maxItems: ASKED_MAX, description: 'An extension: the sounds that the prompt was read as.' },
+    ),
   ),
   softened_db: Type.Optional(
     Type.Number({

@@ -16,6 +16,8 @@ export const LIMITS = {
   promptCharactersMax: 500,
   /** Prompts of one request. */
   promptsMax: 8,
+  /** Sounds that the prompts of one request name together. */
+  soundsMax: 16,
   rerankingCandidatesMax: 8,
   maxChunkDurationSecondsMax: 300,
   /** The shortest chunk that is made: a `max_chunk_duration` below it is taken for it. */
@@ -78,6 +80,8 @@ export const SeparationOptions = Type.Object(
      * the queue.
      */
     separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN, maxLength: 40 })),
+    /** The output that people keep; absent: the targets. Engines of 0.4.0 return such a job. */
+    side: Type.Optional(Type.Literal('residual')),
   },
   { additionalProperties: false },
 )

@@ -84,6 +84,10 @@ export const namesOf = (models: readonly KnownModel[]): string[] => [
   ...new Set([...stemsOf(models), ...models.flatMap(({ names = [] }) => names)]),
 ]
 
+/** Input with which nothing is softened that is taken out of what the task keeps. */
+export const sideOf = ({ keeps }: Task): { side?: 'residual' } =>
+  keeps === 'residual' ? { side: keeps } : {}
+
 /** Metadata with which a request's result is shown as its task wants it, also after a reload. */
 export const metadataOf = ({ keeps }: Task): { metadata?: { keeps: Kept } } =>
   keeps === 'target' ? {} : { metadata: { keeps } }

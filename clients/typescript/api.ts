@@ -812,6 +812,11 @@ export interface components {
              */
             separator?: string | null;
             /**
+             * @description An extension: which output is kept. `residual`: the sounds are taken out at their full level even where it is unsure that they are there; a `target` is softer there.
+             * @default target
+             */
+            side?: ("target" | "residual") | null;
+            /**
              * @description Predict first where the target sounds.
              * @default false
              */
@@ -1098,10 +1103,19 @@ export interface components {
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
             /**
-             * @description `found`: more probable than not; `unsure`: less probable, and the target may be softer; `unknown`: the model does not know the prompt, and the target holds something else.
+             * @description `found`: more probable than not; `unsure`: less probable, and the target may be softer; `unknown`: the model does not know the prompt, and the target holds something else. Of several sounds it is the least sure one.
              * @enum {unknown}
              */
             state: "found" | "unsure" | "unknown";
+            /** @description An extension: the sounds that the prompt was read as. */
+            asked?: {
+                /** @description In English, if the service knows it; else as it was typed. */
+                sound: string;
+                /** @description True if it is to be taken away. */
+                excluded: boolean;
+                /** @enum {unknown} */
+                state?: "found" | "unsure" | "unknown";
+            }[];
             /** @description Unless `found`: by how many dB the target is softer than what was found. */
             softened_db?: number;
             /** @description Of an `unknown` prompt: what the target holds. */
@@ -1574,6 +1588,12 @@ export interface components {
              * @default auto
              */
             separator?: string;
+            /**
+             * @description An extension: which output is kept. `residual`: the sounds are taken out at their full level even where it is unsure that they are there; a `target` is softer there.
+             * @default target
+             * @enum {unknown}
+             */
+            side?: "target" | "residual";
             /**
              * @description Predict first where the target sounds.
              * @default false

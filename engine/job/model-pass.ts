@@ -21,6 +21,7 @@ import {
 } from './chunks.ts'
 import type { ChunkWork } from './job-log.ts'
 import type { LaneSpans } from './lane-spans.ts'
+import { sumOf } from './prompt-sum.ts'
 import { headsAtOnce, separateChunk, type Wanted } from './separate-chunk.ts'
 
 export interface PassDeps {
@@ -51,14 +52,23 @@ interface InFlight {
   separated: Promise<Ranked[]>
 }
 
+/** A sound that a prompt names. */
+export interface PromptSound extends Wanted {
+  /** The prompt asks for it to be taken away. */
+  isUnwanted: boolean
+}
+
+/** The sounds of a prompt, whose sum the pass makes. */
+export type PassPrompt = readonly PromptSound[]
+
 export class ModelPass {
   readonly model: ModelDescription
-  readonly wanted: readonly Wanted[]
+  readonly prompts: readonly PassPrompt[]
   readonly plan: ChunkPlan
   /** Hertz, of the chunks. */
   readonly sampleRate: number
-  /** The chunks of each thing wanted. */
-  readonly work: ChunkWork[][]
+  /** The chunks of each sound of each prompt. */
+  readonly work: ChunkWork[][][]
   readonly #job: Job
   readonly #deps: PassDeps
   readonly #cutter: ChunkCutter
@@ -74,7 +84,7 @@ export class ModelPass {
 
   constructor(
     job: Job,
-    { model, wanted }: { model: ModelDescription; wanted: readonly Wanted[] },
+    { model, prompts }: { model: ModelDescription; prompts: readonly PassPrompt[] },
     { sampleRate, channels, secondsExpected }: Sound,
     deps: PassDeps,
   ) {
@@ -82,8 +92,8 @@ export class ModelPass {
     this.#job = job
     this.#deps = deps
     this.model = model
-    this.wanted = wanted
-    this.work = wanted.map(() => [])
+    this.prompts = prompts
+    this.work = prompts.map((sounds) => sounds.map(() => []))
     this.sampleRate = model.sampleRate ?? sampleRate
     this.plan = planChunks({
       sampleRate: this.sampleRate,
@@ -96,7 +106,7 @@ export class ModelPass {
       fixedChunks: model.fixedChunks,
     })
     this.#candidates = model.givesCandidates ? options.reranking_candidates : 1
-    const heads = wanted.length * this.#candidates
+    const heads = prompts.flat().length * this.#candidates
     const atOnce = headsAtOnce(this.plan.chunkSamples * channels, deps.passes)
     const chunksAtOnce = Math.floor(atOnce / heads)
     this.#inFlightMax = model.needsPreviousChunk
@@ -109,7 +119,7 @@ export class ModelPass {
     const resample = (rates: { from: number; to: number }) =>
       from === to ? null : deps.resampling.open({ ...rates, channels })
     this.#toModel = resample({ from, to })
-    this.#outputs = wanted.map(
+    this.#outputs = prompts.map(
       () =>
         new Output(
           createJoiner(model.joining, this.plan),
@@ -159,7 +169,7 @@ export class ModelPass {
     return Math.min(...this.#outputs.map(({ end }) => end))
   }
 
-  /** [wanted][channels][samples] from `start` on, at the mixture's rate; zeros past the end. */
+  /** [prompts][channels][samples] from `start` on, at the mixture's rate; zeros past the end. */
   read(start: number, samples: number): Float32Array[][] {
     return this.#outputs.map((output) => output.read(start, samples))
   }
@@ -174,7 +184,7 @@ export class ModelPass {
   #begin(chunk: MixtureChunk): void {
     const samples = chunk.channels[0]?.length ?? 0
     this.#samples = chunk.startSample + samples
-    const separated = separateChunk(this.#job, chunk, this.wanted, {
+    const separated = separateChunk(this.#job, chunk, this.prompts.flat(), {
       ...this.#deps,
       model: this.model,
       candidates: this.#candidates,
@@ -194,16 +204,21 @@ export class ModelPass {
     const kept = await separated
     this.#inFlight.shift()
     this.#overlapStates = kept.map(({ best }) => best.overlapState)
-    for (const [i, { scores, chosen, best }] of kept.entries()) {
-      const { target, overlapState: _, score: __, ...found } = best
-      this.work[i]!.push({
-        startSecond: chunk.startSample / this.sampleRate,
-        endSecond: (chunk.startSample + samples) / this.sampleRate,
-        scores,
-        chosen,
-        ...found,
-      })
-      await this.#outputs[i]!.push(chunk.startSample, target)
+    let next = 0
+    for (const [i, sounds] of this.prompts.entries()) {
+      const own = kept.slice(next, (next += sounds.length))
+      for (const [k, { scores, chosen, best }] of own.entries()) {
+        const { target: _, overlapState: __, score: ___, ...found } = best
+        this.work[i]![k]!.push({
+          startSecond: chunk.startSample / this.sampleRate,
+          endSecond: (chunk.startSample + samples) / this.sampleRate,
+          scores,
+          chosen,
+          ...found,
+        })
+      }
+      const parts = sounds.map(({ isUnwanted }, k) => ({ isUnwanted, found: own[k]!.best }))
+      await this.#outputs[i]!.push(chunk.startSample, sumOf(parts))
     }
   }
 }

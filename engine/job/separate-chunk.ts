@@ -16,10 +16,12 @@ import { ranked, type Ranked } from './candidates.ts'
 import type { MixtureChunk } from './chunks.ts'
 import type { LaneSpans } from './lane-spans.ts'
 
-/** A question to a model: a prompt and, if the model has stems, those that answer it. */
+/** A question to a model: a sound and, if the model has stems, those that answer it. */
 export interface Wanted {
   prompt: string
   stems: readonly string[]
+  /** Nothing is softened, for the target is taken away from what people keep. */
+  keepsLevel?: boolean
 }
 
 /** Memory of all heads of one job, in every chunk under way. */

@@ -3,17 +3,22 @@
 import type { ModelDescription } from '../../models/model.ts'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
 import type { Finding, Job } from '../../shared/messages.ts'
-import { routePrompt, type Route } from '../../shared/route-prompt.ts'
+import {
+  isWithout,
+  routePrompt,
+  type Question,
+  type Route,
+} from '../../shared/prompts/route-prompt.ts'
 import { promptsOf } from '../../shared/separation-options.ts'
 import { beginSpan } from '../../shared/telemetry/tracing.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { Mixture } from '../media/read/mixture.ts'
 import type { ResamplingThreads } from '../media/resampling-threads.ts'
 import { SampleQueue } from './chunks.ts'
-import { findingOf } from './findings.ts'
+import { promptFinding } from './findings.ts'
 import { describeWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
-import { ModelPass } from './model-pass.ts'
+import { ModelPass, type PassPrompt } from './model-pass.ts'
 import type { Separated } from './output-sounds.ts'
 import { residualOf } from './residual.ts'
 import { TargetCorrelation } from './target-correlation.ts'
@@ -39,7 +44,7 @@ interface Answer {
   prompt: string
   route: Route
   pass: ModelPass
-  /** Among what is wanted of the pass. */
+  /** Among the prompts of the pass. */
   index: number
 }
 
@@ -80,15 +85,20 @@ export async function separateMixture(
     decoding.end({ code: 'INTERRUPTED' }) // unless it had ended before
     await Promise.all(passes.map((pass) => pass.close()))
   }
-  const prompts = answers.map(({ prompt, pass: { model, work }, index }) => ({
-    prompt,
-    model,
-    work: work[index]!,
-  }))
+  const prompts = answers.flatMap(({ prompt, pass: { model, prompts: own, work }, index }) =>
+    own[index]!.map((sound, k) => ({
+      prompt: own[index]!.length === 1 ? prompt : sound.prompt,
+      model,
+      work: work[index]![k]!,
+    })),
+  )
   const lines = describeWork(job.options, passes, prompts)
   for (const line of [...describeRoutes(answers), ...lines, ...outputs.describe()]) deps.log(line)
   const findings = answers.map(({ pass, index, route }) => ({
-    ...findingOf(pass.work[index]!),
+    ...promptFinding(
+      pass.prompts[index]!.map((sound, k) => ({ ...sound, work: pass.work[index]![k]! })),
+      route.reading.asked,
+    ),
     model: route.model,
   }))
   return { samples: outputs.samples, findings }
@@ -116,9 +126,9 @@ function answersOf(
   for (const model of models) {
     const own = routed.filter(({ route }) => route.model === model.name)
     if (own.length === 0) continue
-    const wanted = own.map(({ prompt, route }) => ({ prompt, stems: route.stems }))
+    const asked = own.map(({ route }) => soundsOf(route, job))
     const passDeps = { ...deps, spans, passes: passCount, onProgress: progressed }
-    passes.set(model.name, new ModelPass(job, { model, wanted }, sound, passDeps))
+    passes.set(model.name, new ModelPass(job, { model, prompts: asked }, sound, passDeps))
   }
   return routed.map(({ prompt, route }, i) => {
     const before = routed.slice(0, i).filter((other) => other.route.model === route.model)
@@ -126,12 +136,32 @@ function answersOf(
   })
 }
 
-/** Describes prompts that stems answer. */
+/** Nothing is softened that is taken away from what people keep: where it is, the level says. */
+function soundsOf(route: Route, { options: { side } }: Job): PassPrompt {
+  const { wanted, unwanted } = route
+  const isRest = side === 'residual' && unwanted.length === 0
+  return [...wanted, ...unwanted].map((question, i) => {
+    const isUnwanted = i >= wanted.length
+    const { sound: prompt, stems } = question
+    return { prompt, stems, isUnwanted, ...((isUnwanted || isRest) && { keepsLevel: true }) }
+  })
+}
+
+/** Describes prompts that are not simply the name of a sound. */
 const describeRoutes = (answers: readonly Answer[]): string[] =>
-  answers.flatMap(({ prompt, route: { stems, isWithout, model } }) => {
-    if (stems.length === 0) return []
-    const what = `${stems.length === 1 ? 'the stem' : 'the sum of the stems'} ${stems.join(', ')}`
-    return [`"${prompt}" is ${isWithout ? 'all but ' : ''}${what} of ${model}.`]
+  answers.flatMap(({ prompt, route }) => {
+    const { wanted, unwanted, model } = route
+    const list = [...wanted, ...unwanted].flatMap(({ stems }) => stems)
+    const allBut = isWithout(route) ? 'all but ' : ''
+    if (list.length > 0) {
+      const what = `${list.length === 1 ? 'the stem' : 'the sum of the stems'} ${list.join(', ')}`
+      return [`"${prompt}" is ${allBut}${what} of ${model}.`]
+    }
+    if (wanted.length + unwanted.length === 1 && allBut === '') return []
+    const sum = (questions: readonly Question[]) =>
+      questions.map(({ sound }) => sound).join(' and ')
+    const less = wanted.length > 0 && unwanted.length > 0 ? ` without ${sum(unwanted)}` : ''
+    return [`"${prompt}" is read as ${allBut}${sum(allBut === '' ? wanted : unwanted)}${less}.`]
   })
 
 /** Puts the outputs together, as far as every pass has come. */
@@ -177,7 +207,7 @@ class Outputs {
     )
     const targets = this.#answers.map(({ pass, index, route }) => {
       const found = read.get(pass)![index]!
-      if (!route.isWithout) return found
+      if (!isWithout(route)) return found
       return residualOf(
         mixture.map((wave) => wave.slice()),
         [found],

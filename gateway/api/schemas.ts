@@ -7,7 +7,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { gainField } from '../../shared/messages.ts'
-import { AUTO } from '../../shared/route-prompt.ts'
+import { AUTO } from '../../shared/prompts/route-prompt.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
   AudioSpan,
@@ -125,6 +125,14 @@ export const AudioSeparateInput = Type.Object(
         'An extension: the model that answers all prompts, by its name in `GET /v1/models`; ' +
         '`auto`: the words of each prompt decide.',
     }),
+    side: Type.Optional(
+      Type.Enum(['target', 'residual'], {
+        default: 'target',
+        description:
+          'An extension: which output is kept. `residual`: the sounds are taken out at their ' +
+          'full level even where it is unsure that they are there; a `target` is softer there.',
+      }),
+    ),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
     reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
     acceleration: option('acceleration', 'Speed against quality.'),

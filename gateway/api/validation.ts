@@ -3,7 +3,8 @@
 import type { Static, TObject } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
-import { AUTO } from '../../shared/route-prompt.ts'
+import { readPrompt } from '../../shared/prompts/read-prompt.ts'
+import { AUTO } from '../../shared/prompts/route-prompt.ts'
 import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isDeeperThan } from './json-text.ts'
 import { CreateFileRequest } from './file-schemas.ts'
@@ -60,7 +61,9 @@ export function checkSubmission(body: unknown, metadataText?: string): Submissio
     submitRequest,
     withTrimmedPrompts(body),
   ) as SubmitAudioSeparateRequest
-  const [prompt, ...further] = checkPrompts(input)
+  const prompts = checkPrompts(input)
+  checkSounds(prompts)
+  const [prompt, ...further] = prompts
   return {
     prompt,
     options: { ...checkOptions(input), ...(further.length > 0 && { further_prompts: further }) },
@@ -109,6 +112,21 @@ function checkPrompts({
   return prompts as [string, ...string[]]
 }
 
+/** @throws ServiceError when prompts name more sounds than one request may ask for */
+function checkSounds(prompts: readonly string[]): void {
+  const counts = prompts.map((prompt) => {
+    const { wanted, unwanted } = readPrompt(prompt)
+    return wanted.length + unwanted.length
+  })
+  const sounds = counts.reduce((sum, count) => sum + count, 0)
+  if (sounds <= LIMITS.soundsMax) return
+  const param = prompts.length === 1 ? 'input.prompt' : 'input.prompts'
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: `${param} names ${sounds} sounds; a request may ask for ${LIMITS.soundsMax}.`,
+    param,
+  })
+}
+
 function checkSourceChoice({
   audio_url: audioUrl,
   file_id: fileId,
@@ -144,7 +162,7 @@ function checkSourceChoice({
 }
 
 function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
-  const { spans = [], separator } = input
+  const { spans = [], separator, side } = input
   // the schema lets a field be undefined, and a spread would put that in a default's place
   const given = Object.entries(input).filter(
     ([name, value]) => Object.hasOwn(DEFAULT_OPTIONS, name) && value !== undefined,
@@ -166,6 +184,7 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
     ...options,
     ...(input.audio_track !== undefined && { audio_track: input.audio_track }),
     ...(separator !== undefined && separator !== AUTO && { separator }),
+    ...(side === 'residual' && { side }),
     spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
   }
 }

@@ -44,6 +44,7 @@ interface SeparationInput {
   output_index?: number
   audio_track?: number
   separator?: string
+  side?: string
   predict_spans?: boolean
   reranking_candidates?: number
   acceleration: string | number

@@ -1,7 +1,7 @@
 /** The models that the engines of an installation hold, and whether all hold the same. */
 
 import type { DescribedModel, EngineDescription } from '../../shared/engine-control.ts'
-import { AUTO, routePrompt } from '../../shared/route-prompt.ts'
+import { AUTO, routePrompt } from '../../shared/prompts/route-prompt.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 
 interface HeldModel extends DescribedModel {

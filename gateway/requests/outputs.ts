@@ -50,8 +50,12 @@ export function storedPart(
 /** The label that distinguishes an output of a COMPLETED request from its others. */
 export function outputLabel(row: RequestRow, name: OutputName): string {
   const prompts = promptsOfRow(row)
-  const holds = findingsOf(row).map(({ finding }) => finding.holds)
-  const { targets, residual } = outputLabels(prompts, holds)
+  const findings = findingsOf(row).map(({ finding }) => finding)
+  const { targets, residual } = outputLabels(
+    prompts,
+    findings.map(({ holds }) => holds),
+    findings.map(({ asked }) => asked !== undefined),
+  )
   return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
 }
 

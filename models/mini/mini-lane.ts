@@ -45,6 +45,7 @@ export class MiniLane implements Lane {
   readonly #predictsSpans: boolean
   /** True if speech is separated, and the target is what it leaves. */
   readonly #isRest: boolean
+  readonly #keepsLevel: boolean
   readonly #room: LaneRoom
   /** [channels, length], as the room has them. */
   readonly #samples: Tensor
@@ -62,7 +63,7 @@ export class MiniLane implements Lane {
    */
   constructor(
     { chunk, spans, acceleration, predictSpans = false }: MiniRequest,
-    { prompt, candidate = 0 }: Head,
+    { prompt, candidate = 0, keepsLevel = false }: Head,
     { index, embedding, isRest }: { index: number; embedding: Tensor; isRest: boolean },
   ) {
     this.prompt = prompt
@@ -71,6 +72,7 @@ export class MiniLane implements Lane {
     this.#spans = spans
     this.#predictsSpans = predictSpans && spans.length === 0
     this.#isRest = isRest
+    this.#keepsLevel = keepsLevel
     this.embedding = embedding
     const passes = acceleration === 'quality' ? QUALITY_PASSES : ONE_PASS
     const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
@@ -202,7 +204,7 @@ export class MiniLane implements Lane {
       ? predictSpans(activity, this.#seconds, this.#clockOf(this.#room.passes[0]!))
       : undefined
     const isVouchedFor = this.#spans.some(({ include }) => include)
-    const gain = isVouchedFor ? 1 : presenceGain(match)
+    const gain = isVouchedFor || this.#keepsLevel ? 1 : presenceGain(match)
     if (gain !== 1) for (const wave of found) scale(wave, gain)
     applySpans(found, predictedSpans ?? this.#spans, this.#chunk.sampleRate)
     return {

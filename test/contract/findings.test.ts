@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { QueueResultResponse, QueueStatusResponse } from '../../gateway/api/schemas.ts'
 import type { Finding } from '../../shared/messages.ts'
+import { languageNames } from '../../shared/prompts/read-prompt.ts'
 import { assertShape } from '../support/assert-shape.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import { API, outputsOf, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
@@ -93,7 +94,10 @@ const MESSAGES = [
 ]
 const LOST_MESSAGE =
   'The model does not know "kettle": its target holds everything but speech instead. ' +
-  'The nearest names to try: "vacuum cleaner", "water".'
+  'The nearest names to try: "vacuum cleaner", "water". ' +
+  `Prompts are read in ${languageNames()
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' and $1')}.`
 
 test('each prompt has a finding: found, or unsure and by how much softer', async (t) => {
   const gateway = await startGateway(t)
@@ -117,6 +121,22 @@ test('a prompt that is not known says what its file holds, which is named so', a
   assert.match(data.residual.file_name, /\.rest\.without-kettle\.wav$/)
 })
 
+test('a prompt that is no name says how it was read, in its file names too; over gRPC likewise', async (t) => {
+  const gateway = await startGateway(t)
+  const asked = [{ sound: 'drums', excluded: true, state: 'found' as const }]
+  const finding = { ...CLEAR, understood_as: 'drums', asked }
+  const { requestId, data } = await completed(gateway, { prompt: 'no drums' }, [finding])
+  const message = 'Everything but the drums; the drums were found (match 97 %).'
+  assert.deepEqual(data.findings, [{ prompt: 'no drums', ...finding, message }])
+  assert.match(data.target.file_name, /\.without-drums\.wav$/)
+  assert.match(data.residual.file_name, /\.rest\.drums\.wav$/)
+  const { call } = await startSeparationClient(t, gateway)
+  const { findings } = await call('Get', { request_id: requestId })
+  assert.deepEqual(findings[0].asked, asked)
+  const earlier = await completed(gateway, { prompt: 'no drums' }, [CLEAR])
+  assert.match(earlier.data.target.file_name, /\.no-drums\.wav$/, 'an engine of 0.4.0 gave them')
+})
+
 test('a webhook has the findings of the result', async (t) => {
   const gateway = await startGateway(t)
   const webhook = { webhookUrl: 'https://hooks.example.com/x' }
@@ -130,7 +150,13 @@ test('over gRPC the findings have the same names', async (t) => {
   const { requestId } = await completed(gateway, { prompt: 'kettle' }, [LOST])
   const { call } = await startSeparationClient(t, gateway)
   const { findings, result } = await call('Get', { request_id: requestId })
-  const expected = { prompt: 'kettle', ...LOST, understood_as: '', message: LOST_MESSAGE }
+  const expected = {
+    prompt: 'kettle',
+    ...LOST,
+    understood_as: '',
+    message: LOST_MESSAGE,
+    asked: [],
+  }
   assert.deepEqual(findings, [expected])
   assert.deepEqual(result.findings, [expected])
 })

@@ -72,7 +72,7 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
     '',
     'prompt audio_url file_id predict_spans reranking_candidates acceleration ' +
       'max_chunk_duration chunk_overlap output_format spans',
-    'prompts request_id output output_index audio_track separator',
+    'prompts request_id output output_index audio_track separator side',
   ],
   AudioSpan: ['start end', 'include'],
   QueueSubmitResponse: [

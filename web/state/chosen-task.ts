@@ -2,13 +2,15 @@
 
 import { signal } from '@preact/signals'
 import type { Result, Submission } from '../../clients/typescript/client.ts'
-import { metadataOf, promptsOf, TASKS, type Kept, type Task } from '../../shared/tasks.ts'
+import { metadataOf, promptsOf, sideOf, TASKS, type Kept, type Task } from '../../shared/tasks.ts'
 import { options, prompts } from './draft.ts'
 import { separators } from './separators.ts'
 
 export const task = signal<Task>(TASKS[0])
 
 export const askedMetadata = (): Pick<Submission, 'metadata'> => metadataOf(task.value)
+
+export const askedSide = (): Pick<Submission['input'], 'side'> => sideOf(task.value)
 
 export const keptOf = ({ metadata }: Pick<Result, 'metadata'>): Kept =>
   metadata?.keeps === 'residual' ? 'residual' : 'target'

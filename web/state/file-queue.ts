@@ -14,7 +14,7 @@ import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, patiently, sleep } from './patience.ts'
 import { openRequest, sendProblem } from './open-request.ts'
 import { placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata } from './chosen-task.ts'
+import { askedMetadata, askedSide } from './chosen-task.ts'
 
 export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */
@@ -96,7 +96,8 @@ export function separateFiles({ files }: SeveralFiles): void {
       ? `The list would have ${all} files, and takes ${FILES_MAX}: close it first.`
       : ''
   if (all > FILES_MAX) return
-  const [asked, prompts] = [{ input: askedInput(), ...askedMetadata() }, givenPrompts()]
+  const input = { ...askedInput(), ...askedSide() }
+  const [asked, prompts] = [{ input, ...askedMetadata() }, givenPrompts()]
   const added = files.map(({ path, source }) =>
     entryOf({
       path,

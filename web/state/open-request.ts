@@ -17,7 +17,7 @@ import {
 import { forgetSource, keepSource, loadSource } from './kept-sources.ts'
 import { isAway } from './patience.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
-import { askedMetadata, chooseTask } from './chosen-task.ts'
+import { askedMetadata, askedSide, chooseTask } from './chosen-task.ts'
 
 export type Listed = RequestList['data'][number]
 
@@ -51,7 +51,7 @@ export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
     const [name, prompts] = [nameOf(chosen), givenPrompts()]
     const idempotencyKey = newIdempotencyKey()
-    const asked = { input: inputOf(place), ...askedMetadata() }
+    const asked = { input: { ...inputOf(place), ...askedSide() }, ...askedMetadata() }
     const submitting = { ...asked, idempotencyKey, name, prompts }
     await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
     if (request.value) request.value.playsAtOnce = playsAtOnce

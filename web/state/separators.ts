@@ -2,10 +2,10 @@
 
 import { signal } from '@preact/signals'
 import type { ModelList } from '../../clients/typescript/client.ts'
-import { routePrompt } from '../../shared/route-prompt.ts'
+import type { PromptReading } from '../../shared/prompts/read-prompt.ts'
+import { routePrompt, type Question } from '../../shared/prompts/route-prompt.ts'
 import { namesOf } from '../../shared/tasks.ts'
 import { currentClient, messageOf } from './credential.ts'
-import { isNamed, nearestNames } from './known-names.ts'
 
 export type Separator = NonNullable<ModelList['data'][number]['separators']>[number]
 
@@ -27,23 +27,29 @@ export async function loadSeparators(): Promise<void> {
 /** Names the model that answers a prompt, or why none does. */
 export function answerTo(prompt: string, separator?: string): string {
   try {
-    const { model, stems, isWithout } = routePrompt(prompt, separators.value, separator)
-    if (stems.length === 0) return `${model} answers “${prompt}”${doubtOf(prompt, model)}`
-    return `${model} answers “${prompt}”: ${isWithout ? 'all but ' : ''}${stems.join(' and ')}`
+    const { model, wanted, unwanted, reading } = routePrompt(prompt, separators.value, separator)
+    const answer = `${model} answers “${prompt}”`
+    if (reading.isPlain && wanted.length === 1 && wanted[0]!.stems.length === 0) {
+      return `${answer}${doubtOf(reading, model)}`
+    }
+    const namesOf = (questions: readonly Question[]) =>
+      questions.flatMap(({ sound, stems }) => (stems.length > 0 ? stems : [sound])).join(' and ')
+    if (wanted.length === 0) return `${answer}: all but ${namesOf(unwanted)}`
+    const less = unwanted.length > 0 ? ` without ${namesOf(unwanted)}` : ''
+    return `${answer}: ${namesOf(wanted)}${less}`
   } catch (error) {
     return (error as Error).message
   }
 }
 
-/** Hint for a prompt that has none of the names in a model's list. */
-function doubtOf(prompt: string, model: string): string {
+/** Hint for a sound that is not in the tables of names. */
+function doubtOf({ wanted }: PromptReading, model: string): string {
   const { names = [] } = separators.value.find(({ name }) => name === model) ?? {}
-  if (names.length === 0 || isNamed(prompt, names)) return ''
-  const nearest = nearestNames(prompt, names).map((name) => `“${name}”`)
-  const hint = nearest.length > 0 ? ` Names that are spelt like it: ${nearest.join(', ')}.` : ''
+  const isListed = wanted.some(({ name, isKnown }) => isKnown || names.includes(name))
+  if (names.length === 0 || isListed) return ''
   return (
     ', but knows no sound by this name. It takes one with this meaning, or else everything but ' +
-    `speech.${hint}`
+    'speech.'
   )
 }
 

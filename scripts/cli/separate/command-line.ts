@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { Value } from 'typebox/value'
 import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
-import { metadataOf } from '../../../shared/tasks.ts'
+import { metadataOf, sideOf } from '../../../shared/tasks.ts'
 import type { Submission } from '../../../clients/typescript/node.ts'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { isDeeperThan } from '../../../gateway/api/json-text.ts'
@@ -92,7 +92,7 @@ export function readArguments(
     task,
     submission: {
       ...(task && metadataOf(task)),
-      input: readOptions(options),
+      input: { ...readOptions(options), ...(task && sideOf(task)) },
       ...readWebhook(values),
     },
     folder: values.out,

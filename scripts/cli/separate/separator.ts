@@ -2,7 +2,7 @@
 
 import { ApiError, type Client } from '../../../clients/typescript/node.ts'
 import { ServiceError } from '../../../shared/errors.ts'
-import { AUTO, routePrompt, type RoutedModel } from '../../../shared/route-prompt.ts'
+import { AUTO, routePrompt, type RoutedModel } from '../../../shared/prompts/route-prompt.ts'
 import { UsageError } from '../command.ts'
 import type { Arguments } from './arguments.ts'
 

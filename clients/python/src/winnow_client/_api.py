@@ -159,6 +159,9 @@ class AudioSeparateInput(TypedDict, total=False):
     # An extension: the model that answers all prompts, by its name in `GET /v1/models`; `auto`: the
     # words of each prompt decide.
     separator: str | None
+    # An extension: which output is kept. `residual`: the sounds are taken out at their full level
+    # even where it is unsure that they are there; a `target` is softer there.
+    side: Literal["target", "residual"] | None
     # Predict first where the target sounds.
     predict_spans: bool | None
     # Candidates to choose the best from.
@@ -257,10 +260,22 @@ class PromptFinding(_PromptFinding, total=False):
     separator: str
 
 
+class _FindingAsked(TypedDict):
+    # In English, if the service knows it; else as it was typed.
+    sound: str
+    # True if it is to be taken away.
+    excluded: bool
+
+
+class FindingAsked(_FindingAsked, total=False):
+    state: Literal["found", "unsure", "unknown"]
+
+
 class _Finding(TypedDict):
     prompt: str
     # `found`: more probable than not; `unsure`: less probable, and the target may be softer;
-    # `unknown`: the model does not know the prompt, and the target holds something else.
+    # `unknown`: the model does not know the prompt, and the target holds something else. Of several
+    # sounds it is the least sure one.
     state: Literal["found", "unsure", "unknown"]
     # The same as a sentence or two, for people.
     message: str
@@ -271,6 +286,8 @@ class Finding(_Finding, total=False):
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: the sounds that the prompt was read as.
+    asked: list[FindingAsked]
     # Unless `found`: by how many dB the target is softer than what was found.
     softened_db: float
     # Of an `unknown` prompt: what the target holds.

@@ -69,6 +69,8 @@ interface World {
   secondsExpected?: number
   /** Throws for a lane that fails. */
   check?: (lane: Lane) => void
+  /** How much of the mixture the model finds of a sound. */
+  share?: (sound: string) => number
   /** The model's findings about a lane. */
   found?: (lane: Lane) => Pick<HeadResult, 'match' | 'understoodAs'>
 }
@@ -104,7 +106,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
       for (const lane of own) world.check?.(lane)
       for (const _ of own) onStep(1)
       return own.map((lane) => {
-        const share = lane.prompt === 'A cat.' ? 0.125 : 0.25
+        const share = world.share?.(lane.prompt) ?? (lane.prompt === 'cat meowing' ? 0.125 : 0.25)
         return {
           target: channels.map((wave) => wave.map((x) => share * x)),
           score: lane.candidate ?? 0,
@@ -215,7 +217,7 @@ test('prompt, spans and predict_spans reach the model; predict_spans not beside 
   assert.equal(
     plain.lanes.every(
       ({ prompt, spans, predictSpans }) =>
-        prompt === 'A dog.' && spans.length === 0 && predictSpans === false,
+        prompt === 'dog' && spans.length === 0 && predictSpans === false,
     ),
     true,
   )
@@ -313,10 +315,10 @@ test('several prompts share the chunks; the residual is the mixture minus every 
   assert.deepEqual(
     lanes.slice(0, 4).map(({ prompt, candidate }) => [prompt, candidate]),
     [
-      ['A dog.', 0],
-      ['A dog.', 1],
-      ['A cat.', 0],
-      ['A cat.', 1],
+      ['dog', 0],
+      ['dog', 1],
+      ['cat meowing', 0],
+      ['cat meowing', 1],
     ],
   )
   assert.equal(under.wayMost, 8, 'the heads of two chunks')
@@ -332,18 +334,25 @@ test('each prompt has its highest match of all chunks and its name, if the model
   const matches = [0.2, 0.9, 0.4] // of the chunks
   let lanes = 0
   const found = ({ prompt }: Lane) =>
-    prompt === 'A dog.'
+    prompt === 'dog'
       ? { match: matches[Math.floor(lanes++ / 2)]!, understoodAs: 'dog' }
       : { match: matches[Math.floor(lanes++ / 2)]! / 2, understoodAs: null }
   const { findings } = await separated(TWO_PROMPTS, { found })
   assert.deepEqual(findings, [
-    { match: 0.9, understood_as: 'dog', state: 'found', model: 'fake' },
+    {
+      ...{ match: 0.9, understood_as: 'dog', state: 'found', model: 'fake' },
+      asked: [{ sound: 'dog', excluded: false, state: 'found' }],
+    },
     {
       ...{ match: 0.45, understood_as: null, state: 'unknown', softened_db: 0, nearest: [] },
       model: 'fake',
+      asked: [{ sound: 'cat meowing', excluded: false, state: 'unknown' }],
     },
   ])
-  assert.deepEqual((await separated(TWO_PROMPTS)).findings, [{ model: 'fake' }, { model: 'fake' }])
+  assert.deepEqual((await separated(TWO_PROMPTS)).findings, [
+    { model: 'fake', asked: [{ sound: 'dog', excluded: false }] },
+    { model: 'fake', asked: [{ sound: 'cat meowing', excluded: false }] },
+  ])
 })
 
 test('each prompt follows its own overlap states', async () => {
@@ -351,11 +360,11 @@ test('each prompt follows its own overlap states', async () => {
   assert.deepEqual(
     lanes.map(({ prompt, overlapState }) => [prompt, overlapState?.states[0]]),
     [
-      ['A dog.', undefined],
-      ['A cat.', undefined],
+      ['dog', undefined],
+      ['cat meowing', undefined],
       ...[1, 2].flatMap(() => [
-        ['A dog.', 0.25],
-        ['A cat.', 0.125],
+        ['dog', 0.25],
+        ['cat meowing', 0.125],
       ]),
     ],
   )
@@ -541,4 +550,56 @@ test('the models that answer one job share its memory', async () => {
     ['stems', 1],
     ['stems', 1],
   ])
+})
+
+/** A model that finds another share of the mixture for each sound. */
+const SHARES: Readonly<Record<string, number>> = { drums: 0.5, speech: 0.25, woman: 0.125 }
+const sharesOf = ({ prompt }: Lane) => ({
+  understoodAs: SHARES[prompt] ? prompt : null,
+  match: 0.9,
+})
+
+async function sharesIn(prompt: string, options: Partial<SeparationOptions> = {}) {
+  const { target, wave, lanes, findings } = await separated(options, {
+    prompt,
+    found: sharesOf,
+    share: (sound) => SHARES[sound] ?? 0.7,
+  })
+  const share = target[100]! / wave[100]!
+  for (const [i, x] of wave.entries()) assert.ok(Math.abs(target[i]! - share * x) < 1e-5, prompt)
+  return { share: Math.round(1_000 * share) / 1_000, lanes, finding: findings[0]! }
+}
+
+test('a model for text gives everything but a sound, sums, and sums without a part', async () => {
+  const shares = {
+    'no drums': 0.5,
+    'everything but the drums and the speech': 0.25,
+    'drums and speech': 0.75,
+    'speech without the woman': 0.125,
+    'speech, not drums': 0.25,
+    'drums and a kettle': 0.5,
+    kettle: 0.7,
+  }
+  for (const [prompt, share] of Object.entries(shares)) {
+    assert.equal((await sharesIn(prompt)).share, share, prompt)
+  }
+})
+
+test('what is not known is never taken away, and never said to be found', async () => {
+  const { share, finding } = await sharesIn('no kettle')
+  assert.equal(share, 1)
+  const { state, holds, asked } = finding
+  assert.deepEqual([state, holds], ['unknown', 'everything'])
+  assert.deepEqual(asked, [{ sound: 'kettle', excluded: true, state: 'unknown' }])
+  assert.equal((await sharesIn('no drums and no kettle')).share, 0.5)
+  const several = await sharesIn('drums and a kettle')
+  assert.deepEqual([several.finding.state, several.finding.holds], ['unknown', 'drums'])
+})
+
+test('what is taken away keeps its level, and so does all of who keeps the residual', async () => {
+  const levels = async (prompt: string, options: Partial<SeparationOptions> = {}) =>
+    (await sharesIn(prompt, options)).lanes.map(({ keepsLevel = false }) => keepsLevel)
+  assert.ok((await levels('no drums')).every((keeps) => keeps))
+  assert.ok((await levels('drums')).every((keeps) => !keeps))
+  assert.ok((await levels('drums', { side: 'residual' })).every((keeps) => keeps))
 })

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isModelName } from '../../../models/installed/record.ts'
-import { ServiceError } from '../../../shared/errors.ts'
-import { routePrompt, type RoutedModel } from '../../../shared/route-prompt.ts'
-import { SEPARATOR_PATTERN } from '../../../shared/separation-options.ts'
-import { fc } from '../../support/property.ts'
+import { isModelName } from '../../../../models/installed/record.ts'
+import { ServiceError } from '../../../../shared/errors.ts'
+import {
+  routePrompt,
+  type Question,
+  type RoutedModel,
+} from '../../../../shared/prompts/route-prompt.ts'
+import { readPrompt } from '../../../../shared/prompts/read-prompt.ts'
+import { plainText } from '../../../../shared/prompts/tokens.ts'
+import { SEPARATOR_PATTERN } from '../../../../shared/separation-options.ts'
+import { fc } from '../../../support/property.ts'
 
 const text = (name: string): RoutedModel => ({ name, answers: 'text', stems: [] })
 const stems = (name: string, ...names: string[]): RoutedModel => ({
@@ -22,7 +28,9 @@ const ALL = [HTDEMUCS, SIX, BANDIT, AUDIOSEP, MINI]
 /** A route as one line: `htdemucs - vocals` is the mixture without vocals. */
 function routed(prompt: string, models: readonly RoutedModel[] = ALL, separator?: string): string {
   const route = routePrompt(prompt, models, separator)
-  return [route.model, ...(route.isWithout ? ['-'] : []), route.stems.join('+')].join(' ').trim()
+  const sum = (questions: readonly Question[]) => questions.flatMap(({ stems }) => stems).join('+')
+  const less = sum(route.unwanted) === '' ? [] : ['-', sum(route.unwanted)]
+  return [route.model, sum(route.wanted), ...less].filter((part) => part !== '').join(' ')
 }
 
 const refusal = (message: RegExp) => (error: unknown) =>
@@ -41,17 +49,30 @@ const PHRASINGS: Record<string, string[]> = {
     ...['without vocals', 'without the vocals', 'song without vocals', 'backing track'],
     ...['music without singing', 'music without vocals', 'remove the vocals from the song'],
     ...['everything but the vocals', 'all but the singing', 'minus vocals', 'no vocal'],
-    ...['just remove the vocals', 'instrumental, no vocals', 'the mix without voice of the singer'],
+    ...[
+      'just remove the vocals',
+      'instrumental and drums',
+      'instrumental, no vocals',
+      'the mix without voice of the singer',
+    ],
   ],
   'htdemucs drums': [
     'drums',
     'drum kit',
     'the drum set',
     'percussion',
+    'drums without the noise',
     'sound of drums',
     'drumkit',
   ],
-  'htdemucs bass': ['bass', 'bass guitar', 'the bass line', 'bassline', 'electric bass'],
+  'htdemucs bass': [
+    'bass',
+    'bass guitar',
+    'the bass line',
+    'bassline',
+    'electric bass',
+    'no drums, only bass',
+  ],
   'htdemucs other': ['other', 'everything else', 'the rest', 'other sounds', 'all else'],
   'htdemucs drums+bass': [
     ...['drums and bass', 'bass and drums', 'drums + bass', 'drums & bass', 'drums, bass'],
@@ -62,6 +83,7 @@ const PHRASINGS: Record<string, string[]> = {
     'no drums',
     'without drums',
     'song without the drums',
+    'not drums',
     'music without drums',
   ],
   'htdemucs - drums+vocals': [
@@ -89,17 +111,8 @@ const PHRASINGS: Record<string, string[]> = {
       'kick drum',
       'a bass fish',
     ],
-    ...['drums without drums', 'instrumental and drums', 'no drums, only bass', 'not vocals'],
-    ...[
-      'drums without the noise',
-      'stem 1',
-      'ボーカル',
-      'Gesang',
-      '犬',
-      '🥁',
-      '__proto__',
-      'constructor',
-    ],
+    ...['drums without drums', 'drums but no hi-hat'],
+    ...['stem 1', 'ボーカル', 'Gesang', '犬', '🥁', '__proto__', 'constructor'],
     ...['vocals and dialogue', 'music and vocals', 'drums and a dog'],
   ],
 }
@@ -179,9 +192,13 @@ test('with a model for text every prompt has a route, of stems that the model ha
       const route = routePrompt(prompt, ALL)
       assert.deepEqual(route, routePrompt(prompt, ALL), 'deterministic')
       const model = ALL.find(({ name }) => name === route.model)!
-      assert.ok(route.stems.every((stem) => model.stems.includes(stem)))
-      assert.equal(new Set(route.stems).size, route.stems.length)
-      assert.equal(route.stems.length > 0, model.answers === 'stems')
+      const questions = [...route.wanted, ...route.unwanted]
+      assert.ok(questions.length > 0)
+      for (const { stems } of questions) {
+        assert.ok(stems.every((stem) => model.stems.includes(stem)))
+        assert.equal(new Set(stems).size, stems.length)
+        assert.equal(stems.length > 0, model.answers === 'stems')
+      }
     }),
   )
 })
@@ -191,7 +208,13 @@ test('case, articles and politeness do not matter', () => {
     fc.property(fc.array(word, { maxLength: 8 }), (words) => {
       const prompt = words.join(' ')
       const dressed = `Please isolate the ${prompt.toUpperCase()}!`
-      assert.deepEqual(routePrompt(dressed, ALL), routePrompt(prompt, ALL))
+      const { asked } = readPrompt(prompt)
+      if (asked.some(({ sound }) => sound === plainText(prompt))) return // nothing is read
+      const folded = (text: string) => {
+        const { wanted, unwanted } = routePrompt(text, ALL)
+        return JSON.stringify([wanted, unwanted]).toLowerCase()
+      }
+      assert.equal(folded(dressed), folded(prompt))
     }),
   )
 })

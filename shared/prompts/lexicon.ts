@@ -1,0 +1,129 @@
+/** Finds the longest words and names of a language in the words of a prompt. */
+
+import type { Language, WordKind } from './language.ts'
+import { en } from './languages/en.ts'
+import { plainText, tokensOf, type Token } from './tokens.ts'
+
+/** A part of a prompt, and what it is in a language. */
+export interface Symbol {
+  /** `word`: the language does not have it. */
+  kind: WordKind | 'sound' | 'comma' | 'dash' | 'word'
+  /** Of a sound: its English name. */
+  sound?: string
+  /** Where it is in the text. */
+  start: number
+  end: number
+  /** Of what is ignored: an article, which people write before a name. */
+  isArticle?: boolean
+  /** True if it is the language's own, and no English word. */
+  isTelling: boolean
+}
+
+type Meaning = Omit<Symbol, 'start' | 'end'>
+
+interface Node {
+  next: Map<string, Node>
+  meaning?: Meaning
+}
+
+/** Where a word is of two kinds, the later one counts; sounds come after all. */
+const KINDS: readonly WordKind[] = [
+  ...([
+    'preposition',
+    'of',
+    'with',
+    'ignored',
+    'article',
+    'playing',
+    'everything',
+    'nothing',
+  ] as const),
+  ...([
+    'turn',
+    'off',
+    'and',
+    'keep',
+    'only',
+    'but',
+    'except',
+    'after',
+    'remove',
+    'without',
+  ] as const),
+  ...(['not', 'whole'] as const),
+]
+
+export class Lexicon {
+  readonly language: Language
+  readonly #root: Node = { next: new Map() }
+
+  constructor(language: Language) {
+    this.language = language
+    if (language !== en) this.#addSounds(en, () => false)
+    const english = new Set(entriesOf(language.englishToo ?? ''))
+    const isTelling = (entry: string) => language !== en && !english.has(entry)
+    for (const kind of KINDS) {
+      for (const entry of entriesOf(language.words[kind] ?? '')) {
+        const telling = isTelling(entry)
+        const isArticle = kind === 'article'
+        const meaning = isArticle ? ({ kind: 'ignored', isArticle } as const) : { kind }
+        this.#add(entry, { ...meaning, isTelling: telling })
+      }
+    }
+    this.#addSounds(language, isTelling)
+  }
+
+  #addSounds({ sounds }: Language, isTelling: (entry: string) => boolean): void {
+    for (const [sound, names] of Object.entries(sounds)) {
+      for (const entry of entriesOf(names)) {
+        this.#add(entry, { kind: 'sound', sound, isTelling: isTelling(entry) })
+      }
+    }
+  }
+
+  #add(entry: string, meaning: Meaning): void {
+    let node = this.#root
+    for (const { word } of tokensOf(plainText(entry))) {
+      const next = node.next.get(word) ?? { next: new Map() }
+      node.next.set(word, next)
+      node = next
+    }
+    node.meaning = meaning
+  }
+
+  /** Everything that the tokens of a text say; in time linear in their number. */
+  symbolsOf(tokens: readonly Token[]): Symbol[] {
+    const symbols: Symbol[] = []
+    for (let i = 0; i < tokens.length;) {
+      const { length, meaning } = this.#longest(tokens, i)
+      const [first, last] = [tokens[i]!, tokens[i + length - 1]!]
+      symbols.push({ ...meaning, start: first.start, end: last.end })
+      i += length
+    }
+    return symbols
+  }
+
+  #longest(tokens: readonly Token[], from: number): { length: number; meaning: Meaning } {
+    const { word } = tokens[from]!
+    let found: { length: number; meaning: Meaning } = { length: 1, meaning: this.#alone(word) }
+    let node: Node | undefined = this.#root
+    for (let i = from; i < tokens.length; i += 1) {
+      node = node.next.get(tokens[i]!.word)
+      if (!node) break
+      if (node.meaning) found = { length: i + 1 - from, meaning: node.meaning }
+    }
+    return found
+  }
+
+  /** Of a word that is not in the tables. */
+  #alone(word: string): Meaning {
+    if (word === ',') return { kind: 'comma', isTelling: false }
+    if (word === '-') return { kind: 'without', isTelling: false }
+    if (word === ' - ') return { kind: 'dash', isTelling: false }
+    const less = word.endsWith('less') ? this.#root.next.get(word.slice(0, -4))?.meaning : undefined
+    if (less?.kind === 'sound') return { ...less, kind: 'without' }
+    return { kind: 'word', isTelling: false }
+  }
+}
+
+const entriesOf = (list: string): string[] => list.split(/,\s*/).filter((entry) => entry !== '')

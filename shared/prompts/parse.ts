@@ -1,0 +1,265 @@
+/** Puts the symbols of a prompt together: sounds that are wanted, and sounds that are not. */
+
+import type { Symbol } from './lexicon.ts'
+import { phraseOf, type Sound } from './phrase.ts'
+
+export interface Lists {
+  wanted: Sound[]
+  unwanted: Sound[]
+}
+
+/** `kept`: named only to say that they are not among the unwanted. */
+type Mode = keyof Lists | 'kept'
+
+const CONTENT = new Set<Symbol['kind']>(['sound', 'word', 'whole'])
+/** Between these, words belong to one sound. */
+const JOINING = new Set<Symbol['kind']>([
+  ...(['comma', 'and', 'but', 'without', 'not', 'remove', 'except', 'keep', 'only'] as const),
+  ...(['after', 'dash'] as const),
+])
+
+/** Reads symbols once, from left to right. */
+export class Parser {
+  readonly #text: string
+  readonly #symbols: readonly Symbol[]
+  readonly #picks: boolean
+  readonly #lists: Lists = { wanted: [], unwanted: [] }
+  /** Sounds since a word that says what to do with them. */
+  #clause: Sound[] = []
+  #phrase: Symbol[] = []
+  /** What only says where, when or who; null: nothing does. */
+  #cut: Symbol[] | null = null
+  #mode: Mode = 'wanted'
+  /** A verb of removal made the mode. */
+  #isByVerb = false
+  /** The word that said so, if nothing has followed it. */
+  #pending: 'not' | 'other' | null = null
+  #isTurning = false
+  /** The clause speaks of everything, or of nothing. */
+  #scope: 'everything' | 'nothing' | null = null
+
+  /** @param picks true if of a phrase with unknown words its known sound is taken */
+  constructor(text: string, symbols: readonly Symbol[], picks: boolean) {
+    this.#text = text
+    this.#symbols = symbols
+    this.#picks = picks
+  }
+
+  lists(): Lists {
+    for (const [i, symbol] of this.#symbols.entries()) this.#take(symbol, i)
+    this.#flush()
+    return this.#lists
+  }
+
+  #take(symbol: Symbol, i: number): void {
+    const { kind } = symbol
+    if (CONTENT.has(kind)) return this.#push(symbol)
+    switch (kind) {
+      case 'ignored':
+        return
+      case 'everything':
+        this.#scope = 'everything'
+        return this.#push(symbol) // it may be a word of a name: "wedding song"
+      case 'nothing':
+        this.#flush()
+        this.#scope = 'nothing'
+        return
+      case 'comma':
+        return this.#comma()
+      case 'dash':
+        if (this.#scope && !this.#hasContent) return this.#turnTo('unwanted') // "all – drums"
+        return this.#comma()
+      case 'and':
+        return this.#and()
+      case 'with':
+        return this.#with(i)
+      case 'of':
+        if (this.#hasContent || this.#scope) this.#push(symbol)
+        return
+      case 'preposition':
+        if (this.#hasContent) this.#cut ??= []
+        return
+      case 'playing':
+        if (!this.#cut && this.#next(i)?.kind === 'sound') this.#phrase = []
+        return
+      default:
+        return this.#operate(symbol, i)
+    }
+  }
+
+  /** Words that say what to do with sounds. */
+  #operate(symbol: Symbol, i: number): void {
+    switch (symbol.kind) {
+      case 'without':
+        return this.#without(symbol)
+      case 'not':
+        return this.#not()
+      case 'remove':
+        return this.#remove(symbol, i)
+      case 'after':
+        return this.#after()
+      case 'turn':
+        if (this.#hasContent) return this.#push(symbol)
+        this.#isTurning = true
+        return
+      case 'off':
+        return this.#off(symbol, i)
+      case 'except':
+        return this.#except()
+      case 'but':
+        if (this.#isOfAll) return this.#except()
+        this.#flush()
+        if (!this.#isByVerb) this.#keep('wanted') // "not the drums but the bass"
+        return
+      case 'keep':
+        return this.#keep('kept')
+      default:
+        return this.#keep('wanted')
+    }
+  }
+
+  get #hasContent(): boolean {
+    return this.#phrase.some(({ kind }) => CONTENT.has(kind))
+  }
+
+  /** The phrase so far speaks of everything, or of nothing. */
+  get #isOfAll(): boolean {
+    const sounds = this.#phrase.filter(({ kind }) => CONTENT.has(kind))
+    return sounds.length === 0 ? this.#scope !== null : sounds.every(({ sound }) => ALL.has(sound!))
+  }
+
+  #push(symbol: Symbol): void {
+    this.#pending = null
+    ;(this.#cut ?? this.#phrase).push(symbol)
+  }
+
+  /** The next symbol that says something. */
+  #next(i: number): Symbol | undefined {
+    for (let k = i + 1; k < this.#symbols.length && k <= i + LOOK_AHEAD; k += 1) {
+      if (this.#symbols[k]!.kind !== 'ignored') return this.#symbols[k]
+    }
+    return undefined
+  }
+
+  /** Separates sounds; adjectives may have commas between them, too. */
+  #comma(): void {
+    const isSound = this.#phrase.some(({ kind }) => kind === 'sound' || kind === 'whole')
+    if (isSound || this.#cut || !this.#hasContent) this.#flush()
+  }
+
+  #and(): void {
+    if (this.#cut?.some(({ kind }) => kind === 'sound')) return // "in front of piano and drums"
+    this.#flush()
+  }
+
+  #with(i: number): void {
+    if (!this.#hasContent || this.#cut) return
+    let isSound = false
+    for (let k = i + 1; k < this.#symbols.length && k <= i + LOOK_AHEAD; k += 1) {
+      const { kind } = this.#symbols[k]!
+      if (JOINING.has(kind)) break
+      isSound ||= kind === 'sound'
+    }
+    if (isSound && this.#phrase.some(({ kind }) => kind === 'sound')) this.#flush()
+    else this.#cut = []
+  }
+
+  #turnTo(mode: Mode, isByVerb = false): void {
+    this.#flush()
+    this.#mode = mode
+    this.#isByVerb = isByVerb
+    this.#clause = []
+    this.#scope = null
+    this.#isTurning = false
+    this.#pending = 'other'
+  }
+
+  #without({ sound, start, end }: Symbol): void {
+    if (sound !== undefined) {
+      this.#flush() // "drumless"
+      const typed = this.#text.slice(start, end)
+      this.#lists.unwanted.push({ name: sound, typed, isKnown: true })
+    } else if (this.#pending === 'not') this.#turnTo('wanted')
+    else if (this.#pending === null) this.#turnTo('unwanted')
+  }
+
+  #not(): void {
+    if (this.#pending === 'other' && !this.#isByVerb) return // "but not", "except no"
+    const isBack = this.#mode === 'unwanted' && this.#isByVerb && this.#pending === null
+    if (isBack) return this.#keep('kept')
+    this.#turnTo('unwanted')
+    this.#pending = 'not'
+  }
+
+  #remove(symbol: Symbol, i: number): void {
+    const next = this.#next(i)
+    const isVerb = !this.#hasContent && next !== undefined && !ENDING.has(next.kind)
+    if (!isVerb) return this.#push({ ...symbol, kind: 'word' })
+    if (this.#pending === 'not') this.#turnTo('wanted')
+    else if (this.#pending === null || !this.#isByVerb) this.#turnTo('unwanted', true)
+  }
+
+  /** "drums removed"; before a sound, as in "removal of drums", it is like "without". */
+  #after(): void {
+    if (this.#pending === 'not') return this.#turnTo('wanted')
+    if (!this.#hasContent && this.#clause.length === 0) return this.#turnTo('unwanted')
+    this.#flush()
+    if (this.#mode !== 'wanted') return
+    const { wanted, unwanted } = this.#lists
+    this.#lists.wanted = wanted.filter((sound) => !this.#clause.includes(sound))
+    unwanted.push(...this.#clause)
+    this.#clause = []
+    this.#isTurning = false
+  }
+
+  #off(symbol: Symbol, i: number): void {
+    const next = this.#next(i)
+    const isLast = next === undefined || next.kind === 'comma' || next.kind === 'and'
+    const isSound = this.#phrase.at(-1)?.kind === 'sound' && !this.#cut
+    if (this.#isTurning || (isLast && isSound)) {
+      if (this.#hasContent || this.#clause.length > 0) return this.#after()
+      return this.#turnTo('unwanted', true) // "take quickly out the rain"
+    }
+    if (this.#hasContent) {
+      if (this.#mode === 'unwanted' || isSound) this.#cut ??= []
+      else this.#push({ ...symbol, kind: 'word' })
+    }
+  }
+
+  #except(): void {
+    if (this.#scope === 'nothing') {
+      this.#scope = null // "nothing but the drums"
+      return
+    }
+    const isBack = this.#mode === 'unwanted' && this.#pending !== 'not'
+    this.#turnTo(isBack ? 'wanted' : 'unwanted')
+  }
+
+  /** Where something was said to be unwanted, this is not. */
+  #keep(mode: 'wanted' | 'kept'): void {
+    if (this.#pending !== null || this.#mode !== 'unwanted') return
+    this.#flush()
+    const isAll = this.#clause.every(({ name }) => ALL.has(name))
+    this.#turnTo(isAll ? 'wanted' : mode)
+    this.#pending = null
+  }
+
+  /** Ends a sound. */
+  #flush(): void {
+    const sound = phraseOf(this.#text, this.#phrase, this.#picks)
+    this.#phrase = []
+    this.#cut = null
+    if (!sound || this.#mode === 'kept') return
+    this.#lists[this.#mode].push(sound)
+    this.#clause.push(sound)
+  }
+}
+
+/** Sounds by which people mean whatever there is. */
+const ALL = new Set(['other', 'instrumental', 'noise'])
+
+/** Symbols that are looked at beyond the one that is read: so the work stays linear. */
+const LOOK_AHEAD = 16
+
+/** After these a verb has no object. */
+const ENDING = new Set<Symbol['kind']>(['comma', 'and', 'after', 'preposition', 'off', 'of'])

@@ -1,0 +1,152 @@
+/**
+ * Reads a prompt: which sounds are asked for, or everything but which. It holds for every model
+ * (docs/decisions/routing.md). Its time is linear in the length of the prompt.
+ */
+
+import type { Language } from './language.ts'
+import { en } from './languages/en.ts'
+import { Lexicon, type Symbol } from './lexicon.ts'
+import { Parser, type Lists } from './parse.ts'
+import type { Sound } from './phrase.ts'
+import { COMPLEMENTS, isPartOf, isPartOfSong } from './sounds.ts'
+import { plainText, tokensOf, type Token } from './tokens.ts'
+
+/** A sound that a prompt names, and whether it shall be taken away. */
+export interface Asked {
+  sound: string
+  excluded: boolean
+}
+
+/** The target is the sum of what is wanted without what is not. */
+export interface PromptReading {
+  /** Empty: everything. */
+  wanted: readonly Sound[]
+  /** Parts of what is wanted. */
+  unwanted: readonly Sound[]
+  /** All that the prompt names, also what is no part of the wanted and need not be taken away. */
+  asked: readonly Asked[]
+  /** The prompt is the name of one sound, and says nothing else. */
+  isPlain: boolean
+}
+
+/** In order of preference where a prompt could be of several. */
+const LANGUAGES: readonly Language[] = [en]
+
+const lexicons = new Map<Language, Lexicon>()
+function lexiconOf(language: Language): Lexicon {
+  const lexicon = lexicons.get(language) ?? new Lexicon(language)
+  lexicons.set(language, lexicon)
+  return lexicon
+}
+
+/** What prompts are read in. */
+export const languageNames = (): string[] => LANGUAGES.map(({ name }) => name)
+
+export function readPrompt(prompt: string): PromptReading {
+  const text = plainText(prompt)
+  const { symbols, language } = symbolsOf(tokensOf(text))
+  const picks = language !== en && !UNSPACED.test(text)
+  const reading = resolved(new Parser(text, symbols, picks).lists(), text)
+  const isPlain =
+    reading.wanted.length === 1 &&
+    reading.asked.length === 1 &&
+    symbols.every(({ kind, isArticle }) => NAMING.has(kind) || isArticle === true) &&
+    symbols.every(({ sound }) => sound !== CLEAN)
+  return { ...reading, isPlain }
+}
+
+/** Of a sound's name, such as "knock of a door". */
+const NAMING = new Set<Symbol['kind']>(['sound', 'word', 'whole', 'of', 'everything', 'comma'])
+
+/** Scripts without spaces, in which a part of an unknown word may look like a known one. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
+
+interface InLanguage {
+  language: Language
+  symbols: readonly Symbol[]
+}
+
+const unknownOf = ({ symbols }: InLanguage): number =>
+  symbols.filter(({ kind }) => kind === 'word').length
+const isTelling = ({ symbols }: InLanguage): boolean => symbols.some((symbol) => symbol.isTelling)
+
+/** In English, unless another language has more of the words. */
+function symbolsOf(tokens: readonly Token[]): InLanguage {
+  const inLanguage = (language: Language): InLanguage => ({
+    language,
+    symbols: lexiconOf(language).symbolsOf(tokens),
+  })
+  let best = inLanguage(en)
+  let unknown = unknownOf(best)
+  for (const language of LANGUAGES) {
+    if (unknown === 0) break
+    const other = inLanguage(language)
+    const count = unknownOf(other)
+    if (count < unknown && (count === 0 || isTelling(other))) [best, unknown] = [other, count]
+  }
+  return best
+}
+
+/** @param text the sound that is wanted where no other is */
+function resolved(lists: Lists, text: string): Omit<PromptReading, 'isPlain'> {
+  const plain = withoutComplements({
+    wanted: distinct(lists.wanted),
+    unwanted: distinct(lists.unwanted),
+  })
+  const asked = [
+    ...plain.wanted.map(({ name }) => ({ sound: name, excluded: false })),
+    ...plain.unwanted.map(({ name }) => ({ sound: name, excluded: true })),
+  ]
+  const { wanted, unwanted } = plain
+  if (wanted.length + unwanted.length === 0) {
+    const whole = { name: text, typed: text, isKnown: false }
+    return { wanted: [whole], unwanted: [], asked: [{ sound: text, excluded: false }] }
+  }
+  const isOfSong = wanted.length === 1 && unwanted.length > 0 && wanted[0]!.name === 'music'
+  if (isOfSong && unwanted.every(({ name }) => isPartOfSong(name))) {
+    return { wanted: [], unwanted, asked: asked.filter(({ excluded }) => excluded) }
+  }
+  const isTakenAway = ({ name }: Sound) =>
+    wanted.length === 0 || wanted.some((other) => isPartOf(name, other.name))
+  return { wanted, unwanted: unwanted.filter(isTakenAway), asked }
+}
+
+/** Each sound once, and none that is part of another. */
+const distinct = (sounds: readonly Sound[]): Sound[] =>
+  sounds.filter(
+    ({ name }, i) =>
+      !sounds.some(
+        (other, k) =>
+          k !== i && isPartOf(name, other.name) && (k < i || !isPartOf(other.name, name)),
+      ),
+  )
+
+/** "Instrumental" is all but the vocals, "noise" all but speech, "denoise" speech. */
+function withoutComplements({ wanted, unwanted }: Lists): Lists {
+  const lists = { wanted: wanted.map(asSpeech), unwanted: unwanted.map(asSpeech) }
+  for (const [name, rest] of COMPLEMENTS) {
+    const without = (sounds: readonly Sound[]) => sounds.filter((sound) => sound.name !== name)
+    const named = (sounds: readonly Sound[]) => sounds.some((sound) => sound.name === name)
+    const complement = { name: rest, typed: rest, isKnown: true }
+    if (named(lists.wanted)) {
+      const others = without(lists.wanted)
+      if (others.some((sound) => isPartOf(sound.name, rest) || isPartOf(rest, sound.name))) continue
+      lists.wanted = []
+      lists.unwanted = distinct([...without(lists.unwanted), complement])
+    } else if (named(lists.unwanted)) {
+      lists.unwanted = without(lists.unwanted)
+      if (lists.wanted.length === 0) lists.wanted = [complement]
+    }
+  }
+  const isRest = ({ name }: Sound) => name === 'other'
+  const others = (sounds: readonly Sound[]) => sounds.filter((sound) => !isRest(sound))
+  if (lists.wanted.length > 0) lists.unwanted = others(lists.unwanted)
+  if (lists.unwanted.length > 0) lists.wanted = others(lists.wanted)
+  return lists
+}
+
+const CLEAN = 'clean speech'
+
+/** Who asks for a cleaned recording wants to hear who speaks. */
+const asSpeech = (sound: Sound): Sound =>
+  sound.name === CLEAN ? { ...sound, name: 'speech', typed: 'speech' } : sound

@@ -1,0 +1,141 @@
+/**
+ * Decides by the words of a prompt which model answers it (docs/decisions/routing.md). A prompt
+ * that names parts of a mix, and nothing else, goes to a model with those stems; any other prompt
+ * goes to a model that answers text. Both mean the same by it.
+ */
+
+import { ServiceError } from '../errors.ts'
+import type { Sound } from './phrase.ts'
+import { readPrompt, type PromptReading } from './read-prompt.ts'
+
+/** As a separator: the words of each prompt decide. */
+export const AUTO = 'auto'
+
+/** A model, as far as the router needs to know it. */
+export interface RoutedModel {
+  name: string
+  answers: 'text' | 'stems'
+  /** As the model calls them; of a model that answers text, none. */
+  stems: readonly string[]
+}
+
+/** One question to a model. */
+export interface Question {
+  /** A sound, for a model that answers text; of one with stems, what they are called. */
+  sound: string
+  /** Stems whose sum is the answer. A model for text has none. */
+  stems: readonly string[]
+}
+
+/** The model that answers a prompt, and what it is asked. */
+export interface Route {
+  model: string
+  /** Their sum is the target; empty: the mixture is. */
+  wanted: readonly Question[]
+  /** Taken away from that. */
+  unwanted: readonly Question[]
+  reading: PromptReading
+}
+
+/** True if the target is the mixture without some sounds. */
+export const isWithout = ({ wanted }: Pick<Route, 'wanted'>): boolean => wanted.length === 0
+
+/**
+ * Chooses one of `models`, which are in order of preference.
+ * @param separator `auto`, or the name of the model that shall answer
+ * @throws ServiceError `INVALID_PARAMETER` naming the models and stems that there are
+ */
+export function routePrompt(
+  prompt: string,
+  models: readonly RoutedModel[],
+  separator: string = AUTO,
+): Route {
+  const isAuto = separator === AUTO
+  const candidates = isAuto ? models : models.filter(({ name }) => name === separator)
+  if (candidates.length === 0) {
+    const what = isAuto ? 'There is no model' : `There is no model "${separator}"`
+    throw refusal(what, models)
+  }
+  const reading = readPrompt(prompt)
+  for (const { name, answers, stems } of candidates) {
+    const questions = answers === 'stems' ? stemsFor(reading, stems) : null
+    if (questions) return { model: name, reading, ...questions }
+  }
+  const text = candidates.find(({ answers }) => answers === 'text')
+  if (text) return { model: text.name, reading, ...soundsOf(reading) }
+  throw refusal(`"${prompt}" is not one of the stems that ${namesOf(candidates)} can give`, models)
+}
+
+const namesOf = (models: readonly RoutedModel[]): string =>
+  models.map(({ name }) => name).join(', ')
+
+function refusal(what: string, models: readonly RoutedModel[]): ServiceError {
+  const each = models.map(({ name, answers, stems }) =>
+    answers === 'text' ? `${name} (any prompt)` : `${name} (${stems.join(', ')})`,
+  )
+  const there = each.length === 0 ? '' : `; the models here are ${each.join('; ')}`
+  const message = `${what}${there}.`
+  return new ServiceError('INVALID_PARAMETER', { message, param: 'input.separator' })
+}
+
+type Questions = Pick<Route, 'wanted' | 'unwanted'>
+
+/** Each sound is a question to a model that answers text. */
+function soundsOf({ wanted, unwanted }: PromptReading): Questions {
+  const asked = (sounds: readonly Sound[]) => sounds.map(({ name }) => ({ sound: name, stems: [] }))
+  return { wanted: asked(wanted), unwanted: asked(unwanted) }
+}
+
+/** The parts of a mix that sounds are, where their names differ. */
+const PART_OF: Readonly<Record<string, string>> = {
+  singing: 'vocals',
+  'drum kit': 'drums',
+  'acoustic guitar': 'guitar',
+  'electric guitar': 'guitar',
+}
+
+const partOf = ({ name }: Sound): string =>
+  Object.hasOwn(PART_OF, name) ? PART_OF[name]! : name.toLowerCase()
+
+const without = (part: string): string => `without ${part}`
+
+/** The stems of a model that answer the prompt; null: it asks for something else. */
+function stemsFor({ wanted, unwanted }: PromptReading, stems: readonly string[]): Questions | null {
+  const stemOf = new Map<string, string>()
+  for (const stem of stems) {
+    const part = partCalled(stem)
+    if (!stemOf.has(part)) stemOf.set(part, stem)
+  }
+  // Next to vocals alone, "other" is the instrumental.
+  const isHalf = [...stemOf.keys()].every((part) => part === 'vocals' || part === 'other')
+  const [other, instrumental] = [stemOf.get('other'), without('vocals')]
+  if (isHalf && other !== undefined && !stemOf.has(instrumental)) stemOf.set(instrumental, other)
+  const [all, none] = [wanted, unwanted].map((sounds) => [...new Set(sounds.map(partOf))])
+  const found = (parts: readonly string[]) => questionOf(parts, stemOf)
+  if (all!.length > 0 && none!.length > 0) return null
+  const list = all!.length > 0 ? all! : none!
+  const isWanted = all!.length > 0
+  const same = found(list)
+  if (same) return isWanted ? { wanted: same, unwanted: [] } : { wanted: [], unwanted: same }
+  const opposite = list.length === 1 ? found([without(list[0]!)]) : null
+  if (!opposite) return null
+  return isWanted ? { wanted: [], unwanted: opposite } : { wanted: opposite, unwanted: [] }
+}
+
+/** One question for the sum of all parts, in the model's order; null: it lacks one. */
+function questionOf(
+  parts: readonly string[],
+  stemOf: ReadonlyMap<string, string>,
+): Question[] | null {
+  const own = [...stemOf].filter(([part]) => parts.includes(part))
+  if (own.length < parts.length) return null
+  return [{ sound: parts.join(' and '), stems: own.map(([, stem]) => stem) }]
+}
+
+/** The part that a model calls `stem`. */
+function partCalled(stem: string): string {
+  const { wanted, unwanted } = readPrompt(stem.replaceAll('_', ' '))
+  if (wanted.length === 1) return partOf(wanted[0]!)
+  if (unwanted.length === 1) return without(partOf(unwanted[0]!))
+  return stem.toLowerCase()
+}

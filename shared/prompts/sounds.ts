@@ -1,0 +1,61 @@
+/** How sounds are related, by the English names of the tables. */
+
+/** What a prompt asks for that names no sound but all except one. */
+export const COMPLEMENTS: ReadonlyMap<string, string> = new Map([
+  ['noise', 'speech'],
+  ['instrumental', 'vocals'],
+])
+
+const VOICES = ['woman', 'man', 'child', 'whisper']
+const SINGING = ['singing', 'vocals']
+const DRUMS = [
+  ...['drum kit', 'kick drum', 'snare drum', 'hi-hat', 'cymbal', 'toms', 'congas', 'tambourine'],
+  ...['timpani', 'steel drum'],
+]
+const GUITARS = ['acoustic guitar', 'electric guitar']
+const KEYBOARDS = ['piano', 'harpsichord', 'organ', 'accordion']
+const BOWED = ['violin', 'cello', 'strings']
+const BRASS = ['trumpet', 'trombone', 'french horn']
+const WOODWINDS = ['saxophone', 'clarinet', 'oboe', 'flute']
+
+/** Each group with the sounds that are part of it. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  speech: VOICES,
+  voice: [...VOICES, ...SINGING, 'speech', 'laughter', 'scream', 'baby', 'crowd'],
+  vocals: ['singing'],
+  singing: ['vocals'],
+  crowd: ['applause', 'laughter'],
+  music: [
+    ...[...DRUMS, ...GUITARS, ...KEYBOARDS, ...BOWED, ...BRASS, ...WOODWINDS],
+    ...['drums', 'guitar', 'bass', 'banjo', 'sitar', 'harp', 'vibraphone', 'synth', 'bagpipe'],
+    ...['keyboard instrument', 'bowed instrument', 'brass', 'woodwind', 'other'],
+  ],
+  drums: DRUMS,
+  'drum kit': ['drums', 'kick drum', 'snare drum', 'hi-hat', 'cymbal', 'toms'],
+  guitar: GUITARS,
+  'keyboard instrument': [...KEYBOARDS, 'synth'],
+  'bowed instrument': BOWED,
+  strings: ['violin', 'cello', 'bowed instrument'],
+  brass: BRASS,
+  woodwind: WOODWINDS,
+  animal: [
+    ...['dog', 'cat meowing', 'horse', 'farm animal', 'chicken', 'rooster', 'bird chirping'],
+    ...['bee', 'crickets'],
+  ],
+  'farm animal': ['horse', 'chicken', 'rooster'],
+  vehicle: [
+    ...['helicopter', 'airplane', 'car engine', 'motorcycle', 'train passing', 'car horn'],
+    'train horn',
+  ],
+  water: ['rain', 'sea', 'stream', 'water dripping', 'splash', 'bubbles'],
+  'household appliance': ['vacuum cleaner', 'fan'],
+  effects: ['footsteps', 'door', 'knock', 'gunshot', 'explosion', 'glass breaking'],
+}
+
+/** What the music of a song is made of, for who asks for it without. */
+export const isPartOfSong = (name: string): boolean =>
+  name !== 'music' && (isPartOf(name, 'music') || [...SINGING, 'voice'].includes(name))
+
+/** Returns whether `part` is the same sound as `whole`, or one of its kinds. */
+export const isPartOf = (part: string, whole: string): boolean =>
+  part === whole || (Object.hasOwn(PARTS, whole) && PARTS[whole]!.includes(part))

@@ -1,0 +1,56 @@
+/** Words of a prompt, with their places in it. */
+
+export interface Token {
+  /** Folded, as the tables are. */
+  word: string
+  /** Where it is in the text. */
+  start: number
+  end: number
+}
+
+/** Read character by character. */
+const CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]`
+
+/** Words, and the signs that join them. A minus or dash is one, a hyphen is not. */
+const TOKEN = new RegExp(
+  String.raw`${CHARACTER}|\bw\/o\b|(?!${CHARACTER})[\p{L}\p{N}](?:(?!${CHARACTER})[\p{L}\p{M}\p{N}])*|` +
+    String.raw`[,;/&+、，；＋＆・]|(?<=^|\s)[-−–—](?=\p{L}|\s)`,
+  'giu',
+)
+
+const MINUS = /^[-−–—]$/u
+const JOINING = /^[,;/、，；・]$/u
+
+/** The text that tokens are of: one form of each letter, without markup. */
+export const plainText = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(/&amp;/gi, '&')
+    .replace(/<[^<>]*>/g, ' ')
+    .trim()
+
+/** Lower case, without accents in the scripts whose readers leave them out. */
+const fold = (word: string): string =>
+  word
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/(?<=[\p{Script=Latin}\p{Script=Cyrillic}])\p{M}+/gu, '')
+    .normalize('NFC')
+    .replace(/ß/g, 'ss')
+    .replace(/œ/g, 'oe')
+    .replace(/æ/g, 'ae')
+
+/** @param next the character after it */
+function wordOf(token: string, next = ' '): string {
+  if (JOINING.test(token)) return ','
+  if (!MINUS.test(token)) return fold(token)
+  return /\s/u.test(next) ? ' - ' : '-'
+}
+
+/** @param text as `plainText` gives it */
+export const tokensOf = (text: string): Token[] =>
+  [...text.matchAll(TOKEN)].map(({ 0: word, index }) => ({
+    word: wordOf(word, text[index + word.length]),
+    start: index,
+    end: index + word.length,
+  }))
