@@ -97,6 +97,8 @@ const eventFields = {
   attempt_id: Type.String(),
   engine_id: Type.String(),
   at: Time,
+  /** When the try began, by the same clock. Absent in events of earlier versions. */
+  started_at: Type.Optional(Time),
   logs: Type.Array(LogLine, { maxItems: LOG_LINES_MAX }),
 }
 

@@ -11,9 +11,12 @@ export interface JobReporter {
   event<T extends Event['type']>(type: T): EventHead & { type: T }
 }
 
-type EventHead = Pick<Event, 'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'logs'>
+type EventHead = Pick<
+  Event,
+  'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'started_at' | 'logs'
+>
 
-/** Creates the reporter of an attempt. */
+/** Creates the reporter of an attempt, which begins with it. */
 export function createReporter(
   job: Pick<Job, 'request_id'>,
   attemptId: string,
@@ -21,6 +24,7 @@ export function createReporter(
 ): JobReporter {
   const lines = new LogLines()
   const now = () => new Date(clock.now()).toISOString()
+  const startedAt = now()
   return {
     log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
@@ -32,6 +36,7 @@ export function createReporter(
         attempt_id: attemptId,
         engine_id: config.engineId,
         at: now(),
+        started_at: startedAt,
         logs,
       }
     },

@@ -1,10 +1,11 @@
 /**
  * Applies the events of engines to requests. Events come at least once and not always in order;
- * each is one transaction with a guard, so that a late or repeated one changes nothing.
+ * each is one transaction with guards, so that a late or repeated one changes nothing, and an early
+ * one brings the start of its attempt with it.
  */
 
 import { isoTime } from '../../shared/clock.ts'
-import { DAY_MS } from '../../shared/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import { targetNames, type Event } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
@@ -39,6 +40,9 @@ type FollowerDeps = MediaPresenter &
     | 'wakePublisher'
     | 'wakeWebhooks'
   >
+
+/** A start that lies further ahead of this clock is of a clock that was wrong. */
+const AHEAD_MS_MAX = MINUTE_MS
 
 /** The effect of an event on its request: finished, changed, or none. */
 type Effect = { finished: RequestRow } | 'changed' | 'unchanged'
@@ -80,25 +84,35 @@ async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
   else await stopIfFinished(event, deps)
 }
 
-async function applyEvent(
+async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promise<Effect> {
+  const { request_id: requestId, attempt_id: attemptId, engine_id: engineId, at } = event
+  const now = deps.clock.now()
+  const begun = await startAttempt(store, {
+    requestId,
+    attemptId,
+    engineId,
+    startedAt: event.started_at ?? at,
+    now: isoTime(now),
+    latest: isoTime(now + AHEAD_MS_MAX),
+  })
+  const effect = await applyToAttempt(store, event, begun, deps)
+  return begun && effect === 'unchanged' ? 'changed' : effect
+}
+
+/** @param begun the request, if the event has begun its attempt; locked, as every changed row */
+async function applyToAttempt(
   store: Store,
   event: Event,
+  begun: RequestRow | undefined,
   { clock, config, mediaStore }: FollowerDeps,
 ): Promise<Effect> {
   const { request_id: requestId, attempt_id: attemptId } = event
-  const now = isoTime(clock.now())
-  const ending = { now, presenter: { config, mediaStore } }
+  const ending = { now: isoTime(clock.now()), presenter: { config, mediaStore } }
   switch (event.type) {
     case 'started': {
-      const start = { requestId, attemptId, engineId: event.engine_id, startedAt: event.at, now }
-      const row = await startAttempt(store, start)
-      if (!row) return 'unchanged'
       const { duration, output_bytes } = event
-      const finished =
-        duration === undefined
-          ? null
-          : await failUnlessItFits(store, row, { duration, output_bytes }, ending)
-      return finished ? { finished } : 'changed'
+      if (!begun || duration === undefined) return 'unchanged'
+      return finishedIf(await failUnlessItFits(store, begun, { duration, output_bytes }, ending))
     }
     case 'released': {
       const released = await releaseRequest(store, event, {
@@ -109,7 +123,7 @@ async function applyEvent(
     }
     case 'measured': {
       // of any attempt: all of them have the same media
-      const row = await findRequestToChange(store, requestId)
+      const row = begun ?? (await findRequestToChange(store, requestId))
       if (!row || isTerminal(row.status)) return 'unchanged'
       return finishedIf(await failUnlessItFits(store, row, event, ending))
     }
@@ -117,7 +131,7 @@ async function applyEvent(
       return finishedIf(
         await finishRequest(
           store,
-          { requestId, attemptId, ...failure(event.error, now) },
+          { requestId, attemptId, ...failure(event.error, ending.now) },
           ending.presenter,
         ),
       )

@@ -277,9 +277,14 @@ interface Start {
   /** When the engine began, by its own clock. */
   startedAt: string
   now: string
+  /** A start later than this, by the gateway's clock, is of a clock that was ahead. */
+  latest: string
 }
 
-/** Gives a request to a new attempt; undefined when it is finished or the attempt is known. */
+/**
+ * Gives a request to a new attempt; undefined when it is finished, the attempt is known, or the
+ * attempt that holds it, or held it last, began later.
+ */
 export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
   const mark = `${start.attemptId} `
   return store
@@ -296,6 +301,13 @@ export function startAttempt(store: Store, start: Start): Promise<RequestRow | u
     .where('request_id', '=', start.requestId)
     .where('status', 'in', MAY_FOLLOW.IN_PROGRESS)
     .where('attempt_ids', 'not like', `%${mark}%`)
+    .where(({ eb, or }) =>
+      or([
+        eb('started_at', 'is', null),
+        eb('started_at', '<=', start.startedAt),
+        eb('started_at', '>', start.latest),
+      ]),
+    )
     .returningAll()
     .executeTakeFirst()
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
+import { isoTime } from '../../shared/clock.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { assertError } from '../support/assert-shape.ts'
 import {
@@ -141,4 +142,17 @@ test('1.2 a submitted file is there for its engine whichever way the clock was s
   await gateway.publish()
   const { source } = gateway.broker.jobOf(requestId)
   assert.equal((await gateway.call('GET', source.url)).statusCode, 200)
+})
+
+test('3 an attempt whose clock was ahead holds its request against no later one', async (t) => {
+  const gateway = await startGateway(t)
+  const requestId = await submitted(gateway)
+  const ahead = isoTime(gateway.clock.now() + HOUR_MS)
+  await gateway.event('started', requestId, { attempt_id: 'first', started_at: ahead })
+  await gateway.event('failed', requestId, { attempt_id: 'second' }) // of an engine whose is right
+  const { status, attempts } = await gateway.store
+    .selectFrom('requests')
+    .select(['status', 'attempts'])
+    .executeTakeFirstOrThrow()
+  assert.deepEqual([status, attempts], ['FAILED', 2])
 })

@@ -79,11 +79,12 @@ class Model {
     }
     if (this.status.get(request) !== 'running') return
     const attempts = this.attempts.get(request)!
+    if ('attempt' in step && !attempts.known.has(step.attempt)) {
+      attempts.now = step.attempt // also where its start comes later
+      attempts.known.add(step.attempt)
+    }
     switch (step.does) {
       case 'started':
-        if (!attempts.known.has(step.attempt)) attempts.now = step.attempt
-        attempts.known.add(step.attempt)
-        return
       case 'released':
         return
       case 'cancel':

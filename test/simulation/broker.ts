@@ -53,6 +53,8 @@ export class MemoryJetStream {
   away = false
   /** Called when an engine acknowledges a job of which it has stored no outcome. */
   onEarlyAck: (job: Job) => void = () => undefined
+  /** Called when a gateway acknowledges an event: it says that it has applied it. */
+  onEventAck: (event: Event) => void = () => undefined
   /** Letters that are not yet handled. */
   letters = 0
   readonly #calls: Calls
@@ -275,7 +277,9 @@ export class MemoryJetStream {
         this.#calls.tell(follower.owner, name, this.#calls.scheduler.world, effect)
       try {
         await follower.handle(copy(body))
-        answer('event ack', () => void this.events.remove(sequence))
+        answer('event ack', () => {
+          if (this.events.remove(sequence)) this.onEventAck(body)
+        })
       } catch {
         const restMs = Math.min(RETRY_MS.least * 2 ** (deliveries - 1), RETRY_MS.most)
         answer('event nak', () => this.events.giveBack(sequence, restMs))

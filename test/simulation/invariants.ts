@@ -4,6 +4,7 @@
  */
 
 import { isoTime } from '../../shared/clock.ts'
+import type { Event } from '../../shared/messages.ts'
 import type {
   AccountRow,
   FileRow,
@@ -37,6 +38,9 @@ const TRIGGERS = [
   `after update on main.requests ${change('move', 'new.request_id', 'old.status', 'new.status')}`,
   `after update on main.requests when old.status in ('COMPLETED', 'FAILED') and ${END} is not ${SAME_END}
     ${change('end changed', 'new.request_id', END, SAME_END)}`,
+  `after update on main.requests
+    when old.attempt_id is not null and old.attempt_id is not new.attempt_id
+    ${change('overtaken', 'new.request_id', 'old.started_at', 'new.started_at')}`,
   `after update on main.requests when old.media_removed_at is null and new.media_removed_at is not null
     ${change('outputs given up', 'new.request_id', 'old.status', 'old.outputs_expire_at')}`,
   `after delete on main.requests
@@ -146,6 +150,18 @@ export class Invariants {
     fail('a job is acknowledged once its outcome is stored', `${requestId} is ${row.status}`)
   }
 
+  /** Called when an event is acknowledged: what an attempt reported last is not lost. */
+  checkApplied({ type, request_id: id, attempt_id: attempt, started_at: startedAt }: Event): void {
+    if (type !== 'failed' && type !== 'released') return
+    const row = this.#subject.database
+      .statement('select * from requests where request_id = ?')
+      .get(id) as RequestRow | undefined
+    if (!row || isTerminal(row.status) || row.started_at! > startedAt!) return
+    const isKnown = row.attempt_ids.split(' ').includes(attempt)
+    const isOver = row.attempt_id !== attempt || (type === 'released' && row.status === 'IN_QUEUE')
+    if (!isKnown || !isOver) fail('the end of an attempt is applied', `${id}, ${attempt}: ${type}`)
+  }
+
   #added(requestId: string): void {
     const { database, clients } = this.#subject
     const { metadata } = database
@@ -165,6 +181,9 @@ export class Invariants {
     const invariant = 'what is deleted was due'
     if (kind === 'move' && !MOVES[before!]!.includes(after!)) {
       fail('a status moves only as it may', `${id}: ${before} to ${after}`)
+    }
+    if (kind === 'overtaken' && after! < before!) {
+      fail('a later attempt holds a request', `${id}: of ${before}, then of ${after}`)
     }
     if (kind === 'end changed') fail('a request ends once', `${id}: ${before} to ${after}`)
     if (kind === 'webhook changed') fail('one webhook id and body a request', id)

@@ -56,6 +56,18 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
   },
   {
+    name: 'let an earlier start take a request back',
+    file: 'gateway/store/requests.ts',
+    find: "        eb('started_at', '<=', start.startedAt),\n",
+    replace: "        eb('started_at', 'is not', null),\n",
+  },
+  {
+    name: 'lose the end of an attempt that overtakes its start',
+    file: 'gateway/requests/event-follower.ts',
+    find: '  const begun = await startAttempt(store, {',
+    replace: "  const begun = event.type === 'started' && await startAttempt(store, {",
+  },
+  {
     name: 'forget the webhook of an end',
     file: 'gateway/requests/finish-request.ts',
     find: 'if (delivery) await insertDelivery(store, delivery)',

@@ -84,6 +84,7 @@ export class World {
     this.invariants = new Invariants({ database: this.database, disk, clients, latest, factsOf })
     for (const account of Object.keys(CREDITS)) this.invariants.credits.add(`start ${account}`)
     this.broker.onEarlyAck = (job) => this.#guard(() => this.invariants.checkAck(job.request_id))
+    this.broker.onEventAck = (event) => this.#guard(() => this.invariants.checkApplied(event))
     this.disk.onRemove = (key) => this.#guard(() => this.invariants.checkRemoval(key))
   }
 

@@ -1,0 +1,142 @@
+/** Two gateways on one PostgreSQL and one nats-server: events come to either, in any order. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { createEventHandler } from '../../../gateway/requests/event-follower.ts'
+import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
+import { connectBroker } from '../../../shared/broker/broker.ts'
+import type { Event } from '../../../shared/messages.ts'
+import { createLogger } from '../../../shared/telemetry/log.ts'
+import { startGateway, submitted, type Gateway } from '../../support/start-gateway.ts'
+
+const URL_INPUT = { audio_url: 'https://media.example/x.wav' }
+/** Requests of each order: enough for both gateways to have both events of some. */
+const ROUNDS = 8
+
+/** Two gateways that follow the broker, and one that publishes as engines do. */
+async function startFollowing(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'event-order-'))
+  const nats = await startNatsServer({ folder })
+  const closing: (() => Promise<void>)[] = []
+  t.after(async () => {
+    for (const close of closing) await close()
+    nats.process.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const connect = async () => {
+    const log = createLogger('test', 'silent')
+    const options = { address: { url: nats.url }, name: 'test', leaseSeconds: 30, log }
+    const broker = await connectBroker(options)
+    closing.push(() => broker.close())
+    return broker
+  }
+  const first = await startGateway(t, { database: 'postgres' })
+  const second = await startGateway(t, { beside: first })
+  let [published, handled] = [0, 0]
+  let isDone = () => {}
+  for (const { deps } of [first, second]) {
+    const handle = createEventHandler(deps)
+    const broker = await connect()
+    const stop = await broker.followEvents(async (event) => {
+      await handle(event)
+      handled += 1
+      isDone()
+    })
+    closing.unshift(stop)
+  }
+  const engine = await connect()
+  /** Resolves once all that was published is applied. */
+  const publish = async (events: readonly Event[]) => {
+    published += events.length
+    const done = new Promise<void>((resolve) => {
+      isDone = () => handled === published && resolve()
+    })
+    await Promise.all(events.map((event) => engine.publishEvent(event)))
+    await done
+  }
+  return { first, publish }
+}
+
+type Type = 'started' | 'failed' | 'released' | 'measured' | 'completed'
+
+const STORED = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
+const REPORTS: Record<Type, object> = {
+  started: {},
+  measured: { duration: 4 },
+  released: { cause: 'drain' },
+  failed: { error: { code: 'MODEL_FAILED', message: 'The model failed.' } },
+  completed: { duration: 4, sample_rate: 48_000, outputs: { target: STORED, residual: STORED } },
+}
+
+/** @param begun seconds after the first attempt of the request */
+const eventOf = (type: Type, requestId: string, attempt: string, begun = 0): Event => {
+  const startedAt = new Date(Date.parse('2026-01-02T03:04:00.000Z') + 1_000 * begun).toISOString()
+  return {
+    type,
+    request_id: requestId,
+    attempt_id: `${requestId}-${attempt}`,
+    engine_id: `engine-of-${attempt}`,
+    at: startedAt,
+    started_at: startedAt,
+    logs: [],
+    ...REPORTS[type],
+  } as Event
+}
+
+const rowOf = ({ store }: Gateway, requestId: string) =>
+  store
+    .selectFrom('requests')
+    .select(['status', 'attempts', 'engine_id', 'interruptions', 'error_code'])
+    .where('request_id', '=', requestId)
+    .executeTakeFirstOrThrow()
+
+test('events of an attempt that are published together are all applied, in either order', async (t) => {
+  const { first, publish } = await startFollowing(t)
+  const released: string[] = []
+  const ends = { failed: 'FAILED', released: 'IN_QUEUE', completed: 'COMPLETED' } as const
+  for (const [end, status] of Object.entries(ends)) {
+    for (const types of [
+      ['started', end],
+      [end, 'started'],
+    ] as Type[][]) {
+      const ids = await Promise.all(
+        Array.from({ length: ROUNDS }, () => submitted(first, URL_INPUT)),
+      )
+      if (end === 'released') released.push(...ids)
+      await publish(ids.flatMap((id) => types.map((type) => eventOf(type, id, 'a'))))
+      for (const id of ids) {
+        const row = await rowOf(first, id)
+        assert.equal(row.status, status, types.join(', '))
+        assert.deepEqual([row.attempts, row.engine_id], [1, 'engine-of-a'], types.join(', '))
+      }
+    }
+  }
+  await first.publish()
+  const jobs = [...first.broker.jobs.values()].map((job) => job.request_id)
+  for (const id of released) assert.equal(jobs.filter((each) => each === id).length, 2, 'a new job')
+})
+
+test('the start of an earlier attempt takes nothing back, nor does its end', async (t) => {
+  const { first, publish } = await startFollowing(t)
+  const ids = await Promise.all(Array.from({ length: ROUNDS }, () => submitted(first, URL_INPUT)))
+  const of = (type: Type, attempt: string, begun: number) =>
+    ids.map((id) => eventOf(type, id, attempt, begun))
+  await publish([...of('started', 'b', 40), ...of('started', 'a', 0)]) // a's lease had lapsed
+  await publish([...of('failed', 'a', 0), ...of('measured', 'a', 0)])
+  await publish(of('released', 'a', 0))
+  for (const id of ids) {
+    const row = await rowOf(first, id)
+    assert.deepEqual([row.status, row.engine_id], ['IN_PROGRESS', 'engine-of-b'])
+  }
+  await publish(of('released', 'b', 40))
+  await publish([...of('started', 'z', 20), ...of('released', 'z', 20)]) // and z's before b's
+  for (const id of ids) assert.equal((await rowOf(first, id)).status, 'IN_QUEUE')
+  await publish([...of('failed', 'c', 50), ...of('started', 'c', 50)])
+  for (const id of ids) {
+    const row = await rowOf(first, id)
+    assert.deepEqual([row.status, row.engine_id], ['FAILED', 'engine-of-c'])
+  }
+})
