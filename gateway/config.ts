@@ -8,6 +8,8 @@ export type Config = ReturnType<typeof loadConfig>
 
 const MEGABYTE = 1_000_000
 const WEB = ['http:', 'https:']
+/** This host, and private networks. */
+const NEAR = '127.0.0.0/8, ::1/128, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -56,6 +58,7 @@ const otherSettings = (reader: SettingReader) => {
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
+    engineNetworks: networks('ENGINE_NETWORKS', NEAR), // where engines may be that are called
     corsOrigins: parsed('CORS_ORIGINS', '', readOrigins), // of pages that may call the API
     webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
     webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),

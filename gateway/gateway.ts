@@ -38,7 +38,7 @@ export interface GatewayParts extends Pick<Deps, GivenDeps> {
     Broker,
     'publishJob' | 'removeJob' | 'hasJob' | 'publishChange' | 'isConnected' | 'problem'
   >
-  connectEngine: (address: string) => EngineClient
+  connectEngine: (address: string) => EngineClient | Promise<EngineClient>
   /** Posts webhooks. */
   post: PublicPost['post']
   config: AppConfig & Pick<Config, Limits>

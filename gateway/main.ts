@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { openBroker } from '../shared/broker/broker.ts'
 import { isoTime, systemClock } from '../shared/clock.ts'
 import { takeCredentials } from '../shared/process/credentials.ts'
-import { connectEngine } from '../shared/engine-control.ts'
 import { inheritedSockets } from '../shared/process/inherited-sockets.ts'
 import { newId } from '../shared/ids.ts'
 import { journalDestination } from '../shared/process/journal.ts'
@@ -33,6 +32,7 @@ import { installConnectionDraining } from './api/connection-draining.ts'
 import { EgressPool } from './requests/egress-pool.ts'
 import { startGrpcServer } from './grpc/server.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
+import { engineConnector } from './operations/engine-address.ts'
 import { Metrics } from './operations/metrics.ts'
 import { createMetricsText } from './operations/state-metrics.ts'
 import { defaultMediaBytesMax } from './accounts/media-quota.ts'
@@ -134,7 +134,7 @@ const gateway = createGateway({
   clock,
   log,
   metrics,
-  connectEngine,
+  connectEngine: engineConnector(settings.engineNetworks),
   post: publicPost.post,
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   config: {

@@ -1,4 +1,8 @@
-/** The engines that are there: discovered by their announcements, called over gRPC. */
+/**
+ * The engines that are there: discovered by their announcements, called over gRPC. Whoever may
+ * announce an engine may announce thousands: so their number is bounded, and those that have not
+ * answered yet are called a few at a time, and give way to others when they fail.
+ */
 
 import type { Clock } from '../../shared/clock.ts'
 import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
@@ -17,12 +21,24 @@ export interface EngineClient {
 const DESCRIBED_MS_MAX = 10_000
 /** An engine without an announcement for so long is gone. */
 const SILENCE_MS_MAX = 15_000
+/** Engines known at once. */
+export const ENGINES_MAX = 1_000
+/** Engines that did not answer before, and are asked at once. */
+export const FIRST_CALLS_MAX = 8
+/** With all places taken, silent engines are looked for no more frequently. */
+const SEARCH_EVERY_MS = 1_000
+/** Warnings about engines are no more frequent. */
+const WARN_EVERY_MS = 1_000
 
 interface Member {
+  engineId: string
   address: string
   /** By `clock.elapsed`. */
   announcedAt: number
-  client: EngineClient
+  /** Made for the first call; undefined also where the engine does not answer. */
+  client?: Promise<EngineClient> | undefined
+  /** By its last call that asked what it is. */
+  state: 'new' | 'answers' | 'fails'
   /** Its last answer about itself; undefined when it gave none. */
   described?: { at: number; description: Promise<EngineDescription | undefined> }
   /** Its last description. */
@@ -30,32 +46,41 @@ interface Member {
 }
 
 interface EngineRegistryOptions {
-  connect: (address: string) => EngineClient
+  /** @throws Error where the address may not be called */
+  connect: (address: string) => EngineClient | Promise<EngineClient>
   clock: Clock
   log: Logger
 }
 
 export class EngineRegistry {
   readonly #members = new Map<string, Member>()
+  /** Members that have not answered before, and are being asked. */
+  readonly #firstCalls = new Set<Promise<unknown>>()
   readonly #options: EngineRegistryOptions
+  /** Members that have never answered, and failed to: others take their places. */
+  readonly #useless = new Set<Member>()
+  #warnedAt = -Infinity
+  #searchedAt = -Infinity
 
   constructor(options: EngineRegistryOptions) {
     this.#options = options
   }
 
-  /** Records that an engine is there, and its address. */
+  /** Records that an engine is there, and its address. One that answers keeps its address. */
   announced({ engine_id: engineId, control_address: address }: EngineAnnouncement): void {
-    const known = this.#members.get(engineId)
     const announcedAt = this.#options.clock.elapsed()
+    const known = this.#members.get(engineId)
     if (known?.address === address) {
       known.announcedAt = announcedAt
       return
     }
-    known?.client.close()
-    this.#members.set(engineId, { address, client: this.#options.connect(address), announcedAt })
+    if (known && this.#keepsAddress(known)) return
+    if (known) this.#drop(known)
+    else if (!this.#makeRoom()) return
+    this.#members.set(engineId, { engineId, address, announcedAt, state: 'new' })
   }
 
-  /** How many engines are there. */
+  /** How many engines are there: those that answered, or were not asked yet. */
   get engines(): number {
     this.#dropSilent()
     return this.#members.size
@@ -63,19 +88,7 @@ export class EngineRegistry {
 
   /** The descriptions of all engines; without those that do not respond. */
   async describe(): Promise<EngineDescription[]> {
-    this.#dropSilent()
-    const now = this.#options.clock.elapsed()
-    const descriptions = [...this.#members.values()].map((member) => {
-      if (!member.described || now - member.described.at >= DESCRIBED_MS_MAX) {
-        const description = this.#ask(member, async (client) => {
-          member.last = await client.describe()
-          return member.last
-        })
-        member.described = { at: now, description }
-      }
-      return member.described.description
-    })
-    return (await Promise.all(descriptions)).filter((description) => description !== undefined)
+    return (await this.#described()).map(({ description }) => description)
   }
 
   /** The same without waiting: as they said last. Those that said it long ago are asked again. */
@@ -84,48 +97,143 @@ export class EngineRegistry {
     return [...this.#members.values()].flatMap(({ last }) => last ?? [])
   }
 
-  /** The same, and how it is doing. */
-  survey(): Promise<{ description: EngineDescription; stats: EngineStats }[]> {
-    return this.#askAll(async (client) => {
-      const [description, stats] = await Promise.all([client.describe(), client.stats()])
-      return { description, stats }
+  /** The same, and how each is doing. */
+  async survey(): Promise<{ description: EngineDescription; stats: EngineStats }[]> {
+    const surveyed = (await this.#described()).map(async ({ member, description }) => {
+      const stats = await this.#ask(member, (client) => client.stats())
+      return stats && { description, stats }
     })
+    return (await Promise.all(surveyed)).filter((answer) => answer !== undefined)
   }
 
   /** Makes an engine stop working on a request. An engine that is gone is skipped. */
   async cancel(engineId: string, requestId: string): Promise<void> {
     this.#dropSilent()
-    try {
-      await this.#members.get(engineId)?.client.cancel(requestId)
-    } catch (error) {
-      this.#options.log.warn({ err: error, engineId, requestId }, 'an engine was not reached')
-    }
+    const member = this.#members.get(engineId)
+    if (member) await this.#ask(member, (client) => client.cancel(requestId), { requestId })
   }
 
   close(): void {
-    for (const { client } of this.#members.values()) client.close()
-    this.#members.clear()
+    for (const member of this.#members.values()) this.#drop(member)
   }
 
-  async #askAll<T>(ask: (client: EngineClient) => Promise<T>): Promise<T[]> {
+  /** Asks those that answer, and as many of the others as may be asked at once. */
+  async #described(): Promise<{ member: Member; description: EngineDescription }[]> {
     this.#dropSilent()
-    const answers = [...this.#members.values()].map((member) => this.#ask(member, ask))
-    return (await Promise.all(answers)).filter((answer) => answer !== undefined)
+    this.#beginFirstCalls()
+    const proven = [...this.#members.values()].filter(({ state }) => state === 'answers')
+    await Promise.all([...this.#firstCalls, ...proven.map((member) => this.#describeOne(member))])
+    return [...this.#members.values()].flatMap((member) =>
+      member.state === 'answers' && member.last ? { member, description: member.last } : [],
+    )
   }
 
-  #ask<T>({ address, client }: Member, ask: (client: EngineClient) => Promise<T>) {
-    return ask(client).catch((error: unknown) => {
-      this.#options.log.warn({ err: error, address }, 'an engine did not describe itself')
-      return undefined
+  /** The others follow as these end. */
+  #beginFirstCalls(): void {
+    for (const member of this.#members.values()) {
+      if (this.#firstCalls.size >= FIRST_CALLS_MAX) return
+      if (member.state === 'answers' || !this.#isDue(member)) continue
+      const call = this.#describeOne(member).finally(() => {
+        this.#firstCalls.delete(call)
+        this.#beginFirstCalls()
+      })
+      this.#firstCalls.add(call)
+    }
+  }
+
+  #isDue({ described }: Member): boolean {
+    return !described || this.#options.clock.elapsed() - described.at >= DESCRIBED_MS_MAX
+  }
+
+  #describeOne(member: Member): Promise<EngineDescription | undefined> {
+    if (!member.described || this.#isDue(member)) {
+      const description = this.#askWhatItIs(member)
+      member.described = { at: this.#options.clock.elapsed(), description }
+    }
+    return member.described.description
+  }
+
+  async #askWhatItIs(member: Member): Promise<EngineDescription | undefined> {
+    const description = await this.#ask(member, async (client) => {
+      const description = await client.describe()
+      const { engine_id: engineId } = description
+      if (engineId !== member.engineId) throw new Error(`it is ${engineId}`)
+      return description
     })
+    member.state = description ? 'answers' : 'fails'
+    if (description) {
+      member.last = description
+      this.#useless.delete(member)
+      return description
+    }
+    this.#disconnect(member)
+    const isKnown = this.#members.get(member.engineId) === member
+    if (isKnown && member.last === undefined) this.#useless.add(member)
+    return undefined
+  }
+
+  /** Resolves as `ask`; with undefined where the engine cannot be called, or does not answer. */
+  async #ask<T>(
+    member: Member,
+    ask: (client: EngineClient) => Promise<T>,
+    about: object = {},
+  ): Promise<T | undefined> {
+    const { engineId, address } = member
+    member.client ??= Promise.resolve(address).then(this.#options.connect)
+    try {
+      return await ask(await member.client)
+    } catch (error) {
+      this.#warn({ err: error, engineId, address, ...about })
+      return undefined
+    }
+  }
+
+  #warn(about: object): void {
+    const now = this.#options.clock.elapsed()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    this.#options.log.warn(about, 'an engine was not reached')
+  }
+
+  /** Returns whether an engine is still where it was; one that has moved is found out by asking. */
+  #keepsAddress(member: Member): boolean {
+    if (member.state !== 'answers' || this.#isSilent(member)) return false
+    void this.#describeOne(member)
+    return true
+  }
+
+  /** Returns whether one more may be known; an engine that fails gives way. */
+  #makeRoom(): boolean {
+    if (this.#members.size < ENGINES_MAX) return true
+    const now = this.#options.clock.elapsed()
+    if (now - this.#searchedAt >= SEARCH_EVERY_MS) {
+      this.#searchedAt = now
+      this.#dropSilent()
+    }
+    const [useless] = this.#useless
+    if (useless) this.#drop(useless)
+    return this.#members.size < ENGINES_MAX
+  }
+
+  #isSilent({ announcedAt }: Member): boolean {
+    return announcedAt < this.#options.clock.elapsed() - SILENCE_MS_MAX
   }
 
   #dropSilent(): void {
-    const oldest = this.#options.clock.elapsed() - SILENCE_MS_MAX
-    for (const [engineId, { announcedAt, client }] of this.#members) {
-      if (announcedAt >= oldest) continue
-      client.close()
-      this.#members.delete(engineId)
-    }
+    for (const member of this.#members.values()) if (this.#isSilent(member)) this.#drop(member)
+  }
+
+  #drop(member: Member): void {
+    this.#disconnect(member)
+    this.#members.delete(member.engineId)
+    this.#useless.delete(member)
+  }
+
+  #disconnect(member: Member): void {
+    member.client?.then(
+      (client) => client.close(),
+      () => undefined,
+    )
+    member.client = undefined
   }
 }

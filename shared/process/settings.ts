@@ -15,7 +15,7 @@ export interface SettingReader {
   /** A secret of at least `least` visible ASCII characters, that may be absent. Never shown. */
   secret(name: string, least: number): string | undefined
   /** Networks in CIDR notation, separated by commas or blanks. */
-  networks(name: string): string[]
+  networks(name: string, fallback?: string): string[]
   /** An integer from `least` to `most`, both included. */
   integer(name: string, least: number, most: number, fallback: number): number
   /** As `integer`, or the word `off`; undefined when unset. */
@@ -81,8 +81,8 @@ const textReaders = ({
     wrong(`${name} must have at least ${least} characters, all of them visible ASCII`)
     return undefined
   },
-  networks(name) {
-    const given = (value(name) ?? '').split(/[\s,]+/).filter(Boolean)
+  networks(name, fallback = '') {
+    const given = (value(name) ?? fallback).split(/[\s,]+/).filter(Boolean)
     const invalid = given.filter((network) => !ipaddr.isValidCIDR(network))
     if (invalid.length > 0) {
       wrong(`${name} must list networks such as 10.1.0.0/16, not "${invalid.join(', ')}"`)

@@ -15,6 +15,8 @@ import {
   uploadFile,
 } from '../support/start-gateway.ts'
 
+const ENGINE = 'gpu-host-1-3f2a'
+
 test('2.2 the model list has the one model, also without an engine', async (t) => {
   const gateway = await startGateway(t)
   const list = (await gateway.call('GET', '/v1/models')).json()
@@ -43,7 +45,7 @@ test('2.2 the model list has the models of live engines only', async (t) => {
     precision: 'float32',
   }
   const description = {
-    engine_id: 'gpu-host-1-3f2a',
+    engine_id: ENGINE,
     version: '0.1.0',
     backend: 'tensorflow',
     device: 'cpu',
@@ -63,9 +65,9 @@ test('2.2 the model list has the models of live engines only', async (t) => {
   }
   const engine = { describe, stats, cancel, close() {} }
   const gateway = await startGateway(t, { engine })
-  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+  gateway.engineRegistry.announced({ engine_id: ENGINE, control_address: '127.0.0.1:1' })
   const announce = () =>
-    gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
+    gateway.engineRegistry.announced({ engine_id: ENGINE, control_address: '127.0.0.1:1' })
   const engines = async () => (await gateway.call('GET', '/v1/models')).json().data[0].engines
   assert.deepEqual([await engines(), await engines(), asked], [[], [], 1])
   gateway.clock.advance(10_000)

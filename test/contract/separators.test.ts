@@ -30,24 +30,25 @@ const HTDEMUCS = model('htdemucs', ['drums', 'bass', 'other', 'vocals'])
 
 /** A gateway with engines that hold these models. */
 async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promise<Gateway> {
-  let asked = 0
-  const describe = async () => {
-    const models = engines[asked % engines.length]!
-    asked += 1
-    const id = `host-${asked}`
-    return {
-      engine_id: id,
-      version: '0.3.0',
-      device: 'cpu',
-      model: MINI,
-      models,
-    } as EngineDescription
-  }
-  const stats = () => Promise.reject(new Error('not asked for'))
-  const engine: EngineClient = { describe, stats, cancel: async () => 'STOPPED', close() {} }
+  const engine = (address: string): EngineClient => ({
+    describe: async () => {
+      const description: Partial<EngineDescription> = {
+        engine_id: `host-${address}`,
+        version: '0.3.0',
+        device: 'cpu',
+        model: MINI,
+        models: engines[Number(new URL(`http://${address}`).port) - 1]!,
+      }
+      return description as EngineDescription
+    },
+    stats: () => Promise.reject(new Error('not asked for')),
+    cancel: async () => 'STOPPED',
+    close() {},
+  })
   const gateway = await startGateway(t, { engine })
   for (const i of engines.keys()) {
-    gateway.engineRegistry.announced({ engine_id: `e${i}`, control_address: `127.0.0.1:${i + 1}` })
+    const address = `127.0.0.1:${i + 1}`
+    gateway.engineRegistry.announced({ engine_id: `host-${address}`, control_address: address })
   }
   return gateway
 }

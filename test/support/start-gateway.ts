@@ -70,8 +70,8 @@ export interface GatewayOptions {
   engineFolder?: string
   /** Without it, `disk`. */
   mediaStore?: Deps['mediaStore']
-  /** The client that the registry connects to every engine. */
-  engine?: EngineClient
+  /** The client that the registry connects to every engine, or to one at an address. */
+  engine?: EngineClient | ((address: string) => EngineClient)
 }
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>
@@ -144,7 +144,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     clock,
     log,
     metrics: new Metrics(),
-    connectEngine: () => engine,
+    connectEngine: (address) => (typeof engine === 'function' ? engine(address) : engine),
     post: options.postWebhook ?? (async () => ({ status: 204, retryAfter: undefined })),
     checkAudioUrl: options.checkAudioUrl ?? (async () => {}),
     checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),

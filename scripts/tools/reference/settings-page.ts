@@ -79,8 +79,8 @@ function recorder(note: (name: string, setting: Omit<Setting, 'readers'>) => voi
       note(name, { values: `${least} characters or more`, fallback: '' })
       return undefined
     },
-    networks(name) {
-      note(name, { values: 'networks, with commas', fallback: '' })
+    networks(name, fallback = '') {
+      note(name, { values: 'networks, with commas', fallback })
       return []
     },
     integer(name, least, most, fallback) {
