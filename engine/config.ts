@@ -7,6 +7,7 @@ import { installedChoices, parseModelChoices, type ModelChoice } from '../models
 import { PRECISION_CHOICES } from '../models/precision.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
+import { ENGINE_ID_PATTERN } from '../shared/messages.ts'
 import { readBrokerAddress } from '../shared/broker/connection.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
 import { parseBatchFrames } from './compute/batch-budget.ts'
@@ -26,6 +27,12 @@ function modelsOf(
 
 const ALL_MODELS = 'all'
 
+/** @throws Error that says what would be right */
+function readEngineId(text: string): string {
+  if (RegExp(ENGINE_ID_PATTERN).test(text)) return text
+  throw new Error('must have 1 to 128 letters, digits and ._:@-')
+}
+
 /** Next to the gateway's data, where `winnow model` installs them. */
 const defaultModelsFolder = ({ DATA_DIR }: NodeJS.ProcessEnv): string =>
   join(DATA_DIR || 'data', 'models')
@@ -41,7 +48,7 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   const { text, integer, integerOrOff, choice, parsed, optional, networks, url } = reader
   return {
     brokerAddress: readBrokerAddress({ text, optional, integer }),
-    engineId: text('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`),
+    engineId: parsed('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`, readEngineId),
     models: modelsOf(parsed, env, resolve(text('MODELS_DIR', defaultModelsFolder(env)))),
     /**
      * Precision of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the

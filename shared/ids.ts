@@ -5,7 +5,9 @@ export const newId = (prefix: string): string => `${prefix}_${randomBytes(16).to
 
 export const ID_CHARACTERS_MAX = 64
 
-const ID = RegExp(`^[\\w-]{1,${ID_CHARACTERS_MAX}}$`)
+export const ID_PATTERN = `^[\\w-]{1,${ID_CHARACTERS_MAX}}$`
+
+const ID = RegExp(ID_PATTERN)
 
 /** Returns whether a text has the form of an id; other texts are not repeated in messages. */
 export const isId = (text: string): boolean => ID.test(text)

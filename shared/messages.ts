@@ -4,10 +4,22 @@ import { Type, type Static, type TOptional, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { FAILURE_CODES } from './errors.ts'
+import { ID_PATTERN } from './ids.ts'
 import { PLACE_PATTERN } from './output-places.ts'
 import { SeparationOptions } from './separation-options.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
+
+/** A time as `toISOString` writes it: the gateway stores and compares what engines report. */
+const EventTime = Type.Refine(
+  Type.String({ pattern: '^20\\d\\d-[\\d-]{5}T[\\d:]{8}\\.\\d{3}Z$' }),
+  (text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
+  () => 'must be a time such as 2026-01-02T03:04:05.678Z',
+)
+const Id = Type.String({ pattern: ID_PATTERN })
+/** An ENGINE_ID. */
+export const ENGINE_ID_PATTERN = '^[\\w.:@-]{1,128}$'
+const EngineId = Type.String({ pattern: ENGINE_ID_PATTERN })
 
 /** The media's address: signed by us (`file`), or given by the client (`url`: untrusted). */
 const Source = Type.Object({
@@ -89,29 +101,40 @@ const TEXT_CHARACTERS_MAX = 2_000
 /** For people to read: `shortText` makes it short enough. */
 const Text = Type.String({ maxLength: TEXT_CHARACTERS_MAX })
 
-const LogLine = Type.Object({ timestamp: Time, message: Text })
+/** A text that a database takes. */
+const StoredText = Type.String({ maxLength: TEXT_CHARACTERS_MAX, pattern: '^[^\\0]*$' })
+
+const LogLine = Type.Object({ timestamp: EventTime, message: StoredText })
 
 /** The common fields of events: the request, the engine and its try. */
 const eventFields = {
-  request_id: Type.String(),
-  attempt_id: Type.String(),
-  engine_id: Type.String(),
-  at: Time,
+  request_id: Id,
+  attempt_id: Id,
+  engine_id: EngineId,
+  at: EventTime,
   /** When the try began, by the same clock. Absent in events of earlier versions. */
-  started_at: Type.Optional(Time),
+  started_at: Type.Optional(EventTime),
   logs: Type.Array(LogLine, { maxItems: LOG_LINES_MAX }),
 }
 
-const StoredFile = Type.Object({
-  content_type: Type.String(),
-  extension: Type.String(),
-  bytes: Type.Integer({ minimum: 0 }),
-  /** The gateway's place for it: `output-places.ts`. Absent: the only place, as in 0.2.0. */
-  place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
-})
+/** More than the longest media takes at the highest rate. */
+const FILE_BYTES_MAX = 2 ** 40
+
+/** @param contentType a pattern: of nothing that a browser runs */
+const storedFile = (contentType: string) =>
+  Type.Object({
+    content_type: Type.String({ pattern: contentType }),
+    extension: Type.String({ pattern: '^[a-z0-9]{1,8}$' }),
+    bytes: Type.Integer({ minimum: 0, maximum: FILE_BYTES_MAX }),
+    /** The gateway's place for it: `output-places.ts`. Absent: the only place, as in 0.2.0. */
+    place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
+  })
 
 /** Sound and, where the source had a picture, the same sound under it. */
-const Output = Type.Object({ ...StoredFile.properties, video: Type.Optional(StoredFile) })
+const Output = Type.Object({
+  ...storedFile('^audio/[a-z0-9][a-z0-9.+-]{0,62}$').properties,
+  video: Type.Optional(storedFile('^video/[a-z0-9][a-z0-9.+-]{0,62}$')),
+})
 
 /** How sure the model is of a prompt; of a model that tells neither, nothing. */
 const recognitionFields = {
@@ -192,13 +215,29 @@ export const Finding = Type.Object({
   ),
 })
 
+/** Three years; a damaged file may say that it lasts longer. */
+export const MEASURED_SECONDS_MAX = 1e8
+
 const measuredFields = {
-  duration: Type.Number({ minimum: 0, description: 'seconds of media, by its packets' }),
+  duration: Type.Number({
+    minimum: 0,
+    maximum: MEASURED_SECONDS_MAX,
+    description: 'seconds of media, by its packets',
+  }),
   /** Estimated bytes of the outputs. Engines of 0.2.0 send none. */
-  output_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+  output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 32 * FILE_BYTES_MAX })),
 }
 
 const Target = Type.Object({ ...Output.properties, ...Finding.properties })
+
+const EventOutputs = Type.Object({
+  target: Target,
+  residual: Output,
+  ...optional(FURTHER_TARGETS, Target),
+  peaks: Type.Optional(storedFile('^application/json$')),
+  /** Absent in events of earlier versions: outputs may be clipped. */
+  ...gainField,
+})
 
 /**
  * An engine's durable report. `released` returns the request, to be queued with a new job: `drain`
@@ -223,23 +262,28 @@ export const Event = Type.Union([
   Type.Object({
     type: Type.Literal('completed'),
     ...eventFields,
-    duration: Type.Number({ minimum: 0, description: 'seconds of media' }),
-    sample_rate: Type.Integer({ minimum: 1, description: 'hertz, of the outputs' }),
-    outputs: Type.Object({
-      target: Target,
-      residual: Output,
-      ...optional(FURTHER_TARGETS, Target),
-      peaks: Type.Optional(StoredFile),
-      /** Absent in events of earlier versions: outputs may be clipped. */
-      ...gainField,
+    duration: Type.Number({
+      minimum: 0,
+      maximum: MEASURED_SECONDS_MAX,
+      description: 'seconds of media',
     }),
+    sample_rate: Type.Integer({
+      minimum: 1,
+      maximum: 2 ** 31 - 1,
+      description: 'hertz, of the outputs',
+    }),
+    outputs: EventOutputs,
   }),
   Type.Object({
     type: Type.Literal('failed'),
     ...eventFields,
-    error: Type.Object({ code: Type.Enum([...FAILURE_CODES]), message: Text }),
+    error: Type.Object({ code: Type.Enum([...FAILURE_CODES]), message: StoredText }),
   }),
 ])
+
+const EventKind = Type.Object({
+  type: Type.Enum(['started', 'released', 'measured', 'completed', 'failed']),
+})
 
 /** The request of a job or an event: all that is read of one whose form may be unknown. */
 const Identity = Type.Object({
@@ -250,9 +294,9 @@ const Identity = Type.Object({
 
 /** How far a request is; may be lost. */
 export const Progress = Type.Object({
-  request_id: Type.String(),
-  attempt_id: Type.String(),
-  at: Time,
+  request_id: Id,
+  attempt_id: Id,
+  at: EventTime,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   /**
    * The request takes so long at least, whatever its sound takes: a picture that is coded again.
@@ -263,19 +307,20 @@ export const Progress = Type.Object({
 
 /** The row of a request has changed; may be lost. Gateways publish it to each other. */
 export const Change = Type.Object({
-  request_id: Type.String(),
+  request_id: Id,
   /** The gateway that says so. */
   from: Type.String(),
 })
 
 /** An engine says, every few seconds, that it is there and where its gRPC control plane listens. */
 export const EngineAnnouncement = Type.Object({
-  engine_id: Type.String(),
-  control_address: Type.String(),
+  engine_id: EngineId,
+  /** `host:port`. */
+  control_address: Type.String({ maxLength: 300 }),
 })
 
 export type Job = Static<typeof Job>
-export type StoredFile = Static<typeof StoredFile>
+export type StoredFile = Static<ReturnType<typeof storedFile>>
 export type Recognition = Static<typeof Recognition>
 export type Finding = Static<typeof Finding>
 export type Event = Static<typeof Event>
@@ -285,18 +330,37 @@ export type Change = Static<typeof Change>
 export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
-/** A text as long as a message may have it; what is cut off shows as an ellipsis. */
-export const shortText = (text: string): string =>
-  text.length <= TEXT_CHARACTERS_MAX
-    ? text
-    : `${[...text].slice(0, TEXT_CHARACTERS_MAX - 1).join('')}…`
+/** A text as a message may have it; what is cut off shows as an ellipsis. */
+export function shortText(text: string): string {
+  const clean = text.replaceAll('\0', '�')
+  if (clean.length <= TEXT_CHARACTERS_MAX) return clean
+  return `${[...clean].slice(0, TEXT_CHARACTERS_MAX - 1).join('')}…`
+}
+
+/**
+ * The event of `data`, checked: without outputs and fields of outputs that this version does not
+ * know, since the gateway stores them as they are.
+ * @throws as `decodeMessage`
+ */
+export function decodeEvent(data: Uint8Array): Event {
+  const value = parsed(data)
+  const { type } = checked(EventKind, value)
+  const kind = Event.anyOf.find(({ properties }) => properties.type.const === type)!
+  const event: Event = checked(kind, value) // of the union, a message could name no field
+  if (event.type === 'completed') Value.Clean(EventOutputs, event.outputs)
+  return event
+}
 
 /**
  * The JSON of `data`, checked against `schema`.
  * @throws Error naming the first field that is wrong; the sender is of another version, or hostile
  */
-export function decodeMessage<T extends TSchema>(schema: T, data: Uint8Array): Static<T> {
-  const value: unknown = JSON.parse(new TextDecoder().decode(data))
+export const decodeMessage = <T extends TSchema>(schema: T, data: Uint8Array): Static<T> =>
+  checked(schema, parsed(data))
+
+const parsed = (data: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(data))
+
+function checked<T extends TSchema>(schema: T, value: unknown): Static<T> {
   const validator = validatorOf(schema)
   if (validator.Check(value)) return value as Static<T>
   const [first] = validator.Errors(value)

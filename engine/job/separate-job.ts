@@ -9,6 +9,7 @@ import type { Logger } from '../../shared/telemetry/log.ts'
 import { handOverName } from '../../shared/hand-over.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import {
+  MEASURED_SECONDS_MAX,
   targetNames,
   type Event,
   type Job,
@@ -281,7 +282,7 @@ async function measureMedia(
   const part = { secondsMax, track: options.audio_track }
   const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, part))
   if (seconds !== null && seconds > secondsMax) {
-    await publishMeasured({ duration: seconds }, context, deps)
+    await publishMeasured({ duration: Math.min(seconds, MEASURED_SECONDS_MAX) }, context, deps)
     assertNotTooLong(seconds, secondsMax)
   }
   return seconds

@@ -26,6 +26,8 @@ import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 const log = createLogger('test', 'silent')
 const BINARY = fileURLToPath(new URL('../../.runtime/nats-server/nats-server', import.meta.url))
 
+const AT = '2026-01-02T03:04:05.678Z'
+
 const job = (requestId: string): Job => ({
   request_id: requestId,
   account_id: 'a',
@@ -41,7 +43,7 @@ const event = (attemptId: string, type: 'started' | 'released' = 'started'): Eve
   request_id: 'r',
   attempt_id: attemptId,
   engine_id: 'e',
-  at: '',
+  at: AT,
   logs: [],
   cause: 'drain',
 })
@@ -450,7 +452,7 @@ test('progress and hellos reach whoever listens', async (t) => {
   const received = collect<unknown>(2)
   t.after(broker.followProgress(received.take))
   t.after(broker.followAnnouncements(received.take))
-  const progress = { request_id: 'r', attempt_id: 'a', at: '', progress: 0.5 }
+  const progress = { request_id: 'r', attempt_id: 'a', at: AT, progress: 0.5 }
   const announcement = { engine_id: 'e', control_address: '127.0.0.1:1' }
   broker.publishProgress(progress)
   broker.announceEngine(announcement)

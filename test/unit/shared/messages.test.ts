@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
+  decodeEvent,
   decodeMessage,
   encodeMessage,
   Event,
@@ -9,12 +10,15 @@ import {
   LOG_LINES_MAX,
   shortText,
 } from '../../../shared/messages.ts'
+import { fc } from '../../support/property.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
 
 const job: Job = {
   request_id: 'req_1',
   account_id: 'acc_1',
-  created_at: '2026-01-01T00:00:00.000Z',
+  created_at: AT,
   prompt: 'a dog 🐕',
   options: DEFAULT_OPTIONS,
   source: { kind: 'file', url: 'http://127.0.0.1/x', file_name: 'dog.wav' },
@@ -44,12 +48,12 @@ test('an event has a limited number of log lines, each of limited length', () =>
     request_id: 'r',
     attempt_id: 'a',
     engine_id: 'e',
-    at: '',
+    at: AT,
     logs,
   })
   const decode = (logs: Event['logs']) => decodeMessage(Event, encodeMessage(event(logs)))
   const lines = (count: number, message = 'x') =>
-    Array.from({ length: count }, () => ({ timestamp: '', message }))
+    Array.from({ length: count }, () => ({ timestamp: AT, message }))
   assert.equal(decode(lines(LOG_LINES_MAX)).logs.length, LOG_LINES_MAX)
   assert.throws(() => decode(lines(LOG_LINES_MAX + 1)), /not understood/)
   assert.throws(() => decode(lines(1, 'x'.repeat(2_001))), /not understood/)
@@ -57,6 +61,7 @@ test('an event has a limited number of log lines, each of limited length', () =>
     assert.equal([...decode(lines(1, shortText(text))).logs[0]!.message].length, 2_000)
   }
   assert.equal(shortText('🐕'), '🐕')
+  assert.equal(shortText('a\0b'), 'a�b', 'a database takes no NUL')
 })
 
 test('whose a message is can be read of one that is not understood', () => {
@@ -70,4 +75,116 @@ test('whose a message is can be read of one that is not understood', () => {
   for (const bad of ['', '1', 'null', '{"request_id":1}']) {
     assert.deepEqual(identify(new TextEncoder().encode(bad)), {})
   }
+})
+
+const FILE = { content_type: 'audio/wav', extension: 'wav', bytes: 4, place: 'attempt-1' }
+const completed = () => ({
+  type: 'completed',
+  request_id: 'req_1',
+  attempt_id: 'attempt-1',
+  engine_id: 'gpu-host.example:0',
+  at: AT,
+  started_at: AT,
+  logs: [{ timestamp: AT, message: 'line' }],
+  duration: 12.5,
+  sample_rate: 48_000,
+  outputs: {
+    target: {
+      ...FILE,
+      match: 0.5,
+      video: { ...FILE, content_type: 'video/mp4', extension: 'mp4' },
+    },
+    residual: FILE,
+    peaks: { ...FILE, content_type: 'application/json', extension: 'json' },
+    gain_db: -1,
+  },
+})
+
+/** A copy of `event` with another value at `path`. */
+function changed(event: object, path: readonly string[], value: unknown): object {
+  const copy = structuredClone(event)
+  const holder = path.slice(0, -1).reduce<any>((part, key) => part[key], copy)
+  holder[path.at(-1)!] = value
+  return copy
+}
+
+const read = (event: object) => decodeEvent(new TextEncoder().encode(JSON.stringify(event)))
+
+const HOSTILE = ['', '.', '../../../x"\r\n', 'a/b', 'wav\n', '\0', 'x"', 'ü', '%_', 'x'.repeat(200)]
+const hostileText = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ unit: 'grapheme' }).filter((text) => /[^a-z0-9]/.test(text)),
+)
+const hostileNumber = fc.oneof(
+  fc.constantFrom(-1, -0.5, 1e300, 2 ** 53, Number.MIN_SAFE_INTEGER),
+  fc.double({ max: -1e-9, noNaN: true, noDefaultInfinity: true }),
+)
+const otherKind = fc.constantFrom(null, true, [], {}, '1')
+const TEXTS = [
+  ['request_id'],
+  ['attempt_id'],
+  ['engine_id'],
+  ['at'],
+  ['started_at'],
+  ['logs', '0', 'timestamp'],
+  ...['target', 'residual', 'peaks'].flatMap((name) =>
+    ['content_type', 'extension', 'place'].map((field) => ['outputs', name, field]),
+  ),
+  ['outputs', 'target', 'video', 'content_type'],
+  ['outputs', 'target', 'video', 'extension'],
+]
+const NUMBERS = [
+  ['duration'],
+  ['sample_rate'],
+  ['outputs', 'target', 'bytes'],
+  ['outputs', 'residual', 'bytes'],
+  ['outputs', 'peaks', 'bytes'],
+  ['outputs', 'target', 'match'],
+]
+
+/** Values that are good where another is meant, such as an id that is a time. */
+const isGood = (path: readonly string[], text: unknown) => {
+  const name = path.at(-1)!
+  const good = name === 'engine_id' ? /^[\w.:@-]{1,128}$/ : /^[\w-]{1,64}$/
+  return (name.endsWith('_id') || name === 'place') && good.test(String(text))
+}
+
+test('property: an event with a hostile text or number anywhere is refused, by its place', () => {
+  assert.deepEqual(read(completed()), completed())
+  const text = fc.tuple(
+    fc.constantFrom(...TEXTS),
+    fc.oneof(
+      hostileText,
+      otherKind.filter((v) => v !== '1'),
+    ),
+  )
+  const number = fc.tuple(fc.constantFrom(...NUMBERS), fc.oneof(hostileNumber, otherKind))
+  fc.assert(
+    fc.property(fc.oneof(text, number), ([path, value]) => {
+      fc.pre(!isGood(path, value))
+      assert.throws(
+        () => read(changed(completed(), path, value)),
+        RegExp(`not understood: /${path.join('/')} `),
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('an event says when, in a time that is one', () => {
+  for (const at of [
+    '',
+    'yesterday',
+    '2026-02-31T00:00:00.000Z',
+    '2026-13-01T00:00:00.000Z',
+    '2026-01-01T00:00:00Z',
+  ]) {
+    assert.throws(() => read({ ...completed(), at }), /not understood: \/at must/, at)
+  }
+})
+
+test('what an event holds that this version does not know is left out of what is stored', () => {
+  const { outputs, ...rest } = completed()
+  const more = { ...outputs, evil: { bytes: 'x' }, target: { ...outputs.target, html: '<b>' } }
+  assert.deepEqual(read({ ...rest, outputs: more }), completed())
 })
