@@ -66,6 +66,7 @@ const broker = await startOrEnd(
     address: config.brokerAddress,
     name: config.engineId,
     leaseSeconds: config.leaseSeconds,
+    isEngine: true,
     log,
   }),
 )

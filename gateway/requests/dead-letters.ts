@@ -1,4 +1,4 @@
-/** Handles a request whose job or event was delivered too often. */
+/** Handles a request whose job or event was delivered too often, or whose event is not valid. */
 
 import type { DeadLetter } from '../../shared/broker/broker.ts'
 import type { Deps } from '../deps.ts'
@@ -10,7 +10,7 @@ type LetterDeps = FinishDeps & Pick<Deps, 'log'>
 
 const REASONS = {
   JOBS: 'Every engine that tried the request was lost on the way.',
-  EVENTS: 'An engine ended the request, but what it reported could not be stored.',
+  EVENTS: 'An engine ended the request, but what it reported was not valid or could not be stored.',
 }
 
 /**
@@ -23,7 +23,7 @@ export const createDeadLetterHandler =
     const { stream, sequence, request_id: requestId, attempt_id: attemptId, type } = letter
     deps.log.error(
       { stream, sequence, requestId, attemptId, event: type },
-      'a message was delivered too often; it is kept in the stream DEAD_LETTERS',
+      'a message could not be handled; it is kept in the stream DEAD_LETTERS',
     )
     deps.metrics.deadLetter(stream)
     const row = requestId === undefined ? undefined : await findRequest(deps.store, requestId)

@@ -25,6 +25,7 @@ import { hasCudaBuild } from './doctor/checks/driver.ts'
 import { enginesFor, gpusOf } from './start/engines.ts'
 import { pageAddress } from './page-address.ts'
 import { startNatsServer, type NatsServer } from './start/nats-server.ts'
+import { natsUrls, natsUsers, newPasswords, type NatsPasswords } from './start/nats-users.ts'
 import { startService, type Service } from './start/service.ts'
 
 const ENGINE_STOP_MS = 10_000
@@ -59,13 +60,14 @@ async function main(): Promise<void> {
   const gatewayConfig = checkSettings()
   await onDisk(`DATA_DIR: ${dataFolder}`, holdDataFolder())
   console.log('Starting Winnow…')
-  const natsUrl = process.env.NATS_URL || (await ownNats())
+  const { NATS_URL: given } = process.env
+  const natsUrlOf = given ? { gateway: given, engine: given } : await ownNats()
   const adminToken = process.env.ADMIN_TOKEN || (await ownAdminToken())
   const scratchFolder = resolve(process.env.SCRATCH_DIR ?? join(dataFolder, 'scratch'))
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     DATA_DIR: dataFolder,
-    NATS_URL: natsUrl,
+    NATS_URL: natsUrlOf.gateway,
     ADMIN_TOKEN: adminToken,
     SCRATCH_DIR: scratchFolder, // the gateway's too: media need not be sent then
   }
@@ -73,7 +75,7 @@ async function main(): Promise<void> {
     run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
     ...enginesFor({
       gpus: hasCudaBuild() ? await gpusOf(env) : [],
-      env: { DRAIN_SECONDS: '5', ...env },
+      env: { DRAIN_SECONDS: '5', ...env, NATS_URL: natsUrlOf.engine },
       scratchFolder,
       metricsPort: engineMetricsPort(gatewayConfig),
     }).map((engine) => run({ ...engine, program: 'engine/main.ts', stopMs: ENGINE_STOP_MS })),
@@ -129,17 +131,18 @@ async function holdDataFolder(): Promise<void> {
  * Starts our nats-server; one that dies comes back on the same port, where the others look for it.
  * If it can't, as with a full disk or while a connection has that port, it is restarted later.
  */
-async function ownNats(): Promise<string> {
+async function ownNats(): Promise<NatsPasswords> {
   const folder = join(dataFolder, 'nats')
-  nats = await startNatsServer({ folder })
-  const { url } = nats
-  const { port, username: token } = new URL(url)
+  const passwords = newPasswords()
+  const users = { token: null, settings: natsUsers(passwords) }
+  nats = await startNatsServer({ folder, ...users })
+  const { port, host } = new URL(nats.url)
   const restart = async (code: number | null) => {
     if (stoppingSince !== null) return
     console.error(`nats-server ended with ${code}; starting it again.`)
     while (stoppingSince === null) {
       try {
-        nats = await startNatsServer({ folder, port: Number(port), token })
+        nats = await startNatsServer({ folder, port: Number(port), ...users })
         return watch(nats)
       } catch (error) {
         console.error(`nats-server does not start; retrying: ${String(error)}`)
@@ -153,7 +156,7 @@ async function ownNats(): Promise<string> {
     })
   }
   watch(nats)
-  return url
+  return natsUrls(passwords, host)
 }
 
 async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder'>) {

@@ -8,7 +8,6 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   JetStreamApiCodes,
   jetstream,
@@ -22,13 +21,14 @@ import type { TSchema, Static } from 'typebox'
 import { PendingBroker } from './pending-broker.ts'
 import { connectServer, refusalOf, type ConnectOptions } from './connection.ts'
 import type { Broker, DeadLetter, Lease, Stop } from './interface.ts'
-import { MINUTE_MS } from '../durations.ts'
 import {
   DEAD_LETTERS,
+  ensureJobConsumer,
   ensureStreams,
   EVENTS,
   EXHAUSTED,
   hasCode,
+  hasConsumer,
   JOBS,
   jobSource,
   streamsAreMissing,
@@ -36,6 +36,7 @@ import {
   type Source,
   type StreamOptions,
 } from './streams.ts'
+import { followStream, retryDelayMs } from './follow.ts'
 import { carryingTrace, traceParentOf } from './tracing.ts'
 import { Losses } from './losses.ts'
 import { jobConsumer, leaseActions, mayHaveJobs } from './leases.ts'
@@ -43,6 +44,7 @@ import { readLetter, SEQUENCE_HEADER, type Exhaustion } from './dead-letters.ts'
 import type { Logger } from '../telemetry/log.ts'
 import {
   Change,
+  decodeEvent,
   decodeMessage,
   encodeMessage,
   EngineAnnouncement,
@@ -57,19 +59,8 @@ const PROGRESS_SUBJECT = 'progress'
 const CHANGE_SUBJECT = 'requests.changed'
 const ANNOUNCEMENT_SUBJECT = 'engines.hello'
 
-/** Messages of a stream that a follower handles at once, begun in their order. */
-const HANDLED_AT_ONCE = 8
-/** Messages that a follower has asked for and not yet handled. */
-const IN_HAND_MAX = 64
-/** Delay after a failure: of a follower, and of the first delivery of a message. */
-const RETRY_MS = 1_000
-const RETRY_DELAY_MS_MAX = MINUTE_MS
 /** Time to send buffered messages at the end; without a server they would never be sent. */
 const CLOSE_MS_MAX = 2_000
-
-/** The delay of a message that could not be handled: doubled each time. */
-const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
-  Math.min(RETRY_MS * 2 ** (deliveryCount - 1), RETRY_DELAY_MS_MAX)
 
 export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './interface.ts'
 
@@ -106,6 +97,7 @@ class JetStreamBroker implements Broker {
   readonly #manager: JetStreamManager
   readonly #client: JetStreamClient
   readonly #streams: StreamOptions
+  readonly #isEngine: boolean
   readonly #log: Logger
   /** When the stream of the jobs was made; another time means another stream. */
   #streamsMade: string | undefined
@@ -117,19 +109,22 @@ class JetStreamBroker implements Broker {
   #refusal: string | null = null
 
   constructor(connection: NatsConnection, manager: JetStreamManager, options: ConnectOptions) {
-    const { leaseSeconds, installation, address } = options
+    const { leaseSeconds, installation, isEngine = false, address } = options
     this.#connection = connection
     this.#manager = manager
     this.#client = jetstream(connection)
     this.#streams = { leaseSeconds, installation, replicas: address.replicas ?? 0 }
+    this.#isEngine = isEngine
     this.#log = options.log
     void this.#watchConnection()
     void this.#watchStreams()
   }
 
   async publishJob(job: Job, messageId: string, queue: JobQueue = 'first'): Promise<number> {
-    const { subject } = jobSource(queue, job.options.separator)
-    return (await this.#publish(subject, encodeMessage(job), messageId)).seq
+    const { separator: model } = job.options
+    const source = jobSource(queue, model)
+    if (model !== undefined) await this.#restoring(() => this.#ensureNamedConsumer(source))
+    return (await this.#publish(source.subject, encodeMessage(job), messageId)).seq
   }
 
   async removeJob(requestId: string, sequence: number): Promise<boolean> {
@@ -143,11 +138,9 @@ class JetStreamBroker implements Broker {
   }
 
   async leaseJob(waitMs: number, queue: JobQueue = 'first', model?: string): Promise<Lease | null> {
-    const parts = { client: this.#client, manager: this.#manager }
-    const { leaseSeconds } = this.#streams
-    const asked = { queue, leaseSeconds, ...(model !== undefined && { model }) }
-    const consumer = await this.#restoring(() => jobConsumer(parts, asked))
-    if (model !== undefined && !(await mayHaveJobs(consumer))) return null
+    const asked = { queue, ...(model !== undefined && { model }) }
+    const consumer = await this.#restoring(() => jobConsumer(this.#client, asked))
+    if (!consumer || (model !== undefined && !(await mayHaveJobs(consumer)))) return null
     const message = await consumer.next({ expires: waitMs })
     if (!message) return null
     const job = this.#readJob(message)
@@ -165,7 +158,8 @@ class JetStreamBroker implements Broker {
 
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop> {
     return this.#follow(EVENTS, (message) => {
-      const event = decodeMessage(Event, message.data)
+      const event = this.#readEvent(message)
+      if (!event) return this.#bury({ stream: EVENTS.stream, stream_seq: message.seq })
       const options = { kind: 'consumer', from: traceParentOf(message) } as const
       return inSpan(`handle ${event.type}`, options, () => handle(event))
     })
@@ -246,6 +240,7 @@ class JetStreamBroker implements Broker {
 
   /** Notes whether the streams are others: this process, or another, remade them. */
   async #watchStreams(): Promise<void> {
+    if (this.#isEngine) return
     try {
       const { created } = await this.#restoring(() => this.#manager.streams.info(JOBS.stream))
       const known = this.#streamsMade
@@ -268,15 +263,22 @@ class JetStreamBroker implements Broker {
     }
   }
 
+  /** Makes the consumer of jobs that name a model, before the first of them: engines make none. */
+  async #ensureNamedConsumer(source: ReturnType<typeof jobSource>): Promise<void> {
+    if (await hasConsumer(this.#manager, source)) return
+    await ensureJobConsumer(this.#manager, source, this.#streams.leaseSeconds)
+  }
+
   /**
-   * Runs `use`; where the server has lost its streams (a wiped disk), remakes them and tries
-   * again.
+   * Runs `use`; where the server has lost its streams (a wiped disk), a gateway remakes them and
+   * tries again.
    */
   async #restoring<T>(use: () => Promise<T>): Promise<T> {
     try {
       return await use()
     } catch (error) {
-      if (!this.isConnected() || !(await streamsAreMissing(this.#manager))) throw error
+      if (this.#isEngine || !this.isConnected() || !(await streamsAreMissing(this.#manager)))
+        throw error
       this.#log.warn({ err: error }, 'the broker has lost its streams: creating them again')
       await ensureStreams(this.#manager, this.#streams)
       await this.#watchStreams()
@@ -305,7 +307,19 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Moves messages that used up their deliveries to the dead letters. */
+  /** The checked event; null: it is not valid, and never will be: gateways are upgraded first. */
+  #readEvent({ data, seq }: JsMsg): Event | null {
+    try {
+      return decodeEvent(data)
+    } catch (error) {
+      const { request_id, attempt_id, type } = identify(data)
+      const about = { err: error, seq, request_id, attempt_id, event: type }
+      this.#log.error(about, 'an event is not valid: it is kept as a dead letter')
+      return null
+    }
+  }
+
+  /** Moves a message that is not valid, or used up its deliveries, to the dead letters. */
   async #bury({ stream, stream_seq: sequence }: Exhaustion): Promise<void> {
     const stored = await this.#stored(stream, sequence)
     if (!stored) return
@@ -329,54 +343,17 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  async #follow(
-    { stream, consumer: name }: Source,
-    handle: (message: JsMsg) => Promise<void>,
-  ): Promise<Stop> {
-    const stopping = new AbortController()
-    let messages: { stop(): void } | undefined
-    const open = new Set<Promise<void>>()
-    const run = async () => {
-      while (!stopping.signal.aborted) {
-        try {
-          const consumer = await this.#restoring(() => this.#client.consumers.get(stream, name))
-          const consumed = await consumer.consume({
-            max_messages: IN_HAND_MAX,
-            abort_on_missing_resource: true,
-          })
-          messages = consumed
-          if (stopping.signal.aborted) consumed.stop()
-          for await (const message of consumed) {
-            const handling = this.#handleOne(message, handle).finally(() => open.delete(handling))
-            open.add(handling)
-            if (open.size === HANDLED_AT_ONCE) await Promise.race(open)
-          }
-        } catch (error) {
-          this.#log.warn({ err: error, stream }, 'following a stream failed; retrying')
-          if (this.isConnected()) await this.#watchStreams()
-        }
-        await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
-      }
-    }
-    const running = run()
-    return async () => {
-      stopping.abort()
-      messages?.stop()
-      await running
-      await Promise.all(open)
-    }
-  }
-
-  async #handleOne(message: JsMsg, handle: (message: JsMsg) => Promise<void>): Promise<void> {
-    try {
-      await handle(message)
-      message.ack()
-    } catch (error) {
-      const { subject, seq, info } = message
-      const deliveries = info.deliveryCount
-      this.#log.error({ err: error, subject, seq, deliveries }, 'a message could not be handled')
-      message.nak(retryDelayMs(message))
-    }
+  #follow(source: Source, handle: (message: JsMsg) => Promise<void>): Promise<Stop> {
+    const { stream, consumer } = source
+    return followStream({
+      consumer: () => this.#restoring(() => this.#client.consumers.get(stream, consumer)),
+      handle,
+      onFailure: async (error) => {
+        this.#log.warn({ err: error, stream }, 'following a stream failed; retrying')
+        if (this.isConnected()) await this.#watchStreams()
+      },
+      log: this.#log,
+    })
   }
 
   #subscribe<T extends TSchema>(

@@ -10,7 +10,7 @@ import {
   type ConnectionOptions,
   type NatsConnection,
 } from '@nats-io/transport-node'
-import { ensureStreams } from './streams.ts'
+import { assertJobQueues, ensureStreams, NoStreamsError } from './streams.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { StartError } from '../process/lifecycle.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -47,6 +47,8 @@ export interface ConnectOptions {
   leaseSeconds: number
   /** The gateway's, whose jobs the broker carries. */
   installation?: string
+  /** An engine takes the streams as gateways make them, and may change none. */
+  isEngine?: boolean
   log: Logger
   /** A broker may take so long to answer; Infinity: it is waited for without end. */
   waitMsMax?: number
@@ -66,6 +68,8 @@ const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
 /** The server's codes for what passes: a cluster that has no leader yet, or not all its servers. */
 const PASSING_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
+/** Begins the subjects of an engine's replies: it may read nobody else's. */
+const ENGINE_INBOX = '_INBOX_ENGINE'
 const CLUSTER_NEEDED = 10074
 const NO_ROOM = 10047
 
@@ -95,8 +99,10 @@ export async function connectServer(
       assertPasses(cause, broker)
       if (performance.now() - startedAt + retryDelayMs > waitMsMax) {
         throw new StartError(
-          `NATS_URL: no broker answers at ${broker} (${message}), after ` +
-            `${waitMsMax / 1_000} s. Start nats-server there, or correct NATS_URL.`,
+          cause instanceof NoStreamsError
+            ? `NATS_URL: ${message}, after ${waitMsMax / 1_000} s. Start a gateway: it makes them.`
+            : `NATS_URL: no broker answers at ${broker} (${message}), after ` +
+                `${waitMsMax / 1_000} s. Start nats-server there, or correct NATS_URL.`,
           { cause },
         )
       }
@@ -131,7 +137,7 @@ function assertPasses(cause: unknown, broker: string): void {
 }
 
 /** @throws StartError when a file can't be read or the URL is malformed */
-async function dialOptions({ address, name }: ConnectOptions) {
+async function dialOptions({ address, name, isEngine = false }: ConnectOptions) {
   const { url, credentialsFile, caFile } = address
   const servers = url.split(',').map((server) => parseServer(server.trim()))
   const options: ConnectionOptions = {
@@ -142,6 +148,7 @@ async function dialOptions({ address, name }: ConnectOptions) {
     noAsyncTraces: true, // else every call makes an error, with its stack, that is mostly not used
     reconnectTimeWait: 500,
     ...PINGS,
+    ...(isEngine && { inboxPrefix: ENGINE_INBOX }),
     ignoreAuthErrorAbort: true, // else two refusals, as of a broker not yet set up, end it for good
   }
   if (credentialsFile === undefined) Object.assign(options, credentialsOf(servers[0]!))
@@ -183,11 +190,12 @@ function parseServer(server: string): URL {
  */
 export const openStreams = (
   connection: NatsConnection,
-  { leaseSeconds, installation, address: { replicas = 0 } }: ConnectOptions,
+  { leaseSeconds, installation, isEngine, address: { replicas = 0 } }: ConnectOptions,
 ): Promise<JetStreamManager> =>
   orClosed(connection, replicas, async () => {
     const manager = await jetstreamManager(connection)
-    await ensureStreams(manager, { leaseSeconds, replicas, installation })
+    if (isEngine) await assertJobQueues(manager)
+    else await ensureStreams(manager, { leaseSeconds, replicas, installation })
     return manager
   })
 
@@ -207,6 +215,13 @@ async function orClosed<T>(
     await connection.close()
     if (cause instanceof StartError || isPassing(cause)) throw cause
     const { message } = cause as Error
+    if (/permissions violation/i.test(message)) {
+      throw new StartError(
+        `NATS_URL: the user may not do at the broker at ${server} what this process does ` +
+          `(${message}). Name the user of its role, as ops/nats-cluster.conf has them.`,
+        { cause },
+      )
+    }
     if (cause instanceof JetStreamApiError && cause.code === CLUSTER_NEEDED) {
       throw new StartError(
         `NATS_REPLICAS: the broker at ${server} is a single server and cannot keep ${replicas} ` +
@@ -235,7 +250,8 @@ async function orClosed<T>(
 const isPassing = (error: unknown): boolean =>
   error instanceof JetStreamApiError
     ? PASSING_CODES.includes(error.code)
-    : error instanceof errors.TimeoutError ||
+    : error instanceof NoStreamsError ||
+      error instanceof errors.TimeoutError ||
       error instanceof errors.ConnectionError ||
       error instanceof errors.ClosedConnectionError
 

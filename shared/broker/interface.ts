@@ -43,10 +43,10 @@ export interface Broker {
   publishEvent(event: Event): Promise<void>
   /**
    * Hands over events in order; one is acknowledged when `handle` resolves. If not, it comes again
-   * after a rest, behind others; delivered too often, it is a dead letter.
+   * after a rest, behind others; delivered too often, or not valid, it is a dead letter.
    */
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop>
-  /** Jobs and events that used up their deliveries; none of them is in its stream any more. */
+  /** Jobs and events that could not be handled; none of them is in its stream any more. */
   followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
   publishProgress(progress: Progress): void
   followProgress(handle: (progress: Progress) => void): Stop

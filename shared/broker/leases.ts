@@ -4,25 +4,22 @@ import {
   JetStreamApiCodes,
   type Consumer,
   type JetStreamClient,
-  type JetStreamManager,
   type JsMsg,
 } from '@nats-io/jetstream'
 import type { Lease } from './interface.ts'
-import { ensureJobConsumer, hasCode, jobSource, type JobQueue } from './streams.ts'
+import { hasCode, jobSource, type JobQueue } from './streams.ts'
 
-/** The consumer of a queue of jobs; of a model's, the first engine that holds it makes it. */
+/** The consumer of a queue of jobs; null: no job that names the model has been published. */
 export async function jobConsumer(
-  { client, manager }: { client: JetStreamClient; manager: JetStreamManager },
-  { queue, model, leaseSeconds }: { queue: JobQueue; model?: string; leaseSeconds: number },
-): Promise<Consumer> {
+  client: JetStreamClient,
+  { queue, model }: { queue: JobQueue; model?: string },
+): Promise<Consumer | null> {
   const source = jobSource(queue, model)
   try {
     return await client.consumers.get(source.stream, source.consumer)
   } catch (error) {
-    const isNew = model !== undefined && hasCode(error, JetStreamApiCodes.ConsumerNotFound)
-    if (!isNew) throw error
-    await ensureJobConsumer(manager, source, leaseSeconds)
-    return client.consumers.get(source.stream, source.consumer)
+    if (model !== undefined && hasCode(error, JetStreamApiCodes.ConsumerNotFound)) return null
+    throw error
   }
 }
 

@@ -118,6 +118,34 @@ export const ensureJobConsumer = (
     max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
   })
 
+/** Gateways make the streams: none has done so yet. */
+export class NoStreamsError extends Error {
+  constructor() {
+    super('the broker has no streams of Winnow yet')
+    this.name = 'NoStreamsError'
+  }
+}
+
+/** @throws NoStreamsError where the queues of jobs are not there */
+export async function assertJobQueues(manager: JetStreamManager): Promise<void> {
+  for (const { stream, consumer } of Object.values(JOB_QUEUES)) {
+    if (!(await hasConsumer(manager, { stream, consumer }))) throw new NoStreamsError()
+  }
+}
+
+export async function hasConsumer(
+  manager: JetStreamManager,
+  { stream, consumer }: Source,
+): Promise<boolean> {
+  try {
+    await manager.consumers.info(stream, consumer)
+    return true
+  } catch (error) {
+    if (isAbsent(error)) return false
+    throw error
+  }
+}
+
 /**
  * Returns whether the server lacks a stream, a consumer or a subject: a process of 0.2.0 that
  * starts takes away the subjects that it does not know.
@@ -131,12 +159,13 @@ export async function streamsAreMissing(manager: JetStreamManager): Promise<bool
     }
     return false
   } catch (error) {
-    return (
-      hasCode(error, JetStreamApiCodes.StreamNotFound) ||
-      hasCode(error, JetStreamApiCodes.ConsumerNotFound)
-    )
+    return isAbsent(error)
   }
 }
+
+const isAbsent = (error: unknown): boolean =>
+  hasCode(error, JetStreamApiCodes.StreamNotFound) ||
+  hasCode(error, JetStreamApiCodes.ConsumerNotFound)
 
 /** The server's code for a stream that is there with another configuration. */
 const NAME_IN_USE = 10058

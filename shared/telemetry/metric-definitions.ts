@@ -37,7 +37,7 @@ const gatewayMetrics = {
   winnow_dead_letters_total: {
     of: 'gateway',
     type: 'counter',
-    help: 'Messages given up because they were delivered too often, by stream.',
+    help: 'Messages that could not be handled, by stream.',
     labelNames: ['stream'],
   },
   winnow_webhook_tries_total: {

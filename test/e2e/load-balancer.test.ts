@@ -64,6 +64,7 @@ async function startFleet(t: TestContext) {
   const cluster = await startCluster(t)
   const winnow = await startWinnow(t, {
     engines: 0,
+    engineEnv: cluster.engineEnv,
     env: {
       ...cluster.env,
       ...TRUST,

@@ -20,7 +20,7 @@ async function separate(winnow: Winnow): Promise<string | undefined> {
 
 test('each of three servers is killed in turn while requests flow: all of them complete', async (t) => {
   const cluster = await startCluster(t)
-  const winnow = await startWinnow(t, { env: cluster.env })
+  const winnow = await startWinnow(t, { env: cluster.env, engineEnv: cluster.engineEnv })
   assert.equal(await separate(winnow), 'COMPLETED')
   for (const index of [0, 1, 2]) {
     await cluster.restart(index, async () => {
@@ -36,7 +36,8 @@ async function untilWhole({ url, caFile }: Cluster): Promise<void> {
   const servers = url.split(',').map((server) => new URL(server))
   const connection = await connect({
     servers: servers.map(({ host }) => host),
-    token: servers[0]!.username,
+    user: servers[0]!.username,
+    pass: servers[0]!.password,
     tls: { caFile },
   })
   try {

@@ -42,6 +42,8 @@ interface WinnowOptions {
   engines?: number
   /** For gateways and engines. */
   env?: Environment
+  /** For engines alone. */
+  engineEnv?: Environment
   /** Folder of the broker's store; default: in the folder of the rest. */
   natsFolder?: string
 }
@@ -52,7 +54,7 @@ interface WinnowOptions {
  */
 export async function startWinnow(
   t: Pick<TestContext, 'after'>,
-  { engines = 1, env = {}, natsFolder }: WinnowOptions = {},
+  { engines = 1, env = {}, engineEnv = {}, natsFolder }: WinnowOptions = {},
 ): Promise<Winnow> {
   const folder = mkdtempSync(join(tmpdir(), 'winnow-test-')) // nothing is awaited before `after`
   const ofNats = natsFolder ?? join(folder, 'nats')
@@ -93,7 +95,7 @@ export async function startWinnow(
     return { ...launched, ready: await launched.ready }
   }
   winnow.startEngine = async (more = {}, program = 'engine/main.ts') => {
-    const engine = await start(program, more)
+    const engine = await start(program, { ...engineEnv, ...more })
     winnow.engines.push(engine)
     return engine
   }

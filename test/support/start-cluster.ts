@@ -14,17 +14,21 @@ import { takesConnections } from './takes-connections.ts'
 import { TLS_FILES } from './tls-files.ts'
 
 const NAMES = ['one', 'two', 'three']
-const TOKEN = 'a-token-for-tests-only'
+const PASSWORDS = { gateway: 'a-password-of-gateways', engine: 'a-password-of-engines' }
 const BINARY = fileURLToPath(new URL('../../.runtime/nats-server/nats-server', import.meta.url))
 const START_MS_MAX = 15_000
 
 export interface Cluster {
-  /** The addresses of all, separated by commas, with the token. */
+  /** The addresses of all, separated by commas, with a gateway's password. */
   url: string
+  /** The same with an engine's. */
+  engineUrl: string
   /** Who signed their certificates. */
   caFile: string
-  /** As gateways and engines are told of it. */
+  /** As gateways are told of it. */
   env: { NATS_URL: string; NATS_CA: string; NATS_REPLICAS: string }
+  /** The same for engines, in addition. */
+  engineEnv: { NATS_URL: string }
   /** Kills one of them, and starts it again after `meanwhile`. */
   restart(index: number, meanwhile: () => Promise<unknown>): Promise<void>
 }
@@ -41,7 +45,8 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
       '"0.0.0.0:4222"': `"127.0.0.1:${clientPorts[index]}"`,
       '"0.0.0.0:6222"': `"127.0.0.1:${routePorts[index]}"`,
       '/var/lib/nats': own,
-      '"TOKEN"': `"${TOKEN}"`,
+      '"GATEWAY_PASSWORD"': `"${PASSWORDS.gateway}"`,
+      '"ENGINE_PASSWORD"': `"${PASSWORDS.engine}"`,
       '/etc/nats/certificate.pem': TLS_FILES.certificate,
       '/etc/nats/ca.pem': TLS_FILES.certificate,
       '/etc/nats/key.pem': TLS_FILES.key,
@@ -57,12 +62,16 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
     for (const server of servers) server.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
-  const url = clientPorts.map((port) => `tls://${TOKEN}@localhost:${port}`).join(',')
+  const urlOf = (user: keyof typeof PASSWORDS) =>
+    clientPorts.map((port) => `tls://${user}:${PASSWORDS[user]}@localhost:${port}`).join(',')
+  const url = urlOf('gateway')
   const caFile = TLS_FILES.certificate
   return {
     url,
+    engineUrl: urlOf('engine'),
     caFile,
     env: { NATS_URL: url, NATS_CA: caFile, NATS_REPLICAS: '3' },
+    engineEnv: { NATS_URL: urlOf('engine') },
     async restart(index, meanwhile) {
       const server = servers[index]!
       const gone = once(server, 'exit')

@@ -7,6 +7,7 @@ import { loadConfig as loadEngineConfig, type EngineConfig } from '../../../engi
 import { loadConfig as loadGatewayConfig, type Config } from '../../../gateway/config.ts'
 import { settingsIn } from '../../../shared/process/credentials.ts'
 import { SettingsError } from '../../../shared/process/settings.ts'
+import { natsUrls, passwordsIn } from '../start/nats-users.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -88,7 +89,6 @@ function ownBroker(folder: string): string | undefined {
   const ports = existsSync(folder) && readdirSync(folder).find((name) => name.endsWith('.ports'))
   if (!ports) return undefined
   const { nats } = JSON.parse(readFileSync(join(folder, ports), 'utf8')) as { nats: string[] }
-  const [, token = ''] =
-    /token: "([^"]+)"/.exec(readFileSync(join(folder, 'nats.conf'), 'utf8')) ?? []
-  return `nats://${token}@${new URL(nats[0] ?? '').host}`
+  const passwords = passwordsIn(readFileSync(join(folder, 'nats.conf'), 'utf8'))
+  return passwords ? natsUrls(passwords, new URL(nats[0] ?? '').host).gateway : undefined
 }

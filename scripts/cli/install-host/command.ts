@@ -1,7 +1,6 @@
 /** The command line of `install-host`. */
 
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +16,8 @@ import {
   type CommandIo,
 } from '../command.ts'
 import { apply } from './apply.ts'
-import { OWN_BROKER, planInstall, planUninstall, ROLES, type Role } from './plan.ts'
+import { newPasswords, natsUrls, passwordsIn, NATS_USERS } from '../start/nats-users.ts'
+import { natsText, OWN_BROKER, planInstall, planUninstall, ROLES, type Role } from './plan.ts'
 
 const HELP = `Usage: sudo ${called('install-host', '--role gateway|engine|all [options]')}
        sudo ${called('install-host', '--uninstall')}
@@ -96,15 +96,16 @@ function install(
   if (role === 'engine' && !broker.isKnown) {
     throw new Hindrance(
       'Where is the broker? Set NATS_URL for this command, such as ' +
-        `sudo NATS_URL=nats://token@gateway-host:4222 ${called('install-host', '--role engine')}.`,
+        'sudo NATS_URL=nats://engine:PASSWORD@gateway-host:4222 ' +
+        `${called('install-host', '--role engine')}.`,
     )
   }
   const steps = planInstall({
     role,
     ...installed,
     engines: engines.length > 0 ? engines : listGpus(),
-    natsUrl: broker.url,
-    ownBroker: broker.isOwn && role !== 'engine',
+    natsUrls: broker.urls,
+    natsSettings: role === 'engine' ? undefined : broker.settings,
     newBroker: broker.isNew,
     isPackaged: isPackaged(env),
     unit: (name) =>
@@ -120,15 +121,20 @@ const isPackaged = (env: CommandIo['env']): boolean => env.WINNOW_PACKAGED !== u
 /** The broker that is asked for, or was set before, or else a new one on this host. */
 function brokerOf(asked: string | undefined, root: string) {
   const settings = join(root, '/etc/winnow')
-  const before = ['gateway', 'engine']
-    .map((service) => join(settings, 'credentials', service, 'NATS_URL'))
-    .find((path) => existsSync(path))
-  const known = asked || (before && readFileSync(before, 'utf8').trim())
+  const read = (path: string) =>
+    existsSync(join(settings, path)) ? readFileSync(join(settings, path), 'utf8').trim() : undefined
+  const [gateway, engine] = NATS_USERS.map((service) => read(`credentials/${service}/NATS_URL`))
+  const known = asked || gateway || engine
+  const made = known ? null : newPasswords()
+  const present = asked ? undefined : read('nats.conf')
+  const users = made ?? (present === undefined ? null : passwordsIn(present))
   return {
-    url: known || `nats://${randomBytes(24).toString('base64url')}@${OWN_BROKER}`,
+    urls: users
+      ? natsUrls(users, known ? new URL(known).host : OWN_BROKER)
+      : { gateway: known!, engine: known! },
+    settings: made ? natsText(made) : present,
     isKnown: Boolean(known),
     isNew: Boolean(asked),
-    isOwn: !asked && (!known || existsSync(join(settings, 'nats.conf'))),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Plans a host that runs Winnow, as data: a dry run shows it, and apply.ts obeys it. */
 
 import { join } from 'node:path'
+import { natsUsers, type NatsPasswords } from '../start/nats-users.ts'
 
 export const ROLES = ['gateway', 'engine', 'all'] as const
 export type Role = (typeof ROLES)[number]
@@ -20,10 +21,10 @@ export interface Host {
   node: string
   /** Names of the engine's instances: number or UUID of a GPU each, or `cpu`. */
   engines: readonly string[]
-  /** The broker, with its token or password. */
-  natsUrl: string
-  /** True if this host runs it. */
-  ownBroker: boolean
+  /** The broker as each service enters it. */
+  natsUrls: NatsPasswords
+  /** The settings of the broker, if this host runs it. */
+  natsSettings: string | undefined
   /** True if a broker that was set before is another one now. */
   newBroker: boolean
   /** True if Debian's package is installed, which has the files of `planPackage`. */
@@ -56,7 +57,7 @@ export function planInstall(host: Host): Step[] {
     TARGET,
     ...(runsGateway(host) ? GATEWAY : []),
     ...(runsEngines(host) ? ENGINE : []),
-    ...(host.ownBroker ? NATS : []),
+    ...(host.natsSettings !== undefined ? NATS : []),
   ]
   const instances = units.flatMap((unit) =>
     unit.includes('@') ? host.engines.map((engine) => unit.replace('@', `@${engine}`)) : [unit],
@@ -129,27 +130,28 @@ const file = (name: string, mode: number, text: string, keep: boolean): Step => 
 
 /** Readable by root alone: systemd hands each service its own. */
 function credentials(host: Host): Step[] {
+  const { natsUrls, natsSettings, newBroker } = host
   const services = [
-    ...(runsGateway(host) ? ['gateway'] : []),
-    ...(runsEngines(host) ? ['engine'] : []),
+    ...(runsGateway(host) ? (['gateway'] as const) : []),
+    ...(runsEngines(host) ? (['engine'] as const) : []),
   ]
   return [
     { do: 'folder', path: join(SETTINGS, 'credentials'), mode: 0o700 },
     ...services.flatMap((service): Step[] => [
       { do: 'folder', path: join(SETTINGS, 'credentials', service), mode: 0o700 },
-      file(join('credentials', service, 'NATS_URL'), 0o600, `${host.natsUrl}\n`, !host.newBroker),
+      file(join('credentials', service, 'NATS_URL'), 0o600, `${natsUrls[service]}\n`, !newBroker),
     ]),
-    ...(host.ownBroker ? [file('nats.conf', 0o600, natsText(host.natsUrl), true)] : []),
+    ...(natsSettings === undefined ? [] : [file('nats.conf', 0o600, natsSettings, true)]),
   ]
 }
 
-const natsText = (url: string): string =>
+export const natsText = (passwords: NatsPasswords): string =>
   [
     '# Engines on other hosts need an address here that they reach, on a private network, and in',
-    '# their NATS_URL.',
+    '# their NATS_URL, with the user engine and its password.',
     `listen: "${OWN_BROKER}"`,
     'jetstream { store_dir: "/var/lib/winnow-nats" }',
-    `authorization { token: "${new URL(url).username}" }`,
+    ...natsUsers(passwords),
     '',
   ].join('\n')
 

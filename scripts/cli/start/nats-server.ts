@@ -1,6 +1,6 @@
 /**
- * Starts a nats-server of our own: on loopback, on a free port, behind a token, with JetStream on
- * disk.
+ * Starts a nats-server of our own: on loopback, on a free port, behind a token or with the users of
+ * its settings, with JetStream on disk.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'

@@ -1,10 +1,12 @@
-/** Two gateways on one PostgreSQL and one nats-server: events come to either, in any order. */
+/** Two gateways on one PostgreSQL and one nats-server: events come in any order and form. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createDeadLetterHandler } from '../../../gateway/requests/dead-letters.ts'
 import { createEventHandler } from '../../../gateway/requests/event-follower.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { connectBroker } from '../../../shared/broker/broker.ts'
@@ -45,7 +47,8 @@ async function startFollowing(t: TestContext) {
       handled += 1
       isDone()
     })
-    closing.unshift(stop)
+    const stopLetters = await broker.followDeadLetters(createDeadLetterHandler(deps))
+    closing.unshift(stop, stopLetters)
   }
   const engine = await connect()
   /** Resolves once all that was published is applied. */
@@ -57,7 +60,7 @@ async function startFollowing(t: TestContext) {
     await Promise.all(events.map((event) => engine.publishEvent(event)))
     await done
   }
-  return { first, publish }
+  return { first, publish, engine }
 }
 
 type Type = 'started' | 'failed' | 'released' | 'measured' | 'completed'
@@ -139,4 +142,21 @@ test('the start of an earlier attempt takes nothing back, nor does its end', asy
     const row = await rowOf(first, id)
     assert.deepEqual([row.status, row.engine_id], ['FAILED', 'engine-of-c'])
   }
+})
+
+test('an outcome that is not valid is refused, and fails its request once, at no cost', async (t) => {
+  const { first, publish, engine } = await startFollowing(t)
+  const body = { webhookUrl: 'https://hooks.example/' }
+  const id = await submitted(first, URL_INPUT, body)
+  const hostile = { ...STORED, extension: '../../../x"\r\n' }
+  const completed = eventOf('completed', id, 'a') as Extract<Event, { type: 'completed' }>
+  await publish([eventOf('started', id, 'a')])
+  await engine.publishEvent({ ...completed, outputs: { target: hostile, residual: STORED } })
+  while ((await rowOf(first, id)).status === 'IN_PROGRESS') await sleep(20)
+  const { status, error_code: code } = await rowOf(first, id)
+  assert.deepEqual([status, code], ['FAILED', 'ENGINE_LOST'])
+  await publish([eventOf('completed', id, 'b', 60)]) // too late
+  assert.equal((await rowOf(first, id)).status, 'FAILED')
+  const deliveries = await first.store.selectFrom('deliveries').select('webhook_id').execute()
+  assert.equal(deliveries.length, 1)
 })

@@ -3,8 +3,10 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
 import { connectServer, manageStreams } from '../../../../shared/broker/connection.ts'
 import {
+  assertJobQueues,
   DEAD_LETTERS,
   JOB_QUEUES,
+  NoStreamsError,
   ownerOf,
   STREAM_NAMES,
 } from '../../../../shared/broker/streams.ts'
@@ -24,21 +26,36 @@ export async function checkBroker(context: Context): Promise<Finding[]> {
     return [unused('broker', found)]
   }
   const log = createLogger('doctor', 'silent')
+  const isEngine = context.gateway === undefined // the host's user may be an engine's
   try {
     const address = { url, credentialsFile: env.NATS_CREDS, caFile: env.NATS_CA }
     const { connection, manager } = await connectServer(
-      { address, name: 'doctor', leaseSeconds: 0, log, waitMsMax: WAIT_MS_MAX },
+      { address, name: 'doctor', leaseSeconds: 0, isEngine, log, waitMsMax: WAIT_MS_MAX },
       manageStreams,
     )
     try {
       const { version = '?' } = connection.info ?? {}
       const found = `nats-server ${version} at ${connection.getServer()} answers`
-      return [fine('broker', found), ...(await streamFindings(manager, context))]
+      const streams = isEngine ? queueFindings(manager) : streamFindings(manager, context)
+      return [fine('broker', found), ...(await streams)]
     } finally {
       if (!connection.isClosed()) await connection.close()
     }
   } catch (error) {
     return [failure('broker', (error as Error).message, 'Without it nothing is separated.')]
+  }
+}
+
+const GATEWAYS_MAKE_THEM = 'Gateways make them at their start.'
+
+/** All that an engine may see of the streams. */
+async function queueFindings(manager: JetStreamManager): Promise<Finding[]> {
+  try {
+    await assertJobQueues(manager)
+    return [await queueFinding(manager)]
+  } catch (error) {
+    if (!(error instanceof NoStreamsError)) throw error
+    return [warning('streams', error.message, GATEWAYS_MAKE_THEM)]
   }
 }
 
@@ -51,13 +68,12 @@ async function streamFindings(manager: JetStreamManager, context: Context): Prom
   const absent = STREAM_NAMES.filter((name) => !present.some(({ config }) => config.name === name))
   if (absent.length > 0) {
     const found = `the broker has no ${absent.join(', ')}`
-    return [warning('streams', found, 'Gateways and engines make them at their start.')]
+    return [warning('streams', found, GATEWAYS_MAKE_THEM)]
   }
   return [
     replicaFinding(present),
     await queueFinding(manager),
     deadLetterFinding(present),
-    // An engine's host alone has no database to compare with.
     ...(context.gateway ? [await compareOwner(context, await ownerOf(manager), 'the broker')] : []),
     clockFinding('broker', Date.parse(present[0]?.ts ?? ''), between),
   ]

@@ -106,11 +106,13 @@ test('an installation has users, units for this checkout, and secrets that root 
   const mode = async (path: string) => (await stat(join(root, path))).mode & 0o777
   assert.equal(await mode('etc/winnow/credentials'), 0o700)
   assert.equal(await mode('etc/winnow/nats.conf'), 0o600)
-  const url = await read(root, 'etc/winnow/credentials/gateway/NATS_URL')
-  assert.equal(await read(root, 'etc/winnow/credentials/engine/NATS_URL'), url)
-  const token = new URL(url.trim()).username
-  assert.ok(token.length >= 32)
-  assert.ok((await read(root, 'etc/winnow/nats.conf')).includes(`token: "${token}"`))
+  const settings = await read(root, 'etc/winnow/nats.conf')
+  for (const user of ['gateway', 'engine']) {
+    const url = new URL((await read(root, `etc/winnow/credentials/${user}/NATS_URL`)).trim())
+    assert.equal(url.username, user)
+    assert.ok(url.password.length >= 32)
+    assert.ok(settings.includes(`user: "${user}", password: "${url.password}"`))
+  }
 })
 
 test('a second installation changes nothing, whatever its role, and keeps what the operator wrote', async (t) => {
@@ -120,7 +122,10 @@ test('a second installation changes nothing, whatever its role, and keeps what t
   const url = await read(root, 'etc/winnow/credentials/gateway/NATS_URL')
   await install(root, ['--role', 'all', '--engine', 'cpu'])
   const all = await files(root)
-  assert.equal(await read(root, 'etc/winnow/credentials/engine/NATS_URL'), url)
+  const ofEngine = (await read(root, 'etc/winnow/credentials/engine/NATS_URL')).trim()
+  const [, password] =
+    /user: "engine", password: "([^"]+)"/.exec(await read(root, 'etc/winnow/nats.conf')) ?? []
+  assert.equal(ofEngine, `nats://engine:${password}@127.0.0.1:4222`)
   const text = await install(root, ['--role', 'all', '--engine', 'cpu'])
   assert.doesNotMatch(text, /writes|makes/)
   assert.deepEqual(await files(root), all)

@@ -1,0 +1,80 @@
+/** Follows a stream: handles some messages at once, and returns what it cannot handle. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Consumer, JsMsg } from '@nats-io/jetstream'
+import { MINUTE_MS } from '../durations.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Stop } from './interface.ts'
+
+/** Messages of a stream that a follower handles at once, begun in their order. */
+const HANDLED_AT_ONCE = 8
+/** Messages that a follower has asked for and not yet handled. */
+const IN_HAND_MAX = 64
+/** Delay after a failure: of a follower, and of the first delivery of a message. */
+const RETRY_MS = 1_000
+const RETRY_DELAY_MS_MAX = MINUTE_MS
+
+/** The delay of a message that could not be handled: doubled each time. */
+export const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
+  Math.min(RETRY_MS * 2 ** (deliveryCount - 1), RETRY_DELAY_MS_MAX)
+
+interface Following {
+  /** Gets the consumer; called again after each failure. */
+  consumer: () => Promise<Consumer>
+  /** A message is acknowledged when it resolves; if not, it comes again after a delay. */
+  handle: (message: JsMsg) => Promise<void>
+  onFailure: (error: unknown) => Promise<void>
+  log: Logger
+}
+
+/** Follows until the returned function is called, which awaits what is under way. */
+export async function followStream({
+  consumer: getConsumer,
+  handle,
+  onFailure,
+  log,
+}: Following): Promise<Stop> {
+  const stopping = new AbortController()
+  let messages: { stop(): void } | undefined
+  const open = new Set<Promise<void>>()
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        const consumer = await getConsumer()
+        const consumed = await consumer.consume({
+          max_messages: IN_HAND_MAX,
+          abort_on_missing_resource: true,
+        })
+        messages = consumed
+        if (stopping.signal.aborted) consumed.stop()
+        for await (const message of consumed) {
+          const handling = handleOne(message, handle, log).finally(() => open.delete(handling))
+          open.add(handling)
+          if (open.size === HANDLED_AT_ONCE) await Promise.race(open)
+        }
+      } catch (error) {
+        await onFailure(error)
+      }
+      await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  }
+  const running = run()
+  return async () => {
+    stopping.abort()
+    messages?.stop()
+    await running
+    await Promise.all(open)
+  }
+}
+
+async function handleOne(message: JsMsg, handle: Following['handle'], log: Logger): Promise<void> {
+  try {
+    await handle(message)
+    message.ack()
+  } catch (error) {
+    const { subject, seq, info } = message
+    const deliveries = info.deliveryCount
+    log.error({ err: error, subject, seq, deliveries }, 'a message could not be handled')
+    message.nak(retryDelayMs(message))
+  }
+}
