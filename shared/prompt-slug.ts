@@ -3,19 +3,18 @@
 import { readPrompt } from './prompts/read-prompt.ts'
 
 const CHARACTERS_MAX = 60
+const SLUG_BYTES_MAX = 120
 /** Characters of the prompts in a residual's name; more are counted. */
 const RESIDUAL_CHARACTERS_MAX = 100
 
 /** Letters and digits of any script, in lower case, with hyphens between words. */
-export const promptSlug = (prompt: string): string =>
-  [
-    ...prompt
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\p{M}]+/gu, '-')
-      .replace(/^-|-$/g, ''),
-  ]
-    .slice(0, CHARACTERS_MAX)
-    .join('') || 'target'
+export function promptSlug(prompt: string): string {
+  const words = prompt
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+  return cut([...words].slice(0, CHARACTERS_MAX).join(''), SLUG_BYTES_MAX) || 'target'
+}
 
 export interface OutputLabels {
   /** One per prompt in order, all different. */
@@ -72,6 +71,32 @@ function joined(slugs: readonly string[]): string {
   return [...slugs.slice(0, firstLong), `${slugs.length - firstLong}-more`].join('+')
 }
 
-/** `concert.m4a` and `piano` give `concert.piano.wav`. @param stem without its extension */
-export const outputName = (stem: string, label: string, extension: string): string =>
-  `${stem}.${label}.${extension}`
+/** The longest name, in bytes of UTF-8, that common file systems take. */
+const NAME_BYTES_MAX = 255
+/** Leaves room for a stem. The labels of targets are shorter, so they still differ. */
+const LABEL_BYTES_MAX = 200
+
+/**
+ * `concert.m4a` and `piano` give `concert.piano.wav`. A name that a file system would refuse is cut
+ * in the stem, which the outputs of a source have in common.
+ * @param stem the source's name without its extension
+ */
+export function outputName(stem: string, label: string, extension: string): string {
+  const end = `.${cut(label, LABEL_BYTES_MAX)}.${extension}`
+  return cut(stem, NAME_BYTES_MAX - bytesOf(end)) + end
+}
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length
+
+const characters = new Intl.Segmenter()
+
+/**
+ * Leaves characters, as readers count them, out of the middle until so many bytes of UTF-8 are left:
+ * what tells files apart stands at the start of their names, or at the end.
+ */
+function cut(text: string, bytesMax: number): string {
+  const kept = Array.from(characters.segment(text), ({ segment }) => segment)
+  let excess = bytesOf(text) - bytesMax
+  while (excess > 0) excess -= bytesOf(kept.splice(kept.length >> 1, 1).join(''))
+  return kept.join('')
+}

@@ -118,7 +118,7 @@ async function checkOutput(
     ...NO_SOURCE,
     source_request_id: row.request_id,
     source_output: name,
-    file_name: shortened(stored.fileName),
+    file_name: stored.fileName,
     duration,
   }
 }
@@ -134,9 +134,6 @@ const sourceExpired = () =>
     message: 'The source of this request is no longer kept; upload it again.',
     param: REQUEST_PARAM,
   })
-
-/** Names of chains grow: the last characters are kept, which tell outputs of one media apart. */
-const shortened = (name: string): string => [...name].slice(-LIMITS.fileNameCharactersMax).join('')
 
 async function checkFile(fileId: string, accountId: string, deps: SourceDeps): Promise<FileRow> {
   const param = 'input.file_id'

@@ -14,7 +14,10 @@ export interface Item {
   source: string
   folder: string
   stem: string
-  /** Names of the outputs if the model knows every prompt. */
+  extension: string
+  /** The labels of the outputs if the model knows every prompt. */
+  labels: readonly string[]
+  /** Paths of the outputs with these labels. */
   expected: readonly string[]
 }
 
@@ -24,9 +27,10 @@ export function itemsOf(args: Arguments): Item[] {
   const items = args.sources.map((source) => {
     const folder = args.folder ?? (isUrl(source) ? '.' : dirname(source))
     const stem = stemOf(source)
+    const { extension } = args
     const labels = [...targets, residual]
-    const expected = labels.map((label) => join(folder, outputName(stem, label, args.extension)))
-    return { source, folder, stem, expected }
+    const expected = labels.map((label) => join(folder, outputName(stem, label, extension)))
+    return { source, folder, stem, extension, labels, expected }
   })
   const sources = new Map<string, string>()
   for (const { source, expected } of items) {
@@ -44,17 +48,24 @@ export function itemsOf(args: Arguments): Item[] {
  * Files of `expected` that are there, under the name of what a target holds if the model did not
  * know its prompt.
  */
-export function present({ folder, stem, expected }: Item): string[] {
+export function present({ folder, stem, extension, labels, expected }: Item): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : []
-  return expected.flatMap((path) => {
-    const name = basename(path)
-    const end = substituteEnd(name.slice(stem.length + 1))
-    const found = names.find(
-      (other) => other === name || (other.startsWith(`${stem}.`) && other.endsWith(end)),
-    )
+  return labels.flatMap((label, i) => {
+    const end = `${substituteEnd(label)}.${extension}`
+    const isSubstitute = (name: string) =>
+      name.endsWith(end) &&
+      labelsIn(name).some((text) => outputName(stem, text, extension) === name)
+    const found = names.find((name) => name === basename(expected[i]!) || isSubstitute(name))
     return found === undefined ? [] : [join(folder, found)]
   })
 }
+
+/** What may be the label in a name: stem and label may both have dots. */
+const labelsIn = (name: string): string[] =>
+  name
+    .split('.')
+    .slice(0, -1)
+    .map((_, i, parts) => parts.slice(i).join('.'))
 
 /** Paths of what was written, by their roles: `target`, `target_video`, `residual`. */
 export type Files = Record<string, string>

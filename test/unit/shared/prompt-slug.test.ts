@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { outputLabels, promptSlug } from '../../../shared/prompt-slug.ts'
+import { outputLabels, outputName, promptSlug } from '../../../shared/prompt-slug.ts'
 
 test('a prompt becomes a name of letters, digits and hyphens', () => {
   assert.equal(promptSlug('  A dog, barking!'), 'a-dog-barking')
@@ -8,7 +8,8 @@ test('a prompt becomes a name of letters, digits and hyphens', () => {
   assert.equal(promptSlug('犬の鳴き声'), '犬の鳴き声')
   assert.equal(promptSlug('../../etc'), 'etc')
   assert.equal(promptSlug('?!'), 'target')
-  assert.equal([...promptSlug('𝒂'.repeat(500))].length, 60)
+  assert.equal(promptSlug('a'.repeat(500)).length, 60)
+  assert.equal(promptSlug('𝒂'.repeat(500)), '𝒂'.repeat(30))
 })
 
 test('the outputs of a request have names of their own', () => {
@@ -33,4 +34,27 @@ test('many long prompts make a name that a file system takes', () => {
   const { residual } = outputLabels(prompts)
   assert.match(residual, /^rest\.without-(long-)+0\+(long-)+1\+6-more$/)
   assert.ok(Buffer.byteLength(residual) <= 255)
+})
+
+test('a name that no file system takes is cut in its stem, between characters', () => {
+  const family = '👨‍👩‍👧' // one character of five code points
+  const stems = ['x'.repeat(300), '夜'.repeat(85), 'é'.repeat(200), family.repeat(40)]
+  const prompts = ['drums', '犬の鳴き声'.repeat(20), 'я'.repeat(60), '𝒂'.repeat(60)]
+  for (const stem of stems) {
+    for (const prompt of prompts) {
+      const { targets, residual } = outputLabels([prompt, `${prompt}!`], ['everything but speech'])
+      const names = [...targets, residual].map((label) => outputName(stem, label, 'flac'))
+      assert.equal(new Set(names).size, 3)
+      for (const name of names) {
+        assert.ok(Buffer.byteLength(name) <= 255, name)
+        assert.ok(Buffer.byteLength(name) > 255 - Buffer.byteLength(family), name)
+        const [kept = ''] = name.split('.')
+        assert.equal(kept.replaceAll(stem.startsWith(family) ? family : stem[0]!, ''), '')
+        assert.ok(kept.length > 0)
+      }
+      for (const [i, target] of targets.entries()) assert.ok(names[i]!.endsWith(`.${target}.flac`))
+    }
+  }
+  const episode = `The show, ${'and so on '.repeat(30)}part 12`
+  assert.match(outputName(episode, 'drums', 'wav'), /^The show, .* part 12\.drums\.wav$/)
 })

@@ -317,6 +317,24 @@ test('a sound that was not surely found is said on stderr, and by --strict in th
   assert.equal((await run(service, song, 'a cow', '--quiet')).code, 0, 'without --strict')
 })
 
+test('the outputs of a file with the longest name have names that fit, and are known again', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const song = join(folder, `${'ü'.repeat(124)}.1.mp3`) // 254 bytes
+  await writeFile(song, 'sound')
+  service.findings = [UNKNOWN]
+  const first = await run(service, song, 'a dog')
+  assert.equal(first.code, 0, first.errors)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.wav')).sort()
+  assert.match(names[0]!, /^ü{108}\.1\.everything-but-speech-not-a-dog\.wav$/)
+  assert.match(names[1]!, /^ü{115}\.1\.rest\.without-a-dog\.wav$/)
+  const again = await run(service, song, 'a dog')
+  assert.deepEqual(
+    [again.code, again.out],
+    [0, `${song}: there already (--force separates it again)\n`],
+  )
+})
+
 test('two runs on one file overwrite nothing, but by --force', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
