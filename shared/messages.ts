@@ -262,6 +262,8 @@ export const Event = Type.Union([
   Type.Object({
     type: Type.Literal('completed'),
     ...eventFields,
+    /** The media's name, where the server at an `audio_url` gave one. */
+    source_name: Type.Optional(Text),
     duration: Type.Number({
       minimum: 0,
       maximum: MEASURED_SECONDS_MAX,

@@ -30,7 +30,7 @@ export const LIMITS = {
   webhookSecretCharactersMin: 16,
   webhookSecretCharactersMax: 256,
   fileNameCharactersMax: 255,
-  audioUrlCharactersMax: 2_048,
+  audioUrlCharactersMax: 8_192,
   webhookUrlCharactersMax: 2_048,
   /** As JSON: a webhook, which carries it, should stay small. */
   metadataBytesMax: 16_384,

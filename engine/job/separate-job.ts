@@ -10,6 +10,7 @@ import { handOverName } from '../../shared/hand-over.ts'
 import { assertNotTooLong } from '../../shared/media-limits.ts'
 import {
   MEASURED_SECONDS_MAX,
+  shortText,
   targetNames,
   type Event,
   type Job,
@@ -89,12 +90,14 @@ export async function separateJob(
   try {
     folder = await deps.media.makeFolder(deps.config.scratchFolder)
     const into = folder
-    const sourcePath = await inSpan('fetch', {}, () => fetchMedia(job, into, signal, deps))
+    const fetch = () => fetchMedia(job, into, signal, deps)
+    const { path: sourcePath, ...named } = await inSpan('fetch', {}, fetch)
     const work = { folder, sourcePath, reporter, start, signal, attemptId }
     const completed = await deps.soundProcesses.use(signal, (reader) =>
       produceOutputs(job, { ...work, reader }, deps),
     )
-    await publishUntilStored({ ...reporter.event('completed'), ...completed }, deps, signal)
+    const event = { ...reporter.event('completed'), ...completed, ...named }
+    await publishUntilStored(event, deps, signal)
     return 'completed'
   } catch (error) {
     // A disk that is full without the job's files is no fault of the job.
@@ -118,13 +121,20 @@ const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-/** Brings the source to the job's folder; returns its path. */
+/** A source in the job's folder. */
+interface FetchedMedia {
+  path: string
+  /** The name that the server of an `audio_url` gave it. */
+  source_name?: string
+}
+
+/** Brings the source to the job's folder. */
 async function fetchMedia(
   { source, shared_folder: sharedFolder }: Job,
   folder: string,
   signal: AbortSignal,
   { media, publicFetch, config, store }: JobDeps,
-): Promise<string> {
+): Promise<FetchedMedia> {
   const path = join(folder, 'source')
   const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
   const { fetchSecondsMax: secondsMax } = config
@@ -133,10 +143,10 @@ async function fetchMedia(
     const onAway = () => store.noticed(source.url)
     await media.fetchSource({ ...fetching, folderName, onAway })
     store.ended()
-  } else {
-    await media.fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+    return { path }
   }
-  return path
+  const { fileName } = await media.fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+  return fileName === undefined ? { path } : { path, source_name: shortText(fileName) }
 }
 
 interface JobContext {

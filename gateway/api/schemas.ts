@@ -73,10 +73,11 @@ export const AudioSeparateInput = Type.Object(
     ),
     audio_url: Type.Optional(
       Type.String({
-        format: 'uri',
+        pattern: NO_NUL,
         maxLength: LIMITS.audioUrlCharactersMax,
         description:
-          'Public HTTPS URL of audio or video. Exactly one of audio_url, file_id and request_id.',
+          'Public HTTPS URL of audio or video; spaces and other letters are encoded as browsers do ' +
+          'it. Exactly one of audio_url, file_id and request_id.',
       }),
     ),
     file_id: Type.Optional(

@@ -59,7 +59,7 @@ export const checkWebhookTest = (body: unknown): Static<typeof WebhookTestReques
 export function checkSubmission(body: unknown, metadataText?: string): Submission {
   const { input, webhookUrl, webhookSecret, metadata } = checkBody(
     submitRequest,
-    withTrimmedPrompts(body),
+    withTrimmedText(body),
   ) as SubmitAudioSeparateRequest
   const prompts = checkPrompts(input)
   checkSounds(prompts)
@@ -73,11 +73,12 @@ export function checkSubmission(body: unknown, metadataText?: string): Submissio
   }
 }
 
-/** Limits hold for prompts as they are kept: Unicode NFC, trimmed. */
-function withTrimmedPrompts(body: unknown): unknown {
+/** Limits hold for texts as they are kept: trimmed and, of prompts, in Unicode's NFC. */
+function withTrimmedText(body: unknown): unknown {
   const { input } = Object(body) as { input?: unknown }
-  const { prompt, prompts } = Object(input) as { prompt?: unknown; prompts?: unknown }
+  const { prompt, prompts, audio_url: url } = Object(input) as Record<string, unknown>
   const trimmed = {
+    ...(typeof url === 'string' && { audio_url: url.trim() }),
     ...(typeof prompt === 'string' && { prompt: trim(prompt) }),
     ...(Array.isArray(prompts) && { prompts: prompts.slice(0, LIMITS.promptsMax + 1).map(trim) }),
   }
@@ -149,7 +150,13 @@ function checkSourceChoice({
       const param = output === undefined ? 'input.output_index' : 'input.output'
       throw refuse(param, `${param} is for a source by input.request_id.`)
     }
-    return audioUrl === undefined ? { fileId: fileId! } : { audioUrl }
+    if (audioUrl === undefined) return { fileId: fileId! }
+    if (URL.canParse(audioUrl)) return { audioUrl }
+    throw refuse(
+      'input.audio_url',
+      'input.audio_url must be a public HTTPS URL.',
+      'INVALID_AUDIO_URL',
+    )
   }
   if (output === undefined) {
     const message = 'input.output is required with input.request_id: target, residual or source.'
@@ -256,10 +263,7 @@ function refusal(problem: Problem, body: unknown): ServiceError {
       return refuse(code, `must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`)
     }
     case 'format':
-      return refuse(
-        param === 'webhookUrl' ? 'INVALID_WEBHOOK_URL' : 'INVALID_AUDIO_URL',
-        'must be a public HTTPS URL',
-      )
+      return refuse('INVALID_WEBHOOK_URL', 'must be a public HTTPS URL')
     default:
       return refuse('INVALID_PARAMETER', problem.message)
   }

@@ -15,6 +15,7 @@ import type { Deps } from '../deps.ts'
 import { failure, finishRequest, announceFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import { releaseRequest } from './release-request.ts'
+import { sourceName } from './source.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { setFileDuration } from '../store/files.ts'
 import { appendLogs } from '../store/request-logs.ts'
@@ -204,6 +205,8 @@ async function completeAndCharge(
         finished_at: now,
         outputs_expire_at: outputsExpireAt,
         billing_status: charged.billing,
+        ...(row.audio_url !== null &&
+          event.source_name !== undefined && { file_name: sourceName(event.source_name) }),
       },
     },
     presenter,

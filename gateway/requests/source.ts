@@ -176,17 +176,21 @@ async function checkUrl(
   return { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) }
 }
 
-/** The last part of the path, as far as it can be read and be a file's name. */
-function nameInUrl(url: string): string {
-  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+/** The name of a source that its client did not name: without folders, and as an upload's may be. */
+export function sourceName(text: string): string {
   const name =
-    decoded(last)
+    text
       .split(/[/\\]/)
       .at(-1)
       ?.replace(/\p{Cc}/gu, '_') || 'audio'
   return [...name].slice(0, LIMITS.fileNameCharactersMax).join('')
 }
 
+/** The last part of the path, as people read it. */
+const nameInUrl = (url: string): string =>
+  sourceName((new URL(url).pathname.split('/').at(-1) ?? '').replace(/(%[\da-f]{2})+/gi, decoded))
+
+/** Percent signs may mean themselves. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -3,17 +3,17 @@
  * and within limits of time and size.
  */
 
+import { isUtf8 } from 'node:buffer'
 import contentDisposition from 'content-disposition'
 import { withDeadline } from '../deadline.ts'
 import { ServiceError } from '../errors.ts'
-import { isTemporaryStatus, type Answer as HttpAnswer } from './http-request.ts'
+import { isTemporaryStatus, type Answer } from './http-request.ts'
 import {
   AUDIO_URL,
   createRouter,
   faultOnTheWay,
   isTlsFault,
   parseUrl,
-  refused,
   type RouteOptions,
 } from './public-route.ts'
 import { saveBody } from './save-body.ts'
@@ -42,8 +42,7 @@ export interface DownloadOptions {
 
 export interface Download {
   bytes: number
-  contentType: string | undefined
-  /** As the server or the address names it, without folders. */
+  /** The server's name for it, by its Content-Disposition; without folders. */
   fileName: string | undefined
 }
 
@@ -58,16 +57,14 @@ const LIMITS = {
   checkMsMax: 2_000,
 }
 
-const REDIRECTS_MAX = 5
+/** As browsers allow. The links of podcasts pass through up to a dozen services that count. */
+const REDIRECTS_MAX = 20
 
-/** Characters of a server's type in a message. */
-const TYPE_CHARACTERS_MAX = 127
-
-/** Types that are surely neither audio nor video; playlists would name further addresses. */
-const NOT_MEDIA = new RegExp(
-  '^(text|image|font|multipart|message|model)/|[/+](json|xml)$|mpegurl$' +
-    '|^application/(javascript|ecmascript|pdf|zip|gzip|x-www-form-urlencoded)$',
-)
+/**
+ * The registered codings that change bytes. Servers also state codings that change none, such as
+ * `aws-chunked`, `none` or a charset.
+ */
+const COMPRESSION = /^(x-)?(gzip|compress)$|^(deflate|br|zstd|dcb|dcz|exi|pack200-gzip|aes128gcm)$/
 
 /** Headers of every request. Coded bytes would escape the byte cap, so none are asked for. */
 const HEADERS = {
@@ -77,8 +74,6 @@ const HEADERS = {
 }
 
 const REDIRECT = 'what audio_url redirects to'
-
-type Answer = HttpAnswer & { url: URL }
 
 /** The address is valid, but its media could not be fetched. */
 export class FetchFailedError extends ServiceError {
@@ -113,7 +108,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
           throw fetchError(error)
         })
       const location = redirectOf(answer)
-      if (location === undefined) return checkAnswer({ ...answer, url: target })
+      if (location === undefined) return checkAnswer(answer)
       answer.body.destroy()
       target = parseUrl(AUDIO_URL, location, { subject: REDIRECT, base: target })
     }
@@ -141,7 +136,7 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
           tooLarge: () => tooLarge(bytesMax),
           brokenOff: fetchError,
         })
-        return { bytes, contentType: contentType(answer), fileName: fileName(answer) }
+        return { bytes, fileName: fileName(answer) }
       } catch (error) {
         throw signal.aborted ? signal.reason : error
       }
@@ -149,10 +144,21 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   }
 }
 
-const redirectOf = ({ statusCode, headers }: HttpAnswer): string | undefined =>
-  statusCode >= 300 && statusCode <= 399 ? headers.location : undefined
+const redirectOf = ({ statusCode, headers }: Answer): string | undefined =>
+  statusCode >= 300 && statusCode <= 399 && headers.location !== undefined
+    ? headerText(headers.location)
+    : undefined
 
-/** The answer itself when it may be media; otherwise its body is dropped and the fault is named. */
+/** Node reads headers as Latin-1, but most servers that send other characters mean UTF-8. */
+function headerText(value: string): string {
+  const bytes = Buffer.from(value, 'latin1')
+  return bytes.toString('latin1') === value && isUtf8(bytes) ? bytes.toString() : value
+}
+
+/**
+ * The answer itself when it may be media, which its bytes will tell: many servers state a wrong
+ * type. Otherwise its body is dropped and the fault is named.
+ */
 function checkAnswer(answer: Answer): Answer {
   const fault = faultOf(answer)
   if (!fault) return answer
@@ -166,44 +172,23 @@ function faultOf(answer: Answer): ServiceError | undefined {
     const message = `audio_url answered with status ${statusCode}; it must answer with media.`
     return fetchFailed(message, { isTemporary: isTemporaryStatus(statusCode) })
   }
-  const type = contentType(answer)
-  if (type && NOT_MEDIA.test(type)) {
-    const shown = type.slice(0, TYPE_CHARACTERS_MAX) // a header may have 16 KB
-    return refused(AUDIO_URL, `audio_url answered with ${shown}, which is neither audio nor video.`)
-  }
-  const coding = headers['content-encoding'] ?? 'identity'
-  if (coding === 'identity') return undefined
+  const codings = (headers['content-encoding'] ?? '').toLowerCase().split(',')
+  if (!codings.some((coding) => COMPRESSION.test(coding.trim()))) return undefined
   return fetchFailed('audio_url answered with compressed bytes although none were asked for.')
 }
 
-/** The type without parameters, in lower case. */
-const contentType = ({ headers }: Answer): string | undefined =>
-  headers['content-type']?.split(';')[0]?.trim().toLowerCase() || undefined
-
-function fileName({ headers, url }: Answer): string | undefined {
-  const name = dispositionName(headers['content-disposition']) ?? lastSegment(url)
-  const plain = name
-    .replace(/[\u0000-\u001f\u007f]/g, '')
-    .split(/[/\\]/)
-    .at(-1)
-    ?.trim()
-  return plain || undefined
+function fileName({ headers }: Answer): string | undefined {
+  const name = dispositionName(headers['content-disposition'])
+  return name?.split(/[/\\]/).at(-1)?.trim() || undefined
 }
 
 function dispositionName(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
   try {
-    return header === undefined ? undefined : contentDisposition.parse(header).parameters.filename
+    const { filename } = contentDisposition.parse(header).parameters
+    return filename && headerText(filename)
   } catch {
-    return undefined // invalid by RFC 6266; the name is taken from the address
-  }
-}
-
-function lastSegment(url: URL): string {
-  const segment = url.pathname.split('/').at(-1) ?? ''
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
+    return undefined // invalid by RFC 6266
   }
 }
 

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { QueueResultResponse, QueueSubmitResponse } from '../../gateway/api/schemas.ts'
 import { assertShape } from '../support/assert-shape.ts'
-import { API, callWith, complete, startGateway, submit } from '../support/start-gateway.ts'
+import {
+  API,
+  callWith,
+  complete,
+  startGateway,
+  submit,
+  submitted,
+} from '../support/start-gateway.ts'
 
 test('1.1 to 1.5 a file is uploaded, separated and downloaded', async (t) => {
   const gateway = await startGateway(t)
@@ -48,6 +55,42 @@ test('1.2 media may be named by URL', async (t) => {
   assert.deepEqual(asked, [url])
   const { source } = gateway.broker.jobOf(reply.json().request_id)
   assert.deepEqual(source, { kind: 'url', url, file_name: 'song.mp3' })
+})
+
+test('1.2 a URL may be written as people write it, and names the outputs as they read it', async (t) => {
+  const gateway = await startGateway(t)
+  const names: Record<string, string> = {
+    'https://media.example/Füße 100%.mp3': 'Füße 100%.mp3',
+    ' https://media.example/F%C3%BC%C3%9Fe%20100%.mp3 ': 'Füße 100%.mp3',
+    'https://médiathèque.example/夜/%E5%A4%9C.ogg#t=9': '夜.ogg',
+    'https://media.example/?file=a b|c.mp3': 'audio',
+  }
+  for (const [url, fileName] of Object.entries(names)) {
+    const requestId = await submitted(gateway, { audio_url: url })
+    const { source } = gateway.broker.jobOf(requestId)
+    assert.deepEqual(source, { kind: 'url', url: url.trim(), file_name: fileName })
+  }
+})
+
+test('1.2 the name that the server of a URL gives its media names the outputs', async (t) => {
+  const gateway = await startGateway(t)
+  const names: Record<string, string> = {
+    'Füße.mp3': 'Füße',
+    '../..\\a\u0000b\n.mp3': 'a_b_',
+    [`${'x'.repeat(400)}.mp3`]: 'x'.repeat(244),
+  }
+  const nameOf = async (requestId: string) => {
+    const result = await gateway.call('GET', `${API}/requests/${requestId}/result`)
+    return result.json().data.target.file_name
+  }
+  for (const [source_name, stem] of Object.entries(names)) {
+    const requestId = await submitted(gateway, { audio_url: 'https://media.example/get?id=3' })
+    await complete(gateway, requestId, { source_name })
+    assert.equal(await nameOf(requestId), `${stem}.a-bell.wav`)
+  }
+  const uploaded = await submitted(gateway)
+  await complete(gateway, uploaded, { source_name: 'other.mp3' })
+  assert.equal(await nameOf(uploaded), 'concert.a-bell.wav', 'its client has named it')
 })
 
 test('1.3 a request is accepted while the broker is away, and queued later', async (t) => {

@@ -166,6 +166,10 @@ test('2.7 the name that an address gives a file has a length, and no control cha
   await submitted(gateway, { audio_url: `https://a.example/a%00b%0A${'c'.repeat(900)}.wav` })
   const [row] = await gateway.store.selectFrom('requests').select('file_name').execute()
   assert.equal(row?.file_name, `a_b_${'c'.repeat(251)}`)
-  const audio_url = `https://a.example/${'c'.repeat(2_048)}`
-  assertError(await submit(gateway, { audio_url }), 'INVALID_PARAMETER', 'input.audio_url')
+  const audio_url = `https://a.example/?${'ü'.repeat(8_173)}`
+  assert.equal(audio_url.length, 8_192)
+  await submitted(gateway, { audio_url: ` ${audio_url}\n` })
+  assert.equal(gateway.broker.jobs.size, 2, 'blanks around it do not count')
+  const tooLong = await submit(gateway, { audio_url: `${audio_url}c` })
+  assertError(tooLong, 'INVALID_PARAMETER', 'input.audio_url')
 })

@@ -52,12 +52,22 @@ const endless: Place = (_, reply) => {
     .writeHead(200, { 'content-type': 'audio/wav', 'content-length': FILE_BYTES_MAX + 1 })
     .write(wav)
 }
+/** As scripts answer that state neither the type nor the coding of what they send. */
+const misdeclared: Place = (_, reply) =>
+  reply
+    .writeHead(200, {
+      'content-type': 'text/plain; charset=utf-8',
+      'content-encoding': 'utf-8',
+      'content-disposition': `attachment; filename="concert.wav"; filename*=UTF-8''H%C3%B6rprobe.wav`,
+    })
+    .end(wav)
 const page: Place = (_, reply) =>
-  reply.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+  reply.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')
 
 const places: Record<string, Place> = {
   '/concert%20hall.wav': media,
   '/moved.wav': redirect('/concert%20hall.wav'),
+  '/download.php?id=3': misdeclared,
   '/missing.wav': status(404),
   '/busy.wav': inTurn(status(503), status(503), media),
   '/down.wav': status(500),
@@ -100,7 +110,13 @@ async function run(path: string) {
 }
 
 describe('an audio_url', { concurrency: true }, () => {
-  for (const path of ['/concert%20hall.wav', '/moved.wav']) {
+  const separated = [
+    ['/concert%20hall.wav', 'concert hall'],
+    ['/concert hall.wav', 'concert hall'],
+    ['/moved.wav', 'moved'],
+    ['/download.php?id=3', 'Hörprobe'],
+  ] as const
+  for (const [path, stem] of separated) {
     test(`${path} is fetched and separated`, async () => {
       const { submitted, last } = await run(path)
       assert.equal(last?.status, 'COMPLETED', JSON.stringify(last?.error))
@@ -109,8 +125,7 @@ describe('an audio_url', { concurrency: true }, () => {
         readWav24(target).planes[0]?.length,
         (wav.length - 44) / 2 / wav.readUInt16LE(22),
       )
-      if (path !== '/moved.wav')
-        assert.equal(result.data.target.file_name, 'concert hall.siren.wav')
+      assert.equal(result.data.target.file_name, `${stem}.siren.wav`)
     })
   }
 
@@ -130,7 +145,7 @@ describe('an audio_url', { concurrency: true }, () => {
     ['/missing.wav', 1, 'MEDIA_FETCH_FAILED', /status 404; it must answer with media/],
     ['/down.wav', 4, 'MEDIA_FETCH_FAILED', /status 500/],
     ['/large.wav', 1, 'PAYLOAD_TOO_LARGE', /larger than 524288000 bytes/],
-    ['/page.wav', 1, 'INVALID_AUDIO_URL', /text\/html, which is neither audio nor video/],
+    ['/page.wav', 1, 'INVALID_MEDIA', /a web page: send the media itself/],
     ['/inward.wav', 1, 'INVALID_AUDIO_URL', /public address|https/],
     ['/metadata.wav', 1, 'INVALID_AUDIO_URL', /public address|https/],
     ['/file.wav', 1, 'INVALID_AUDIO_URL', /must use https, not file/],

@@ -101,7 +101,7 @@ export class EngineMedia implements JobMedia {
       })
     options.signal.throwIfAborted()
     this.#facts.set(options.path, factsOf(options.url))
-    return 1
+    return { bytes: 1, fileName: undefined }
   }
 
   openOutputs = async ({ names, folder, signal }: OutputsOptions): Promise<JobOutputs> => {

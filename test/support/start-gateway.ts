@@ -348,13 +348,17 @@ export const outputsOf = (job: Job) => {
 /** The id of the attempt of an event that names none. */
 export const ATTEMPT_ID = 'attempt-1'
 
-/** Completes a request as an engine does: uploads, then says so. */
-export async function complete(gateway: Gateway, requestId: string): Promise<Job> {
+/** Completes a request as an engine does: uploads, then says so. @param fields of the event */
+export async function complete(
+  gateway: Gateway,
+  requestId: string,
+  fields: Partial<EventOf<'completed'>> = {},
+): Promise<Job> {
   const job = gateway.broker.jobOf(requestId)
   await gateway.event('started', requestId)
   await uploadOutputs(gateway, job)
   const outputs = placed(outputsOf(job), ATTEMPT_ID)
-  await gateway.event('completed', requestId, { outputs })
+  await gateway.event('completed', requestId, { outputs, ...fields })
   return job
 }
 

@@ -7,7 +7,11 @@ import { dirname, join } from 'node:path'
 import { ServiceError } from '../../../shared/errors.ts'
 import { COPY_NAME, FOLDER_HEADER } from '../../../shared/hand-over.ts'
 import { isTemporaryStatus, request } from '../../../shared/http/http-request.ts'
-import { FetchFailedError, type PublicFetch } from '../../../shared/http/public-fetch.ts'
+import {
+  FetchFailedError,
+  type Download,
+  type PublicFetch,
+} from '../../../shared/http/public-fetch.ts'
 import { saveBody } from '../../../shared/http/save-body.ts'
 import { TransientError, RETRY_POLICY, waitsOf, withRetries, type RetryPolicy } from '../retry.ts'
 
@@ -49,19 +53,18 @@ export interface PublicSourceOptions extends SourceOptions {
 /**
  * As `fetchSource`, but from an address that a client gave: through `publicFetch`, and a final
  * failure fails the request instead of going to another engine.
- * @returns bytes written
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */
 export async function fetchPublicSource(
   { download }: Pick<PublicFetch, 'download'>,
   options: PublicSourceOptions,
-): Promise<number> {
+): Promise<Download> {
   const { url, path, bytesMax, secondsMax, signal, retryPolicy = RETRY_POLICY } = options
   const deadline = AbortSignal.timeout(secondsMax * 1_000)
   const either = AbortSignal.any([signal, deadline])
   const tryOnce = () => download(url, { path, bytesMax, signal: either })
   try {
-    return (await withRetries(tryOnce, retryPolicy, either, { mayPass: isTemporary })).bytes
+    return await withRetries(tryOnce, retryPolicy, either, { mayPass: isTemporary })
   } catch (error) {
     signal.throwIfAborted()
     if (!deadline.aborted) throw error

@@ -58,52 +58,80 @@ test('a check asks name servers alone, and refuses what leads to no public addre
   await assert.rejects(checks.check('https://slow.example/', { signal: gone }), /gone/)
 })
 
-test('redirects are followed, five at most', async (t) => {
+test('redirects are followed, twenty at most', async (t) => {
   const { url: base } = await serve(t, (request, reply) => {
     const left = Number(request.url?.slice(1))
     if (left === 0) return reply.end('done')
     return reply.writeHead(302, { location: `/${left - 1}` }).end()
   })
-  assert.equal((await probe(`${base}/5`)).bytes, 4)
-  await assert.rejects(probe(`${base}/6`), { code: 'MEDIA_FETCH_FAILED', message: /more than 5/ })
+  assert.equal((await probe(`${base}/20`)).bytes, 4)
+  await assert.rejects(probe(`${base}/21`), { code: 'MEDIA_FETCH_FAILED', message: /more than 20/ })
 })
 
-const TYPES: readonly [string, boolean][] = [
-  ['audio/wav', true],
-  ['video/mp4', true],
-  ['application/octet-stream', true],
-  ['binary/octet-stream', true],
-  ['application/ogg', true],
-  ['application/mp4', true],
-  ['text/html; charset=utf-8', false],
-  ['TEXT/PLAIN', false],
-  ['application/json', false],
-  ['application/problem+json', false],
-  ['image/png', false],
-  ['image/svg+xml', false],
-  ['application/pdf', false],
-  ['application/vnd.apple.mpegurl', false],
-  ['audio/x-mpegurl', false],
-  ['application/dash+xml', false],
-]
-
-test('an answer that is clearly not media is refused by its type', async (t) => {
-  const { url: base } = await serve(t, (request, reply) => {
-    const [type] = TYPES[Number(request.url?.slice(1))] ?? ['']
-    reply.writeHead(200, { 'content-type': type }).end('x')
+test('each of many redirects is checked: the last may not lead inward either', async (t) => {
+  const { url: base, requests } = await countingServer(t, (request, reply) => {
+    const left = Number(request.url?.slice(1))
+    const location = left > 0 ? `/${left - 1}` : 'http://10.0.0.1/secret.wav'
+    return reply.writeHead(302, { location }).end()
   })
-  for (const [index, [type, isMedia]] of TYPES.entries()) {
+  await assert.rejects(probe(`${base}/15`), {
+    code: 'INVALID_AUDIO_URL',
+    message: /must use https/,
+  })
+  assert.equal(requests.length, 16)
+})
+
+test('an address is encoded as browsers do, and so is one that a server redirects to', async (t) => {
+  const { url: base, requests } = await countingServer(t, (request, reply) => {
+    if (!request.url?.startsWith('/moved')) return reply.end('done')
+    const location = Buffer.from('/Füße 100%.mp3').toString('latin1') // raw UTF-8, as nginx sends it
+    return reply.writeHead(302, { location }).end()
+  })
+  const path = '/F%C3%BC%C3%9Fe%20100%.mp3'
+  const addresses = ['/Füße 100%.mp3', '/F%C3%BC%C3%9Fe 100%.mp3', '/moved']
+  for (const address of addresses) assert.equal((await probe(` ${base}${address}\n`)).bytes, 4)
+  assert.deepEqual(requests, [path, path, '/moved', path])
+})
+
+async function countingServer(t: TestContext, listener: RequestListener) {
+  const requests: string[] = []
+  const { url } = await serve(t, (request, reply) => {
+    requests.push(request.url ?? '')
+    listener(request, reply)
+  })
+  return { url, requests }
+}
+
+const UNCHANGED = [
+  '',
+  'identity',
+  'aws-chunked',
+  'binary',
+  'none',
+  'UTF-8',
+  'identity, aws-chunked',
+]
+const COMPRESSED = ['gzip', 'GZIP', 'x-gzip', 'br', 'deflate', 'zstd', 'aws-chunked,gzip']
+
+test('a Content-Encoding that compresses nothing is ignored', async (t) => {
+  const codings = [...UNCHANGED, ...COMPRESSED]
+  const { url: base } = await serve(t, (request, reply) => {
+    const coding = codings[Number(request.url?.slice(1))]!
+    reply.writeHead(200, { 'content-encoding': coding }).end('done')
+  })
+  for (const [index, coding] of codings.entries()) {
     const answer = probe(`${base}/${index}`)
-    if (isMedia) await answer
-    else await assert.rejects(answer, { code: 'INVALID_AUDIO_URL' }, type)
+    if (UNCHANGED.includes(coding)) assert.equal((await answer).bytes, 4, coding)
+    else await assert.rejects(answer, { code: 'MEDIA_FETCH_FAILED', message: /compressed/ }, coding)
   }
 })
 
-test('a type without end does not make a message without end', async (t) => {
-  const { url } = await serve(t, (_request, reply) =>
-    reply.writeHead(200, { 'content-type': `text/${'x'.repeat(10_000)}` }).end('x'),
-  )
-  await assert.rejects(probe(url), (error: Error) => error.message.length < 250)
+test('a server may state any type', async (t) => {
+  const types = ['audio/wav', 'text/plain', 'text/html; charset=utf-8', 'image/png', '', 'nonsense']
+  const { url: base } = await serve(t, (request, reply) => {
+    reply.writeHead(200, { 'content-type': types[Number(request.url?.slice(1))]! }).end('x')
+  })
+  for (const index of types.keys()) assert.equal((await probe(`${base}/${index}`)).bytes, 1)
 })
 
 test('what the world does wrong is MEDIA_FETCH_FAILED', async (t) => {
@@ -157,22 +185,35 @@ test('a name server that fails may answer later', async () => {
   await assert.rejects(probing(failing)('https://example.com/'), expected)
 })
 
-test('a download writes the bytes and names the file', async (t) => {
+const DISPOSITIONS: readonly [string, string | undefined][] = [
+  ['attachment; filename="my talk.mp3"', 'my talk.mp3'],
+  ['inline; filename=talk.mp3', 'talk.mp3'],
+  ['attachment; filename="../../C:\\\\my talk.mp3"', 'my talk.mp3'],
+  [
+    'attachment; filename="na?ve.mp3"; filename*=UTF-8\'\'na%C3%AFve%20%E2%82%AC.mp3',
+    'naïve €.mp3',
+  ],
+  ["attachment; filename*=iso-8859-1'de'F%FC%DFe.mp3", 'Füße.mp3'],
+  [Buffer.from('attachment; filename="Füße.mp3"').toString('latin1'), 'Füße.mp3'], // UTF-8
+  ['attachment; filename="Füße.mp3"', 'Füße.mp3'], // Latin-1
+  ['attachment; filename="folder/"', undefined],
+  ['attachment', undefined],
+  ['attachment; filename', undefined],
+]
+
+test('a download writes the bytes, and takes the name from Content-Disposition', async (t) => {
   const { url: base } = await serve(t, (request, reply) => {
-    if (request.url === '/named') {
-      reply.setHeader('content-disposition', 'attachment; filename="../../my talk.mp3"')
-    }
+    const header = DISPOSITIONS[Number(request.url?.slice(1))]?.[0]
+    if (header !== undefined) reply.setHeader('content-disposition', header)
     reply.writeHead(200, { 'content-type': 'audio/mpeg' }).end('0123456789')
   })
   const path = join(await temporaryFolder(t), 'media')
-  const expected = { bytes: 10, contentType: 'audio/mpeg' }
-  const plain = await download(`${base}/a/b%20c.mp3?x=1`, { path, bytesMax: 10, signal })
-  assert.deepEqual(plain, { ...expected, fileName: 'b c.mp3' })
+  const plain = await download(`${base}/a.mp3`, { path, bytesMax: 10, signal })
+  assert.deepEqual(plain, { bytes: 10, fileName: undefined })
   assert.equal(await readFile(path, 'utf8'), '0123456789')
-  const named = await download(`${base}/named`, { path, bytesMax: 10, signal })
-  assert.deepEqual(named, { ...expected, fileName: 'my talk.mp3' })
-  const bare = await download(base, { path, bytesMax: 10, signal })
-  assert.equal(bare.fileName, undefined)
+  for (const [index, [header, fileName]] of DISPOSITIONS.entries()) {
+    assert.equal((await probe(`${base}/${index}`)).fileName, fileName, header)
+  }
 })
 
 test('a download that grows too large, breaks off or stalls leaves no file', async (t) => {
