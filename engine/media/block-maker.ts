@@ -18,6 +18,9 @@ import {
 import { isMixedByMeaning, layoutOf, mixedDown } from './channel-layout.ts'
 import { CallError, check } from './ffmpeg.ts'
 
+/** +60 dBFS. A recording has no such sample, and all others would be lowered so that it fits. */
+const LEVEL_MAX = 1_000
+
 const FLOAT_FORMATS: readonly AVSampleFormat[] = [
   AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
@@ -41,13 +44,17 @@ export class BlockMaker {
   readonly #blockSamples: number
   readonly #filterTaps: number | undefined
   #converter: SoftwareResampleContext | null = null
-  /** True if samples may be infinite or no numbers: of integers, none can. */
-  #mayBeUnfit = true
+  /** True if samples may be damaged: of integers, none is. */
+  #mayBeDamaged = true
+  /** How many samples of all channels were silenced as damaged, and which was the first in time. */
+  readonly damage = { samples: 0, first: 0 }
   readonly #converted = new Frame()
   /** Views of `#converted`'s memory, one a channel. */
   #planes: Float32Array[] = []
   #block: Float32Array[] = []
   #fill = 0
+  /** In all blocks so far. */
+  #samples = 0
   #full: Float32Array[][] = []
 
   /** @param source the loudspeakers of the first frame; later frames may have others */
@@ -110,7 +117,7 @@ export class BlockMaker {
 
   #openConverter(frame: Frame, source: ChannelLayout): SoftwareResampleContext {
     const converter = new SoftwareResampleContext()
-    this.#mayBeUnfit = FLOAT_FORMATS.includes(frame.format as AVSampleFormat)
+    this.#mayBeDamaged = FLOAT_FORMATS.includes(frame.format as AVSampleFormat)
     check(
       converter.allocSetOpts2(
         namedForConverter(this.layout),
@@ -180,14 +187,30 @@ export class BlockMaker {
       for (const [channel, plane] of planes.entries()) {
         const room = this.#block[channel]!.subarray(this.#fill, this.#fill + count)
         room.set(plane.subarray(from, from + count))
-        if (this.#mayBeUnfit) makeFinite(room)
+        if (this.#mayBeDamaged) this.#silenceDamage(room)
       }
       from += count
+      this.#samples += count
       this.#fill += count
       if (this.#fill === this.#blockSamples) {
         this.#full.push(this.#block)
         this.#fill = 0
       }
+    }
+  }
+
+  /**
+   * NaN, infinities and values that no recording has become 0: they would spoil all others.
+   * @param samples of one channel, about to be added
+   */
+  #silenceDamage(samples: Float32Array): void {
+    const { damage } = this
+    for (let i = 0; i < samples.length; i++) {
+      if (Math.abs(samples[i]!) <= LEVEL_MAX) continue // false for NaN
+      samples[i] = 0
+      const at = this.#samples + i
+      damage.first = damage.samples === 0 ? at : Math.min(damage.first, at)
+      damage.samples += 1
     }
   }
 }
@@ -197,11 +220,6 @@ const isUnnamed = ({ order }: ChannelLayout): boolean => order === AV_CHANNEL_OR
 /** FFmpeg's converter gives up to eight channels without names the usual ones, and expects them. */
 const namedForConverter = (layout: ChannelLayout): ChannelLayout =>
   isUnnamed(layout) ? avChannelLayoutDefault(layout.nbChannels) : layout
-
-/** NaN and infinities become 0: they would spoil all later samples. */
-function makeFinite(samples: Float32Array): void {
-  for (let i = 0; i < samples.length; i++) if (!Number.isFinite(samples[i]!)) samples[i] = 0
-}
 
 /** For channels without a meaning: input `i` goes to output `i mod outputs`, all evenly loud. */
 function evenMix(inputs: number, outputs: number): number[] {

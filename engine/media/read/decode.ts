@@ -143,7 +143,17 @@ class DecodedMixture implements Mixture {
 
   get remarks(): string[] {
     const clock = this.#sound.reader.packets.clock?.remarks ?? []
-    return [...this.#joined, ...clock, ...this.#changes.lines]
+    return [...this.#joined, ...clock, ...this.#changes.lines, ...this.#damage]
+  }
+
+  get #damage(): string[] {
+    const { samples, first } = this.#maker.damage
+    if (samples === 0) return []
+    const all = samples === 1 ? '1 damaged sample' : `${samples} damaged samples`
+    return [
+      `Silenced ${all} of the source, the first at ${(first / this.sampleRate).toFixed(2)} s: ` +
+        'what is no number, or beyond +60 dBFS.',
+    ]
   }
 
   async *blocks(): AsyncGenerator<Float32Array[]> {

@@ -41,7 +41,7 @@ export interface Mixture {
   readonly remarks: readonly string[]
   /**
    * All samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1 are
-   * kept; NaN and infinities are 0. The receiver owns the blocks.
+   * kept; what is no number, or beyond ±1,000, is 0. The receiver owns the blocks.
    * @throws ServiceError MEDIA_TOO_LONG, INVALID_MEDIA
    */
   blocks(): AsyncGenerator<Float32Array[]>

@@ -87,10 +87,26 @@ describe('lossless files', () => {
     await mixture.close()
   })
 
-  test('no number and infinity become 0; values beyond 1 stay', async () => {
-    const plane = Float32Array.of(0.5, NaN, Infinity, -Infinity, 1.75, -3)
-    const { planes } = await readSound(await save('nan', wavBytes([plane], 44100, 'float32')))
-    assert.deepEqual(planes, [Float32Array.of(0.5, 0, 0, 0, 1.75, -3)])
+  test('no number, infinity and what no recording has become 0; values beyond 1 stay', async () => {
+    const left = Float32Array.of(0.5, NaN, Infinity, -Infinity, 1.75, -3, 1e30, -1001, 1000)
+    const right = new Float32Array(9).fill(0.25).fill(-1e9, 0, 1)
+    const path = await save('nan', wavBytes([left, right], 8000, 'float32'))
+    const { planes, mixture } = await readSound(path)
+    assert.deepEqual(planes[0], Float32Array.of(0.5, 0, 0, 0, 1.75, -3, 0, 0, 1000))
+    assert.deepEqual(planes[1], new Float32Array(9).fill(0.25).fill(0, 0, 1))
+    assert.deepEqual(mixture.remarks, [
+      'Silenced 6 damaged samples of the source, the first at 0.00 s: ' +
+        'what is no number, or beyond +60 dBFS.',
+    ])
+  })
+
+  test('where damage begins is said, and nothing is of sound without any', async () => {
+    const plane = new Float32Array(150_000).fill(0.5)
+    const whole = await readSound(await save('whole', wavBytes([plane], 8000, 'float32')))
+    assert.deepEqual(whole.mixture.remarks, [])
+    plane[100_000] = 1e30
+    const { mixture } = await readSound(await save('spike', wavBytes([plane], 8000, 'float32')))
+    assert.match(mixture.remarks.join(), /^Silenced 1 damaged sample of .* at 12\.50 s:/)
   })
 })
 
