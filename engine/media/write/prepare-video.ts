@@ -19,7 +19,7 @@ import { type ByteRange, joinedFiles } from '../read/joined-files.ts'
 import { isVideo, startSecondsOf } from '../read/open-media.ts'
 import { PacketReader } from '../read/packet-reader.ts'
 import { PictureCounter, type PictureProgress } from './picture-progress.ts'
-import { transcodeVideo, type VideoPart } from './transcode-video.ts'
+import { transcodeVideo, transparencyDecoder, type VideoPart } from './transcode-video.ts'
 
 /** The codings that FFmpeg's MP4 muxer supports. */
 const HELD_BY_MP4: readonly AVCodecID[] = [
@@ -97,7 +97,9 @@ async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Pr
     const { codecId } = reader.stream.codecpar
     const codec = avGetCodecName(codecId) ?? 'unknown'
     const { packets, fault } = await readAll(reader)
-    const recodedBecause = HELD_BY_MP4.includes(codecId) ? fault : `MP4 can't hold ${codec}`
+    const unheld = transparencyDecoder(reader.stream) ? `the transparency of ${codec}` : codec
+    const isHeld = HELD_BY_MP4.includes(codecId) && unheld === codec
+    const recodedBecause = isHeld ? fault : `MP4 can't hold ${unheld}`
     const startSeconds = startSecondsOf(reader.context)
     const part = { startSeconds, showFrom: 0, showUntil: Infinity, ...(range && { range }) }
     return { parts: [part], codec, packets, recodedBecause }

@@ -6,6 +6,8 @@ import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
   AV_CODEC_FLAG_INTERLACED_DCT,
   AV_CODEC_FLAG_INTERLACED_ME,
+  AV_CODEC_ID_VP8,
+  AV_CODEC_ID_VP9,
   AV_NOPTS_VALUE,
   AV_PICTURE_TYPE_NONE,
   AV_PIX_FMT_YUV420P,
@@ -13,7 +15,11 @@ import {
   AVCOL_RANGE_MPEG,
   AVERROR_EAGAIN,
   AVERROR_EOF,
+  FF_DECODER_LIBVPX_VP8,
+  FF_DECODER_LIBVPX_VP9,
   FF_ENCODER_LIBX264,
+  type AVCodecID,
+  type FFDecoderCodec,
 } from 'node-av/constants'
 import {
   avRescaleQ,
@@ -54,6 +60,11 @@ export interface VideoPart {
   /** In the video: no picture of the part begins here, or later. */
   showUntil: number
 }
+
+const TRANSPARENCY_DECODERS = new Map<AVCodecID, FFDecoderCodec>([
+  [AV_CODEC_ID_VP8, FF_DECODER_LIBVPX_VP8],
+  [AV_CODEC_ID_VP9, FF_DECODER_LIBVPX_VP9],
+])
 
 /** Pixels of a picture, 4096 x 2304: what is larger takes gigabytes to decode and to encode. */
 const PIXELS_MAX = 4096 * 2304
@@ -120,7 +131,18 @@ async function* picturesOf(
   }
 }
 
-async function openDecoder(decoder: CodecContext, { codecpar, timeBase }: Stream): Promise<void> {
+/**
+ * The decoder of pictures whose transparency WebM keeps beside them: FFmpeg's own would show the
+ * colours of what is transparent. Null: the stream has no such pictures.
+ */
+export function transparencyDecoder({ codecpar, metadata }: Stream): Codec | null {
+  const name = TRANSPARENCY_DECODERS.get(codecpar.codecId)
+  const isTransparent = name !== undefined && metadata?.get('alpha_mode') === '1'
+  return isTransparent ? Codec.findDecoderByName(name) : null
+}
+
+async function openDecoder(decoder: CodecContext, stream: Stream): Promise<void> {
+  const { codecpar, timeBase } = stream
   const { width, height } = codecpar
   if (width * height > PIXELS_MAX) {
     throw new Error(
@@ -128,7 +150,7 @@ async function openDecoder(decoder: CodecContext, { codecpar, timeBase }: Stream
         `the limit is ${PIXELS_MAX} pixels`,
     )
   }
-  const codec = Codec.findDecoder(codecpar.codecId)
+  const codec = transparencyDecoder(stream) ?? Codec.findDecoder(codecpar.codecId)
   if (!codec) throw new Error('the video is in a coding that is not supported')
   decoder.allocContext3(codec)
   check(decoder.parametersToContext(codecpar), 'configure the decoder')

@@ -14,6 +14,7 @@ import {
   AV_PIX_FMT_GBRP10LE,
   AV_PIX_FMT_RGB24,
   AV_PIX_FMT_RGBA,
+  AV_PIX_FMT_YUVA420P,
   AV_PIX_FMT_YUV420P,
   AV_PIX_FMT_YUV420P10LE,
   AV_PIX_FMT_YUV422P,
@@ -218,6 +219,22 @@ describe('colours', () => {
     })
     picture.rgbAt(9, 9).forEach((value) => assertNear(value, 0, 3))
   })
+
+  for (const encoder of ['libvpx', 'libvpx-vp9']) {
+    test(`where nothing is to be seen, black is shown: ${encoder} with transparency`, async () => {
+      const values = [180, 90, 200, 0]
+      const { prepared, picture } = await madeOf({
+        container: 'webm',
+        encoder,
+        sound: 'libopus',
+        format: AV_PIX_FMT_YUVA420P,
+        set: (codec) => void codec.setOption('auto-alt-ref', '0'), // libvpx asks for it
+        paint: (frame) => frame.data!.forEach((plane, p) => plane.fill(values[p]!)),
+      })
+      assert.match(prepared.recodedBecause ?? '', /^MP4 can't hold the transparency of vp[89]$/)
+      picture.rgbAt(9, 9).forEach((value) => assertNear(value, 0, 3))
+    })
+  }
 
   for (const [name, transfer] of [
     ['PQ', AVCOL_TRC_SMPTE2084],
