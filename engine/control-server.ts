@@ -12,6 +12,7 @@ import {
   type EngineStats,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
+import { hostAndPort } from '../shared/local-url.ts'
 import { beginSpan, type OpenSpan } from '../shared/telemetry/tracing.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
@@ -52,11 +53,11 @@ export async function startControlServer(
   new ReflectionService(enginePackage).addToServer(server)
   const credentials = grpc.ServerCredentials.createInsecure()
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
+    server.bindAsync(hostAndPort(host, port), credentials, (error, boundPort) =>
       error ? reject(error) : resolve(boundPort),
     )
   })
-  return { address: `${host}:${bound}`, notServing, stop: () => server.forceShutdown() }
+  return { address: hostAndPort(host, bound), notServing, stop: () => server.forceShutdown() }
 }
 
 function handlers(

@@ -83,7 +83,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   installCors(app, deps.config.corsOrigins)
   installNotFound(app)
   await installOpenApi(app)
-  openApiRoute(app)
+  openApiRoute(app, deps)
   operationsRoutes(app, deps)
   docsRoutes(app, deps)
   const { mediaStore } = deps

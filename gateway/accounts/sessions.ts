@@ -135,15 +135,16 @@ export const secretOf = (header: string | undefined): string | undefined =>
   new RegExp(`(?:^|; *)${COOKIE}=([0-9a-f]{64})(?:;|$)`).exec(header ?? '')?.[1]
 
 interface CookieOptions {
-  /** The page's path. */
-  path: string
   /** 0: the browser deletes the cookie. */
   seconds: number
   /** The page came over HTTPS. */
   isSecure: boolean
 }
 
-/** A `Set-Cookie` header that no script reads and that no other site's pages send. */
-export const cookieOf = (secret: string, { path, seconds, isSecure }: CookieOptions): string =>
-  `${COOKIE}=${secret}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict` +
+/**
+ * A `Set-Cookie` header that no script reads and that no other site's pages send. Without a path, a
+ * browser sends it to the folder that it came from, whatever a proxy puts before it.
+ */
+export const cookieOf = (secret: string, { seconds, isSecure }: CookieOptions): string =>
+  `${COOKIE}=${secret}; Max-Age=${seconds}; HttpOnly; SameSite=Strict` +
   (isSecure ? '; Secure' : '')

@@ -151,7 +151,7 @@ function errorResponse(codes: readonly ErrorCode[]) {
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 /** The description with every titled schema once, under `components`, and references elsewhere. */
-export function buildOpenApi(app: FastifyInstance): Json {
+export function buildOpenApi(app: FastifyInstance): { [name: string]: Json } {
   const components: Record<string, Json> = {}
   const extract = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(extract)

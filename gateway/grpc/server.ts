@@ -9,6 +9,7 @@ import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { MINUTE_MS } from '../../shared/durations.ts'
+import { hostAndPort } from '../../shared/local-url.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
@@ -121,11 +122,11 @@ interface Listening {
 
 async function bind(server: grpc.Server, host: string, port: number): Promise<Listening> {
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, CREDENTIALS, (error, boundPort) =>
+    server.bindAsync(hostAndPort(host, port), CREDENTIALS, (error, boundPort) =>
       error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort),
     )
   })
-  return { address: `${host}:${bound}`, close() {} }
+  return { address: hostAndPort(host, bound), close() {} }
 }
 
 /** The library binds only addresses: connections of an open socket are accepted for it. */
@@ -135,7 +136,7 @@ async function adopt(server: grpc.Server, fd: number): Promise<Listening> {
   listener.listen({ fd })
   await once(listener, 'listening')
   const { address, port } = listener.address() as AddressInfo
-  return { address: `${address}:${port}`, close: () => void listener.close() }
+  return { address: hostAndPort(address, port), close: () => void listener.close() }
 }
 
 /**

@@ -15,7 +15,7 @@ const hidden = { schema: { hide: true } }
 export function docsRoutes(app: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
   const { docsFolder: root } = config
   const files = new Set(filesBelow(root))
-  app.get('/docs', hidden, async (_request, reply) => reply.redirect('/docs/', 301))
+  app.get('/docs', hidden, async (_request, reply) => reply.redirect('docs/', 301))
   app.get<{ Params: { '*': string } }>('/docs/*', hidden, async (request, reply) => {
     const name = nameOf(request.params['*'], files)
     const type = name === undefined ? undefined : typeOf(name)

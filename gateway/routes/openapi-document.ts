@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { buildOpenApi, responses } from '../api/openapi.ts'
+import type { Deps } from '../deps.ts'
 
 /** Endpoint 1: the API description. */
-export function openApiRoute(app: FastifyInstance): void {
+export function openApiRoute(app: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
   let document: unknown
   app.get(
     '/v1/openapi.json',
@@ -16,6 +17,6 @@ export function openApiRoute(app: FastifyInstance): void {
         response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }, []),
       },
     },
-    async () => (document ??= buildOpenApi(app)),
+    async () => (document ??= { servers: [{ url: config.publicUrl() }], ...buildOpenApi(app) }),
   )
 }

@@ -21,11 +21,7 @@ const hidden = { schema: { hide: true } }
 export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
   installBodyDeadline(app, deps.config.bodySecondsMax)
   const cookie = (secret: string, seconds: number) =>
-    cookieOf(secret, {
-      path: PLAYGROUND,
-      seconds,
-      isSecure: deps.config.publicUrl().startsWith('https:'),
-    })
+    cookieOf(secret, { seconds, isSecure: deps.config.publicUrl().startsWith('https:') })
   app.post(`${PLAYGROUND}/sessions`, hidden, async ({ body }, reply) => {
     const { secret, seconds, ...session } = await openSession(deps, readCode(body))
     return reply.status(201).header('set-cookie', cookie(secret, seconds)).send(session)

@@ -20,17 +20,18 @@ export function readGateway(given: Partial<Gateway>, env: Environment): Gateway 
   if (!URL.canParse(url)) throw new UsageError(`--url must be an address, not "${url}".`)
   const token = given.token ?? env.ADMIN_TOKEN ?? localSecret('admin-token', url, env)
   if (!token) throw new UsageError("Give the gateway's ADMIN_TOKEN, in the environment or --token.")
-  return { url, token }
+  return { url: url.replace(/\/+$/, ''), token }
 }
 
 /** @throws NoAnswerError */
 export async function readFleet({ url, token }: Gateway, signal: AbortSignal): Promise<Fleet> {
-  const address = new URL('/admin/fleet', url)
   const headers = { authorization: `Bearer ${token}` }
   const either = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)])
-  const reply = await fetch(address, { headers, signal: either }).catch((cause: unknown) => {
-    throw new NoAnswerError(`No answer from ${address.origin}: is the gateway there?`, { cause })
-  })
+  const reply = await fetch(`${url}/admin/fleet`, { headers, signal: either }).catch(
+    (cause: unknown) => {
+      throw new NoAnswerError(`No answer from ${url}: is the gateway there?`, { cause })
+    },
+  )
   if (reply.ok) return (await reply.json()) as Fleet
   if (reply.status === 401) throw new NoAnswerError('The gateway has another ADMIN_TOKEN.')
   if (reply.status === 404) {

@@ -23,7 +23,7 @@ const examples = EXAMPLES.map(({ name, prompts }) => {
   cpSync(source, join(fresh, 'assets', hashed))
   return {
     name,
-    address: `/playground/assets/${hashed}`,
+    address: `playground/assets/${hashed}`,
     prompts: prompts.map(({ prompt }) => prompt),
   }
 })
@@ -45,15 +45,17 @@ const shared = {
 const encoders = await build({ ...shared, entryPoints: ['web/audio/convert.ts'], splitting: true })
 const drawing = await build({ ...shared, entryPoints: ['web/parts/wavesurfer.ts'] })
 const later = [encoders, drawing]
+const convert = `./${nameOf(encoders.outputFiles, 'convert')}`
+const draw = `./${nameOf(drawing.outputFiles, 'wavesurfer')}`
 const { outputFiles, metafile } = await build({
   ...shared,
   entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
   define: {
     EXAMPLES: JSON.stringify(examples),
-    CONVERT: JSON.stringify(addressOf(encoders.outputFiles, 'convert')),
-    DRAWING: JSON.stringify(addressOf(drawing.outputFiles, 'wavesurfer')),
+    CONVERT: JSON.stringify(convert),
+    DRAWING: JSON.stringify(draw),
   },
-  external: ['/playground/*'],
+  external: [convert, draw], // beside the script
 })
 const built = [...outputFiles, ...later.flatMap(({ outputFiles }) => outputFiles)]
 for (const { path, contents } of built) {
@@ -61,8 +63,8 @@ for (const { path, contents } of built) {
   compress(path, contents)
 }
 let html = readFileSync(join(ROOT, 'web/index.html'), 'utf8')
-  .replace('{{script}}', addressOf(outputFiles, 'page'))
-  .replace('{{style}}', addressOf(outputFiles, 'style'))
+  .replace('{{script}}', `playground/assets/${nameOf(outputFiles, 'page')}`)
+  .replace('{{style}}', `playground/assets/${nameOf(outputFiles, 'style')}`)
 const metafiles = [metafile, ...later.map(({ metafile }) => metafile)]
 const inputs = metafiles.flatMap(({ inputs }) => Object.keys(inputs))
 const licences = licenceTexts(packagesOf(inputs))
@@ -74,10 +76,9 @@ compress(join(fresh, 'index.html'), html)
 rmSync(out, { recursive: true, force: true })
 renameSync(fresh, out)
 
-/** How the page names a file that was built. */
-function addressOf(files, name) {
-  const built = files.map(({ path }) => basename(path)).find((file) => file.startsWith(`${name}-`))
-  return `/playground/assets/${built}`
+/** The name of a file that was built, which has its hash in it. */
+function nameOf(files, name) {
+  return files.map(({ path }) => basename(path)).find((file) => file.startsWith(`${name}-`))
 }
 
 function compress(path, contents) {

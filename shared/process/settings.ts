@@ -92,11 +92,12 @@ const textReaders = ({
   url(name, schemes) {
     const given = value(name)
     if (given === undefined) return undefined
-    if (URL.canParse(given) && schemes.includes(new URL(given).protocol)) {
+    const isBase = !/[?#]/.test(given) // paths are put behind it
+    if (isBase && URL.canParse(given) && schemes.includes(new URL(given).protocol)) {
       return given.replace(/\/+$/, '')
     }
     const forms = schemes.map((scheme) => `${scheme}//…`).join(' or ')
-    wrong(`${name} must be an address of the form ${forms}, not "${given}"`)
+    wrong(`${name} must be an address of the form ${forms} without ? and #, not "${given}"`)
     return undefined
   },
 })

@@ -9,8 +9,8 @@ import * as grpc from '@grpc/grpc-js'
 import { service as healthService } from 'grpc-health-check'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { loadProto } from '../../shared/proto.ts'
-import { SEPARATION_SERVICE } from '../../gateway/grpc/server.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { SEPARATION_SERVICE, startGrpcServer } from '../../gateway/grpc/server.ts'
+import { separationClient, startSeparationClient } from '../support/separation-client.ts'
 import { complete, startGateway, submitted, uploadFile } from '../support/start-gateway.ts'
 import { loseTable } from '../support/test-database.ts'
 
@@ -30,6 +30,18 @@ async function assertRefused(
   assert.equal(error.metadata.get('winnow-param')[0], param)
   return error
 }
+
+test('grpc: it may listen on an address of IPv6', async (t) => {
+  const gateway = await startGateway(t)
+  const server = await startGrpcServer('::1', 0, gateway.deps)
+  const { call, close } = separationClient(server.address, gateway.key)
+  t.after(async () => {
+    close()
+    await server.stop()
+  })
+  assert.match(server.address, /^\[::1\]:\d+$/)
+  assert.deepEqual((await call('List', {})).separations, [])
+})
 
 test('grpc: a request is submitted, watched to its end, and got with its result', async (t) => {
   const gateway = await startGateway(t)

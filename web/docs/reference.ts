@@ -5,7 +5,7 @@
 
 declare const Redoc: { init(description: object, options: object, element: Element): void }
 
-const ADDRESSES = ['/v1/openapi.json', 'openapi.json']
+const ADDRESSES = ['../../v1/openapi.json', 'openapi.json']
 
 const element = document.querySelector<HTMLElement>('#reference')!
 

@@ -55,7 +55,7 @@ function NoStems() {
   return (
     <p class="quiet">
       No model for songs is installed. Whoever runs this service installs one with{' '}
-      <code>winnow model fetch htdemucs</code>: see <a href="/docs/how-to/songs.html">the guide</a>.
+      <code>winnow model fetch htdemucs</code>: see <a href="docs/how-to/songs.html">the guide</a>.
     </p>
   )
 }

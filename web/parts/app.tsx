@@ -76,9 +76,9 @@ function Header({ isShared }: { isShared: boolean }) {
         <strong>Winnow</strong> <span class="quiet">one sound out of many</span>
       </p>
       <nav aria-label="Page">
-        <a href="/docs/">Documents</a>
+        <a href="docs/">Documents</a>
         {isShared ? (
-          <a href="/">Playground</a>
+          <a href="./">Playground</a>
         ) : (
           <button class="link" onClick={() => (isOperators.value = !isOperators.value)}>
             {isOperators.value ? 'Playground' : 'Operators'}

@@ -40,14 +40,14 @@ export function takeOperatorCode(): boolean {
 
 /** Returns whether the gateway has operators' pages; true where nobody knows. */
 export async function hasAdmin(): Promise<boolean> {
-  const reply = await fetch('/admin/fleet').catch(() => undefined)
+  const reply = await fetch('admin/fleet').catch(() => undefined)
   return reply?.status !== 404
 }
 
 export function createAdmin(token: string): Admin {
   const call = async <T>(path: string, init: RequestInit): Promise<T> => {
     const headers = { authorization: `Bearer ${token}`, ...init.headers }
-    const reply = await fetch(`/admin/${path}`, { ...init, headers })
+    const reply = await fetch(`admin/${path}`, { ...init, headers })
     if (reply.ok) return (await reply.json()) as T
     throw new Error(readError(await reply.text())?.message ?? reply.statusText)
   }

@@ -6,6 +6,7 @@
 import { signal } from '@preact/signals'
 import { createClient, type Client } from '../../clients/typescript/client.ts'
 import { ApiError, readError } from '../../clients/typescript/errors.ts'
+import { SERVICE } from './service.ts'
 
 export type Credential = { kind: 'key'; key: string } | { kind: 'session'; csrfToken: string }
 
@@ -15,7 +16,7 @@ export const credential = signal<Credential | null | undefined>(undefined)
 export const credentialNotice = signal('')
 
 const KEY = 'winnow-api-key'
-const SESSION = '/playground/session'
+const SESSION = 'playground/session'
 
 interface Session {
   csrf_token: string
@@ -60,7 +61,7 @@ function takeCode(): string | null {
 }
 
 async function exchangeCode(code: string): Promise<boolean> {
-  const reply = await fetch('/playground/sessions', {
+  const reply = await fetch('playground/sessions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ code }),
@@ -76,7 +77,7 @@ async function exchangeCode(code: string): Promise<boolean> {
 
 /** Takes a key once the service accepts it. @throws ApiError; UnreachableError */
 export async function useKey(key: string): Promise<void> {
-  await createClient({ baseUrl: location.origin, apiKey: key }).models()
+  await createClient({ baseUrl: SERVICE, apiKey: key }).models()
   sessionStorage.setItem(KEY, key)
   credentialNotice.value = ''
   credential.value = { kind: 'key', key }
@@ -100,12 +101,12 @@ export function currentClient(signal?: AbortSignal): Client {
   const current = credential.value
   const common = { ...(signal && { signal }), retries: 0 } // patience.ts retries, and says why
   if (current?.kind === 'session') {
-    const session = { ...common, baseUrl: `${location.origin}/playground`, apiKey: undefined }
+    const session = { ...common, baseUrl: `${SERVICE}/playground`, apiKey: undefined }
     const client = createClient({ ...session, headers: csrfHeaders(current.csrfToken) })
     // They are redirected to where media lies, which would get the token; a GET needs none.
     return { ...client, peaks: createClient(session).peaks }
   }
-  return createClient({ ...common, baseUrl: location.origin, apiKey: current?.key })
+  return createClient({ ...common, baseUrl: SERVICE, apiKey: current?.key })
 }
 
 /** The message of an error; a refused key or an ended session makes the page ask for a key. */

@@ -7,7 +7,7 @@ const CACHE = 'winnow-sources'
 /** The newest that are kept. */
 const KEPT_MAX = 10
 
-const addressOf = (requestId: string): string => `/playground/sources/${requestId}`
+const addressOf = (requestId: string): string => `playground/sources/${requestId}`
 
 /** Browsers have caches over HTTPS and on localhost alone: elsewhere nothing is kept. */
 const openCache = (): Promise<Cache> | undefined => globalThis.caches?.open(CACHE)

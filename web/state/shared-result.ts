@@ -5,6 +5,7 @@ import { createClient, type NewShare, type SharedResult } from '../../clients/ty
 import type { Playable } from './loaded-media.ts'
 import type { OpenRequest } from './open-request.ts'
 import { keptOf } from './chosen-task.ts'
+import { SERVICE } from './service.ts'
 
 export interface Shared {
   request: OpenRequest
@@ -21,7 +22,7 @@ const parameters = () => new URLSearchParams(location.hash.slice(1))
 
 /** @throws ApiError; UnreachableError */
 export async function readShared(secret: string): Promise<Shared> {
-  const shared = await createClient({ baseUrl: location.origin, apiKey: secret }).shared()
+  const shared = await createClient({ baseUrl: SERVICE, apiKey: secret }).shared()
   const keeps = parameters().get(KEEPS)
   return {
     request: requestOf(shared),

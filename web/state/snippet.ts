@@ -1,6 +1,7 @@
 /** The request that the form makes, as code. */
 
 import { inputOf, type Place, type Source } from './draft.ts'
+import { SERVICE } from './service.ts'
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const
 
@@ -8,7 +9,7 @@ export type Language = (typeof LANGUAGES)[number]
 
 export function snippet(language: Language, chosen: Source): string {
   const file = chosen.kind === 'file' ? chosen : null
-  const parts = { input: inputOf(placeOf(chosen)), file, api: location.origin }
+  const parts = { input: inputOf(placeOf(chosen)), file, api: SERVICE }
   return { curl, TypeScript: typeScript, Python: python }[language](parts)
 }
 

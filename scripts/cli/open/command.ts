@@ -55,7 +55,7 @@ async function ownPage(access: Access, requestId?: string): Promise<string> {
 async function operatorsPage(gateway: Gateway, signal: AbortSignal): Promise<string> {
   await readFleet(gateway, signal)
   const { token: code } = createPass(gateway.token, 'code', Date.now())
-  return new URL(`/#operator=${code}`, gateway.url).href
+  return `${gateway.url}/#operator=${code}`
 }
 
 /** False where there is no screen, or no program that opens addresses. */

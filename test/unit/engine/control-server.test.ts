@@ -3,8 +3,8 @@ import test, { type TestContext } from 'node:test'
 import { startControlServer, type ControlledEngine } from '../../../engine/control-server.ts'
 import { connectEngine } from '../../../shared/engine-control.ts'
 
-async function start(t: TestContext, engine: Partial<ControlledEngine>) {
-  const server = await startControlServer('127.0.0.1', 0, engine as ControlledEngine)
+async function start(t: TestContext, engine: Partial<ControlledEngine>, host = '127.0.0.1') {
+  const server = await startControlServer(host, 0, engine as ControlledEngine)
   const client = connectEngine(server.address)
   t.after(() => {
     client.close()
@@ -21,6 +21,11 @@ test('the budget of a batch is set at run time, within its bounds', async (t) =>
     await assert.rejects(client.setBatching(frames), /INVALID_ARGUMENT.*1 to 10000000, not \d+/)
   }
   assert.deepEqual(set, [1, 512, 10_000_000])
+})
+
+test('an engine may listen on an address of IPv6', async (t) => {
+  const client = await start(t, { stats: () => ({ jobs: 3 }) as never }, '::1')
+  assert.equal((await client.stats()).jobs, 3)
 })
 
 test('an engine of 0.2.0 has one model, which answers text', async (t) => {

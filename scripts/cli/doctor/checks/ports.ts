@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { portAfter, type Config } from '../../../../gateway/config.ts'
-import { localUrl } from '../../../../shared/local-url.ts'
+import { hostAndPort, localUrl } from '../../../../shared/local-url.ts'
 import type { Context } from '../context.ts'
 import { failure, fine, warning, type Finding } from '../finding.ts'
 
@@ -64,14 +64,15 @@ async function portFinding(
   gatewayAnswers: boolean,
 ): Promise<Finding> {
   const server = createServer()
+  const place = hostAndPort(host, port)
   try {
     await once(server.listen({ host, port, exclusive: true }), 'listening')
-    if (!gatewayAnswers) return fine(name, `${host}:${port} is free`)
-    return warning(name, `nobody listens at ${host}:${port}`, 'The gateway has another port there.')
+    if (!gatewayAnswers) return fine(name, `${place} is free`)
+    return warning(name, `nobody listens at ${place}`, 'The gateway has another port there.')
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE' && gatewayAnswers) return fine(name, `${host}:${port} is in use`)
-    const found = code === 'EADDRINUSE' ? `another program listens at ${host}:${port}` : message
+    if (code === 'EADDRINUSE' && gatewayAnswers) return fine(name, `${place} is in use`)
+    const found = code === 'EADDRINUSE' ? `another program listens at ${place}` : message
     return failure(name, found, 'End it, or give the gateway another port.')
   } finally {
     server.close()

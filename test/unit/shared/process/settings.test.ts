@@ -63,6 +63,13 @@ test('every mistake is named at once, with what would be right', () => {
   )
 })
 
+test('an address that others are put behind has no query', () => {
+  for (const ADDRESS of ['https://x.org/a?b=c', 'https://x.org/#a']) {
+    const problem = /ADDRESS must be an address of the form https:\/\/… without \? and #/
+    assert.throws(() => read({ NAME: 'n', ADDRESS }), problem)
+  }
+})
+
 test('a setting of a number or off is either, or undefined', () => {
   const readPort = (env: Record<string, string>) =>
     readSettings(env, ({ integerOrOff }) => integerOrOff('PORT', 0, 65_535))

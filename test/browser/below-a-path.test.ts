@@ -1,0 +1,96 @@
+/** A gateway behind a proxy that takes a path off, as PUBLIC_URL has it: everything works below. */
+
+import assert from 'node:assert/strict'
+import { request, type RequestListener } from 'node:http'
+import test, { before, type TestContext } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { anyChromium, launchBrowser, openPage } from '../harness/browser.ts'
+import { freePorts } from '../harness/free-ports.ts'
+import { serve } from '../harness/serve.ts'
+import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { createClient } from '../../clients/typescript/node.ts'
+import { readGateway, readFleet } from '../../scripts/cli/admin-access.ts'
+import { chooseExample, playerIsThere, separate, signedIn } from './playground.ts'
+
+const PATH = '/sound/apart'
+const ADMIN_TOKEN = 'a-token-for-this-test'
+
+/** The service as clients reach it. */
+let winnow: Winnow
+let browser: Browser
+before(async (scope) => {
+  const t = scope as TestContext
+  const [port] = await freePorts(1)
+  const { url: proxy } = await serve(t, (...call) => forward(port!, ...call))
+  const url = proxy + PATH
+  const env = { PUBLIC_URL: `${url}/`, PORT: String(port), ADMIN_TOKEN }
+  const local = await startWinnow(t, { env })
+  winnow = { ...local, url, client: createClient({ baseUrl: url, apiKey: API_KEY }) }
+  browser = await launchBrowser(t, await anyChromium())
+})
+
+/** As nginx does by `location /sound/apart/ { proxy_pass http://127.0.0.1:8080/; }`. */
+function forward(port: number, ...[incoming, reply]: Parameters<RequestListener>): void {
+  const { url = '', method, headers } = incoming
+  if (!url.startsWith(`${PATH}/`)) return void reply.writeHead(404).end()
+  const path = url.slice(PATH.length)
+  const outgoing = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+    reply.writeHead(answer.statusCode!, answer.headers)
+    answer.pipe(reply)
+  })
+  outgoing.on('error', () => reply.destroy())
+  reply.on('close', () => outgoing.destroy())
+  incoming.pipe(outgoing)
+}
+
+/** Fails the test for what is not found; what a page asks first may be refused. */
+function watch(t: TestContext, page: Page): void {
+  const missing: string[] = []
+  page.on('response', (reply) => {
+    if (reply.status() === 404) missing.push(reply.url())
+  })
+  t.after(() => assert.deepEqual(missing, []))
+}
+
+test('the page signs in, separates an example, and shares the result', async (t) => {
+  const page = await signedIn({ t, winnow, browser })
+  watch(t, page)
+  await page.reload()
+  await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('piano')
+  await separate(page)
+  await playerIsThere(page)
+  const { data } = await winnow.client.list()
+  const { url } = await winnow.client.share(data[0]!.request_id)
+  assert.ok(url.startsWith(`${winnow.url}/#share=`), url)
+  const shared = await openPage(t, browser, url)
+  watch(t, shared)
+  await shared.getByText('shared with you').waitFor()
+  await shared.getByRole('button', { name: 'Save this mix' }).waitFor()
+})
+
+test('the page of operators shows the engines', async (t) => {
+  const page = await openPage(t, browser, `${winnow.url}/`)
+  watch(t, page)
+  await page.getByRole('button', { name: 'Operators' }).click()
+  await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
+  await page.keyboard.press('Enter')
+  await page.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
+  const gateway = readGateway({ url: `${winnow.url}/`, token: ADMIN_TOKEN }, {})
+  assert.equal((await readFleet(gateway, new AbortController().signal)).engines.length, 1)
+})
+
+test('the documents and the API reference are there, and name this service', async (t) => {
+  const page = await openPage(t, browser, `${winnow.url}/`)
+  watch(t, page)
+  await page.getByRole('link', { name: 'Documents' }).click()
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.goto(`${winnow.url}/docs`)
+  assert.equal(page.url(), `${winnow.url}/docs/`)
+  await page.goto(`${winnow.url}/docs/reference/api.html`)
+  await page.getByText('/v1/queue/audio/separate').first().waitFor()
+  const description = await fetch(`${winnow.url}/v1/openapi.json`)
+  const { servers } = (await description.json()) as { servers: unknown }
+  assert.deepEqual(servers, [{ url: winnow.url }])
+})
