@@ -91,7 +91,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 const characters = new Intl.Segmenter()
 
 /**
- * Leaves characters, as readers count them, out of the middle until so many bytes of UTF-8 are left:
+ * Removes characters, as readers count them, from the middle until so many bytes of UTF-8 are left:
  * what tells files apart stands at the start of their names, or at the end.
  */
 function cut(text: string, bytesMax: number): string {

@@ -60,7 +60,7 @@ export function present({ folder, stem, extension, labels, expected }: Item): st
   })
 }
 
-/** What may be the label in a name: stem and label may both have dots. */
+/** Candidates for the label in a name: stem and label may both have dots. */
 const labelsIn = (name: string): string[] =>
   name
     .split('.')
