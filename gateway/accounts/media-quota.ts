@@ -1,15 +1,16 @@
 /**
- * The ledger of media: the bytes that an account holds of files and outputs, and those set aside
- * for the outputs of requests under way. The database keeps both sums, by triggers
- * (`media-migration.ts`): what is stored, deleted or given up anywhere counts in its transaction.
+ * The ledger of media: the bytes that an account holds of files and outputs, those set aside for
+ * the outputs of requests under way, and how many files there are. The database keeps the sums by
+ * triggers (`media-migration.ts`): what is stored, deleted or given up anywhere counts in its
+ * transaction, which holds the account's row from then on.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
 import { heldMedia, type HeldMedia } from '../store/accounts.ts'
-import { oneAtATime, type Store } from '../store/database.ts'
-import { otherFiles } from '../store/files.ts'
+import type { Store } from '../store/database.ts'
+import { firstEndOfOthers } from '../store/files.ts'
 import { setMediaBytes } from '../store/requests.ts'
 import type { FileRow, RequestRow } from '../store/schema/tables.ts'
 
@@ -39,14 +40,13 @@ export async function assertFileRoom(
   { clock, config }: QuotaDeps,
 ): Promise<void> {
   const { account_id: accountId, file_size: bytes } = file
-  await oneAtATime(store, `files ${accountId}`)
-  const { count, firstEnd } = await otherFiles(store, file)
   const { filesMaxPerAccount: countMax, mediaBytesMaxPerAccount: bytesMax } = config
-  const media = await heldMedia(store, accountId)
-  const isOneTooMany = count + 1 > countMax
+  const media = await heldMedia(store, accountId) // whose row is ours since the file was stored
+  const isOneTooMany = media.files > countMax
   if (!isOneTooMany && media.held + media.reserved <= bytesMax) return
-  const waitSeconds = firstEnd && Math.ceil((Date.parse(firstEnd) - clock.now()) / 1_000)
-  const retry = waitSeconds === null ? {} : { retryAfterSeconds: Math.max(1, Number(waitSeconds)) }
+  const firstEnd = await firstEndOfOthers(store, file)
+  const secondsUntil = (end: string) => Math.ceil((Date.parse(end) - clock.now()) / 1_000)
+  const retry = firstEnd ? { retryAfterSeconds: Math.max(1, secondsUntil(firstEnd)) } : {}
   if (isOneTooMany) {
     const message =
       `Your account may hold ${countMax} files at once, pending ones included, and this one is ` +

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
 import { heldModels } from '../requests/held-models.ts'
-import { sumMedia } from '../store/accounts.ts'
+import { heldMedia } from '../store/accounts.ts'
 import { latestAttempts } from '../store/delivery-attempts.ts'
 import { latestFailures } from '../store/requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
@@ -110,7 +110,7 @@ export async function describeFleet({
     countWork(store, isoTime(now)),
     latestFailures(store, FAILURES_SHOWN),
     latestAttempts(store, ATTEMPTS_SHOWN),
-    sumMedia(store),
+    heldMedia(store),
     mediaStore.kind === 'local disk' ? mediaStore.bytesLeft() : null,
   ])
   const oldestMs = work.oldestQueuedAt === null ? 0 : now - Date.parse(work.oldestQueuedAt)

@@ -11,6 +11,7 @@ export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
 /** A new account holds no media, whose sums triggers keep from then on, and is open. */
 export const NEW_ACCOUNT = {
   media_held_bytes: 0,
+  media_held_files: 0,
   media_reserved_bytes: 0,
   disabled_at: null,
   deleted_at: null,
@@ -43,38 +44,29 @@ export async function findAccount(
 export interface HeldMedia {
   /** Bytes of files and outputs. */
   held: number
+  /** How many files, pending ones included. */
+  files: number
   /** Bytes set aside for requests under way. */
   reserved: number
 }
 
 /** How much media an account holds, or all together. */
 export async function heldMedia(store: Store, accountId?: string): Promise<HeldMedia> {
-  const { held, reserved } = await store
+  const { held, files, reserved } = await store
     .selectFrom('accounts')
     .select(({ fn }) => [
       fn.sum<number | null>('media_held_bytes').as('held'),
+      fn.sum<number | null>('media_held_files').as('files'),
       fn.sum<number | null>('media_reserved_bytes').as('reserved'),
     ])
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
     .executeTakeFirstOrThrow()
-  return { held: held ?? 0, reserved: reserved ?? 0 }
+  return { held: held ?? 0, files: files ?? 0, reserved: reserved ?? 0 }
 }
 
 /** All accounts, oldest first. */
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
-
-/** The bytes of media that all accounts hold, and that are reserved for them. */
-export async function sumMedia(store: Store): Promise<{ held: number; reserved: number }> {
-  const { held, reserved } = await store
-    .selectFrom('accounts')
-    .select(({ fn }) => [
-      fn.sum<number | null>('media_held_bytes').as('held'),
-      fn.sum<number | null>('media_reserved_bytes').as('reserved'),
-    ])
-    .executeTakeFirstOrThrow()
-  return { held: Number(held), reserved: Number(reserved) }
-}
 
 /** Disabled accounts with unfinished requests, and deleted ones with any request or file. */
 export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
@@ -82,16 +74,21 @@ export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
     .selectFrom('accounts')
     .selectAll()
     .where('disabled_at', 'is not', null)
-    .where(({ and, eb, exists, or, selectFrom }) => {
+    .where(({ and, eb, or, selectFrom }) => {
       const requests = selectFrom('requests')
         .select('request_id')
         .whereRef('requests.account_id', '=', 'accounts.account_id')
+        .limit(1)
       const files = selectFrom('files')
         .select('file_id')
         .whereRef('files.account_id', '=', 'accounts.account_id')
+        .limit(1)
+      // with `exists` PostgreSQL might read all files and requests instead of each account's first
+      const hasFile = eb(files, 'is not', null)
+      const hasRequest = eb(requests, 'is not', null)
       return or([
-        exists(requests.where('status', 'in', UNFINISHED)),
-        and([eb('deleted_at', 'is not', null), or([exists(requests), exists(files)])]),
+        eb(requests.where('status', 'in', UNFINISHED), 'is not', null),
+        and([eb('deleted_at', 'is not', null), or([hasRequest, hasFile])]),
       ])
     })
     .execute()

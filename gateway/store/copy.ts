@@ -92,7 +92,8 @@ async function copyTable(from: Store, to: Store, table: keyof Tables): Promise<n
 /** The sums of media are counted by the other database, as its rows come. */
 const withoutCounted = ({
   row_number: _rowNumber,
-  media_held_bytes: _held,
+  media_held_bytes: _heldBytes,
+  media_held_files: _heldFiles,
   media_reserved_bytes: _reserved,
   ...row
 }: Row) => row

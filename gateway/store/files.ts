@@ -45,22 +45,21 @@ export const listFiles = (
     .limit(limit)
     .execute()
 
-/** The other files of an account whose bytes are kept; `firstEnd` is when the next one's end. */
-export async function otherFiles(
+/** When the first of an account's other files expires; undefined: it holds no other. */
+export async function firstEndOfOthers(
   store: Store,
   { account_id: accountId, file_id: fileId }: Pick<FileRow, 'account_id' | 'file_id'>,
-): Promise<{ count: number; firstEnd: string | null }> {
-  const { count, firstEnd } = await store
+): Promise<string | undefined> {
+  const first = await store
     .selectFrom('files')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('count'),
-      fn.min<string | null>('expires_at').as('firstEnd'),
-    ])
+    .select('expires_at')
     .where('account_id', '=', accountId)
     .where('file_id', '!=', fileId)
     .where('media_removed_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return { count: Number(count), firstEnd }
+    .orderBy('expires_at')
+    .limit(1)
+    .executeTakeFirst()
+  return first?.expires_at
 }
 
 /** Returns whether the bytes of an uploaded file are still kept. */

@@ -21,6 +21,7 @@ import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
 import { insertRequest } from '../../gateway/store/requests.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
+import { assertMediaSums } from '../support/media-sums.ts'
 import { meteredAccount } from '../support/metered.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import {
@@ -251,7 +252,9 @@ test('extension: so many rows are closed in one turn, and the turns after it tak
   assert.equal(await closeAccounts(gateway.deps), 21)
   assert.equal(await closeAccounts(gateway.deps), 0)
   await deleteAccount(gateway.deps, accountId)
+  await assertMediaSums(gateway.store)
   assert.equal(await closeAccounts(gateway.deps), 101, '100 requests and a file')
+  await assertMediaSums(gateway.store)
   assert.equal(await closeAccounts(gateway.deps), 21)
   assert.equal(await closeAccounts(gateway.deps), 0)
   assert.deepEqual(await leftRows(gateway), [])

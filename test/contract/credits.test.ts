@@ -305,6 +305,7 @@ test('a database from before there were credits keeps what it has', async (t) =>
       balance_seconds: 0,
       reserved_seconds: 0,
       media_held_bytes: 0,
+      media_held_files: 0,
       media_reserved_bytes: 0,
       disabled_at: null,
       deleted_at: null,

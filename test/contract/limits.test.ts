@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
+import { assertMediaSums } from '../support/media-sums.ts'
 import {
   API,
   callWith,
@@ -161,4 +162,17 @@ test('8 the files of an account have a greatest number', async (t) => {
   const refused = await createFile(gateway)
   assertError(refused, 'RATE_LIMITED')
   assert.match(refused.json().error.message, /may hold 1 files at once/)
+})
+
+test('8 of files created at the same moment, at two gateways, as many are taken as may be', async (t) => {
+  const config = { filesMaxPerAccount: 5 }
+  const gateway = await startGateway(t, { config })
+  const isShared = gateway.database.url !== undefined
+  const other = isShared ? await startGateway(t, { config, beside: gateway }) : gateway
+  const calls = [gateway.call, callWith(other, gateway.key)]
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => createFile(gateway, calls[i % 2])),
+  )
+  assert.equal(replies.filter(({ statusCode }) => statusCode === 201).length, 5)
+  await assertMediaSums(gateway.store)
 })

@@ -27,6 +27,7 @@ import {
   startGateway,
   submit,
   submitted,
+  uploadFile,
   type Gateway,
 } from '../support/start-gateway.ts'
 
@@ -177,6 +178,8 @@ test('extension: whatever happens to files and requests, the sums are those of t
   const step = fc.tuple(
     fc.constantFrom(
       'file',
+      'upload',
+      'delete file',
       'submit',
       'measured',
       'completed',
@@ -191,10 +194,15 @@ test('extension: whatever happens to files and requests, the sums are those of t
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const ids: string[] = []
+      const fileIds: string[] = []
       for (const [does, at, size] of steps) {
         const id = ids[at % Math.max(1, ids.length)] ?? ''
         if (does === 'file') {
           await gateway.call('POST', '/v1/files', { body: createFileBody({ file_size: size + 1 }) })
+        } else if (does === 'upload') {
+          fileIds.push(await uploadFile(gateway))
+        } else if (does === 'delete file') {
+          await gateway.call('DELETE', `/v1/files/${fileIds[at % Math.max(1, fileIds.length)]}`)
         } else if (does === 'submit') {
           ids.push(await submitted(gateway, URL_INPUT))
           await gateway.event('started', ids.at(-1)!)

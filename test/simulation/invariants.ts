@@ -311,6 +311,7 @@ export class Invariants {
     const media = database.statement(MEDIA_SUMS).get({ id }) as Partial<AccountRow>
     if (
       media.media_held_bytes !== account.media_held_bytes ||
+      media.media_held_files !== account.media_held_files ||
       media.media_reserved_bytes !== account.media_reserved_bytes
     ) {
       fail(
@@ -330,6 +331,8 @@ const MEDIA_SUMS = `select
   coalesce((select sum(media_bytes) from requests
     where account_id = @id and status = 'COMPLETED' and media_removed_at is null), 0)
     as media_held_bytes,
+  (select count(*) from files where account_id = @id and media_removed_at is null)
+    as media_held_files,
   coalesce((select sum(media_bytes) from requests
     where account_id = @id and status in ('IN_QUEUE', 'IN_PROGRESS')), 0) as media_reserved_bytes`
 

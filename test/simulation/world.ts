@@ -206,7 +206,10 @@ export class World {
     for (const id of ACCOUNTS) {
       const credits = CREDITS[id]
       raw
-        .prepare('insert into accounts values (?, ?, ?, ?, ?, ?, 0, 0, null, null)')
+        .prepare(
+          'insert into accounts (account_id, name, created_at, metered, balance_seconds, ' +
+            'reserved_seconds) values (?, ?, ?, ?, ?, ?)',
+        )
         .run(id, id, at, credits === undefined ? 0 : 1, credits ?? 0, 0)
       if (credits === undefined) continue
       raw

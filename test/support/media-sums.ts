@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../gateway/store/database.ts'
 
-/** Asserts that the sums of every account are those of its files and requests. */
+/** Asserts that the sums of every account, and its count of files, are those of its rows. */
 export async function assertMediaSums(store: Store): Promise<void> {
   const [accounts, files, requests] = await Promise.all([
     store.selectFrom('accounts').selectAll().execute(),
@@ -23,6 +23,7 @@ export async function assertMediaSums(store: Store): Promise<void> {
       account.media_held_bytes,
       sum(stored.map((file) => file.file_size)) + sum(outputs.map((row) => row.media_bytes)),
     )
+    assert.equal(account.media_held_files, stored.length)
     assert.equal(account.media_reserved_bytes, sum(open.map((row) => row.media_bytes)))
   }
 }

@@ -7,7 +7,9 @@
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
+import { addFileCounts } from './file-counts-migration.ts'
 import { addGateways } from './gateways-migration.ts'
+import { addIndexes } from './indexes-migration.ts'
 import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
 import { addShares } from './shares-migration.ts'
@@ -37,6 +39,8 @@ export const migrations: Record<string, Migration> = {
   '021-shares': { up: addShares },
   '022-latest-attempts': { up: addLatestAttempts },
   '023-admin-codes': { up: addAdminCodes },
+  '024-indexes': { up: addIndexes },
+  '025-file-counts': { up: addFileCounts },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

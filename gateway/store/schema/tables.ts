@@ -17,8 +17,10 @@ export interface AccountRow {
   /** Whole seconds of audio; the sum of its ledger, like what is reserved of it. */
   balance_seconds: number
   reserved_seconds: number
-  /** Held by its files and outputs; triggers keep both sums: `media-migration.ts`. */
+  /** Held by its files and outputs; triggers keep the sums: `media-migration.ts`. */
   media_held_bytes: number
+  /** Files whose bytes it holds or awaits; counted by triggers, too: `file-counts-migration.ts`. */
+  media_held_files: number
   /** Set aside for the outputs of its requests under way. */
   media_reserved_bytes: number
   /** Since then its keys open nothing. */
@@ -184,7 +186,7 @@ export interface IdempotencyKeyRow {
   /** SHA-256 of the body it came with, in hexadecimal. */
   fingerprint: string
   request_id: string
-  /** The encrypted body of the answer, which may contain a webhook's secret. */
+  /** The encrypted answer, which may contain a webhook's secret; '': its request is deleted. */
   sealed_answer: string
   expires_at: string
 }
