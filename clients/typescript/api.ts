@@ -2493,7 +2493,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new. */
+                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new; once that request is deleted, it gets 409. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4158,7 +4158,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new. */
+                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new; once that request is deleted, it gets 409. */
                 "Idempotency-Key"?: string;
                 /** @description As in RFC 7240: `wait=30` waits 30 seconds for the result. */
                 Prefer?: string;

@@ -62,7 +62,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   await deps.pendingUploads.acceptAll()
   const files = await untilNone(() => giveUpExpiredFiles(store, page))
   const outputs = await untilNone(() => giveUpOutputs(store, page))
-  await deleteExpiredIdempotencyKeys(store, now)
+  await untilNone(() => deleteExpiredIdempotencyKeys(store, page))
   await deleteOldWindows(store, now)
   await deleteExpiredPageSessions(store, now)
   await deleteExpiredShares(store, now)

@@ -1,7 +1,8 @@
 /**
  * Repeated submits: the same Idempotency-Key with the same body gets the same answer, to the byte,
  * for 24 hours. The stored answer is encrypted, since it may contain a webhook's secret. Errors are
- * not stored, so that a client can correct a refused submit and keep its key.
+ * not stored, so that a client can correct a refused submit and keep its key. Once the request is
+ * deleted, its key submits nothing more.
  */
 
 import { createHash } from 'node:crypto'
@@ -10,7 +11,7 @@ import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { encrypt, decrypt } from '../secrets.ts'
-import { findIdempotencyKey, takeIdempotencyKey } from '../store/idempotency-keys.ts'
+import { findIdempotencyKey, NO_ANSWER, takeIdempotencyKey } from '../store/idempotency-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { IdempotencyKeyRow } from '../store/schema/tables.ts'
 
@@ -71,7 +72,8 @@ function fingerprintOf(body: unknown, metadataText: string): string {
 
 /**
  * The answer that was stored for the key, or undefined.
- * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the key came with another body
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the key came with another body, or what it
+ *   submitted is deleted
  */
 export async function findAnswer(
   { store, clock, config }: IdempotencyDeps,
@@ -81,6 +83,12 @@ export async function findAnswer(
   if (!row) return undefined
   if (row.fingerprint !== fingerprint) {
     throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
+  }
+  if (row.sealed_answer === NO_ANSWER) {
+    const message =
+      `This ${PARAM} has submitted ${row.request_id}, which is deleted; to submit it again, use ` +
+      'a new key.'
+    throw new ServiceError('IDEMPOTENCY_CONFLICT', { message, param: PARAM })
   }
   return decrypt(config.encryptionKeys, labelOf(row), row.sealed_answer)
 }

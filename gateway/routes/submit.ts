@@ -21,7 +21,7 @@ export const idempotencyHeader = {
     pattern: '^[!-~]+$',
     description:
       'Extension. For 24 hours, the same key with the same body gets the same ' +
-      'answer and submits nothing new.',
+      'answer and submits nothing new; once that request is deleted, it gets 409.',
   },
 } as const
 

@@ -3,6 +3,9 @@
 import type { Store } from './database.ts'
 import type { IdempotencyKeyRow } from './schema/tables.ts'
 
+/** Stands for the answer to the submit of a request that was deleted since. */
+export const NO_ANSWER = ''
+
 /**
  * Takes the key for `row`; false when another submit holds it and has not expired. In the
  * transaction that stores the request, so that only one of several can store both.
@@ -41,6 +44,37 @@ export const findIdempotencyKey = (
     .where('expires_at', '>', now)
     .executeTakeFirst()
 
-export async function deleteExpiredIdempotencyKeys(store: Store, now: string): Promise<void> {
-  await store.deleteFrom('idempotency_keys').where('expires_at', '<=', now).execute()
+/**
+ * Forgets the answer to the submit of a request that is deleted, and not that there was one: a
+ * repeat must not run again what was deleted.
+ */
+export async function forgetAnswer(store: Store, requestId: string): Promise<void> {
+  await store
+    .updateTable('idempotency_keys')
+    .set({ sealed_answer: NO_ANSWER })
+    .where('request_id', '=', requestId)
+    .execute()
+}
+
+/** Removes keys that have expired, those first that expired first; returns how many. */
+export async function deleteExpiredIdempotencyKeys(
+  store: Store,
+  { now, limit }: { now: string; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await store
+    .deleteFrom('idempotency_keys')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('account_id', 'idempotency_key'),
+        'in',
+        selectFrom('idempotency_keys as expired')
+          .select(['expired.account_id', 'expired.idempotency_key'])
+          .where('expired.expires_at', '<=', now)
+          .orderBy('expired.expires_at')
+          .limit(limit)
+          .$asTuple('account_id', 'idempotency_key'),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }

@@ -8,6 +8,7 @@ import type { OutputPart, StoredFile } from '../../shared/messages.ts'
 import { isPlace } from '../../shared/output-places.ts'
 import { inTransaction, isPostgres, type Store } from './database.ts'
 import { hasMedia } from './files.ts'
+import { forgetAnswer } from './idempotency-keys.ts'
 import { UNFINISHED } from './requests.ts'
 import type { MediaRemovalRow, RequestRow, Tables } from './schema/tables.ts'
 
@@ -15,7 +16,6 @@ import type { MediaRemovalRow, RequestRow, Tables } from './schema/tables.ts'
 const REQUEST_CHILD_TABLES = [
   'request_logs',
   'outbox',
-  'idempotency_keys',
   'deliveries',
 ] as const satisfies readonly (keyof Tables)[]
 
@@ -158,7 +158,7 @@ export type Undeleted = 'unknown' | { neededBy: string }
 
 /**
  * Deletes a request that has ended, with its logs, webhook and outputs, in a transaction of its
- * own.
+ * own. Its Idempotency-Key stays taken.
  * @returns null once it is deleted
  */
 export const deleteRequest = (
@@ -178,6 +178,7 @@ export const deleteRequest = (
     const neededBy = await findUser(store, row, { source_request_id: requestId })
     if (neededBy !== undefined) return { neededBy }
     await noteRemovals(store, [outputsKey(requestId)], now)
+    await forgetAnswer(store, requestId)
     await deleteRequestRows(store, [requestId])
     return null
   })

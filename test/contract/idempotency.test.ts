@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { DAY_MS } from '../../shared/durations.ts'
+import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { fc } from '../support/property.ts'
 import { API, callWith, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
@@ -80,6 +81,28 @@ test('8 a key holds for 24 hours and for its account', async (t) => {
   const second = (await send(gateway, 'key-1', body)).json().request_id
   assert.notEqual(second, first)
   assert.equal((await send(gateway, 'key-1', body)).json().request_id, second)
+})
+
+test('8 a key whose request is deleted submits nothing more within its 24 hours', async (t) => {
+  const gateway = await startGateway(t)
+  const body = { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } }
+  const first = (await send(gateway, 'key-1', body)).json().request_id
+  const deleted = await gateway.call('DELETE', `${API}/requests/${first}`)
+  assert.equal(deleted.statusCode, 204, deleted.body)
+  gateway.clock.advance(DAY_MS - 1)
+  await sweep(gateway.deps)
+  const again = await send(gateway, 'key-1', body)
+  assertError(again, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  assert.match(again.json().error.message, new RegExp(`submitted ${first}, which is deleted`))
+  const other = { ...body, metadata: {} }
+  assertError(await send(gateway, 'key-1', other), 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  const [row] = await gateway.store.selectFrom('idempotency_keys').selectAll().execute()
+  assert.equal(row?.sealed_answer, '', 'what was answered goes with the request')
+  assert.deepEqual((await counts(gateway)).map(Number), [0, 0, 1])
+  gateway.clock.advance(1)
+  await sweep(gateway.deps)
+  assert.deepEqual((await counts(gateway)).map(Number), [0, 0, 0])
+  assert.equal((await send(gateway, 'key-1', body)).statusCode, 202)
 })
 
 test('8 an error is not remembered', async (t) => {
