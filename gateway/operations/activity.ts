@@ -1,10 +1,12 @@
 /** Describes what the installation did in the last day, by hour, for the charts of operators. */
 
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { Type, type Static } from 'typebox'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
 import type { Deps } from '../deps.ts'
-import { countHours, type HourRow } from '../store/activity.ts'
+import type { Store } from '../store/database.ts'
+import { countEnded } from '../store/activity.ts'
 
 const HOURS = 24
 
@@ -62,20 +64,25 @@ export function createActivity(deps: ActivityDeps): () => Promise<Activity> {
 async function describeActivity({ store, clock }: ActivityDeps): Promise<Activity> {
   const now = clock.now()
   const first = HOUR_MS * (Math.floor(now / HOUR_MS) - HOURS + 1)
-  const rows = await countHours(store, isoTime(first))
-  const byHour = new Map(rows.map((row) => [row.hour, row]))
-  const starts = Array.from({ length: HOURS }, (_, i) => isoTime(first + i * HOUR_MS))
-  return { at: isoTime(now), hours: starts.map((start) => hourOf(start, byHour)) }
+  const hours: Static<typeof Hour>[] = []
+  for (let i = 0; i < HOURS; i++) {
+    hours.push(await describeHour(store, first + i * HOUR_MS))
+    await nextRound() // SQLite counts in this thread
+  }
+  return { at: isoTime(now), hours }
 }
 
-function hourOf(start: string, byHour: ReadonlyMap<string, HourRow>): Static<typeof Hour> {
-  const row = byHour.get(start.slice(0, 13))
+/** @param startMs epoch milliseconds */
+async function describeHour(store: Store, startMs: number): Promise<Static<typeof Hour>> {
+  const [from, before] = [isoTime(startMs), isoTime(startMs + HOUR_MS)]
+  const counts = await countEnded(store, { from, before })
+  const { completed, failed, canceled, audioSeconds, waitingSeconds } = counts
   return {
-    start,
-    completed: row?.completed ?? 0,
-    failed: row?.failed ?? 0,
-    canceled: row?.canceled ?? 0,
-    audio_seconds: row?.audioSeconds ?? 0,
-    waiting_seconds: row?.waitingSeconds == null ? null : Math.max(0, row.waitingSeconds),
+    start: from,
+    completed,
+    failed,
+    canceled,
+    audio_seconds: audioSeconds,
+    waiting_seconds: waitingSeconds === null ? null : Math.max(0, waitingSeconds),
   }
 }

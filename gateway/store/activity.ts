@@ -1,12 +1,10 @@
-/** Counts what ended lately, hour by hour, from the records of requests. */
+/** Counts what ended in an hour, from the records of requests. */
 
 import { sql } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
 
-/** The requests that ended within one hour. */
-export interface HourRow {
-  /** UTC, such as `2026-01-31T17`. */
-  hour: string
+/** The requests that ended within a time. */
+export interface EndedCounts {
   completed: number
   /** Without those that were canceled. */
   failed: number
@@ -17,12 +15,15 @@ export interface HourRow {
   waitingSeconds: number | null
 }
 
-/** The hours in which any request ended, since a time; bounded by an index on that time. */
-export async function countHours(store: Store, since: string): Promise<HourRow[]> {
+/** Counts the requests that ended from one time to before another: it reads those alone. */
+export async function countEnded(
+  store: Store,
+  { from, before }: { from: string; before: string },
+): Promise<EndedCounts> {
   const waiting = isPostgres(store)
     ? sql<number>`extract(epoch from started_at::timestamptz - created_at::timestamptz)`
     : sql<number>`(julianday(started_at) - julianday(created_at)) * 86400`
-  const rows = await store
+  const { all, completed, canceled, audioSeconds, waitingSeconds } = await store
     .selectFrom('requests')
     .select(({ fn, lit, eb }) => {
       const countIf = (condition: ReturnType<typeof eb>) =>
@@ -31,7 +32,6 @@ export async function countHours(store: Store, since: string): Promise<HourRow[]
       const isCanceled = eb('error_code', '=', 'CANCELED')
       const seconds = eb.case().when(isCompleted).then(eb.ref('duration')).else(lit(0)).end()
       return [
-        sql<string>`substr(finished_at, 1, 13)`.as('hour'),
         fn.countAll<number>().as('all'),
         countIf(isCompleted).as('completed'),
         countIf(isCanceled).as('canceled'),
@@ -39,16 +39,15 @@ export async function countHours(store: Store, since: string): Promise<HourRow[]
         fn.avg<number | null>(waiting).as('waitingSeconds'),
       ]
     })
-    .where('finished_at', '>=', since)
-    .groupBy(sql`substr(finished_at, 1, 13)`)
-    .execute()
-  // PostgreSQL answers sums and averages as text
-  return rows.map(({ hour, all, completed, canceled, audioSeconds, waitingSeconds }) => ({
-    hour,
+    .where('finished_at', '>=', from)
+    .where('finished_at', '<', before)
+    .executeTakeFirstOrThrow()
+  // sums of no rows are null, and PostgreSQL answers sums and averages as text
+  return {
     completed: Number(completed),
     canceled: Number(canceled),
     failed: Number(all) - Number(completed) - Number(canceled),
     audioSeconds: Number(audioSeconds),
     waitingSeconds: waitingSeconds === null ? null : Number(waitingSeconds),
-  }))
+  }
 }

@@ -1,8 +1,7 @@
 /** Requests whose jobs are still to be handed to the broker; written with the request itself. */
 
-import type { SelectQueryBuilder } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
-import type { OutboxRow, RequestRow, Tables } from './schema/tables.ts'
+import type { OutboxRow, RequestRow } from './schema/tables.ts'
 
 type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
 
@@ -28,48 +27,39 @@ interface TakeOptions {
  * Requests that have waited longest and whose delay is over, with the message id of each one's job.
  * They stay in the outbox until they are settled or put off.
  */
-export async function takeWaiting(store: Store, options: TakeOptions): Promise<WaitingJob[]> {
-  const { now, until, latest, limit } = options
-  const waiting = store
-    .selectFrom('outbox')
-    .select('message_id')
+export async function takeWaiting(
+  store: Store,
+  { now, until, latest, limit }: TakeOptions,
+): Promise<WaitingJob[]> {
+  const waiting = inOrder(store)
     .where(({ eb, or }) =>
       or([
-        eb('not_before', 'is', null),
-        eb('not_before', '<=', now),
-        eb('not_before', '>', latest),
+        eb('outbox.not_before', 'is', null),
+        eb('outbox.not_before', '<=', now),
+        eb('outbox.not_before', '>', latest),
       ]),
     )
-    .orderBy('created_at')
-    .orderBy('message_id')
     .limit(limit)
-  if (!isPostgres(store)) return jobsWaiting(store, waiting) // there is no other gateway
+  if (!isPostgres(store)) return withRequests(waiting).execute() // there is no other gateway
   const taken = await store
     .updateTable('outbox')
     .set({ not_before: until })
-    .where('message_id', 'in', waiting.forUpdate().skipLocked())
+    .where('message_id', 'in', waiting.select('message_id').forUpdate().skipLocked())
     .returning('message_id')
     .execute()
   if (taken.length === 0) return []
-  return jobsWaiting(
-    store,
-    taken.map((row) => row.message_id),
-  )
+  const ids = taken.map((row) => row.message_id)
+  return withRequests(inOrder(store).where('outbox.message_id', 'in', ids)).execute()
 }
 
-const jobsWaiting = (
-  store: Store,
-  messageIds: string[] | SelectQueryBuilder<Tables, 'outbox', Pick<OutboxRow, 'message_id'>>,
-): Promise<WaitingJob[]> =>
-  store
-    .selectFrom('outbox')
+const inOrder = (store: Store) =>
+  store.selectFrom('outbox').orderBy('outbox.created_at').orderBy('outbox.message_id')
+
+const withRequests = (query: ReturnType<typeof inOrder>) =>
+  query
     .innerJoin('requests', 'requests.request_id', 'outbox.request_id')
     .selectAll('requests')
     .select(['outbox.message_id', 'outbox.tries', 'outbox.trace_parent'])
-    .where('outbox.message_id', 'in', messageIds)
-    .orderBy('outbox.created_at')
-    .orderBy('outbox.message_id')
-    .execute()
 
 /** Returns what was taken: it can be taken again at once. */
 export async function giveBackToOutbox(store: Store, messageIds: readonly string[]): Promise<void> {

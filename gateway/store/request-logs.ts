@@ -13,14 +13,17 @@ export async function appendLogs(
   lines: readonly LogLine[],
 ): Promise<void> {
   if (lines.length === 0) return
-  const { count } = await store
+  const last = await store
     .selectFrom('request_logs')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .select('position')
     .where('request_id', '=', requestId)
-    .executeTakeFirstOrThrow()
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const first = last === undefined ? 0 : last.position + 1
   const rows = lines.map(({ timestamp, message }, line) => ({
     request_id: requestId,
-    position: Number(count) + line,
+    position: first + line,
     timestamp,
     message,
   }))

@@ -1,6 +1,6 @@
 /** Requests, and the only place where one moves from a status to the next. */
 
-import { sql, type NotNull, type Updateable } from 'kysely'
+import { sql, type NotNull, type SelectQueryBuilder, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
 import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
@@ -99,7 +99,7 @@ export const latestFailures = (store: Store, limit: number): Promise<RequestRow[
     .selectFrom('requests')
     .selectAll()
     .where('status', '=', 'FAILED')
-    .where('error_code', '!=', 'CANCELED')
+    .where('error_code', '!=', sql.lit('CANCELED')) // in the words of an index
     .orderBy('created_at', 'desc')
     .orderBy('request_id', 'desc')
     .limit(limit)
@@ -122,14 +122,24 @@ export const listOpen = (store: Store, accountId: string, limit: number): Promis
     .execute()
 
 /** All requests that are not finished, oldest first. */
-export const openRequests = (store: Store): Promise<OpenRequest[]> =>
-  store
-    .selectFrom('requests')
-    .select(['request_id', 'status', 'options', 'duration', 'attempt_id'])
-    .where('status', 'in', UNFINISHED)
-    .orderBy('created_at')
-    .orderBy('request_id')
-    .execute()
+export function openRequests(store: Store): Promise<OpenRequest[]> {
+  const open = (status: RequestStatus) =>
+    store
+      .selectFrom('requests')
+      .select(['request_id', 'status', 'options', 'duration', 'attempt_id', 'created_at'])
+      .where('status', '=', status)
+  return oldestFirst(UNFINISHED.map(open)).execute()
+}
+
+/**
+ * The rows of queries for one status each. The database merges them by the order of their index; of
+ * one query for several statuses it would sort all rows.
+ */
+const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]) =>
+  queries
+    .reduce((all, query) => all.unionAll(query))
+    .orderBy(sql.ref('created_at'))
+    .orderBy(sql.ref('request_id'))
 
 /** The requests that were completed last, the newest first: how much work each was, and when. */
 export const lastCompleted = (store: Store, limit: number) =>
@@ -223,22 +233,29 @@ export function listWithJobs(
   store: Store,
   { statuses, unchanged, limit, after }: PageWithJobs,
 ): Promise<RequestRow[]> {
-  const page = store
-    .selectFrom('requests')
-    .selectAll()
-    .where('status', 'in', statuses)
-    .where('request_id', 'not in', store.selectFrom('outbox').select('request_id'))
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at', 'request_id'), '>', tuple(after.created_at, after.request_id)),
-    )
-    .orderBy('created_at')
-    .orderBy('request_id')
-    .limit(limit)
-  if (!unchanged) return page.execute()
-  const { before, latest } = unchanged
-  return page
-    .where(({ eb, or }) => or([eb('updated_at', '<', before), eb('updated_at', '>', latest)]))
-    .execute()
+  const withJobs = (status: RequestStatus) =>
+    store
+      .selectFrom('requests')
+      .selectAll()
+      .where('status', '=', status)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('outbox')
+              .select('message_id')
+              .whereRef('outbox.request_id', '=', 'requests.request_id'),
+          ),
+        ),
+      )
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'request_id'), '>', tuple(after.created_at, after.request_id)),
+      )
+      .$if(unchanged !== undefined, (query) =>
+        query.where(({ eb, or }) =>
+          or([eb('updated_at', '<', unchanged!.before), eb('updated_at', '>', unchanged!.latest)]),
+        ),
+      )
+  return oldestFirst(statuses.map(withJobs)).limit(limit).execute()
 }
 
 export interface Move {
