@@ -10,6 +10,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
 import { removeMedia } from './removal.ts'
+import { renewStatistics } from '../store/driver/statistics.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteExpiredPageSessions } from '../store/page-sessions.ts'
 import { deleteOldWindows } from '../store/rate-windows.ts'
@@ -69,6 +70,7 @@ export async function sweep(deps: SweeperDeps): Promise<void> {
   const requests = await untilNone(() => deleteOldRequests(store, page))
   const fileRecords = await untilNone(() => deleteOldFiles(store, page))
   const media = await untilNone(async () => removeMedia(deps, await mediaToRemove(store, PAGE_MAX)))
+  await renewStatistics(store)
   if (files + outputs + requests + fileRecords + media === 0) return
   log.info({ files, outputs, requests, fileRecords, media }, 'deleted what has expired')
 }

@@ -44,33 +44,45 @@ export function inGroup<T>(store: Store, work: (store: Store) => Promise<T>): Pr
 async function runGroups(store: Store): Promise<void> {
   const waiting = groups.get(store) ?? []
   while (waiting.length > 0) {
-    const [work, ...others] = waiting.splice(0, WORKS_MAX) as [WaitingWork, ...WaitingWork[]]
-    if (others.length > 0) await runGroup(store, [work, ...others])
-    else await store.transaction().execute(work.run).then(work.resolve, work.reject)
+    const works = waiting.splice(0, WORKS_MAX)
+    try {
+      await runGroup(await store.startTransaction().execute(), works)
+    } catch (error) {
+      // It could not begin: those behind would wait as long as this one did, and in vain.
+      for (const { reject } of [...works, ...waiting.splice(0)]) reject(error)
+    }
   }
   groups.delete(store)
 }
 
-async function runGroup(store: Store, works: readonly WaitingWork[]): Promise<void> {
+async function runGroup(
+  transaction: ControlledTransaction<Tables>,
+  works: readonly WaitingWork[],
+): Promise<void> {
+  const run = works.length === 1 ? runAlone : runOne
   const settlements: (() => void)[] = []
   try {
-    const transaction = await store.startTransaction().execute()
-    try {
-      for (const work of works) settlements.push(await runOne(transaction, work))
-      await transaction.commit().execute()
-    } catch (error) {
-      await transaction
-        .rollback()
-        .execute()
-        .catch(() => undefined) // it may have ended already
-      throw error
-    }
+    for (const work of works) settlements.push(await run(transaction, work))
+    await transaction.commit().execute()
   } catch (error) {
+    await transaction
+      .rollback()
+      .execute()
+      .catch(() => undefined) // it may have ended already
     // Nothing is stored, or, where the flush failed, nobody knows.
     for (const { reject } of works) reject(error)
     return
   }
   for (const settle of settlements) settle()
+}
+
+/** As `runOne`, of a transaction that nobody shares. */
+async function runAlone(
+  transaction: ControlledTransaction<Tables>,
+  { run, resolve }: WaitingWork,
+): Promise<() => void> {
+  const value = await run(transaction)
+  return () => resolve(value)
 }
 
 /** Returns a function that settles the work's promise after the commit. */

@@ -2,12 +2,14 @@
 
 import { open as openFile, type FileHandle } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
 import { CompiledQuery, Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely'
 import { ServiceError } from '../../../shared/errors.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import type { Store } from '../database.ts'
 import { prepareSchema } from '../schema/migrate.ts'
+import { OPTIMIZE } from './statistics.ts'
 
 /**
  * better-sqlite3 13 needs Node-API 10, which Node 20 lacks; 12, the last for Node 20, aborts on
@@ -17,13 +19,16 @@ const DRIVER = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-
 export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof BetterSqlite
 
 /** Errors of the disk, which may pass: full, failing, or read-only. */
-const DISK_CODES = /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)|EIO$|ENOSPC$|EDQUOT$)/
+const DISK_CODES = /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN)|EIO$|ENOSPC$|EDQUOT$)/
 /** Statements that stay compiled; lists of values make many. */
 const STATEMENTS_MAX = 500
-/** For another process that writes. */
+/** Wait for another process that writes. */
 const BUSY_MS_MAX = 5_000
-/** A hint to clients; nobody can know when there is room. */
-const RETRY_AFTER_SECONDS = 30
+/** Rest between two tries to get its lock. */
+const BUSY_REST_MS = 10
+const IS_BUSY = /^SQLITE_BUSY/
+/** Hints to clients: nobody can know when there is room, or the other process ends. */
+const RETRY_AFTER_SECONDS = { disk: 30, lock: 5 }
 
 /**
  * Opens the SQLite file at `path`, and makes it where there is none. An older schema is brought
@@ -69,22 +74,23 @@ const remedyOf = (code: string): string =>
       : 'Its folder must be on a disk with free space, writable by the user who runs the gateway.'
 
 async function open(path: string, migrates: boolean): Promise<Store> {
-  const database = new SqliteDatabase(path)
+  const database = new SqliteDatabase(path, { timeout: BUSY_MS_MAX })
   const hasLog = database.pragma('journal_mode = WAL', { simple: true }) === 'wal'
   database.pragma(`synchronous = ${hasLog ? 'NORMAL' : 'FULL'}`) // the driver flushes a log
   database.pragma('foreign_keys = ON')
-  database.pragma(`busy_timeout = ${BUSY_MS_MAX}`)
   const dialect = new SqliteDialect({ database })
-  dialect.createDriver = () => new FlushingDriver(database, hasLog ? `${path}-wal` : null)
+  dialect.createDriver = () => new FlushingDriver(database, hasLog ? `${path}-wal` : null, migrates)
   const store: Store = new Kysely({ dialect })
   database.exec('begin immediate') // so that of two processes that open it, one migrates
   try {
     await prepareSchema(store, { migrates })
+    if (migrates) database.pragma(OPTIMIZE)
     database.exec('commit')
   } catch (error) {
     database.close() // which undoes what was begun
     throw error
   }
+  database.pragma('busy_timeout = 0') // it would sleep in the event loop: the driver waits
   return store
 }
 
@@ -94,8 +100,8 @@ async function open(path: string, migrates: boolean): Promise<Store> {
  * not durable yet.
  *
  * Transactions take the right to write at their beginning, and wait for it: after reading first,
- * SQLite would refuse it when another process has written meanwhile. Errors of the disk are the
- * client's to retry.
+ * SQLite would refuse it when another process has written meanwhile. While one waits, others read.
+ * Errors of the disk are the client's to retry, as is a lock that another process does not give up.
  */
 class FlushingDriver extends SqliteDriver {
   readonly #database: BetterSqlite.Database
@@ -106,10 +112,14 @@ class FlushingDriver extends SqliteDriver {
   /** True after a flush that failed: another one would not report what the first has lost. */
   #isDoubtful = false
 
-  constructor(database: BetterSqlite.Database, log: string | null) {
+  /** Renews statistics at the end: the gateway's alone, since tools come and go beside it. */
+  readonly #isGateways: boolean
+
+  constructor(database: BetterSqlite.Database, log: string | null, isGateways: boolean) {
     super({ database: compilingOnce(database) })
     this.#database = database
     this.#log = log
+    this.#isGateways = isGateways
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -117,7 +127,7 @@ class FlushingDriver extends SqliteDriver {
     return {
       executeQuery: async <Row>(query: CompiledQuery) => {
         try {
-          const result = await connection.executeQuery<Row>(query)
+          const result = await this.#onceFree(() => connection.executeQuery<Row>(query))
           const isRead = query.query.kind === 'SelectQueryNode'
           if (!isRead && !this.#database.inTransaction) await this.#flush()
           return result
@@ -127,6 +137,28 @@ class FlushingDriver extends SqliteDriver {
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     }
+  }
+
+  /** Repeats a statement that another process's lock refuses, which does nothing. */
+  async #onceFree<T>(execute: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now()
+    for (;;) {
+      try {
+        return await execute()
+      } catch (error) {
+        if (!IS_BUSY.test(codeOf(error))) throw error
+        if (performance.now() - startedAt >= BUSY_MS_MAX) throw locked(error)
+      }
+      await this.#rest()
+    }
+  }
+
+  /** Outside a transaction others have the connection meanwhile. */
+  async #rest(): Promise<void> {
+    if (this.#database.inTransaction) return sleep(BUSY_REST_MS)
+    await super.releaseConnection()
+    await sleep(BUSY_REST_MS)
+    await super.acquireConnection()
   }
 
   async #flush(): Promise<void> {
@@ -147,12 +179,22 @@ class FlushingDriver extends SqliteDriver {
     type Progress = { busy: number; log: number; checkpointed: number }
     const [progress] = this.#database.pragma('wal_checkpoint(PASSIVE)') as [Progress]
     if (progress.busy === 0 && progress.checkpointed === progress.log) return
-    throw new SqliteDatabase.SqliteError('The log could not be emptied', 'SQLITE_BUSY')
+    throw away(new Error('The log could not be emptied: another process reads the database'))
   }
 
   override async destroy(): Promise<void> {
     await this.#logFile?.close() // which waits for a flush that is under way
+    if (this.#isGateways) this.#renewStatistics()
     await super.destroy()
+  }
+
+  #renewStatistics(): void {
+    try {
+      this.#database.pragma(OPTIMIZE)
+    } catch (error) {
+      // A lock or a full disk keeps nobody from closing: the next start renews them.
+      if (!IS_BUSY.test(codeOf(error)) && !isOfDisk(error)) throw error
+    }
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -190,12 +232,22 @@ function compilingOnce(
   }
 }
 
-const isOfDisk = (error: unknown): boolean =>
-  DISK_CODES.test(String((Object(error) as { code?: unknown }).code))
+const codeOf = (error: unknown): string => String((Object(error) as { code?: unknown }).code)
+
+const isOfDisk = (error: unknown): boolean => DISK_CODES.test(codeOf(error))
 
 const away = (cause?: unknown) =>
   new ServiceError('SERVICE_UNAVAILABLE', {
     message: 'The database cannot write: its disk is full or failing. Retry later.',
     cause,
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    retryAfterSeconds: RETRY_AFTER_SECONDS.disk,
+  })
+
+const locked = (cause: unknown) =>
+  new ServiceError('SERVICE_UNAVAILABLE', {
+    message:
+      `Another process has locked the database for over ${BUSY_MS_MAX / 1_000} s. Nothing was ` +
+      'stored; retry later.',
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS.lock,
   })

@@ -9,7 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inTransaction } from '../../../../gateway/store/database.ts'
 import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sqlite.ts'
 import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
+import { renewStatistics } from '../../../../gateway/store/driver/statistics.ts'
+import { assertError } from '../../../support/assert-shape.ts'
+import { holdLock } from '../../../support/hold-lock.ts'
 import { put, stored } from '../../../support/rows.ts'
+import { createFileBody, startGateway } from '../../../support/start-gateway.ts'
 
 type Done = (error: Error | null) => void
 
@@ -100,4 +104,66 @@ test('a flush without space counts as a full disk', async (t) => {
   const { store } = await openOnDisk(t, fails('ENOSPC'))
   const error = await probeWrite(store, '2026-01-02T03:04:05.678Z').catch((error: unknown) => error)
   assert.ok(isOfFullDisk(error))
+})
+
+test("another process's lock stops neither /healthz nor reads, and writes wait for its end", async (t) => {
+  const gateway = await startGateway(t, { database: 'sqlite' })
+  const giveUp = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  let isOver = false
+  const writing = gateway
+    .call('POST', '/v1/files', { body: createFileBody() })
+    .finally(() => (isOver = true))
+  await sleep(50) // it has met the lock
+  assert.equal((await gateway.call('GET', '/healthz')).statusCode, 200)
+  assert.equal((await gateway.call('GET', '/v1/files')).statusCode, 200)
+  assert.ok(!isOver, 'the write waits')
+  await giveUp()
+  assert.equal((await writing).statusCode, 201)
+})
+
+test('writes are refused by name while another process keeps its lock for seconds', async (t) => {
+  const gateway = await startGateway(t, { database: 'sqlite' })
+  const giveUp = await holdLock(t, join(gateway.folder, 'winnow.db'))
+  const create = () => gateway.call('POST', '/v1/files', { body: createFileBody() })
+  const first = create()
+  await sleep(50)
+  for (const refused of await Promise.all([first, ...Array.from({ length: 99 }, create)])) {
+    assertError(refused, 'SERVICE_UNAVAILABLE')
+    assert.match(
+      refused.json().error.message,
+      /Another process has locked the database for over 5 s/,
+    )
+    assert.equal(refused.headers['retry-after'], '5')
+  }
+  await giveUp()
+  assert.equal((await create()).statusCode, 201)
+})
+
+test('statistics are renewed at the start, after sweeps and at the end', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'winnow.db')
+  const rowsCounted = () => {
+    const database = new SqliteDatabase(path)
+    try {
+      const row = database.prepare(
+        "select max(stat) as stat from sqlite_stat1 where tbl = 'outbox'",
+      )
+      return Number.parseInt((row.get() as { stat: string | null }).stat ?? '0', 10)
+    } finally {
+      database.close()
+    }
+  }
+  const tool = await openSqlite(path)
+  for (let i = 0; i < 100; i++) await put(tool, `a${i}`)
+  await tool.destroy()
+  const store = await openSqlite(path, { migrates: true })
+  assert.equal(rowsCounted(), 100)
+  const ids = Array.from({ length: 2_000 }, (_, i) => `b${i}`)
+  await Promise.all(ids.map((id) => inTransaction(store, (store) => put(store, id))))
+  await renewStatistics(store)
+  assert.equal(rowsCounted(), 2_100)
+  await store.deleteFrom('outbox').where('message_id', 'like', 'b%').execute()
+  await store.destroy()
+  assert.equal(rowsCounted(), 100)
 })

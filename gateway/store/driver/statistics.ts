@@ -1,0 +1,15 @@
+/** Keeps the statistics by which SQLite chooses indexes; PostgreSQL keeps its own. */
+
+import { sql } from 'kysely'
+import { isPostgres, type Store } from '../database.ts'
+
+/**
+ * Looks at all tables, and samples those that are about ten times as large or as small as at the
+ * last time: a bounded number of rows of each index.
+ */
+export const OPTIMIZE = 'optimize = 0x10012'
+
+/** Renews the statistics of tables that have changed much. */
+export async function renewStatistics(store: Store): Promise<void> {
+  if (!isPostgres(store)) await sql.raw(`pragma ${OPTIMIZE}`).execute(store)
+}
