@@ -80,6 +80,8 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answerError)
   installHooks(app, deps)
+  app.removeContentTypeParser('text/plain')
+  keepBodyText(app)
   installCors(app, deps.config.corsOrigins)
   installNotFound(app)
   await installOpenApi(app)
@@ -98,7 +100,6 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     if (hasPage) codeRoute(v1, deps)
   })
   await app.register(async (v1) => {
-    // without a deadline for bodies, as they are files
     admitCallers(v1, deps, createAuthenticator(deps))
     await separateRoute(v1, deps)
   })
@@ -174,8 +175,6 @@ function admitCallers(app: FastifyInstance, deps: Deps, authenticate: Authentica
 async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authenticator) {
   admitCallers(app, deps, authenticate)
   installBodyDeadline(app, deps.config.bodySecondsMax)
-  app.removeContentTypeParser('text/plain')
-  keepBodyText(app)
   const routes = [
     modelsRoute,
     createFileRoute,

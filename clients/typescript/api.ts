@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Send a file with its prompt; wait for the result
-         * @description Extension. Creates the file, takes its bytes and submits the separation. The fields are those of a submit and its `input`: `prompt` once for each sound, `metadata` and `spans` as JSON. `file` is the last part; the key then needs the scope `files:write`, too. With `Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), or that of a submit (202) once the time is up.
+         * @description Extension. Creates the file, takes its bytes and submits the separation. The fields of the form are those of a submit and its `input`: `prompt` once for each sound, `metadata` and `spans` as JSON. With `file` the key needs the scope `files:write`, too. If `prompt` comes before `file`, a wrong one is refused before the file is sent. Without a file, the body may be the JSON of a submit. With `Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), or that of a submit (202) once the time is up.
          *
          *     Scope of the key: `audio:separate`.
          */
@@ -1636,7 +1636,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description The media, as the last part. Exactly one of file, audio_url and request_id. */
+            /** @description The media. Exactly one of file, audio_url and request_id. */
             file?: string;
         };
         /** SeparationCompletedEvent */
@@ -4169,6 +4169,7 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": components["schemas"]["SeparateForm"];
+                "application/json": components["schemas"]["SubmitAudioSeparateRequest"];
             };
         };
         responses: {

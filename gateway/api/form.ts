@@ -1,11 +1,13 @@
-/** Reads a form (`multipart/form-data`) with the fields of a submit and a file, the last part. */
+/** Reads a form (`multipart/form-data`) with the fields of a submit and a file among them. */
 
-import type { Readable } from 'node:stream'
-import type { MultipartFile } from '@fastify/multipart'
+import { Readable } from 'node:stream'
+import type { Multipart, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
+import { withDeadline } from '../../shared/deadline.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
+import { incompleteBody } from './body-deadline.ts'
 import { assertFewValues } from './body-text.ts'
 import { compactJson } from './json-text.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
@@ -13,24 +15,42 @@ import { BODY_BYTES_MAX } from './validation.ts'
 
 /** As many fields as there are, with each prompt and some blanks. */
 const FIELDS_MAX = 64
-const FIELD_NAME_BYTES_MAX = 100
 const HEADERS_MAX = 20
 
 const FILE = 'file'
+/** The type of a part that states none (RFC 7578, 4.4), as Python's `requests` sends files. */
+const NO_TYPE = 'text/plain'
+const ANY_TYPE = 'application/octet-stream'
+
+/** The fields of a form, as the JSON body of a submit without `input.file_id`. */
+export interface FormFields {
+  body: { input: Record<string, unknown> } & Record<string, unknown>
+  /** The compact JSON of the metadata, as the client wrote its numbers. */
+  metadataText: string | undefined
+}
 
 export interface FormFile {
   name: string
   contentType: string
+  /** Its errors are ServiceErrors. */
   body: Readable
-  /** @throws ServiceError when the form does not end with the file */
-  end(): Promise<void>
+  /**
+   * Reads what follows the file, and returns the fields of the whole form.
+   * @throws ServiceError for what is no such form, or too slow
+   */
+  end(): Promise<FormFields>
 }
 
-export interface Form {
-  /** As the JSON body of a submit, without `input.file_id`. */
-  body: { input: Record<string, unknown> } & Record<string, unknown>
-  metadataText: string | undefined
+/** The fields before the file, or all of them where there is no file. */
+export interface Form extends FormFields {
   file: FormFile | undefined
+}
+
+export interface FormOptions {
+  /** In which the fields must have come: those before the file, and those after it. */
+  secondsMax: number
+  /** Aborts when the client is gone. */
+  signal: AbortSignal
 }
 
 /** Fields of the body's top level; all others are those of `input`. */
@@ -39,55 +59,112 @@ const INPUT = AudioSeparateInput.properties as Record<string, TSchema>
 
 /**
  * Reads up to the bytes of the file.
- * @throws ServiceError `INVALID_REQUEST` for what is no such form
+ * @throws ServiceError `INVALID_REQUEST` for what is no such form, or too slow
  */
-export async function readForm(request: FastifyRequest): Promise<Form> {
-  if (!request.isMultipart()) {
-    throw invalid('The body must be a form: Content-Type: multipart/form-data.')
-  }
+export async function readForm(request: FastifyRequest, options: FormOptions): Promise<Form> {
   const parts = request.parts({
+    // Text of any other type would be parsed, and lose digits.
+    isPartAFile: (_name, type, fileName) => fileName !== undefined || type !== NO_TYPE,
     limits: {
-      fieldNameSize: FIELD_NAME_BYTES_MAX,
       fieldSize: BODY_BYTES_MAX,
       fields: FIELDS_MAX,
-      files: 1,
+      files: FIELDS_MAX,
       fileSize: Infinity, // counted where it is stored
       headerPairs: HEADERS_MAX,
     },
   })
-  const next = async () => (await parts.next().catch(asInvalid)).value ?? undefined
-  const given: [name: string, text: string][] = []
-  let bytes = 0
-  for (let part = await next(); part; part = await next()) {
-    const { fieldname: name } = part
-    if (part.type === 'file') {
-      if (name !== FILE) throw invalid(`The file must be the field ${FILE}, not ${name}.`, name)
-      return { ...bodyOf(given), file: formFile(part, next) }
-    }
-    const text = typeof part.value === 'string' ? part.value : JSON.stringify(part.value)
-    bytes += name.length + text.length
-    if (part.valueTruncated || part.fieldnameTruncated || bytes > BODY_BYTES_MAX) {
-      throw new ServiceError('PAYLOAD_TOO_LARGE', {
-        message: `The fields before the file are larger than ${BODY_BYTES_MAX} bytes.`,
-      })
-    }
-    if (name === FILE) throw invalid('file is given as text; send it as a file.', FILE)
-    given.push([name, text])
+  const fields = new FieldReader(parts)
+  const file = await inTime(options, fields.readToFile())
+  return {
+    ...bodyOf(fields.read),
+    file: file && {
+      name: file.filename ?? FILE,
+      contentType: file.mimetype === NO_TYPE ? ANY_TYPE : file.mimetype,
+      body: Readable.from(bytesOf(file), { highWaterMark: 1 }),
+      async end() {
+        if (await inTime(options, fields.readToFile())) throw invalid('file is given twice.', FILE)
+        return bodyOf(fields.read)
+      },
+    },
   }
-  return { ...bodyOf(given), file: undefined }
 }
 
-const formFile = (part: MultipartFile, next: () => Promise<unknown>): FormFile => ({
-  name: part.filename,
-  contentType: part.mimetype,
-  body: part.file,
-  async end() {
-    if (await next()) throw invalid('The file must be the last part of the form.', FILE)
-  },
-})
+/** @throws ServiceError when `work` takes too long; the signal's reason */
+const inTime = <T>({ secondsMax, signal }: FormOptions, work: Promise<T>): Promise<T> =>
+  withDeadline(
+    { ms: 1_000 * secondsMax, late: () => incompleteBody(secondsMax), signal },
+    (deadline) =>
+      Promise.race([
+        work,
+        new Promise<never>((_resolve, reject) => {
+          deadline.addEventListener('abort', () => reject(deadline.reason as Error))
+        }),
+      ]),
+  )
+
+type Field = readonly [name: string, text: string]
+
+class FieldReader {
+  /** The fields that have come, in order. */
+  readonly read: Field[] = []
+  readonly #parts: AsyncIterator<Multipart>
+  #bytes = 0
+
+  constructor(parts: AsyncIterator<Multipart>) {
+    this.#parts = parts
+  }
+
+  /** Reads up to the file; undefined: there is none to the end. */
+  async readToFile(): Promise<MultipartFile | undefined> {
+    for (;;) {
+      const part = (await this.#parts.next().catch(asInvalid)).value as Multipart | undefined
+      if (!part) return undefined
+      const name = part.fieldname ?? '' // its type does not say that there may be none
+      if (part.type === 'file' && name === FILE) return part
+      if (part.type === 'file' && part.filename !== undefined) {
+        throw invalid(`The file must be the field ${FILE}, not ${name}.`, name)
+      }
+      this.#count(name)
+      const text = part.type === 'file' ? await this.#textOf(part) : String(part.value)
+      if (part.type === 'field') this.#count(text)
+      if (part.type === 'field' && part.valueTruncated) throw tooLarge()
+      if (name === FILE) throw invalid('file is given as text; send it as a file.', FILE)
+      this.read.push([name, text])
+    }
+  }
+
+  async #textOf(part: MultipartFile): Promise<string> {
+    const pieces: Buffer[] = []
+    for await (const piece of bytesOf(part)) {
+      this.#count(piece)
+      pieces.push(piece)
+    }
+    return Buffer.concat(pieces).toString()
+  }
+
+  #count({ length }: string | Buffer): void {
+    this.#bytes += length
+    if (this.#bytes > BODY_BYTES_MAX) throw tooLarge()
+  }
+}
+
+/** The bytes of a part. @throws ServiceError when the form ends within it */
+async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> {
+  try {
+    // A refused part stays open, so that the response can still be sent.
+    yield* file.iterator({ destroyOnReturn: false })
+  } catch (error) {
+    asInvalid(error as Error)
+  }
+}
+
+const tooLarge = () =>
+  new ServiceError('PAYLOAD_TOO_LARGE', {
+    message: `The fields of the form are larger than ${BODY_BYTES_MAX} bytes.`,
+  })
 
 /** @throws ServiceError `INVALID_REQUEST` for a field that is given twice, or broken JSON */
-function bodyOf(given: readonly [name: string, text: string][]): Omit<Form, 'file'> {
+function bodyOf(given: readonly Field[]): FormFields {
   const prompts = given.filter(([name]) => name === 'prompt').map(([, text]) => text)
   const [top, input] = [new Map<string, unknown>(), new Map<string, unknown>()]
   let metadataText: string | undefined

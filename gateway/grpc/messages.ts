@@ -108,7 +108,7 @@ export function submitted({
   webhook_secret: webhookSecret,
   metadata_json,
 }: SubmitRequest): Pick<OneCall, 'body' | 'metadataText'> {
-  const body: OneCall['body'] = {
+  const body = {
     ...(input && { input: inputBody(input) }),
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(webhookSecret !== undefined && { webhookSecret }),

@@ -31,14 +31,16 @@ export async function readSeparate(
     const { submit, file, wait_seconds: waitSeconds = 0 } = await pieces.options
     if (!submit) throw invalid('The options have no submit.', 'submit')
     if (!file) await assertNone(pieces)
-    return { ...submitted(submit), waitSeconds, file: file ? fileOf(file, pieces) : undefined }
+    const fields = submitted(submit)
+    const end = async () => fields
+    return { ...fields, waitSeconds, file: file ? { ...fileOf(file, pieces), end } : undefined }
   })
 }
 
 const fileOf = (
   { name, content_type: contentType, size }: NonNullable<SeparateOptions['file']>,
   body: Readable,
-): CallFile => ({ name, contentType, body, bytes: size, bytesMax: size, async end() {} })
+): Omit<CallFile, 'end'> => ({ name, contentType, body, bytes: size, bytesMax: size })
 
 async function assertNone(pieces: Readable): Promise<void> {
   for await (const _ of pieces) {

@@ -20,10 +20,15 @@ const TO_COME = 'file_to_come'
 /** As long as proxies keep a call without an answer. */
 const WAIT_SECONDS_MAX = 60
 
-export interface OneCall {
+/** Says what is to be done with a file, or with the source that the body names. */
+export interface CallFields {
   /** As the JSON body of a submit; with a file, without its source. */
-  body: { input?: object } & Record<string, unknown>
+  body: unknown
   metadataText?: string | undefined
+}
+
+export interface OneCall extends CallFields {
+  /** With one, the fields above are those that came before it. */
   file?: CallFile | undefined
   /** The value of the header of that name. */
   idempotencyKey: string | string[] | undefined
@@ -41,8 +46,11 @@ export interface CallFile {
   bytes?: number
   /** How long it may be. */
   bytesMax: number
-  /** @throws ServiceError when the call does not end with the file */
-  end(): Promise<void>
+  /**
+   * The fields of the whole call, once its file is read.
+   * @throws ServiceError for what may not follow the file
+   */
+  end(): Promise<CallFields>
 }
 
 export interface Separated {
@@ -64,15 +72,17 @@ export async function separate(deps: Deps, key: ApiKeyRow, call: OneCall): Promi
 
 /** @returns what a submit answers */
 async function take(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<string> {
-  const { body, file } = call
+  const { file } = call
   const { account_id: accountId } = key
   if (!file) return (await submit(deps, accountId, call)).answer
   const { file: received, hash } = await takeFile(deps, key, { ...call, file })
   const { file_id: fileId } = received
   try {
+    const { body, metadataText } = await file.end()
     const { answer, isRepeated } = await submit(deps, accountId, {
       ...call,
       body: withFile(body, fileId),
+      metadataText,
       fingerprinted: withFile(body, hash),
       received,
     })
@@ -90,22 +100,24 @@ async function takeFile(
   { file, body, metadataText, signal }: OneCall & { file: CallFile },
 ) {
   assertScope(key, 'files:write')
-  checkSubmission(withFile(body, TO_COME), metadataText) // before the file is sent
-  const received = await receiveFile(deps, key.account_id, { ...file, signal })
-  await file.end().catch(async (error: unknown) => {
-    await discardFile(deps, received.file.file_id)
-    throw error
-  })
-  return received
+  // Before the file is sent, unless its prompt is still to come.
+  if (hasPrompt(body)) checkSubmission(withFile(body, TO_COME), metadataText)
+  return receiveFile(deps, key.account_id, { ...file, signal })
+}
+
+const hasPrompt = (body: unknown): boolean => {
+  const { prompt, prompts } = Object(Object(body).input)
+  return prompt !== undefined || prompts !== undefined
 }
 
 /** @throws ServiceError `INVALID_PARAMETER` when the body names another file */
-function withFile({ input, ...body }: OneCall['body'], fileId: string) {
+function withFile(body: unknown, fileId: string) {
+  const { input, ...top } = Object(body)
   if (Object(input).file_id !== undefined) {
     const message = 'Give exactly one of file and file_id.'
     throw new ServiceError('INVALID_PARAMETER', { message, param: 'input.file_id' })
   }
-  return { ...body, input: { ...input, file_id: fileId } }
+  return { ...top, input: { ...input, file_id: fileId } }
 }
 
 /** The request once it has ended; undefined: not within the time, or nobody may wait now. */

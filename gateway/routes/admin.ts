@@ -26,7 +26,6 @@ import {
 import { isPass, openAdminSession } from '../accounts/admin-pass.ts'
 import { bearerToken, isSameSecret } from '../accounts/auth.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
-import { keepBodyText } from '../api/body-text.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { Activity, createActivity } from '../operations/activity.ts'
@@ -64,8 +63,6 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
     return reply.header('cache-control', 'no-store').send(session)
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
-  app.removeContentTypeParser('text/plain')
-  keepBodyText(app)
   fleetRoute(app, deps)
   accountRoutes(app, deps)
   closingRoutes(app, deps)

@@ -3,7 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ServiceError } from '../../shared/errors.ts'
 import { errorBody } from '../api/error-handler.ts'
-import { fileBytesMax, readForm } from '../api/form.ts'
+import { installBodyDeadline } from '../api/body-deadline.ts'
+import { fileBytesMax, readForm, type FormOptions } from '../api/form.ts'
+import { fieldText } from '../api/json-text.ts'
 import { describeNulls } from '../api/nulls.ts'
 import { responses } from '../api/openapi.ts'
 import { secondsToWait } from '../api/prefer.ts'
@@ -14,7 +16,7 @@ import {
   SubmitAudioSeparateRequest,
 } from '../api/schemas.ts'
 import type { Deps } from '../deps.ts'
-import { separate } from '../requests/separate.ts'
+import { separate, type CallFields, type CallFile } from '../requests/separate.ts'
 import { resultOf } from '../requests/own-requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { hangUpOf, idempotencyHeader, submitLinks } from './submit.ts'
@@ -35,24 +37,31 @@ const SeparateForm = Type.Object(
     file: Type.Optional(
       Type.String({
         contentMediaType: 'application/octet-stream',
-        description: 'The media, as the last part. Exactly one of file, audio_url and request_id.',
+        description: 'The media. Exactly one of file, audio_url and request_id.',
       }),
     ),
   },
   { title: 'SeparateForm' },
 )
 
+const BODIES = {
+  'multipart/form-data': { schema: SeparateForm },
+  'application/json': { schema: describeNulls(SubmitAudioSeparateRequest as object) },
+}
+
 const DESCRIPTION =
-  'Extension. Creates the file, takes its bytes and submits the separation. The fields are ' +
-  'those of a submit and its `input`: `prompt` once for each sound, `metadata` and `spans` ' +
-  'as JSON. `file` is the last part; the key then needs the scope `files:write`, too. With ' +
-  '`Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), or that of a ' +
-  'submit (202) once the time is up.'
+  'Extension. Creates the file, takes its bytes and submits the separation. The fields of the ' +
+  'form are those of a submit and its `input`: `prompt` once for each sound, `metadata` and ' +
+  '`spans` as JSON. With `file` the key needs the scope `files:write`, too. If `prompt` comes ' +
+  'before `file`, a wrong one is refused before the file is sent. Without a file, the body may ' +
+  'be the JSON of a submit. With `Prefer: wait=N` (seconds, 60 at most) the answer is the ' +
+  'result (200), or that of a submit (202) once the time is up.'
 
 /** Extension: a file, its prompt and, if one waits for it, the result in one call. */
 export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(multipart)
-  app.removeContentTypeParser(['application/json', 'text/plain'])
+  installBodyDeadline(app, deps.config.bodySecondsMax)
+  app.addContentTypeParser('*', (_request, _body, done) => done(null)) // refused below, by name
   app.post(
     '/v1/audio/separate',
     {
@@ -62,7 +71,6 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
         summary: 'Send a file with its prompt; wait for the result',
         description: DESCRIPTION,
         tags: ['queue'],
-        consumes: ['multipart/form-data'],
         headers: {
           type: 'object',
           properties: {
@@ -74,7 +82,7 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
             },
           },
         },
-        body: SeparateForm,
+        body: { content: BODIES },
         response: responses({ 200: QueueResultResponse, 202: QueueSubmitResponse }, [
           400,
           401,
@@ -94,7 +102,7 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
       links: { 202: submitLinks },
     },
     async (request, reply) => {
-      const { answer, ended, waitedSecondsMax } = await takeForm(deps, request, reply).catch(
+      const { answer, ended, waitedSecondsMax } = await takeCall(deps, request, reply).catch(
         (error: unknown) => {
           request.raw.unpipe() // from the form's reader: the rest is thrown away
           throw error
@@ -107,15 +115,32 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
   )
 }
 
-async function takeForm(deps: Deps, request: FastifyRequest, reply: FastifyReply) {
+async function takeCall(deps: Deps, request: FastifyRequest, reply: FastifyReply) {
   const signal = hangUpOf(reply)
-  const { file, ...form } = await readForm(request)
   return separate(deps, request.apiKey, {
-    ...form,
-    file: file && { ...file, bytesMax: fileBytesMax(request) },
+    ...(await readCall(request, { secondsMax: deps.config.bodySecondsMax, signal })),
     idempotencyKey: request.headers['idempotency-key'],
     waitSeconds: secondsToWait(request.headers.prefer),
     signal,
+  })
+}
+
+/** @throws ServiceError `INVALID_REQUEST` for a body that is neither a form nor JSON */
+async function readCall(
+  request: FastifyRequest,
+  options: FormOptions,
+): Promise<CallFields & { file?: CallFile | undefined }> {
+  if (request.isMultipart()) {
+    const { file, ...fields } = await readForm(request, options)
+    return { ...fields, file: file && { ...file, bytesMax: fileBytesMax(request) } }
+  }
+  const { body, bodyText, headers } = request
+  if (bodyText !== '') return { body, metadataText: fieldText(bodyText, 'metadata') }
+  const type = headers['content-type'] ?? 'none'
+  throw new ServiceError('INVALID_REQUEST', {
+    message:
+      'The body must be a form (multipart/form-data) with the fields prompt and file, or the ' +
+      `JSON of a submit (application/json); its Content-Type is ${type.slice(0, 100)}.`,
   })
 }
 

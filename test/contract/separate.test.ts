@@ -40,8 +40,25 @@ async function start(t: TestContext, options: GatewayOptions = {}) {
     })
     return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
   }
-  return { gateway, address, post }
+  /** Posts bytes as they are, of a form whose boundary is b unless another type is given. */
+  const postRaw = async (body: string | ReadableStream, type = FORM, headers: object = {}) => {
+    const reply = await fetch(`${address}/v1/audio/separate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': type, ...headers },
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any }
+  }
+  return { gateway, address, post, postRaw }
 }
+
+const FORM = 'multipart/form-data; boundary=b'
+const part = (header: string, text: string) =>
+  `--b\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`
+const PROMPT_PART = part('name="prompt"', 'a bell')
+/** Without the bytes' type, as Python's requests sends an open file. */
+const FILE_PART = part('name="file"; filename="song.flac"', FILE_BYTES.toString())
 
 type Posted = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['post']>>
 
@@ -117,8 +134,10 @@ test('what is wrong is said, and nothing is kept', async (t) => {
   const { gateway, post } = await start(t)
   const refusals: [Field[], string, string?][] = [
     [[FILE], 'INVALID_REQUEST', 'input.prompt'],
-    [[FILE, PROMPT], 'INVALID_REQUEST', 'input.prompt'],
-    [[PROMPT, FILE, ['output_format', 'wav']], 'INVALID_REQUEST', 'file'],
+    [[FILE, PROMPT, ['colour', 'red']], 'INVALID_REQUEST', 'input.colour'],
+    [[PROMPT, FILE, FILE], 'INVALID_REQUEST', 'file'],
+    [[PROMPT, FILE, ['metadata', 'x'.repeat(262_145)]], 'PAYLOAD_TOO_LARGE'],
+    [[PROMPT, FILE, ...Array<Field>(70).fill(PROMPT)], 'INVALID_REQUEST'],
     [[PROMPT, ['file', 'text']], 'INVALID_REQUEST', 'file'],
     [[PROMPT, ['media', FILE[1], 'a.wav']], 'INVALID_REQUEST', 'media'],
     [[PROMPT, ['file', new Blob([]), 'a.wav']], 'INVALID_REQUEST'],
@@ -130,7 +149,7 @@ test('what is wrong is said, and nothing is kept', async (t) => {
     [[PROMPT, ['colour', 'red'], FILE], 'INVALID_REQUEST', 'input.colour'],
     [[PROMPT, ['separator', 'x'], ['separator', 'x'], FILE], 'INVALID_REQUEST', 'separator'],
     [
-      [PROMPT, ['file', new Blob(['x'], { type: 'text/plain' }), 'a.txt']],
+      [PROMPT, ['file', new Blob(['x'], { type: 'image/png' }), 'a.png']],
       'UNSUPPORTED_MEDIA_TYPE',
       'content_type',
     ],
@@ -142,33 +161,113 @@ test('what is wrong is said, and nothing is kept', async (t) => {
   assert.deepEqual(await held(gateway), NOTHING)
 })
 
-test('a body that is no form, or a broken one, is refused', async (t) => {
-  const { gateway, address } = await start(t)
-  const post = (body: string, type: string) =>
-    fetch(`${address}/v1/audio/separate`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': type },
-      body,
-    })
-  const form = 'multipart/form-data; boundary=b'
-  for (const [body, type] of [
-    ['{}', 'application/json'],
-    ['', form],
-    ['no form', form],
-    ['no form', 'multipart/form-data'],
-    ['--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\na bell', form],
-    [
-      '--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\na bell\r\n' +
-        '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nRIFF',
-      form,
-    ],
+test('the fields may follow the file', async (t) => {
+  const { gateway, post } = await start(t)
+  const { status, body } = await post([['output_format', 'flac'], FILE, PROMPT, ['separator', 'x']])
+  assert.equal(status, 202, JSON.stringify(body))
+  await gateway.publish()
+  const { prompt, options } = gateway.broker.jobOf(body.request_id)
+  assert.deepEqual([prompt, options.output_format, options.separator], ['a bell', 'flac', 'x'])
+  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+})
+
+test('a file without a type is taken, as requests.post(files=…, data=…) sends it', async (t) => {
+  const { gateway, postRaw } = await start(t)
+  for (const type of ['', '\r\nContent-Type: text/plain']) {
+    const file = part(`name="file"; filename="song.flac"${type}`, FILE_BYTES.toString())
+    const { status, body } = await postRaw(`${PROMPT_PART}${file}--b--\r\n`)
+    assert.equal(status, 202, JSON.stringify(body))
+  }
+  const files = await gateway.store.selectFrom('files').selectAll().execute()
+  for (const file of files) {
+    assert.deepEqual(
+      [file.file_name, file.content_type, Number(file.file_size)],
+      ['song.flac', 'application/octet-stream', FILE_BYTES.length],
+    )
+  }
+})
+
+test('metadata keeps its digits and its limits, whatever the type of its part', async (t) => {
+  const { gateway, postRaw } = await start(t)
+  const post = (json: string) => {
+    const metadata = part('name="metadata"\r\nContent-Type: application/json', json)
+    return postRaw(`${PROMPT_PART}${metadata}${FILE_PART}--b--\r\n`)
+  }
+  const { status, body } = await post('{"take": 12345678901234567890, "__proto__": 1.0}')
+  assert.equal(status, 202, JSON.stringify(body))
+  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
+  assert.equal(row.metadata, '{"take":12345678901234567890,"__proto__":1.0}')
+  const deep = `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
+  assertRefused(await post(deep), 'INVALID_PARAMETER', 'metadata')
+  assertRefused(await post('{'), 'INVALID_REQUEST', 'metadata')
+  assertRefused(await post('x'.repeat(262_145)), 'PAYLOAD_TOO_LARGE')
+})
+
+test('the JSON of a submit is taken, with its digits and the wait', async (t) => {
+  const { gateway, postRaw } = await start(t)
+  const input = '"input":{"prompt":"a bell","audio_url":"https://example.com/a.wav"}'
+  const json = `{${input},"metadata":{"take":12345678901234567890}}`
+  const waiting = postRaw(json, 'application/json; charset=utf-8', { prefer: 'wait=60' })
+  await complete(gateway, await firstRequest(gateway))
+  const { status, headers, body } = await waiting
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.equal(headers.get('preference-applied'), 'wait=60')
+  const row = await gateway.store.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
+  assert.deepEqual(
+    [row.request_id, row.metadata],
+    [body.request_id, '{"take":12345678901234567890}'],
+  )
+  for (const [text, param] of [
+    ['null'],
+    ['{}', 'input'],
+    [`{${input.replace('a bell', ' ')}}`, 'input.prompt'],
   ] as const) {
-    const reply = await post(body, type)
-    const { error } = (await reply.json()) as any
-    assert.ok(reply.status >= 400 && reply.status < 500, `${body}: ${JSON.stringify(error)}`)
+    const refused = await postRaw(text, 'application/json')
+    assert.deepEqual([refused.status, refused.body.error.param], [400, param])
+  }
+})
+
+test('a body that is no form, or a broken one, is refused', async (t) => {
+  const { gateway, postRaw } = await start(t)
+  const ofFile = 'name="file"; filename="a"\r\nContent-Type: audio/wav'
+  for (const [body, type, message] of [
+    ['RIFF', 'audio/wav', /must be a form .*prompt and file, or the JSON .* is audio\/wav\./],
+    ['prompt=a', 'application/x-www-form-urlencoded', /must be a form/],
+    ['', 'application/json', /must be a form/],
+    ['', FORM, /prompt/],
+    ['no form', FORM, /The form is broken/],
+    ['no form', 'multipart/form-data', /The form is broken/],
+    [PROMPT_PART, FORM, /The form is broken/],
+    [PROMPT_PART + part(ofFile, 'RIFF'), FORM, /The form is broken/],
+    [`${part(ofFile, 'RIFF')}${PROMPT_PART.slice(0, -4)}`, FORM, /The form is broken/],
+    [`${part('filename="a"', 'RIFF')}--b--\r\n`, FORM, /must be the field file/],
+    [`${part('x="y"', 'RIFF')}--b--\r\n`, FORM, /not a known field/],
+  ] as const) {
+    const { status, body: answer } = await postRaw(body, type)
+    assert.equal(status, 400, `${body}: ${JSON.stringify(answer)}`)
+    assert.match(answer.error.message, message)
   }
   assert.deepEqual(await held(gateway), NOTHING)
   assert.deepEqual(gateway.logged('error'), [])
+})
+
+test('fields that come too slowly are refused, before the file and after it', async (t) => {
+  const { gateway, postRaw } = await start(t, { config: { bodySecondsMax: 0.3 } })
+  for (const begin of ['', PROMPT_PART + FILE_PART]) {
+    let drip: NodeJS.Timeout | undefined
+    const form = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from(`${begin}--b\r\nContent-Disposition: form-data; name="x`))
+        drip = setInterval(() => controller.enqueue(Buffer.from('x')), 20)
+      },
+      cancel: () => clearInterval(drip),
+    })
+    const { status, body } = await postRaw(form)
+    clearInterval(drip)
+    assert.equal(status, 400)
+    assert.match(body.error.message, /incomplete after 0.3 seconds/)
+  }
+  assert.deepEqual(await held(gateway), NOTHING)
 })
 
 test('a connection that breaks off leaves nothing', async (t) => {
