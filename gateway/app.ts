@@ -1,7 +1,13 @@
 /** The HTTP application: hooks and routes, without a port. */
 
 import { maxHeaderSize } from 'node:http'
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { createSessionAuthenticator } from './accounts/sessions.ts'
@@ -13,6 +19,7 @@ import type { Deps } from './deps.ts'
 import { installTracing } from './api/tracing.ts'
 import { installCors } from './api/cors.ts'
 import { answerBrokenHttp, answerError } from './api/error-handler.ts'
+import { forbidStoring } from './api/no-store.ts'
 import { installNotFound } from './api/not-found.ts'
 import { installOpenApi } from './api/openapi.ts'
 import { installRateLimit } from './accounts/rate-limit.ts'
@@ -53,6 +60,8 @@ import { BODY_BYTES_MAX } from './api/validation.ts'
 
 /** For outputs, and for inputs unless their addresses live longer. */
 const UPLOAD_MINUTES = 60
+/** The status, as nginx has it, of a call whose client hung up before the answer began. */
+const HUNG_UP = 499
 /** Idle time of a connection: longer than any response takes, or a status stream pauses. */
 const SILENT_MS_MAX = 2 * MINUTE_MS
 
@@ -133,19 +142,33 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
     request.client = clientAddress(request) // while its connection is sure to be there
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
   })
-  app.addHook('onResponse', async (request, reply) => {
+  const note = callNoter({ log, metrics })
+  app.addHook('onResponse', async (request, reply) => note(request, reply, 'answered a call'))
+  // Fastify says nothing of a client that hangs up.
+  app.addHook('onRequest', async (request, reply) => {
+    reply.raw.once('close', () => note(request, reply, 'the client hung up'))
+  })
+  app.addHook('preClose', async () => feed.close()) // open status streams end cleanly
+}
+
+/** Logs and counts each call once, when it is over. */
+function callNoter({ log, metrics }: Pick<Deps, 'log' | 'metrics'>) {
+  const noted = new WeakSet<FastifyRequest>()
+  return (request: FastifyRequest, reply: FastifyReply, outcome: string): void => {
+    if (noted.has(request)) return
+    noted.add(request)
     const [path] = request.url.split('?') // the query may hold a signature
     const {
       method,
       routeOptions: { url: route = '' },
     } = request
-    const { statusCode: status, elapsedTime: ms } = reply
-    const answered = { callId: request.id, method, path, status, ms: Math.round(ms) }
+    const status = reply.raw.headersSent ? reply.statusCode : HUNG_UP
+    const ms = reply.elapsedTime
+    const call = { callId: request.id, method, path, status, ms: Math.round(ms) }
     const caller = request.apiKey && callerOf(request.apiKey)
-    log.info({ ...answered, ...caller, client: request.client }, 'answered a call')
+    log.info({ ...call, ...caller, client: request.client }, outcome)
     metrics.httpAnswered({ method, route, status, ms })
-  })
-  app.addHook('preClose', async () => feed.close()) // open status streams end cleanly
+  }
 }
 
 /** The page's sessions, and, for them, the API once more, which its description does not repeat. */
@@ -166,6 +189,7 @@ type Authenticator = ReturnType<typeof createAuthenticator>
 
 function admitCallers(app: FastifyInstance, deps: Deps, authenticate: Authenticator): void {
   app.decorateRequest('accountId', '').decorateRequest('apiKey')
+  forbidStoring(app)
   installTracing(app)
   app.addHook('onRequest', authenticate)
   installRateLimit(app, deps.rateLimiter)

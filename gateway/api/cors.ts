@@ -10,10 +10,12 @@ const OPEN = /^\/(v1|media|uploads)\//
 const HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
   'access-control-allow-headers':
-    'authorization, content-type, idempotency-key, range, x-request-id',
+    'authorization, content-type, idempotency-key, prefer, range, x-request-id',
   'access-control-max-age': '600', // seconds
 }
-const EXPOSED = 'content-disposition, content-range, retry-after, x-request-id'
+const EXPOSED =
+  'content-disposition, content-range, preference-applied, ratelimit-limit, ' +
+  'ratelimit-remaining, ratelimit-reset, retry-after, x-request-id'
 
 /** To be installed before all routes. @param origins such as `https://app.example.com` */
 export function installCors(app: FastifyInstance, origins: readonly string[]): void {

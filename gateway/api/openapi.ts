@@ -167,6 +167,10 @@ export function buildOpenApi(app: FastifyInstance): { [name: string]: Json } {
   const described = JSON.parse(JSON.stringify({ ...rest, webhooks: WEBHOOKS })) as Json
   const document = extract(described) as { paths: Paths }
   completeResponses(document.paths)
+  for (const { requestBody } of operationsOf(document.paths)) {
+    // @fastify/swagger takes every body for required
+    if (requestBody) requestBody.required = !mayBeAbsent(requestBody, components)
+  }
   const schemas = Object.fromEntries(Object.entries(components).sort())
   const all = { ...(given as { [name: string]: Json }), schemas, headers: HEADERS }
   return { ...document, components: all }
@@ -181,12 +185,24 @@ function noteOf(title: string): { [name: string]: Json } {
   }
 }
 
-type Paths = Record<string, Record<string, { responses: Record<string, Response> }>>
+type Operation = { responses: Record<string, Response>; requestBody?: RequestBody }
+type Paths = Record<string, Record<string, Operation>>
+type RequestBody = { required: boolean; content: { [type: string]: { schema: { $ref?: string } } } }
 type Response = {
   description: string
   headers?: { [name: string]: Json }
   content?: { [type: string]: { schema?: { $ref?: string } } }
 }
+
+const operationsOf = (paths: Paths): Operation[] =>
+  Object.values(paths).flatMap((path) => Object.values(path))
+
+/** Returns whether a body has no field that must be there: then it may be left out. */
+const mayBeAbsent = ({ content }: RequestBody, components: Record<string, Json>): boolean =>
+  Object.values(content).every(({ schema }) => {
+    const title = schema.$ref?.split('/').at(-1) ?? ''
+    return (Object(components[title]) as { required?: string[] }).required === undefined
+  })
 
 const HEADERS = {
   'X-Request-Id': {
@@ -198,8 +214,8 @@ const HEADERS = {
 
 /** Headers that all responses have, and descriptions of those that have none of their own. */
 function completeResponses(paths: Paths): void {
-  const operations = Object.values(paths).flatMap((path) => Object.values(path))
-  for (const [status, response] of operations.flatMap((one) => Object.entries(one.responses))) {
+  const all = operationsOf(paths).flatMap(({ responses }) => Object.entries(responses))
+  for (const [status, response] of all) {
     const names = ['X-Request-Id', ...(status === '401' ? ['WWW-Authenticate'] : [])]
     const headers = names.map((name) => [name, { $ref: `#/components/headers/${name}` }])
     response.headers = { ...response.headers, ...Object.fromEntries(headers) }

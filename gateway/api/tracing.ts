@@ -16,12 +16,14 @@ declare module 'fastify' {
 export function installTracing(app: FastifyInstance): void {
   if (!isTracing()) return
   app.decorateRequest('span', null)
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { method, headers } = request
     const { url: route = '' } = request.routeOptions
     const attributes = { 'http.request.method': method, 'http.route': route }
     const from = typeof headers.traceparent === 'string' ? headers.traceparent : null
-    request.span = beginSpan(`${method} ${route}`, { kind: 'server', from, attributes })
+    const span = beginSpan(`${method} ${route}`, { kind: 'server', from, attributes })
+    reply.raw.once('close', () => span.end()) // of a client that hung up before
+    request.span = span
   })
   // The last before the handler: what reads the body would not stay in the span.
   app.addHook('preHandler', (request, _reply, done) => {
@@ -32,5 +34,4 @@ export function installTracing(app: FastifyInstance): void {
     span?.setAttributes({ 'http.response.status_code': statusCode })
     span?.end(statusCode >= 500 ? { code: String(statusCode) } : undefined)
   })
-  app.addHook('onResponse', async ({ span }) => span?.end()) // of a client that hung up before
 }

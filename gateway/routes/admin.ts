@@ -25,6 +25,7 @@ import {
 } from '../accounts/accounts.ts'
 import { isPass, openAdminSession } from '../accounts/admin-pass.ts'
 import { bearerToken, isSameSecret } from '../accounts/auth.ts'
+import { forbidStoring } from '../api/no-store.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
@@ -49,6 +50,7 @@ interface KeyRoute {
 export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   const { adminToken } = deps.config
   if (adminToken === undefined) return
+  forbidStoring(app)
   app.addHook('onRequest', async ({ headers, routeOptions }) => {
     const token = bearerToken(headers.authorization) ?? ''
     const kind = routeOptions.url === SESSION ? 'code' : 'session'
@@ -60,7 +62,7 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   app.post(SESSION, { schema: { hide: true } }, async ({ headers }, reply) => {
     const given = bearerToken(headers.authorization) ?? ''
     const session = await openAdminSession(deps, adminToken, given)
-    return reply.header('cache-control', 'no-store').send(session)
+    return reply.send(session)
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
   fleetRoute(app, deps)

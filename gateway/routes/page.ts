@@ -30,7 +30,8 @@ export function chooseCopy(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): string {
   const accepted = String(request.headers['accept-encoding'] ?? '')
-  reply.header('vary', 'accept-encoding')
+  const others = [reply.getHeader('vary') ?? []].flat()
+  reply.header('vary', [...others, 'accept-encoding'].join(', '))
   for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
     if (!new RegExp(`\\b${encoding}\\b`).test(accepted) || !has(name + suffix)) continue
     reply.header('content-encoding', encoding)

@@ -10,6 +10,7 @@ import {
   showSession,
 } from '../accounts/sessions.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
+import { forbidStoring } from '../api/no-store.ts'
 import type { Deps } from '../deps.ts'
 
 /** The page's path to the API with its session; the cookie is sent nowhere else. */
@@ -19,6 +20,7 @@ const hidden = { schema: { hide: true } }
 
 /** Opens, shows and ends the sessions of the playground. */
 export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
+  forbidStoring(app)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   const cookie = (secret: string, seconds: number) =>
     cookieOf(secret, { seconds, isSecure: deps.config.publicUrl().startsWith('https:') })
@@ -33,9 +35,6 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
     const secret = ownSecret(request)
     if (secret !== undefined) await endSession(deps, secret)
     return reply.status(204).header('set-cookie', cookie('', 0)).send()
-  })
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
   })
 }
 

@@ -53,7 +53,7 @@ export function createShareRoute(app: FastifyInstance, deps: Deps): void {
       const { share_id: shareId, request_id: requestId, expires_at: expiresAt } = share
       const caller = { callId, accountId, keyId: apiKey.key_id }
       deps.log.info({ ...caller, shareId, requestId, expiresAt }, 'shared a result')
-      return reply.status(201).header('cache-control', 'no-store').send(share)
+      return reply.status(201).send(share)
     },
   )
 }

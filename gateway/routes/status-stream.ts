@@ -94,7 +94,6 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
       reply.raw.once('close', () => watch.close()) // the client is gone
       reply
         .header('content-type', 'text/event-stream')
-        .header('cache-control', 'no-store')
         .header('x-accel-buffering', 'no')
         .header('connection', 'close') // else an idle client would delay the shutdown
       return reply.send(Readable.from(statusEvents(deps, request, watch)))

@@ -49,7 +49,7 @@ const gatewayMetrics = {
   winnow_http_request_seconds: {
     of: 'gateway',
     type: 'histogram',
-    help: 'HTTP calls answered, to the end of the answer: a status stream lasts.',
+    help: 'HTTP calls, to the end of the answer: a status stream lasts. 499: the client hung up.',
     labelNames: ['method', 'route', 'status'],
     buckets: CALL_SECONDS,
   },

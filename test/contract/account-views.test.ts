@@ -158,10 +158,16 @@ test('pages of given origins may call the API and get media, others may not', as
   const allowed = await ask('OPTIONS', `${API}/audio/separate`, origin)
   assert.equal(allowed.statusCode, 204)
   assert.equal(allowed.headers['access-control-allow-origin'], origin)
-  assert.match(String(allowed.headers['access-control-allow-headers']), /idempotency-key/)
+  assert.match(
+    String(allowed.headers['access-control-allow-headers']),
+    /idempotency-key, prefer, range/,
+  )
   assert.equal(allowed.headers['access-control-allow-credentials'], undefined)
   const called = await ask('GET', '/v1/account', origin)
   assert.equal(called.headers['access-control-allow-origin'], origin)
+  for (const name of ['preference-applied', 'ratelimit-remaining', 'retry-after']) {
+    assert.ok(String(called.headers['access-control-expose-headers']).includes(name), name)
+  }
   const refused = await gateway.call('GET', '/v1/account', { key: null, headers: { origin } })
   assert.equal(refused.statusCode, 401)
   assert.equal(refused.headers['access-control-allow-origin'], origin, 'errors can be read, too')

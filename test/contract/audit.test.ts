@@ -1,16 +1,18 @@
 /** Who called, and who changed accounts and keys: docs/decisions/audit.md. */
 
 import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
 import { hostname } from 'node:os'
 import test from 'node:test'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
 import { createKey, rotateKey } from '../../gateway/accounts/accounts.ts'
 import { keyIdOf } from '../../gateway/accounts/auth.ts'
+import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { journalFields } from '../../shared/process/journal.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
-import { startGateway, submit, type Gateway } from '../support/start-gateway.ts'
+import { API, startGateway, submit, submitted, type Gateway } from '../support/start-gateway.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
 
@@ -55,6 +57,67 @@ test('extension: a call that its key may not make is logged with the key, one wi
   assert.deepEqual([refused?.status, refused?.keyId], [403, keyIdOf(key)])
   assert.deepEqual([unknown?.status, unknown?.keyId], [401, undefined])
 })
+
+test('extension: the line and the count of a call whose client hangs up', async (t) => {
+  const heldUp = new EventEmitter()
+  const gateway = await startGateway(t, {
+    checkAudioUrl: async (_url, { signal }) => {
+      heldUp.emit('call')
+      await once(signal!, 'abort')
+      signal!.throwIfAborted()
+    },
+  })
+  const requestId = await submitted(gateway)
+  const address = await gateway.listen()
+  const authorization = `Bearer ${gateway.key}`
+  const waiting = new AbortController()
+  const submitPath = `${API}/audio/separate`
+  const call = fetch(address + submitPath, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ input: { prompt: 'x', audio_url: 'https://example.com/a' } }),
+    signal: waiting.signal,
+  })
+  await once(heldUp, 'call')
+  waiting.abort()
+  await assert.rejects(call)
+  const path = `${API}/requests/${requestId}/status/stream`
+  const following = new AbortController()
+  const stream = await fetch(address + path, {
+    headers: { authorization },
+    signal: following.signal,
+  })
+  await stream.body!.getReader().read()
+  following.abort()
+
+  for (const [wanted, status] of [
+    [submitPath, 499],
+    [path, 200],
+  ] as const) {
+    const { msg, keyId, client, ...line } = await hungUpLine(gateway, wanted)
+    assert.deepEqual([msg, line.status], ['the client hung up', status])
+    assert.deepEqual([keyId, client], [keyIdOf(gateway.key), '127.0.0.1'])
+  }
+  const metrics = await createMetricsText(gateway.deps)()
+  assert.match(
+    metrics,
+    /request_seconds_count\{method="POST",route="\/v1\/queue\/audio\/separate",status="499"\} 1\n/,
+  )
+  await gateway.app.close()
+  const lines = gateway.logged('info').filter(({ path }) => path === submitPath)
+  assert.equal(lines.length, 2, 'that of the first submit and one of the second')
+})
+
+/** The line of the call to `path` whose client hung up, once it is there. */
+async function hungUpLine(gateway: Gateway, path: string): Promise<Record<string, any>> {
+  for (;;) {
+    const line = gateway
+      .logged('info')
+      .find((each) => each.path === path && each.msg !== 'answered a call' && each.method)
+    if (line) return line
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
 
 test('extension: the address of a client is believed of trusted proxies alone', async (t) => {
   const trusting = await startGateway(t, { config: { trustedProxies: ['127.0.0.0/8', '::1/128'] } })

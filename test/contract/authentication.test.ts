@@ -4,8 +4,12 @@ import { SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { startGateway } from '../support/start-gateway.ts'
 
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+
 /** Every endpoint that needs a key, with the scope that clause 5.2 gives it. */
-const ENDPOINTS: ['GET' | 'POST' | 'PUT' | 'DELETE', string, Scope][] = [
+const ENDPOINTS: [Method, string, Scope][] = [
   ['GET', '/v1/models', 'models:read'],
   ['POST', '/v1/files', 'files:write'],
   ['GET', '/v1/files/x', 'files:read'],
@@ -36,6 +40,28 @@ test('5.2 and 5.4 each endpoint takes its own scope and no other', async (t) => 
     const allowed = await gateway.call(method, url, { key: await gateway.newKey([scope]) })
     assert.ok(![401, 403].includes(allowed.statusCode), `${url}: ${allowed.statusCode}`)
   }
+})
+
+test('5.5 nobody stores the answers of an account: secrets, signed addresses, its data', async (t) => {
+  const gateway = await startGateway(t, { config: { adminToken: ADMIN_TOKEN } })
+  const stored = async (method: Method, url: string, headers: Record<string, string>) => {
+    const { statusCode, ...reply } = await gateway.app.inject({ method, url, headers })
+    assert.notEqual(statusCode, 404, url)
+    return reply.headers['cache-control'] !== 'no-store'
+  }
+  const key = { authorization: `Bearer ${gateway.key}` }
+  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  const calls: [Method, string, Record<string, string>][] = [
+    ...ENDPOINTS.filter(([, url]) => !/\/x\b/.test(url)).map(
+      ([method, url]) => [method, url, key] satisfies [Method, string, object],
+    ),
+    ['POST', '/v1/audio/separate', key],
+    ['POST', '/playground/codes', key],
+    ['GET', '/playground/v1/account', {}],
+    ['POST', '/admin/keys', admin],
+    ['GET', '/admin/accounts', admin],
+  ]
+  for (const call of calls) assert.equal(await stored(...call), false, call[1])
 })
 
 test('5.3 a missing key answers 401 on every endpoint, whatever the body', async (t) => {

@@ -253,6 +253,20 @@ test('7.1 unknown paths and methods answer in the shape of errors', async (t) =>
   assert.equal((await gateway.call('HEAD', '/v1/models')).statusCode, 200)
 })
 
+test('7.1 a call without a body may say that it is JSON, as many clients do', async (t) => {
+  const gateway = await startGateway(t)
+  const headers = { 'content-type': 'application/json' }
+  const fileId = await uploadFile(gateway)
+  const requestId = await submitted(gateway)
+  const statusOf = async (method: 'PUT' | 'DELETE' | 'POST', url: string) =>
+    (await gateway.call(method, url, { headers })).statusCode
+  assert.equal(await statusOf('PUT', `${API}/requests/${requestId}/cancel`), 202)
+  assert.equal(await statusOf('DELETE', `${API}/requests/${requestId}`), 204)
+  assert.equal(await statusOf('DELETE', `/v1/files/${fileId}`), 204)
+  assert.equal(await statusOf('DELETE', '/playground/session'), 204)
+  assertError(await gateway.call('POST', SUBMIT, { headers }), 'INVALID_REQUEST')
+})
+
 test('7.1 what is not HTTP is answered in the shape of errors', async (t) => {
   const gateway = await startGateway(t)
   const { port } = new URL(await gateway.listen())

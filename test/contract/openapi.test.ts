@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import type { TSchema } from 'typebox'
 import { NOTES } from '../../gateway/api/openapi-examples.ts'
 import * as schemas from '../../gateway/api/schemas.ts'
@@ -29,6 +30,23 @@ test('9.2 the API description is the reviewed one, of version 1.0.0', async (t) 
   assert.match(document.openapi, /^3\.1\./)
   if (process.env.UPDATE_GOLDEN) writeFileSync(GOLDEN, `${JSON.stringify(document, null, 2)}\n`)
   assert.deepEqual(document, JSON.parse(readFileSync(GOLDEN, 'utf8')))
+})
+
+test('9.2 the API description is compressed, and sent again only when it has changed', async (t) => {
+  const gateway = await startGateway(t, { config: { corsOrigins: ['https://app.example.com'] } })
+  const get = (headers: Record<string, string> = {}) =>
+    gateway.call('GET', '/v1/openapi.json', { key: null, headers })
+  const [plain, compressed] = [await get(), await get({ 'accept-encoding': 'br, gzip' })]
+  assert.equal(compressed.headers['content-encoding'], 'gzip')
+  assert.equal(compressed.headers.vary, 'origin, accept-encoding')
+  assert.equal(gunzipSync(compressed.rawPayload).toString(), plain.body)
+  const etag = String(plain.headers.etag)
+  assert.equal(compressed.headers.etag, etag)
+  for (const named of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+    const reply = await get({ 'if-none-match': named, 'accept-encoding': 'gzip' })
+    assert.deepEqual([reply.statusCode, reply.body, reply.headers.etag], [304, '', etag], named)
+  }
+  assert.equal((await get({ 'if-none-match': '"other"' })).statusCode, 200)
 })
 
 test('4.7 and 9.1 the description lists the endpoints and statuses of the spec', async (t) => {
