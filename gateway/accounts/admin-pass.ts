@@ -1,18 +1,23 @@
 /**
  * Passes of the operators' page, made of ADMIN_TOKEN: a code in an address opens one session, which
  * the page keeps in place of the token. Every gateway knows them without storing them; they end at
- * their time, or with the token.
+ * their time, or with the token. That a session was ended before is in the record of changes.
  */
 
 import { createHmac } from 'node:crypto'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
+import { addChange, hasChange, type NewChange } from '../store/changes.ts'
+import { inTransaction, type Store } from '../store/database.ts'
 import { useAdminCode } from '../store/installation.ts'
+import type { AccountDeps, ChangeDeps } from './accounts.ts'
 import { isSameSecret } from './auth.ts'
+import type { WrongTokens } from './wrong-tokens.ts'
 
 const LIFE_MS = { code: 10 * MINUTE_MS, session: 12 * HOUR_MS } as const
+/** More than the clocks of gateways are ever apart. */
+const CLOCKS_APART_MS = MINUTE_MS
 
 type PassKind = keyof typeof LIFE_MS
 
@@ -22,34 +27,98 @@ export function createPass(adminToken: string, kind: PassKind, now: number) {
   return { token: passOf(adminToken, kind, expiresAt), expires_at: isoTime(expiresAt) }
 }
 
-/** Returns whether it is a pass of this kind and token. @param now epoch milliseconds */
-export function isPass(adminToken: string, kind: PassKind, given: string, now: number): boolean {
-  const expiresAt = expiryOf(given)
-  return now < expiresAt && isSameSecret(given, passOf(adminToken, kind, expiresAt))
+interface Admission {
+  adminToken: string
+  /** Takes a pass of this kind besides the token. */
+  kind: PassKind
+  /** The token or pass that the caller has sent. */
+  given: string | undefined
+  /** The caller's address. */
+  client: string
+  wrongTokens: WrongTokens
 }
 
-const expiryOf = (given: string): number => Number(/^adm_[a-z]+_(\d{1,15})_/.exec(given)?.[1] ?? 0)
+/**
+ * Admits who has the token, or a pass of the kind that is valid.
+ * @throws ServiceError `UNAUTHENTICATED`; `RATE_LIMITED` after too many wrong tokens
+ */
+export async function admitAdmin(deps: AccountDeps, admission: Admission): Promise<void> {
+  const { adminToken, kind, given, client, wrongTokens } = admission
+  const refusal = new ServiceError('UNAUTHENTICATED', { message: REFUSED })
+  if (given === undefined) throw refusal
+  if (isSigned(adminToken, 'code', given) || isSigned(adminToken, 'session', given)) {
+    // Nobody guesses a signature: a page whose session is over may go on asking.
+    const isValid = isSigned(adminToken, kind, given) && deps.clock.now() < expiryOf(given)
+    if (isValid && !(kind === 'session' && (await hasEnded(deps.store, given)))) return
+    throw refusal
+  }
+  wrongTokens.assertFew(client)
+  if (isSameSecret(given, adminToken)) return
+  wrongTokens.note(client)
+  throw refusal
+}
+
+const REFUSED = 'The admin token is missing or invalid, or its session has ended.'
 
 /**
  * A session for the token or for a code, which opens no other.
  * @param given the token, or a valid code
  * @throws ServiceError `UNAUTHENTICATED` when the code, or a newer one, was used
  */
-export async function openAdminSession(
-  { store, clock }: Pick<Deps, 'store' | 'clock'>,
-  adminToken: string,
-  given: string,
-) {
-  const isToken = isSameSecret(given, adminToken)
-  if (isToken || (await useAdminCode(store, isoTime(expiryOf(given))))) {
-    return createPass(adminToken, 'session', clock.now())
-  }
-  throw new ServiceError('UNAUTHENTICATED', { message: USED })
-}
+export const openAdminSession = (deps: ChangeDeps, adminToken: string, given: string) =>
+  inTransaction(deps.store, async (store) => {
+    const isToken = isSameSecret(given, adminToken)
+    if (!isToken && !(await useAdminCode(store, isoTime(expiryOf(given))))) {
+      throw new ServiceError('UNAUTHENTICATED', { message: USED })
+    }
+    const session = createPass(adminToken, 'session', deps.clock.now())
+    const details = { by: isToken ? 'token' : 'code', expires_at: session.expires_at }
+    await record({ ...deps, store }, 'session.open', session.token, details)
+    return session
+  })
 
 const USED =
   'This code, or a newer one, was used: `winnow open --operators` makes another. ' +
   'Or enter the admin token.'
+
+/** Ends the session on every gateway; the token itself has none. @param given as admitted */
+export async function endAdminSession(
+  deps: ChangeDeps,
+  adminToken: string,
+  given: string,
+): Promise<void> {
+  if (isSigned(adminToken, 'session', given)) await record(deps, 'session.end', given, {})
+}
+
+const record = (
+  { store, clock, author }: ChangeDeps,
+  action: NewChange['action'],
+  session: string,
+  details: NewChange['details'],
+): Promise<void> =>
+  addChange(store, {
+    created_at: isoTime(clock.now()),
+    ...author,
+    action,
+    account_id: null,
+    key_id: idOf(session),
+    details,
+  })
+
+const hasEnded = (store: Store, session: string): Promise<boolean> =>
+  hasChange(store, {
+    action: 'session.end',
+    keyId: idOf(session),
+    from: isoTime(expiryOf(session) - LIFE_MS.session - CLOCKS_APART_MS),
+  })
+
+/** Names a session without its signature; those of one millisecond are one. */
+const idOf = (session: string): string => `adm_session_${expiryOf(session)}`
+
+const isSigned = (adminToken: string, kind: PassKind, given: string): boolean =>
+  isSameSecret(given, passOf(adminToken, kind, expiryOf(given)))
+
+const expiryOf = (given: string): number => Number(/^adm_[a-z]+_(\d{1,15})_/.exec(given)?.[1] ?? 0)
 
 function passOf(adminToken: string, kind: PassKind, expiresAt: number): string {
   const signed = createHmac('sha256', adminToken).update(`pass ${kind} ${expiresAt}`)

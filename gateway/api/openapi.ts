@@ -60,15 +60,15 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       security: [{ apiKey: [] }],
     },
     transform: ({ schema: own, url, route }) => {
-      const isJson = own?.body && !own.consumes
-      const schema = isJson ? { ...own, body: describeNulls(own.body as object) } : own
+      const schema = own?.body ? { ...own, body: describeNulls(own.body as object) } : own
       const scope = route.config?.scope
-      if (!scope) return { schema, url }
+      if (!scope && !schema?.tags?.includes('admin')) return { schema, url }
       const response = {
         ...(schema?.response as object),
         ...retryResponses(isHolding(schema) ? [QUOTA] : []),
       }
       const limited = { ...schema, response }
+      if (!scope) return { url, schema: limited }
       if (scope === 'any') return { url, schema: { ...limited, security: [{ apiKey: [] }] } }
       const description = `${schema?.description ?? ''}\n\nScope of the key: \`${scope}\`.`.trim()
       return { url, schema: { ...limited, description, security: [{ apiKey: [scope] }] } }

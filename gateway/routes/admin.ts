@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify'
-import { ServiceError } from '../../shared/errors.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   Account,
   AccountList,
@@ -23,8 +22,9 @@ import {
   rotateKey,
   showAccount,
 } from '../accounts/accounts.ts'
-import { isPass, openAdminSession } from '../accounts/admin-pass.ts'
-import { bearerToken, isSameSecret } from '../accounts/auth.ts'
+import { admitAdmin, endAdminSession, openAdminSession } from '../accounts/admin-pass.ts'
+import { bearerToken } from '../accounts/auth.ts'
+import { WrongTokens } from '../accounts/wrong-tokens.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
 import type { Deps } from '../deps.ts'
@@ -32,7 +32,7 @@ import { responses } from '../api/openapi.ts'
 import { Activity, createActivity } from '../operations/activity.ts'
 import { describeFleet, Fleet } from '../operations/fleet.ts'
 
-/** Gives a session for the token, or for a code. */
+/** Gives a session for the token, or for a code; and ends one. */
 const SESSION = '/admin/session'
 
 interface AccountRoute {
@@ -51,24 +51,32 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
   const { adminToken } = deps.config
   if (adminToken === undefined) return
   forbidStoring(app)
-  app.addHook('onRequest', async ({ headers, routeOptions }) => {
-    const token = bearerToken(headers.authorization) ?? ''
-    const kind = routeOptions.url === SESSION ? 'code' : 'session'
-    if (isSameSecret(token, adminToken) || isPass(adminToken, kind, token, deps.clock.now())) return
-    const message = 'The admin token is missing or invalid, or its session has ended.'
-    throw new ServiceError('UNAUTHENTICATED', { message })
-  })
-  // for the page: hidden, as the sessions of API keys are
-  app.post(SESSION, { schema: { hide: true } }, async ({ headers }, reply) => {
-    const given = bearerToken(headers.authorization) ?? ''
-    const session = await openAdminSession(deps, adminToken, given)
-    return reply.send(session)
+  const wrongTokens = new WrongTokens(deps.clock)
+  app.addHook('onRequest', async ({ headers, client, method, routeOptions }) => {
+    const kind = routeOptions.url === SESSION && method === 'POST' ? 'code' : 'session'
+    const given = bearerToken(headers.authorization)
+    await admitAdmin(deps, { adminToken, kind, given, client, wrongTokens })
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
+  sessionRoutes(app, deps, adminToken)
   fleetRoute(app, deps)
   accountRoutes(app, deps)
   closingRoutes(app, deps)
   keyRoutes(app, deps)
+}
+
+/** For the page: hidden, as the sessions of API keys are. */
+function sessionRoutes(app: FastifyInstance, deps: Deps, adminToken: string): void {
+  const authored = authoredBy(deps)
+  const hidden = { schema: { hide: true } }
+  const tokenOf = ({ headers }: FastifyRequest) => bearerToken(headers.authorization) ?? ''
+  app.post(SESSION, hidden, async (request) =>
+    openAdminSession(authored(request), adminToken, tokenOf(request)),
+  )
+  app.delete(SESSION, hidden, async (request, reply) => {
+    await endAdminSession(authored(request), adminToken, tokenOf(request))
+    return reply.status(204).send()
+  })
 }
 
 /** The common part of all admin routes in the API description. */

@@ -1,4 +1,7 @@
-/** The record of changes to accounts and keys. It is only ever added to; no secret is in it. */
+/**
+ * The record of changes to accounts and keys, and of sessions of admins. It is only ever added to;
+ * no secret is in it.
+ */
 
 import { newId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
@@ -15,6 +18,22 @@ export async function addChange(store: Store, { details, ...change }: NewChange)
     .insertInto('changes')
     .values({ change_id: newId('change'), details: JSON.stringify(details), ...change })
     .execute()
+}
+
+/** Returns whether there is such a change since a time. */
+export async function hasChange(
+  store: Store,
+  { action, keyId, from }: { action: ChangeRow['action']; keyId: string; from: string },
+): Promise<boolean> {
+  const row = await store
+    .selectFrom('changes')
+    .select('change_id')
+    .where('created_at', '>=', from)
+    .where('action', '=', action)
+    .where('key_id', '=', keyId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** The latest changes, the newest first; only those of one account or key where it is named. */

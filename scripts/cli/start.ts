@@ -83,7 +83,8 @@ async function main(): Promise<void> {
   const listening = gateway.ready.address ?? ''
   const address = gatewayConfig.publicUrl ?? listening
   const engineMetrics = engines.flatMap(({ ready }) => ready.metrics ?? [])
-  await greet(address, engineMetrics, { listening, adminToken, ...gateway.ready })
+  const { playground } = gatewayConfig
+  await greet(address, engineMetrics, { listening, adminToken, playground, ...gateway.ready })
 }
 
 /** Opens the operators' pages; made at the first start. */
@@ -168,7 +169,7 @@ async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder
 async function greet(
   address: string,
   engineMetrics: readonly string[],
-  { listening = '', adminToken = '', grpc, metrics }: Readonly<Record<string, string>>,
+  { grpc, metrics, ...given }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const keyFile = join(dataFolder, 'api-key')
   const own = process.env.BOOTSTRAP_API_KEY
@@ -180,18 +181,13 @@ async function greet(
   const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
   const separate = called('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${keyFile})`
-  const page = await pageAddress({ address, listening, key })
-  const operator = createPass(adminToken, 'code', Date.now())
+  const pages = await pagesOf(address, { ...given, key })
   console.log(
     [
       '',
-      ...(page === undefined
+      ...(pages === undefined
         ? []
-        : [
-            `  Try it in a page   ${page}`,
-            `  For operators      ${address}/#operator=${operator.token}`,
-            '',
-          ]),
+        : [`  Try it in a page   ${pages.own}`, `  For operators      ${pages.operators}`, '']),
       `  Winnow listens on  ${address}`,
       `  Documents at       ${address}/docs/`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
@@ -210,12 +206,41 @@ async function greet(
   )
 }
 
+/**
+ * The addresses of the pages, with codes that sign in. Others read output that is no terminal:
+ * there they are commands that make such addresses. Undefined: there is no page.
+ */
+async function pagesOf(
+  address: string,
+  { listening = '', adminToken = '', playground, key = '' }: Readonly<Record<string, string>>,
+): Promise<{ own: string; operators: string } | undefined> {
+  if (playground === 'off') return undefined
+  if (!process.stdout.isTTY) {
+    const operators = called('open', '--operators') + urlOption(address) + tokenOption()
+    return { own: called('open') + clientOptions(address), operators }
+  }
+  const own = (await pageAddress({ address, listening, key })) ?? address
+  const { token: code } = createPass(adminToken, 'code', Date.now())
+  return { own, operators: `${address}/#operator=${code}` }
+}
+
 /** Options that the command-line client can't find out by itself. */
 function clientOptions(address: string): string {
-  const url = address === 'http://127.0.0.1:8080' ? '' : ` --url ${address}`
+  const url = urlOption(address)
   if (process.env.BOOTSTRAP_API_KEY) return `${url} --key "$BOOTSTRAP_API_KEY"`
   if (dataFolder === resolve('./data')) return url
   return `${url} --key "$(cat ${join(dataFolder, 'api-key')})"`
+}
+
+function urlOption(address: string): string {
+  return address === 'http://127.0.0.1:8080' ? '' : ` --url ${address}`
+}
+
+/** The option of the admin token, where the command can't find it by itself. */
+function tokenOption(): string {
+  if (process.env.ADMIN_TOKEN) return ' --token "$ADMIN_TOKEN"'
+  const isFound = dataFolder === resolve('./data')
+  return isFound ? '' : ` --token "$(cat ${join(dataFolder, 'admin-token')})"`
 }
 
 /** The engines first, so that they can give their jobs back; then the gateway; the broker last. */

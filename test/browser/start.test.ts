@@ -13,18 +13,21 @@ import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** It runs until the test ends. @returns what it printed @param dataFolder has nothing in it yet */
+/**
+ * It runs in a terminal until the test ends.
+ * @returns what it printed
+ * @param dataFolder has nothing in it yet
+ */
 async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
   const { BOOTSTRAP_API_KEY: _key, ...env } = process.env
   const ports = { PORT: '0', GRPC_PORT: '0', METRICS_PORT: '0' }
-  const npm = spawn('npm', ['start'], {
+  const npm = spawn('script', ['--quiet', '--return', '--command', 'npm start', '/dev/null'], {
     cwd: ROOT,
     env: { ...env, ...ports, DATA_DIR: dataFolder },
-    detached: true, // a group of its own, to which Ctrl-C goes
   })
   const ended = once(npm, 'exit')
   t.after(async () => {
-    if (npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid!, 'SIGINT')
+    npm.stdin.end('\u0003') // Ctrl-C
     await ended
     await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 })
   })
@@ -32,7 +35,7 @@ async function npmStart(t: TestContext, dataFolder: string): Promise<string> {
   const greeted = new Promise<void>((resolve) => {
     for (const output of [npm.stdout, npm.stderr]) {
       output.on('data', (piece) => {
-        printed += String(piece)
+        printed += String(piece).replaceAll('\r', '')
         if (printed.includes('Ctrl-C stops it')) resolve()
       })
     }

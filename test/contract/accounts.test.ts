@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createPass } from '../../gateway/accounts/admin-pass.ts'
+import { WRONG_MAX } from '../../gateway/accounts/wrong-tokens.ts'
 import { SCOPES } from '../../gateway/accounts/auth.ts'
 import { Account, ApiKey, NewApiKey } from '../../gateway/accounts/schemas.ts'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
@@ -46,7 +47,7 @@ const ROUTES: ['GET' | 'POST' | 'DELETE', string][] = [
 ]
 
 /** With the page's own, which the description leaves out. */
-const ALL_ROUTES = [...ROUTES, ['POST', 'session'] as const]
+const ALL_ROUTES = [...ROUTES, ['POST', 'session'] as const, ['DELETE', 'session'] as const]
 
 const models = async (gateway: Gateway, key: string): Promise<number> =>
   (await gateway.call('GET', '/v1/models', { key })).statusCode
@@ -76,6 +77,7 @@ test('extension: the admin API takes the admin token alone', async (t) => {
       const reply = await admin(gateway, method, path, method === 'POST' ? {} : undefined, token)
       assertError(reply, 'UNAUTHENTICATED')
     }
+    gateway.clock.advance(60_000)
   }
   assert.equal(await models(gateway, TOKEN), 401)
 })
@@ -117,6 +119,83 @@ test('extension: a code of the admin token opens a session of it, and each has i
   assert.equal(await fleet(session), 200)
   gateway.clock.advance(12 * 3_600_000 - 10 * 60_000)
   assert.equal(await fleet(session), 401)
+})
+
+test('extension: a session of the admin token can be ended, and the record says when', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  await keepInstallation(gateway.store, 'inst_test')
+  const sessions: string[] = []
+  for (const token of [TOKEN, createPass(TOKEN, 'code', gateway.clock.now()).token]) {
+    gateway.clock.advance(1)
+    sessions.push((await admin(gateway, 'POST', 'session', {}, token)).json().token)
+  }
+  const fleet = async (token: string) =>
+    (await admin(gateway, 'GET', 'fleet', undefined, token)).statusCode
+  const [first = '', second = ''] = sessions
+  gateway.clock.advance(1)
+  assert.equal((await admin(gateway, 'DELETE', 'session', undefined, first)).statusCode, 204)
+  assert.deepEqual([await fleet(first), await fleet(second), await fleet(TOKEN)], [401, 200, 200])
+  assertError(await admin(gateway, 'DELETE', 'session', undefined, first), 'UNAUTHENTICATED')
+  assert.equal((await admin(gateway, 'DELETE', 'session')).statusCode, 204, 'the token has none')
+  assert.equal(await fleet(TOKEN), 200)
+
+  const changes = await gateway.store
+    .selectFrom('changes')
+    .selectAll()
+    .where('tool', '=', 'admin_api')
+    .orderBy('created_at')
+    .execute()
+  const idOf = (session: string) => session.split('_').slice(0, 3).join('_')
+  assert.deepEqual(
+    changes.map(({ action, origin, key_id, account_id, details }) => [
+      [action, origin, key_id, account_id],
+      JSON.parse(details).by,
+    ]),
+    [
+      [['session.open', '127.0.0.1', idOf(first), null], 'token'],
+      [['session.open', '127.0.0.1', idOf(second), null], 'code'],
+      [['session.end', '127.0.0.1', idOf(first), null], undefined],
+    ],
+  )
+  for (const session of sessions) assert.ok(!JSON.stringify(changes).includes(session))
+})
+
+test('extension: wrong admin tokens are refused unseen once they are too many', async (t) => {
+  const gateway = await startGateway(t, {
+    config: { adminToken: TOKEN, trustedProxies: ['127.0.0.1/32'] },
+  })
+  const fleet = (token: string | null, address: string) =>
+    gateway.app.inject({
+      url: '/admin/fleet',
+      headers: {
+        'x-forwarded-for': address,
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+      },
+    })
+  const session = createPass(TOKEN, 'session', gateway.clock.now()).token
+  const ended = createPass(TOKEN, 'session', gateway.clock.now() - 86_400_000).token
+  const { fromAnAddress, altogether } = WRONG_MAX
+  for (let i = 0; i < fromAnAddress; i += 1) {
+    assertError(await fleet(i % 2 ? 'wrong' : `${session}0`, '192.0.2.1'), 'UNAUTHENTICATED')
+  }
+  for (const token of ['wrong', TOKEN]) {
+    const refused = await fleet(token, '192.0.2.1')
+    assertError(refused, 'RATE_LIMITED')
+    assert.equal(refused.headers['retry-after'], '60')
+  }
+  assertError(await fleet(ended, '192.0.2.1'), 'UNAUTHENTICATED')
+  assert.equal((await fleet(session, '192.0.2.1')).statusCode, 200, 'who is signed in stays so')
+  assert.equal((await fleet(TOKEN, '192.0.2.2')).statusCode, 200, 'others are not concerned')
+
+  for (let i = fromAnAddress; i < altogether; i += 1) {
+    assertError(await fleet('wrong', `198.51.100.${i % 250}`), 'UNAUTHENTICATED')
+  }
+  assertError(await fleet(TOKEN, '192.0.2.2'), 'RATE_LIMITED')
+  for (const harmless of [null, ended]) {
+    assertError(await fleet(harmless, '192.0.2.2'), 'UNAUTHENTICATED')
+  }
+  gateway.clock.advance(60_000)
+  assert.equal((await fleet(TOKEN, '192.0.2.1')).statusCode, 200)
 })
 
 test('extension: the description gives the admin API a security scheme of its own', async (t) => {

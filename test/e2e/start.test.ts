@@ -1,7 +1,7 @@
 /** `npm start`: one on a data folder, which ends with npm. */
 
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createClient } from '../../clients/typescript/node.ts'
 import { takeLock } from '../../shared/process/file-lock.ts'
 import { noise } from '../harness/signals.ts'
@@ -82,13 +83,22 @@ async function assertRefused(second: Started, folder: string): Promise<void> {
   )
 }
 
-test('npm start prints no key where nobody sees it at once, but where it lies', async (t) => {
+test('npm start prints no secret where others may read it, but where each one is', async (t) => {
   const { folder, printed } = await startOn(t)
   const path = join(folder, 'api-key')
   const key = (await readFile(path, 'utf8')).trim()
   assert.equal(printed().includes(key), false)
   assert.match(printed(), new RegExp(`API key +in ${path}\n`))
   assert.ok(printed().includes(`Bearer $(cat ${path})`))
+  assert.doesNotMatch(printed(), /#\w+=|adm_|[0-9a-f]{64}/)
+  for (const [name, code] of [
+    ['Try it in a page', /\/#code=[0-9a-f]{64}\n$/],
+    ['For operators', /\/#operator=adm_code_\w+\n$/],
+  ] as const) {
+    const [, open = ''] = RegExp(`${name} +(npm run winnow -- open .*)\n`).exec(printed()) ?? []
+    const { stdout } = await promisify(execFile)('sh', ['-c', open], { cwd: ROOT })
+    assert.match(stdout, code)
+  }
 })
 
 test('a second npm start on a data folder is refused; Ctrl-C ends the first in order', async (t) => {

@@ -36,6 +36,7 @@ export function Operators() {
   useEffect(() => {
     if (current === null) return
     let timer: ReturnType<typeof setTimeout>
+    let isOver = false
     const refresh = () =>
       readState(createAdmin(current))
         .then((read) => {
@@ -43,11 +44,21 @@ export function Operators() {
           setProblem('')
         })
         .catch((error: Error) => setProblem(error.message))
-        .finally(() => (timer = setTimeout(() => void refresh(), EVERY_MS)))
+        .finally(() => {
+          if (!isOver) timer = setTimeout(() => void refresh(), EVERY_MS)
+        })
     void refresh()
-    return () => clearTimeout(timer)
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
   }, [current])
   const forget = () => {
+    if (current !== null) {
+      createAdmin(current)
+        .end()
+        .catch((error: Error) => setProblem(error.message))
+    }
     keepAdminToken(null)
     setState(null)
   }
@@ -56,7 +67,7 @@ export function Operators() {
     <section class="card" aria-labelledby="operators">
       <div class="title">
         <h1 id="operators">Operators</h1>
-        {state && <button onClick={forget}>Forget the token</button>}
+        {state && current !== null && <button onClick={forget}>Forget the token</button>}
       </div>
       {isAbsent && (
         <p>

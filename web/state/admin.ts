@@ -7,6 +7,8 @@ import { readError } from '../../clients/typescript/errors.ts'
 export interface Admin {
   read<T>(path: string): Promise<T>
   act<T>(path: string, body?: object): Promise<T>
+  /** Ends the session, where the token is that of one. */
+  end(): Promise<void>
 }
 
 const TOKEN = 'winnow-admin-token'
@@ -45,19 +47,23 @@ export async function hasAdmin(): Promise<boolean> {
 }
 
 export function createAdmin(token: string): Admin {
-  const call = async <T>(path: string, init: RequestInit): Promise<T> => {
+  const send = async (path: string, init: RequestInit): Promise<Response> => {
     const headers = { authorization: `Bearer ${token}`, ...init.headers }
     const reply = await fetch(`admin/${path}`, { ...init, headers })
-    if (reply.ok) return (await reply.json()) as T
+    if (reply.ok) return reply
+    // Wrong tokens are counted, so this one is not sent again.
+    if (reply.status === 401 && token === adminToken.value) keepAdminToken(null)
     throw new Error(readError(await reply.text())?.message ?? reply.statusText)
   }
   return {
-    read: (path) => call(path, {}),
-    act: (path, body = {}) =>
-      call(path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
+    read: async (path) => (await send(path, {})).json(),
+    async act(path, body = {}) {
+      const headers = { 'content-type': 'application/json' }
+      const reply = await send(path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return reply.json()
+    },
+    async end() {
+      await send('session', { method: 'DELETE' })
+    },
   }
 }

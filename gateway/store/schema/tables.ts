@@ -246,7 +246,10 @@ export interface ChangeRow {
     | 'key.rotate'
     | 'key.revoke'
     | 'key.restore'
+    | 'session.open'
+    | 'session.end'
   account_id: string | null
+  /** Names a key, or an admin's session. */
   key_id: string | null
   /** JSON: what was set, without secrets. */
   details: string
