@@ -198,5 +198,5 @@ test('a result is shared: its address plays it without a key, until it is revoke
   await other.getByRole('alert').getByText('was revoked').waitFor()
   await assertAccessible(other, 'a result that is not shared any more')
   await page.getByRole('button', { name: 'Operators' }).click()
-  await page.getByText('it runs without ADMIN_TOKEN').waitFor()
+  await page.getByText('runs without ADMIN_TOKEN').waitFor()
 })

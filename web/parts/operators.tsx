@@ -71,7 +71,8 @@ export function Operators() {
       </div>
       {isAbsent && (
         <p>
-          This gateway has no operators' pages: it runs without <code>ADMIN_TOKEN</code>.
+          There are no operators' pages at this address: the gateway runs without{' '}
+          <code>ADMIN_TOKEN</code>, or a proxy keeps them back.
         </p>
       )}
       {hasForm && !isAbsent && (
