@@ -11,10 +11,17 @@ export async function call(url: string, options: RequestInit): Promise<Response>
   throw refusal(answered, statusText, await reaching(url, options, reply.text()))
 }
 
-/** The JSON of an answer. @throws as `call` */
+/** The JSON of an answer. @throws as `call`, and ApiError where it is none, such as a page */
 export async function callJson<T>(url: string, options: RequestInit): Promise<T> {
   const reply = await call(url, options)
-  return JSON.parse(await reaching(url, options, reply.text())) as T
+  const text = await reaching(url, options, reply.text())
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    const path = url.replace(/^https?:\/\/[^/]*/i, '')
+    const message = `The answer to ${options.method} ${path} is not JSON; is baseUrl right?`
+    throw new ApiError({ code: `HTTP_${reply.status}`, message }, { status: reply.status })
+  }
 }
 
 /** @throws UnreachableError where a connection fails; the reason of the signal once it fired */

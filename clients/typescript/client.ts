@@ -165,8 +165,11 @@ export interface Client {
   result(request: RequestRef): Promise<Result>
   /** Peaks of the outputs of a completed request, to draw them without decoding. */
   peaks(request: RequestRef): Promise<Peaks>
-  /** The answer of a signed address, such as `data.target.url`. */
-  open(url: string): Promise<Response>
+  /**
+   * The answer of a signed address, such as `data.target.url`.
+   * @param headers such as `range`
+   */
+  open(url: string, headers?: Record<string, string>): Promise<Response>
   /** Ends a request. Works also when the client's signal has fired. */
   cancel(request: RequestRef): Promise<Status>
   /** Deletes a request with its outputs; one under way is canceled first. Its file stays. */
@@ -228,7 +231,7 @@ function fileCalls(transport: Transport): FileCalls {
     listFiles: ({ limit = PAGE, cursor = '' } = {}) =>
       transport.json('GET', `/v1/files?${queryOf({ limit, cursor })}`),
     deleteFile: (fileId) => transport.delete(filePathOf(fileId)),
-    open: (url) => transport.open(url),
+    open: (url, headers) => transport.open(url, headers),
   }
   return calls
 }

@@ -5,8 +5,6 @@ import { setMaxListeners } from 'node:events'
 import { createReadStream, openAsBlob } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { originOf } from './call.ts'
 import {
   createClient as createWebClient,
   contentTypeOf,
@@ -18,8 +16,11 @@ import {
   type SeparateOptions,
   type Submitted,
 } from './client.ts'
+import { Download } from './download.ts'
+import { retrying } from './retry.ts'
 import { growing } from './send-blob.ts'
-import { TIMEOUT_SECONDS, TimeLimit, timelyPieces } from './time-limit.ts'
+import { TIMEOUT_SECONDS } from './time-limit.ts'
+import { RETRIES } from './transport.ts'
 
 export * from './client.ts'
 export {
@@ -55,7 +56,7 @@ export interface Client extends WebClient {
   upload(path: string, contentType: string, onProgress?: (part: number) => void): Promise<string>
   /**
    * Writes the file at a signed address, such as `data.target.url`, to `path`, which is there only
-   * once the file is whole.
+   * once the file is whole. A download that breaks off is retried from where it ended.
    */
   download(url: string, path: string): Promise<void>
 }
@@ -64,7 +65,8 @@ export function createClient(options: ClientOptions): Client {
   const { signal = new AbortController().signal } = options
   setMaxListeners(0, signal) // each call under way has one
   const client = createWebClient({ ...options, signal })
-  const { timeoutSeconds: seconds = TIMEOUT_SECONDS } = options
+  const { timeoutSeconds: seconds = TIMEOUT_SECONDS, retries = RETRIES } = options
+  const { open: openOnce } = createWebClient({ ...options, signal, retries: 0 })
   return {
     ...client,
     separate: async (media, ...rest) => client.separate(await blobOf(media), ...rest),
@@ -83,18 +85,18 @@ export function createClient(options: ClientOptions): Client {
       return file.file_id
     },
     async download(url, path) {
-      const reply = await client.open(url)
-      const limit = new TimeLimit({ signal, seconds, address: originOf(url) })
       const part = join(dirname(path), `.${randomUUID()}.part`)
+      const file = await open(part, 'w')
       try {
-        const file = await open(part, 'w') // a stream that opened it could create it after `rm`
-        await pipeline(timelyPieces(reply, limit), file.createWriteStream(), { signal })
+        const download = new Download({ url, file, open: openOnce, signal, seconds })
+        const progress = () => download.bytes
+        await retrying({ retries, signal, progress }, () => download.attempt())
+        await file.close()
         await rename(part, path)
       } catch (error) {
+        await file.close()
         await rm(part, { force: true })
         throw error
-      } finally {
-        limit.release()
       }
     },
   }

@@ -16,6 +16,8 @@ export interface RetryOptions {
   signal: AbortSignal
   /** True if a call that may have been served can be made again. */
   isRepeatable?: boolean | undefined
+  /** How far the work is: where an attempt brought it on, the retries count from there. */
+  progress?: () => number
 }
 
 /**
@@ -24,14 +26,17 @@ export interface RetryOptions {
  * @throws what it throws when no retry is left or none would help; the signal's reason
  */
 export async function retrying<T>(
-  { retries, signal, isRepeatable = true }: RetryOptions,
+  { retries, signal, isRepeatable = true, progress = () => 0 }: RetryOptions,
   work: (tries: number) => Promise<T>,
 ): Promise<T> {
+  let furthest = progress()
   for (let tries = 1; ; tries += 1) {
     try {
       return await work(tries)
     } catch (error) {
       signal.throwIfAborted()
+      if (progress() > furthest) tries = 1
+      furthest = Math.max(furthest, progress())
       const mayHelp = isRepeatable ? isTransient(error) : isRateLimited(error)
       const ms = mayHelp && tries <= retries ? pauseMs(error, tries) : undefined
       if (ms === undefined) throw error

@@ -31,7 +31,8 @@ export interface ClientOptions {
   retries?: number
 }
 
-const RETRIES = 3
+/** By default. */
+export const RETRIES = 3
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 interface Given {
@@ -81,11 +82,11 @@ export class Transport {
   }
 
   /** The answer of a signed address. Its body ends with the client's signal, too. */
-  open(url: string): Promise<Response> {
+  open(url: string, headers: Record<string, string> = {}): Promise<Response> {
     const client = this.#signal
     return retrying({ retries: this.#retries, signal: client }, () =>
       withinTime(this.#limit(url), ({ signal }) =>
-        call(url, { signal: AbortSignal.any([client, signal]) }),
+        call(url, { headers, signal: AbortSignal.any([client, signal]) }),
       ),
     )
   }

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from answers import Answer, in_turn, refuse
+from answers import Answer, Pieces, in_turn, refuse
 from both import opened
 from conftest import KEY, Mocked
 
@@ -175,6 +175,46 @@ def test_a_download_that_is_refused_is_retried(
     mocked(handler).download("http://bucket.test/place", tmp_path / "out.wav")
     assert (tmp_path / "out.wav").read_text() == "sound"
     assert len(requests) == 3
+
+
+def part(start: int, etag: str, *pieces: bytes | Exception, size: int = 9) -> Answer:
+    """The rest of 9 bytes of media from `start` on; of all, where that is 0."""
+    headers = {"etag": etag, "content-length": str(size - start)}
+    if start > 0:
+        headers["content-range"] = f"bytes {start}-{size - 1}/{size}"
+    status = 206 if start > 0 else 200
+    return lambda: httpx.Response(status, headers=headers, stream=Pieces(*pieces))
+
+
+def test_a_download_that_breaks_off_goes_on_from_where_it_ended(
+    mocked: Mocked, pauses: list[float], tmp_path: Path
+) -> None:
+    whole = bytes(range(256)) * 4_096  # of pieces that are written as they come
+    half, size = len(whole) // 2, len(whole)
+    one = part(0, '"a"', whole[:half], HANGS_UP, size=size)
+    breaks = [part(half, '"a"', HANGS_UP, size=size)] * 2
+    handler, requests = in_turn(one, *breaks, part(half, '"a"', whole[half:], size=size))
+    mocked(handler, retries=3).download("http://bucket.test/place", tmp_path / "out.wav")
+    assert (tmp_path / "out.wav").read_bytes() == whole
+    ranges = [request.headers.get("range") for request in requests]
+    assert ranges == [None, *[f"bytes={half}-"] * 3]
+
+
+@pytest.mark.parametrize("other", [200, 206, 416])
+def test_a_download_of_media_that_changed_meanwhile_begins_again(
+    mocked: Mocked, pauses: list[float], tmp_path: Path, other: int
+) -> None:
+    whole = bytes(600_000)
+    changed = {
+        200: part(0, '"b"', b"other"),
+        206: part(300_000, '"b"', b"other", size=600_000),
+        416: refuse(416),
+    }
+    new = part(0, '"b"', b"new media")
+    one = part(0, '"a"', whole[:300_000], HANGS_UP, size=600_000)
+    handler, _ = in_turn(one, changed[other], new)
+    mocked(handler).download("http://bucket.test/place", tmp_path / "out.wav")
+    assert (tmp_path / "out.wav").read_bytes() == b"new media"
 
 
 @pytest.fixture

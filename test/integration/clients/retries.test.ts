@@ -1,7 +1,8 @@
 /** The TypeScript client and a service that refuses for now, hangs or hangs up. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -232,12 +233,66 @@ test('a download that is refused is retried, one that does not go on ends', asyn
   await clientOf(busy.url).download(busy.url, saved)
   assert.equal(busy.requests(), 2)
   const stalls = await serve(t, (_, reply) => void reply.writeHead(200).write('begun'))
-  const client = clientOf(stalls.url, { timeoutSeconds: 0.1 })
+  const client = clientOf(stalls.url, { timeoutSeconds: 0.1, retries: 1 })
   await assert.rejects(client.download(stalls.url, join(folder, 'half.wav')), UnreachableError)
   assert.deepEqual(
     (await readdir(folder)).sort(),
     [path, saved].map((one) => one.slice(folder.length + 1)),
   )
+})
+
+/** Answers with media from where it is asked for; `breaks` of the answers end in the middle. */
+function media(bytes: Buffer, breaks: number, etags = ['"a"']): [RequestListener, string[]] {
+  const ranges: string[] = []
+  const listener: RequestListener = ({ headers: { range = '' } }, reply) => {
+    const turn = ranges.push(range) - 1
+    const etag = etags[Math.min(turn, etags.length - 1)]!
+    const start = Number(/^bytes=(\d+)-$/.exec(range)?.[1] ?? 0)
+    const rest = bytes.subarray(start)
+    const end = `${bytes.length - 1}/${bytes.length}`
+    const part = start > 0 && { 'content-range': `bytes ${start}-${end}` }
+    reply.writeHead(part ? 206 : 200, { etag, 'content-length': rest.length, ...part })
+    if (turn >= breaks) return void reply.end(rest)
+    reply.write(rest.subarray(0, Math.ceil(rest.length / 2)), () => reply.socket!.end())
+  }
+  return [listener, ranges]
+}
+
+test('a download that breaks off goes on from where it ended', async (t) => {
+  const { folder } = await mediaFile(t, 1)
+  const saved = join(folder, 'saved.wav')
+  const bytes = randomBytes(1_000_000)
+  const [listener, ranges] = media(bytes, 3)
+  const { url } = await serve(t, listener)
+  await clientOf(url, { retries: 1 }).download(url, saved) // each break after some progress
+  assert.deepEqual(await readFile(saved), bytes)
+  const starts = ranges.map((range) => Number(/\d+/.exec(range)?.[0] ?? 0))
+  assert.equal(starts.length, 4)
+  assert.ok(
+    starts.every((start, i) => i === 0 || start > starts[i - 1]!),
+    `${starts}`,
+  )
+})
+
+test('a download of media that changed meanwhile begins again', async (t) => {
+  const { folder } = await mediaFile(t, 1)
+  const saved = join(folder, 'saved.wav')
+  const bytes = randomBytes(1_000_000)
+  const [listener, ranges] = media(bytes, 1, ['"a"', '"b"'])
+  const { url } = await serve(t, listener)
+  await clientOf(url).download(url, saved)
+  assert.deepEqual(await readFile(saved), bytes)
+  assert.deepEqual([ranges.length, ranges[2]], [3, ''], 'the part of other media is not taken')
+})
+
+test('a page in place of JSON is named as what it is', async (t) => {
+  const { url, requests } = await serve(t, (_, reply) => void reply.end('<html>Welcome</html>'))
+  await assert.rejects(clientOf(url).models(), {
+    name: 'ApiError',
+    code: 'HTTP_200',
+    message: 'The answer to GET /v1/models is not JSON; is baseUrl right?',
+  })
+  assert.equal(requests(), 1)
 })
 
 test('many calls at once on one client are no reason for a warning', async (t) => {

@@ -260,8 +260,10 @@ class Service:
         timeout = self._timeout.as_dict() | {"read": STREAM_SILENCE_SECONDS_MAX}
         return self.request(call, httpx.Timeout(**timeout))
 
-    def download_request(self, url: str) -> httpx.Request:
-        return httpx.Request("GET", url, extensions={"timeout": self._timeout.as_dict()})
+    def download_request(self, url: str, headers: Mapping[str, str] | None = None) -> httpx.Request:
+        return httpx.Request(
+            "GET", url, headers=headers, extensions={"timeout": self._timeout.as_dict()}
+        )
 
     def upload_request(
         self,
@@ -352,6 +354,13 @@ class Retrying:
         self._retries = retries
         self._is_repeatable = is_repeatable
         self._done = 0
+        self._furthest = 0
+
+    def progressed(self, position: int) -> None:
+        """Counts the retries from here, where an attempt has brought the work on."""
+        if position > self._furthest:
+            self._furthest = position
+            self._done = 0
 
     def pause_seconds(self, error: ApiError | UnreachableError) -> float:
         """How long to wait before the retry.

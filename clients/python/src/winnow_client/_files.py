@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import httpx
+
 from ._core import OnProgress
+from .errors import ApiError, UnreachableError
 from .types import CreateFile
 
 PIECE_BYTES = 256 * 1024
@@ -41,6 +45,74 @@ class Progress:
         if self._on_progress is not None and self._sent > self._most:
             self._most = self._sent
             self._on_progress(self._sent / self._size)
+
+
+class Download:
+    """Writes media to an open file; after a break goes on from where it ended."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._version: str | None = None
+        self._size: int | None = None
+        self.position = 0
+        """Bytes that are written."""
+
+    def headers(self) -> dict[str, str]:
+        """Headers of the next attempt, which asks for what is missing."""
+        plain = {"accept-encoding": "identity"}  # a range counts the bytes as they are sent
+        if self.position == 0 or self._version is None:
+            return plain
+        return {**plain, "range": f"bytes={self.position}-"}
+
+    def restart_after(self, error: ApiError | UnreachableError) -> bool:
+        """Returns whether to ask at once for all: no range of the media is left."""
+        is_left = not isinstance(error, ApiError) or error.status != 416 or self._version is None
+        if not is_left:
+            self._version = None
+        return not is_left
+
+    def begin(self, response: httpx.Response) -> None:
+        """Goes to where the body of the answer belongs.
+
+        :raises UnreachableError: for a part of other media: the next attempt asks for all
+        """
+        if self._continues(response):
+            return
+        self._version = _version_of(response)
+        self.position = 0
+        self._file.seek(0)
+        self._file.truncate()
+        length = response.headers.get("content-length")
+        is_plain = length is not None and "content-encoding" not in response.headers
+        self._size = int(length) if is_plain else None
+        if response.status_code == 206:
+            self._version = None
+            raise UnreachableError("The media at the address has changed.")
+
+    def write(self, piece: bytes) -> None:
+        self._file.write(piece)
+        self.position += len(piece)
+
+    def end(self) -> None:
+        """:raises UnreachableError: when the body was shorter than it should be"""
+        if self.position < (self._size or 0):
+            raise UnreachableError(f"A download ended after {self.position} of {self._size} bytes.")
+
+    def _continues(self, response: httpx.Response) -> bool:
+        content_range = response.headers.get("content-range", "")
+        found = re.fullmatch(r"bytes ([0-9]+)-[0-9]+/([0-9]+|\*)", content_range)
+        if response.status_code != 206 or found is None or self._version is None:
+            return False
+        is_next = int(found[1]) == self.position and _version_of(response) == self._version
+        return is_next and (self._size is None or found[2] == str(self._size))
+
+
+def _version_of(response: httpx.Response) -> str | None:
+    """What changes with the media; None where they come compressed, maybe otherwise each time."""
+    if "content-encoding" in response.headers:
+        return None
+    version: str | None = response.headers.get("etag") or response.headers.get("last-modified")
+    return version
 
 
 @contextmanager

@@ -23,7 +23,7 @@ import httpx
 
 from . import _core
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
-from ._files import PIECE_BYTES, Progress, new_file, replacing
+from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
 from ._one_call import failed_request, separation
 from .errors import ApiError, UnreachableError
 from .types import (
@@ -198,10 +198,26 @@ class AsyncClient:
         return self._open(self._service.download_request(url), True, self._service.retries)
 
     async def download(self, url: str, path: str | Path) -> None:
-        async with self.open(url) as response:
-            with replacing(Path(path)) as file:
-                async for piece in response.aiter_bytes(PIECE_BYTES):
-                    await asyncio.to_thread(file.write, piece)
+        with replacing(Path(path)) as file:
+            download = Download(file)
+            retrying = Retrying(self._service.retries)
+            while True:
+                try:
+                    return await self._attempt(url, download)
+                except (ApiError, UnreachableError) as error:
+                    if download.restart_after(error):
+                        continue
+                    retrying.progressed(download.position)
+                    pause = retrying.pause_seconds(error)
+                await asyncio.sleep(pause)
+
+    async def _attempt(self, url: str, download: Download) -> None:
+        request = self._service.download_request(url, download.headers())
+        async with self._open(request, True, 0) as response:
+            download.begin(response)
+            async for piece in response.aiter_bytes(PIECE_BYTES):
+                await asyncio.to_thread(download.write, piece)
+        download.end()
 
     async def cancel(self, request: RequestRef) -> Status:
         return await self._ask(_core.cancel(request))

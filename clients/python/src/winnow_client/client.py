@@ -16,7 +16,7 @@ import httpx
 
 from . import _core
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
-from ._files import PIECE_BYTES, Progress, new_file, replacing
+from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
 from ._one_call import failed_request, separation
 from .errors import ApiError, UnreachableError
 from .types import (
@@ -245,11 +245,29 @@ class Client:
     def download(self, url: str, path: str | Path) -> None:
         """Writes the file at a signed address, such as `data.target.url`, to `path`.
 
-        `path` is there only once the file is whole.
+        `path` is there only once the file is whole. A download that breaks off is retried from
+        where it ended.
         """
-        with self.open(url) as response, replacing(Path(path)) as file:
+        with replacing(Path(path)) as file:
+            download = Download(file)
+            retrying = Retrying(self._service.retries)
+            while True:
+                try:
+                    return self._attempt(url, download)
+                except (ApiError, UnreachableError) as error:
+                    if download.restart_after(error):
+                        continue
+                    retrying.progressed(download.position)
+                    pause = retrying.pause_seconds(error)
+                time.sleep(pause)
+
+    def _attempt(self, url: str, download: Download) -> None:
+        request = self._service.download_request(url, download.headers())
+        with self._open(request, True, 0) as response:
+            download.begin(response)
             for piece in response.iter_bytes(PIECE_BYTES):
-                file.write(piece)
+                download.write(piece)
+        download.end()
 
     def cancel(self, request: RequestRef) -> Status:
         """Ends a request."""
