@@ -14,13 +14,13 @@ export interface Output {
   isTTY?: boolean
 }
 
-/** Environment, streams and Ctrl-C of a command. */
+/** Environment, streams and the canceling of a command. */
 export interface CommandIo {
   env: NodeJS.ProcessEnv
   stdin: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: Output
   stderr: Output
-  /** Fires on Ctrl-C. */
+  /** Fires on Ctrl-C, SIGTERM, and SIGHUP, as when the terminal closes. */
   signal: AbortSignal
 }
 
@@ -41,7 +41,7 @@ export interface Description<Io> {
   help: string
   /** All of the command, or one for each first word. */
   actions: Action<Options, Io> | Readonly<Record<string, Action<Options, Io>>>
-  /** Ctrl-C cancels the work instead of ending the process. */
+  /** Ctrl-C, SIGTERM and SIGHUP cancel the work instead of ending the process. */
   isCancelable?: boolean
   /** Exit code when the command line is wrong: 2 unless given. */
   usageCode?: number
@@ -87,10 +87,27 @@ export function command<Io extends CommandIo>(description: Description<Io>): Com
 
 /** Runs the command as this process. */
 export async function runMain(main: Command<ProcessIo>): Promise<void> {
+  const signal = main.isCancelable ? firstEnding() : undefined
+  process.exitCode = await main(process.argv.slice(2), processIo(signal))
+}
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** One signal may come twice: from the terminal, and from npm or `winnow`, which pass it on. */
+const SAME_SIGNAL_MS = 500
+
+/** Aborts by the first signal that would end this process; a further one ends it at once. */
+function firstEnding(): AbortSignal {
   const controller = new AbortController()
-  // A second one ends the process at once.
-  if (main.isCancelable) process.once('SIGINT', () => controller.abort())
-  process.exitCode = await main(process.argv.slice(2), processIo(controller.signal))
+  const cancel = () => {
+    if (controller.signal.aborted) return
+    // A terminal that was closed takes no more lines: the canceling goes on.
+    for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
+    controller.abort()
+    const leave = () => ENDING.forEach((name) => process.off(name, cancel))
+    setTimeout(leave, SAME_SIGNAL_MS).unref()
+  }
+  for (const name of ENDING) process.on(name, cancel)
+  return controller.signal
 }
 
 type ProcessIo = CommandIo & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>

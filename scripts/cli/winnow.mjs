@@ -29,6 +29,9 @@ const PROGRAMS = {
   ...MORE_PROGRAMS,
 }
 
+/** Those that are passed on to the program. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
 if (CALLED) process.env.WINNOW_PACKAGED = CALLED // so that what we run names its commands so
 const [command = '--help', ...words] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8'))
@@ -53,11 +56,11 @@ async function runInApp(program) {
 function run(args) {
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
   const pass = (signal) => child.kill(signal)
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, pass)
+  for (const signal of SIGNALS) process.on(signal, pass)
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => {
-      for (const name of ['SIGINT', 'SIGTERM']) process.off(name, pass)
+      for (const name of SIGNALS) process.off(name, pass)
       resolve(code ?? (signal === 'SIGINT' ? 130 : 1))
     })
   })
