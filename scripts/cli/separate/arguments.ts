@@ -9,6 +9,8 @@ export interface Arguments extends Access {
   sources: readonly string[]
   /** Own outputs among the files that were named. */
   leftOut: readonly string[]
+  /** Named files that cannot be opened, since their names are no UTF-8. */
+  unnameable: readonly string[]
   /** One word names one file. */
   isOne: boolean
   /** Each once; none before `withPrompts`, where the task names them. */

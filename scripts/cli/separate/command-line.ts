@@ -11,7 +11,8 @@ import { called } from '../command-name.ts'
 import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
 import { readAccess, SERVICE, type Environment } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
-import { isUrl, PIPE, splitWords } from './sources.ts'
+import { isUrl, namesMedia, NO_UTF8, PIPE, splitWords } from './sources.ts'
+import { shellWord } from '../shell-word.ts'
 import { suggestion } from '../suggestion.ts'
 import { readTask } from './task.ts'
 
@@ -21,12 +22,14 @@ export const HELP = `Usage: ${called('separate', WORDS)}
 
 Separates the sounds that the prompts describe from any audio or video files, and writes for each
 <name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, next to it (for a URL:
-into the current folder). A target of a prompt that the model does not know is named for what it
-holds. The words that name files come first, prompts follow. With - the media comes on standard
-input, and the sound goes to standard output.
+into the current folder, with 8 digits after its name that stand for the address). A target of a
+prompt that the model does not know is named for what it holds. The words that name files come
+first, prompts follow. With - the media comes on standard input, and the sound goes to standard
+output.
 
 Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command goes
-on after an interruption; of several files, what was separated before is no source again.
+on after an interruption; where the file is newer than they are, the command says so. Of several
+files, what was separated before is no source again.
 
 How to separate
   --task WORD           speech, remove, song or dialogue: the page's tasks, which name prompts (not
@@ -47,8 +50,9 @@ What to write
   --out FOLDER          where the files go
   --force               overwrite what is there
   --jobs N              of several files, so many at once, 1 to 64 (default 4)
-  --strict              end with 3 where a sound was not surely found; for a file that is skipped
-                        only its outputs' names can tell: they say that a prompt is not known
+  --strict              end with 3 where a sound was not surely found, or a file that is skipped
+                        is newer than its outputs; for such a file only their names can tell what
+                        was found: they say that a prompt is not known
   --logs                print the service's log of each request once it has ended
   --json                print a line of JSON for each file, for programs
   --quiet               print nothing but warnings and errors
@@ -61,7 +65,7 @@ For servers
   --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
                         the file api-key in DATA_DIR, by default ./data)
 
-Ctrl-C cancels the requests. The exit code is 0 when all was separated, 1 when something failed, 2
+Ctrl-C, SIGTERM and SIGHUP cancel the requests. The exit code is 0 when all was separated, 1 when something failed, 2
 when the command line is wrong, 3 by --strict, 130 when canceled.
 `
 
@@ -76,8 +80,10 @@ export function readArguments(
 ): Arguments {
   const { prompts, ...named } = splitWords(operands)
   const task = readTask(values.task)
+  assertOrder(operands, named.sources)
   if (named.sources.length === 0 || (prompts.length === 0 && !task)) {
     const [first = ''] = operands
+    if (named.unnameable.length > 0) throw new UsageError(`${first}: ${NO_UTF8}`)
     if (named.sources.length === 0 && first !== '') {
       throw new UsageError(`there is no audio or video in ${first}`)
     }
@@ -107,8 +113,20 @@ export function readArguments(
   }
 }
 
+/** @throws UsageError where prompts come first, and files after them */
+function assertOrder(operands: readonly string[], sources: readonly string[]): void {
+  const [first = ''] = operands
+  if (sources[0] !== first || isThere(first) || isMedia(first)) return
+  const files = operands.filter(namesMedia)
+  if (files.length === 0) return
+  const prompts = operands.filter((word) => !files.includes(word))
+  const meant = called('separate', [...files, ...prompts].map(shellWord).join(' '))
+  throw new UsageError(`there is no file ${first}; if it is a prompt, files come first: ${meant}`)
+}
+
+const isThere = (source: string): boolean => source === PIPE || isUrl(source) || existsSync(source)
+
 function assertThere(sources: readonly string[]): void {
-  const isThere = (source: string) => source === PIPE || isUrl(source) || existsSync(source)
   const missing = sources.find((source) => !isThere(source))
   if (missing !== undefined) throw new UsageError(`there is no file ${missing}`)
 }

@@ -1,6 +1,6 @@
 /** The files that are written for a source: their names and places, and what is there already. */
 
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Client, OutputFile, Result } from '../../../clients/typescript/node.ts'
@@ -66,6 +66,12 @@ const labelsIn = (name: string): string[] =>
     .split('.')
     .slice(0, -1)
     .map((_, i, parts) => parts.slice(i).join('.'))
+
+/** Returns whether the source was written after its outputs; of a URL nothing says so. */
+export function isNewer(source: string, outputs: readonly string[]): boolean {
+  if (isUrl(source)) return false
+  return statSync(source).mtimeMs > Math.min(...outputs.map((path) => statSync(path).mtimeMs))
+}
 
 /** Paths of what was written, by their roles: `target`, `target_video`, `residual`. */
 export type Files = Record<string, string>

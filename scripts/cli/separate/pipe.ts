@@ -1,6 +1,6 @@
 /** Separates what comes on standard input, and writes the sound to standard output. */
 
-import { createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,8 +34,8 @@ export async function separatePiped(args: Arguments, io: SeparateIo): Promise<nu
     const separated = await separateSource(run, path, (lines) => (logs = lines))
     const { target, residual } = separated.result.data
     const kept = args.task?.keeps === 'residual' ? residual : target
-    const { body } = await client.open(kept.url)
-    await pipeline(body!, io.stdout, { signal: io.signal, end: false })
+    await client.download(kept.url, path)
+    await pipeline(createReadStream(path), io.stdout, { signal: io.signal, end: false })
     view.stop()
     report.separated(NAME, { ...separated, files: {} })
   } catch (error) {

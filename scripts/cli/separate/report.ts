@@ -28,16 +28,23 @@ export class Report {
   /**
    * A file that is skipped. Only a name tells what an earlier run found: that of a target which
    * holds something else than its prompt.
+   * @param isNewer whether the source was written after its outputs
    */
-  there({ source, expected }: Item, files: readonly string[]): void {
+  there({ source, expected }: Item, files: readonly string[], isNewer: boolean): void {
     this.#there += 1
+    this.#isMissed ||= isNewer
+    if (isNewer) {
+      this.#io.stderr.write(`${source}: newer than its outputs (--force separates it again)\n`)
+    }
     const others = files.filter((file) => !expected.includes(file))
     this.#isMissed ||= others.length > 0
     for (const file of others) {
       this.#io.stderr.write(`${source}: the model did not know the prompt of ${file}\n`)
     }
-    if (this.#args.json) this.#json({ source, state: 'there', files, ...this.#logsOf([]) })
-    else this.#line(`${source}: there already (--force separates it again)`)
+    const newer = isNewer && { source_is_newer: true }
+    if (this.#args.json) {
+      this.#json({ source, state: 'there', files, ...newer, ...this.#logsOf([]) })
+    } else if (!isNewer) this.#line(`${source}: there already (--force separates it again)`)
   }
 
   separated(source: string, { result, files, logs, elapsedSeconds }: Separated): void {

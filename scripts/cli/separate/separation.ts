@@ -12,12 +12,12 @@ import {
   type Submitted,
 } from '../../../clients/typescript/node.ts'
 import type { Arguments } from './arguments.ts'
-import { assertFree, itemsOf, present, save, type Item } from './outputs.ts'
+import { assertFree, isNewer, itemsOf, present, save, type Item } from './outputs.ts'
 import { createManyFilesView, createProgressView, type ProgressView } from './progress-view.ts'
 import { counted, Report } from './report.ts'
 import type { SeparatedSource } from './separated.ts'
 import { assertSeparator } from './separator.ts'
-import { isUrl } from './sources.ts'
+import { isUrl, NO_UTF8 } from './sources.ts'
 import { secretLine, type Logs, type SeparateIo } from './separate-io.ts'
 
 export interface Run {
@@ -44,7 +44,8 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
   const all = createManyFilesView(io.stderr, args.quiet || isOne, items.length)
   const viewOfFile = () => (isOne ? one : all.file())
   const lines = { stdout: all.above(io.stdout), stderr: all.above(io.stderr) }
-  const report = new Report(args, lines, items.length)
+  const report = new Report(args, lines, items.length + args.unnameable.length)
+  for (const path of args.unnameable) report.failed(path, new Error(NO_UTF8), [])
   if (args.leftOut.length > 0) {
     const files = counted(args.leftOut.length, 'output')
     viewOfFile().note(`left out ${files} of earlier runs: name one alone to separate it`)
@@ -80,7 +81,7 @@ async function separateItem(run: Run, item: Item): Promise<void> {
     const there = args.force ? [] : present(item)
     if (there.length === item.expected.length) {
       view.stop()
-      return report.there(item, there)
+      return report.there(item, there, isNewer(item.source, there))
     }
     assertFree(there)
     const separated = await separateSource(run, item.source, (lines) => (logs = lines))
@@ -117,7 +118,10 @@ export async function separateSource(
 /** Returns whether every other file would fail in the same way. */
 const endsAll = (error: unknown): boolean =>
   error instanceof UnreachableError ||
-  (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))
+  (error instanceof ApiError && ENDS_ALL.includes(error.status ?? 0))
+
+/** 200: what answers is no such service. */
+const ENDS_ALL = [200, 401, 402, 403]
 
 async function submit({ args, client, view }: Run, source: string): Promise<Submitted> {
   const onProgress = (part: number) => view.show('uploading', part)

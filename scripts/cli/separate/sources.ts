@@ -1,20 +1,42 @@
 /** Reads the words of the command line: files, folders and patterns, then prompts. */
 
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, parse } from 'node:path'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { isOwnOutput } from './own-outputs.ts'
+
+export const NO_UTF8 = 'its name is not UTF-8: rename the file'
 
 /** Names standard input. */
 export const PIPE = '-'
 
 export const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
-/** The name of a source without its extension, as people read it. */
-export function stemOf(source: string): string {
-  const path = isUrl(source) ? decoded(new URL(source).pathname) : source
-  return parse(path).name || 'audio'
+/**
+ * The name of a source without its extension, as people read it. That of a URL ends with digits
+ * that stand for all of it: many addresses end alike, such as `…/2/audio.mp3` and `…?id=2`.
+ */
+export const stemOf = (source: string): string =>
+  isUrl(source) ? stemOfUrl(new URL(source)) : stemOfPath(source)
+
+const stemOfPath = (path: string): string => parse(path).name || 'audio'
+
+/** Leaves room for the digits and the prompts in the names of files. */
+const URL_NAME_CHARACTERS_MAX = 60
+const URL_DIGITS = 8
+
+function stemOfUrl(url: URL): string {
+  const named = [...url.searchParams.values()].map(fileNameIn).find(isMedia)
+  const name = stemOfPath(named ?? decoded(url.pathname)).slice(0, URL_NAME_CHARACTERS_MAX)
+  url.hash = ''
+  const digits = createHash('sha256').update(url.href).digest('hex').slice(0, URL_DIGITS)
+  return `${name}-${digits}`
 }
+
+/** A file's name in the value of a query, perhaps as `attachment; filename="talk.mp3"`. */
+const fileNameIn = (value: string): string =>
+  basename(/filename="?([^";]+)/.exec(value)?.[1] ?? value)
 
 function decoded(path: string): string {
   try {
@@ -29,6 +51,8 @@ export interface Words {
   sources: string[]
   /** Own outputs among the named files, which are not separated again. */
   leftOut: string[]
+  /** Files that cannot be opened, since their names are no UTF-8; as they can be shown. */
+  unnameable: string[]
   prompts: string[]
   /** One word names one file. */
   isOne: boolean
@@ -41,23 +65,33 @@ export interface Words {
  */
 export function splitWords(words: readonly string[]): Words {
   const [first, ...others] = words
-  if (first === undefined) return { sources: [], leftOut: [], prompts: [], isOne: false }
+  const nothing = { sources: [], leftOut: [], unnameable: [], prompts: [], isOne: false }
+  if (first === undefined) return nothing
   const end = others.findIndex((word) => !namesMedia(word))
   const named = [first, ...(end < 0 ? others : others.slice(0, end))]
   const all = [...new Set(named.flatMap(expand))]
-  const own = all.length > 1 ? all.filter((path) => !isUrl(path) && isOwnOutput(path)) : []
-  const leftOut = own.length < all.length ? own : []
+  const unnameable = all.filter(isUnnameable)
+  const files = all.filter((source) => !unnameable.includes(source))
+  const own = files.length > 1 ? files.filter((path) => !isUrl(path) && isOwnOutput(path)) : []
+  const leftOut = own.length < files.length ? own : []
   return {
-    sources: all.filter((source) => !leftOut.includes(source)),
+    sources: files.filter((source) => !leftOut.includes(source)),
     leftOut,
+    unnameable,
     prompts: end < 0 ? [] : others.slice(end),
     isOne: named.length === 1 && all[0] === first,
   }
 }
 
 /** Returns whether a word names media that is there; a folder counts by its media. */
-const namesMedia = (word: string): boolean =>
-  isUrl(word) || existsSync(word) || (isPattern(word) && filesLike(word).length > 0)
+export const namesMedia = (word: string): boolean =>
+  isUrl(word) ||
+  existsSync(word) ||
+  (isMedia(word) && isUnnameable(word)) ||
+  (isPattern(word) && filesLike(word).length > 0)
+
+/** Node shows what is no UTF-8 by this character, and then finds no such file. */
+const isUnnameable = (path: string): boolean => path.includes('\uFFFD') && !existsSync(path)
 
 const isPattern = (word: string): boolean => /[*?]/.test(basename(word)) && !isUrl(word)
 
@@ -76,7 +110,11 @@ const mediaIn = (folder: string): string[] =>
   readdirSync(folder)
     .sort()
     .map((name) => join(folder, name))
-    .filter((path) => isMedia(path) && statSync(path).isFile())
+    .filter((path) => isMedia(path) && (isUnnameable(path) || isFile(path)))
+
+/** False for a link to nothing, too. */
+const isFile = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 /** For shells that do not expand patterns, and quoted ones: `*` and `?` in the name of a file. */
 function filesLike(pattern: string): string[] {

@@ -1,7 +1,7 @@
 /** The command-line client with many files, against a small server that speaks the spec. */
 
 import assert from 'node:assert/strict'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
@@ -136,6 +136,45 @@ test('a file whose outputs are there is skipped, and a video belongs to its soun
   )
 })
 
+test('a source that is newer than its outputs is said, and counts by --strict', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const song = join(folder, 'song.mp3')
+  assert.equal((await run(service, song, 'x')).code, 0)
+  const later = new Date(Date.now() + 60_000)
+  await utimes(song, later, later)
+  const again = await run(service, song, 'x', '--quiet')
+  const said = `${song}: newer than its outputs (--force separates it again)\n`
+  assert.deepEqual(again, { code: 0, out: '', errors: said })
+  assert.equal((await run(service, song, 'x', '--strict')).code, 3)
+  const { out } = await run(service, song, 'x', '--json')
+  assert.equal((JSON.parse(out) as { source_is_newer: unknown }).source_is_newer, true)
+})
+
+test('a file whose name is no UTF-8 is left out, and not its folder', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const latin1 = Buffer.concat([
+    Buffer.from(join(folder, 'caf')),
+    Buffer.from('\xe9.mp3', 'latin1'),
+  ])
+  await writeFile(latin1, 'sound')
+  try {
+    const shown = join(folder, 'caf\uFFFD.mp3')
+    const song = join(folder, 'song.mp3')
+    const rest = ['x', '--out', join(folder, 'out')]
+    for (const words of [[folder], [shown, song]]) {
+      service.streams = [DONE]
+      const { code, errors } = await run(service, ...words, ...rest, '--force')
+      assert.equal(code, 1)
+      assert.ok(errors.includes(`${shown}: its name is not UTF-8: rename the file\n`), errors)
+      assert.match(errors, /^2 files in .* s: 1 separated, 1 failed$/m)
+    }
+  } finally {
+    await unlink(latin1) // `rm` of the folder does not find it
+  }
+})
+
 test('by --strict a file that is there already counts by the names of its outputs', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
@@ -178,14 +217,30 @@ test('of many addresses: names are as people read them, and each secret is shown
   const service = await startService(t)
   const folder = await makeFolder(t)
   service.streams = [DONE, DONE]
-  const addresses = ['https://example.com/my%20talk.mp4', 'https://example.com/b.mp4']
+  const addresses = ['https://example.com/my%20talk.mp4', 'https://example.com/?file=a/b.mp4']
   const words = [...addresses, 'x', '--out', folder, '--webhook', 'https://example.com/hook']
   const { code, errors } = await run(service, ...words)
   assert.equal(code, 0, errors)
-  assert.ok((await readdir(folder)).includes('my talk.x.wav'))
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.x.wav'))
+  assert.match(names.sort().join(' '), /^b-[0-9a-f]{8}\.x\.wav my talk-[0-9a-f]{8}\.x\.wav$/)
   for (const address of addresses) {
     assert.ok(errors.includes(`${address}: webhook signing secret, shown only now: whsec_made\n`))
   }
+})
+
+test('addresses that end alike are sources of their own; the same one is there already', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t)
+  const addresses = ['a.test/1/talk.mp3', 'a.test/2/talk.mp3', 'a.test/2/talk.mp3?id=3']
+  service.streams = Array.from({ length: 3 }, () => DONE)
+  for (const address of addresses) {
+    const { code, out, errors } = await run(service, `https://${address}`, 'x', '--out', folder)
+    assert.equal(code, 0, errors)
+    assert.doesNotMatch(out, /there already/)
+  }
+  const all = addresses.map((address) => `https://${address}`)
+  const again = await run(service, ...all, 'x', '--out', folder)
+  assert.match(again.errors, /^3 files in .* s: 0 separated, 3 there already$/m)
 })
 
 const FAILURE = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }

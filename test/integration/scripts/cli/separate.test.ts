@@ -136,7 +136,9 @@ test('every option reaches the API', async (t) => {
     webhookSecret: 'sixteen-characters',
   })
   const files = await readdir(join(folder, 'new'))
-  assert.deepEqual(files.sort(), ['my talk.rest.without-speech.mp3', 'my talk.speech.mp3'])
+  const names = files.sort().map((name) => name.replace(/-[0-9a-f]{8}\./, '-<digits>.'))
+  const [rest, target] = ['my talk-<digits>.rest.without-speech.mp3', 'my talk-<digits>.speech.mp3']
+  assert.deepEqual(names, [rest, target])
   assert.match(errors, /^https:\S+: webhook signing secret, shown only now: whsec_made\n$/)
 })
 
@@ -209,6 +211,11 @@ test('a wrong command line exits with 2 and says what is right, before any call'
     [[], /--help/],
     [[song], /--help/],
     [['missing.wav', 'x'], 'there is no file missing.wav'],
+    [
+      ['a dog', song],
+      `there is no file a dog; if it is a prompt, files come first: npm run separate -- ${song} 'a dog'`,
+    ],
+    [['a\uFFFD.wav', 'x'], 'a\uFFFD.wav: its name is not UTF-8: rename the file'],
     [[song, 'b.flac', 'x'], 'there is no file b.flac'],
     [[join(folder, 'empty'), 'x'], /^there is no audio or video in .*empty$/],
     [[song, ' '], 'a prompt has 1 to 500 characters, not 0'],
@@ -430,16 +437,19 @@ test("the key of this machine's service is found, and not given to another", asy
   assert.equal(authorization, undefined)
 })
 
-test('Ctrl-C cancels the request and exits with 130', async (t) => {
-  const service = await startService(t)
-  service.streams = [[status('IN_PROGRESS'), 'stay']]
-  const env = { ...process.env, WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
-  const words = ['--import', 'tsx', COMMAND, 'https://example.com/a.mp4', 'x']
-  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  child.stderr.on('data', (data: Buffer) => {
-    if (data.includes('separating')) child.kill('SIGINT')
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  test(`${signal} cancels the request and exits with 130, also where it comes twice`, async (t) => {
+    const service = await startService(t)
+    service.streams = [[status('IN_PROGRESS'), 'stay']]
+    const env = { ...process.env, WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
+    const words = ['--import', 'tsx', COMMAND, 'https://example.com/a.mp4', 'x']
+    const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stderr.on('data', (data: Buffer) => {
+      if (!data.includes('separating')) return
+      for (const twice of [signal, signal]) child.kill(twice) // as a terminal and npm do
+    })
+    const [code] = await once(child, 'close')
+    assert.equal(code, 130)
+    assert.equal(service.calls.at(-1), 'PUT /v1/queue/requests/req_1/cancel')
   })
-  const [code] = await once(child, 'close')
-  assert.equal(code, 130)
-  assert.equal(service.calls.at(-1), 'PUT /v1/queue/requests/req_1/cancel')
-})
+}
