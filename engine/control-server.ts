@@ -13,6 +13,7 @@ import {
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { hostAndPort } from '../shared/local-url.ts'
+import { onPort } from '../shared/process/on-port.ts'
 import { beginSpan, type OpenSpan } from '../shared/telemetry/tracing.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
 
@@ -36,7 +37,7 @@ export interface ControlServer {
 
 const INTERVAL_MS = { least: 100, most: MINUTE_MS, usual: 1_000 }
 
-/** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
+/** Listens on `host:port`; port 0 takes any free one. @throws StartError when it is taken */
 export async function startControlServer(
   host: string,
   port: number,
@@ -52,11 +53,12 @@ export async function startControlServer(
   health.addToServer(server)
   new ReflectionService(enginePackage).addToServer(server)
   const credentials = grpc.ServerCredentials.createInsecure()
-  const bound = await new Promise<number>((resolve, reject) => {
+  const binding = new Promise<number>((resolve, reject) => {
     server.bindAsync(hostAndPort(host, port), credentials, (error, boundPort) =>
       error ? reject(error) : resolve(boundPort),
     )
   })
+  const bound = await onPort({ host, port, prefix: 'CONTROL_' }, binding)
   return { address: hostAndPort(host, bound), notServing, stop: () => server.forceShutdown() }
 }
 

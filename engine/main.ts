@@ -89,11 +89,17 @@ const engine = createEngine({
   metrics,
   onSick: (reason) => void end(reason),
 })
-const control = await startControlServer(config.controlHost, config.controlPort, engine)
+const control = await startOrEnd(
+  log,
+  startControlServer(config.controlHost, config.controlPort, engine),
+)
 const metricsServer =
   config.metricsPort === 'off'
     ? null
-    : await startMetricsServer(config.metricsHost, config.metricsPort, { text: metricsText, log })
+    : await startOrEnd(
+        log,
+        startMetricsServer(config.metricsHost, config.metricsPort, { text: metricsText, log }),
+      )
 
 const announcement = {
   engine_id: config.engineId,

@@ -1,6 +1,5 @@
 /** The gateway process: starts all parts in order, and stops them in the reverse order. */
 
-import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +17,9 @@ import {
   startOrEnd,
 } from '../shared/process/lifecycle.ts'
 import { localUrl } from '../shared/local-url.ts'
+import { writeOwnAddress } from '../shared/own-address.ts'
+import { makeFolder } from '../shared/process/make-folder.ts'
+import { onPort } from '../shared/process/on-port.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
 import { startMetricsServer } from '../shared/telemetry/metrics-server.ts'
 import { startTracing } from '../shared/telemetry/tracing.ts'
@@ -69,7 +71,7 @@ const stopTracing = await startTracing({
 process.umask(0o077) // the data folder is private to this user
 const inDataFolder = <T>(work: Promise<T>) =>
   startOrEnd(log, onDisk(`DATA_DIR: ${dataFolder}`, work))
-await inDataFolder(mkdir(dataFolder, { recursive: true }))
+await inDataFolder(makeFolder(dataFolder))
 if (settings.databaseUrl === undefined) await inDataFolder(holdDataFolder(dataFolder, log))
 const secrets = await inDataFolder(readSecrets(settings))
 const { signingKeys, encryptionKeys } = secrets
@@ -151,21 +153,27 @@ const gateway = createGateway({
 const { deps } = gateway
 const app = await buildApp(deps)
 const parting = installConnectionDraining(app)
-await app.listen(
-  sockets.http === undefined
-    ? { host: settings.host, port: settings.port }
-    : ({ fd: sockets.http, host: '0.0.0.0' } as object), // its types lack fd; the host is unused
-)
+const { host, port } = settings
+// Its types lack `fd`, with which the host is unused.
+const inherited = { fd: sockets.http, host: '0.0.0.0' } as object
+const listen = app.listen(sockets.http === undefined ? { host, port } : inherited)
+await startOrEnd(log, onPort({ host, port, prefix: '' }, listen))
 const { address: boundHost, port: boundPort } = app.server.address() as AddressInfo
 ownUrl = localUrl(sockets.http === undefined ? settings.host : boundHost, boundPort)
+const removeAddress = await inDataFolder(writeOwnAddress(dataFolder, listening()))
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer =
-  grpcPort === 'off' ? null : await startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc })
+  grpcPort === 'off'
+    ? null
+    : await startOrEnd(log, startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc }))
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
   metricsPort === 'off'
     ? null
-    : await startMetricsServer(metricsHost, metricsPort, { text: createMetricsText(deps), log })
+    : await startOrEnd(
+        log,
+        startMetricsServer(metricsHost, metricsPort, { text: createMetricsText(deps), log }),
+      )
 
 await gateway.start(broker)
 
@@ -177,6 +185,7 @@ void broker.closed().then((error) => {
 
 onShutdown(log, async () => {
   manager.stopping(STOP_SECONDS_MAX)
+  await removeAddress()
   if (sockets.http !== undefined) await parting.begin(PARTING_MS) // the next process has the socket
   await gateway.stop(async () => {
     const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS_MAX)

@@ -131,6 +131,13 @@ test('folders import only those they may', () => {
   }
 })
 
+test('folders that settings name are made by makeFolder: that of Node may never end', () => {
+  for (const { path, text } of sources) {
+    if (!/^(gateway|engine|shared|scripts\/cli)\//.test(path)) continue
+    assert.doesNotMatch(text, /\bmkdir\([^()]*(\([^()]*\))?[^()]*recursive: true/, path)
+  }
+})
+
 test('test/harness/ is all of test/ that others import, and needs nothing else of it', () => {
   for (const source of sources) {
     if (source.path.startsWith('test/') && !source.path.startsWith('test/harness/')) continue
@@ -244,7 +251,7 @@ test('each package has one home', () => {
 })
 
 /** The parts of the client that need more than a browser has. */
-const NODE_CLIENT = ['clients/typescript/node.ts', 'clients/typescript/webhook.ts']
+const NODE_CLIENT = ['node', 'download', 'webhook'].map((name) => `clients/typescript/${name}.ts`)
 
 test('the client needs web APIs alone, and Node only where it says so', () => {
   for (const { path, imports } of ruled) {
@@ -252,7 +259,8 @@ test('the client needs web APIs alone, and Node only where it says so', () => {
     const allowed = NODE_CLIENT.includes(path) ? /^(node:|\.\/)/ : /^\.\//
     for (const name of imports) {
       assert.match(name, allowed, path)
-      if (!NODE_CLIENT.includes(path)) assert.doesNotMatch(name, /node\.ts$|webhook\.ts$/, path)
+      if (NODE_CLIENT.includes(path)) continue
+      assert.doesNotMatch(name, /(node|download|webhook)\.ts$/, path)
     }
   }
 })

@@ -104,7 +104,7 @@ export class Download {
   }
 }
 
-/** What changes with the media; not where they come compressed, perhaps otherwise each time. */
+/** A mark that changes with the media; none where they come compressed, maybe in another way. */
 function versionOf(headers: Headers): string | undefined {
   if (headers.has('content-encoding')) return undefined
   return headers.get('etag') ?? headers.get('last-modified') ?? undefined

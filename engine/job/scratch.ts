@@ -1,9 +1,10 @@
 /** Folders for the media of open jobs, on local disk, removed at the latest by the next engine. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onDisk } from '../../shared/process/lifecycle.ts'
+import { makeFolder } from '../../shared/process/make-folder.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 
@@ -16,7 +17,7 @@ export const makeJobFolder = (scratchFolder: string): Promise<string> =>
  * @throws StartError when the disk takes no files
  */
 export async function prepareScratch(scratchFolder: string): Promise<void> {
-  await onDisk(`SCRATCH_DIR: ${scratchFolder}`, mkdir(scratchFolder, { recursive: true }))
+  await onDisk(`SCRATCH_DIR: ${scratchFolder}`, makeFolder(scratchFolder))
   for (const name of await readdir(scratchFolder)) {
     const pid = FOLDER_NAME.exec(name)?.[1]
     if (!pid || (Number(pid) !== process.pid && existsSync(`/proc/${pid}`))) continue

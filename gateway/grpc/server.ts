@@ -10,6 +10,7 @@ import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { hostAndPort } from '../../shared/local-url.ts'
+import { onPort } from '../../shared/process/on-port.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
@@ -87,7 +88,7 @@ const OPTIONS: grpc.ServerOptions = {
 /**
  * Listens on `host:port`; port 0 takes any free one. With `fd`, listens on that open socket
  * instead.
- * @throws Error when the port is taken
+ * @throws StartError when the port is taken
  */
 export async function startGrpcServer(
   host: string,
@@ -121,11 +122,12 @@ interface Listening {
 }
 
 async function bind(server: grpc.Server, host: string, port: number): Promise<Listening> {
-  const bound = await new Promise<number>((resolve, reject) => {
+  const binding = new Promise<number>((resolve, reject) => {
     server.bindAsync(hostAndPort(host, port), CREDENTIALS, (error, boundPort) =>
-      error ? reject(new Error(`GRPC_PORT: ${error.message}`)) : resolve(boundPort),
+      error ? reject(error) : resolve(boundPort),
     )
   })
+  const bound = await onPort({ host, port, prefix: 'GRPC_' }, binding)
   return { address: hostAndPort(host, bound), close() {} }
 }
 

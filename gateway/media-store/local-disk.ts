@@ -8,7 +8,6 @@ import {
   constants,
   copyFile,
   link,
-  mkdir,
   open,
   opendir,
   readFile,
@@ -27,6 +26,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { freeBytes as bytesFree } from '../../shared/free-bytes.ts'
 import { COPY_NAME, isHandOverName } from '../../shared/hand-over.ts'
 import { FILE_BYTES_AHEAD } from '../../shared/http/save-body.ts'
+import { makeFolder } from '../../shared/process/make-folder.ts'
 import type { Keys } from '../secrets.ts'
 import {
   checkSignedQuery,
@@ -77,7 +77,7 @@ const ROOM_CHECK_BYTES = 16 * 2 ** 20
 /** Opens the media folder, or makes it, and deletes incomplete uploads of an earlier process. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<LocalDisk> {
   const newFolder = join(options.folder, NEW)
-  await mkdir(newFolder, { recursive: true })
+  await makeFolder(newFolder)
   const before = options.isShared ? Date.now() - SILENT_MS : Infinity
   for await (const path of filesBelow(newFolder)) {
     const { mtimeMs = Infinity } = (await stat(path).catch(ignoreMissing)) ?? {}
@@ -189,7 +189,7 @@ class MediaFolder implements LocalDisk {
           path: this.#pathOf(name === '' ? key : `${key}/${name}`),
         }))
         const folder = dirname(moves[0]!.path)
-        await mkdir(folder, { recursive: true })
+        await makeFolder(folder)
         for (const { newPath, path } of moves) await rename(newPath, path)
         await syncFolder(folder)
       },

@@ -2,7 +2,7 @@
 
 import type { Fleet } from '../../gateway/operations/fleet.ts'
 import { UsageError } from './command.ts'
-import { localSecret, type Environment } from './service-access.ts'
+import { localSecret, usualUrl, type Environment } from './service-access.ts'
 
 /** The gateway gave no answer that helps. */
 export class NoAnswerError extends Error {}
@@ -16,7 +16,7 @@ export interface Gateway {
 
 /** @throws UsageError */
 export function readGateway(given: Partial<Gateway>, env: Environment): Gateway {
-  const url = given.url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080'
+  const url = given.url ?? usualUrl(env)
   if (!URL.canParse(url)) throw new UsageError(`--url must be an address, not "${url}".`)
   const token = given.token ?? env.ADMIN_TOKEN ?? localSecret('admin-token', url, env)
   if (!token) throw new UsageError("Give the gateway's ADMIN_TOKEN, in the environment or --token.")

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApiError, UnreachableError } from '../../clients/typescript/node.ts'
+import { readOwnAddress } from '../../shared/own-address.ts'
 import { called } from './command-name.ts'
 import { TEXT, UsageError } from './command.ts'
 
@@ -21,7 +22,7 @@ export function readAccess(
   { url, key }: { url?: string | undefined; key?: string | undefined },
   env: Environment,
 ): Access {
-  const baseUrl = readBaseUrl(url ?? env.WINNOW_URL ?? 'http://127.0.0.1:8080')
+  const baseUrl = readBaseUrl(url ?? usualUrl(env))
   return { baseUrl, apiKey: key ?? env.WINNOW_API_KEY ?? localSecret('api-key', baseUrl, env) }
 }
 
@@ -30,15 +31,23 @@ function readBaseUrl(text: string): string {
   throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
 }
 
-/** A secret that `npm start` left here; it goes to no other machine than this one. */
+/** The service's address where no option names it: that which runs on DATA_DIR, if any does. */
+export const usualUrl = (env: Environment): string =>
+  env.WINNOW_URL ?? readOwnAddress(dataFolderOf(env)) ?? 'http://127.0.0.1:8080'
+
+const dataFolderOf = (env: Environment): string => env.DATA_DIR || 'data'
+
+/** A secret that `npm start` left here; it goes to its service alone, or one on this machine. */
 export function localSecret(
   name: 'api-key' | 'admin-token',
   baseUrl: string,
   env: Environment,
 ): string | undefined {
-  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return undefined
+  const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)
+  const folder = dataFolderOf(env)
+  if (!isHere && baseUrl !== readOwnAddress(folder)) return undefined
   try {
-    return readFileSync(join(env.DATA_DIR || 'data', name), 'utf8').trim() || undefined
+    return readFileSync(join(folder, name), 'utf8').trim() || undefined
   } catch {
     return undefined // no such file: the service will say that it is missing
   }

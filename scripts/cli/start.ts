@@ -6,26 +6,25 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig as loadEngineConfig } from '../../engine/config.ts'
-import {
-  loadConfig as loadGatewayConfig,
-  portAfter,
-  type Config as GatewayConfig,
-} from '../../gateway/config.ts'
+import { loadConfig as loadGatewayConfig } from '../../gateway/config.ts'
 import { createPass } from '../../gateway/accounts/admin-pass.ts'
 import { readOrMake } from '../../gateway/secrets.ts'
 import { takeLock } from '../../shared/process/file-lock.ts'
 import { onDisk, StartError } from '../../shared/process/lifecycle.ts'
+import { makeFolder } from '../../shared/process/make-folder.ts'
 import { SettingsError } from '../../shared/process/settings.ts'
 import { called } from './command-name.ts'
 import { hasCudaBuild } from './doctor/checks/driver.ts'
-import { enginesFor, gpusOf } from './start/engines.ts'
+import { shellWord } from './shell-word.ts'
+import { engineCount, enginesFor, gpusOf } from './start/engines.ts'
 import { pageAddress } from './page-address.ts'
 import { startNatsServer, type NatsServer } from './start/nats-server.ts'
 import { natsUrls, natsUsers, newPasswords, type NatsPasswords } from './start/nats-users.ts'
+import { choosePorts } from './start/ports.ts'
 import { startService, type Service } from './start/service.ts'
 
 const ENGINE_STOP_MS = 10_000
@@ -45,6 +44,7 @@ let stoppingSince: number | null = null
 
 process.on('SIGINT', () => void stop())
 process.on('SIGTERM', () => void stop())
+process.on('SIGHUP', () => void stop())
 // Who reads what we print may end before us, such as tee by the same Ctrl-C: the stop goes on.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
 
@@ -58,11 +58,11 @@ try {
 
 async function main(): Promise<void> {
   const gatewayConfig = checkSettings()
-  await onDisk(`DATA_DIR: ${dataFolder}`, holdDataFolder())
+  await inDataFolder(holdDataFolder())
   console.log('Starting Winnow…')
   const { NATS_URL: given } = process.env
-  const natsUrlOf = given ? { gateway: given, engine: given } : await ownNats()
-  const adminToken = process.env.ADMIN_TOKEN || (await ownAdminToken())
+  const natsUrlOf = given ? { gateway: given, engine: given } : await inDataFolder(ownNats())
+  const adminToken = process.env.ADMIN_TOKEN || (await inDataFolder(ownAdminToken()))
   const scratchFolder = resolve(process.env.SCRATCH_DIR ?? join(dataFolder, 'scratch'))
   const env: NodeJS.ProcessEnv = {
     ...process.env,
@@ -71,20 +71,24 @@ async function main(): Promise<void> {
     ADMIN_TOKEN: adminToken,
     SCRATCH_DIR: scratchFolder, // the gateway's too: media need not be sent then
   }
+  const gpus = hasCudaBuild() ? await gpusOf(env) : []
+  const { grpc, metrics, engineMetrics } = await choosePorts(gatewayConfig, engineCount(gpus))
+  const ports = { GRPC_PORT: String(grpc), METRICS_PORT: String(metrics) }
+  const gatewayEnv = { ...env, ...ports }
   const [gateway, ...engines] = await Promise.all([
-    run({ name: 'gateway', program: 'gateway/main.ts', env, stopMs: STOP_MS }),
+    run({ name: 'gateway', program: 'gateway/main.ts', env: gatewayEnv, stopMs: STOP_MS }),
     ...enginesFor({
-      gpus: hasCudaBuild() ? await gpusOf(env) : [],
+      gpus,
       env: { DRAIN_SECONDS: '5', ...env, NATS_URL: natsUrlOf.engine },
       scratchFolder,
-      metricsPort: engineMetricsPort(gatewayConfig),
+      metricsPorts: engineMetrics,
     }).map((engine) => run({ ...engine, program: 'engine/main.ts', stopMs: ENGINE_STOP_MS })),
   ])
   const listening = gateway.ready.address ?? ''
   const address = gatewayConfig.publicUrl ?? listening
-  const engineMetrics = engines.flatMap(({ ready }) => ready.metrics ?? [])
+  const engineAddresses = engines.flatMap(({ ready }) => ready.metrics ?? [])
   const { playground } = gatewayConfig
-  await greet(address, engineMetrics, { listening, adminToken, playground, ...gateway.ready })
+  await greet(address, engineAddresses, { listening, adminToken, playground, ...gateway.ready })
 }
 
 /** Opens the operators' pages; made at the first start. */
@@ -92,9 +96,9 @@ function ownAdminToken(): Promise<string> {
   return readOrMake(join(dataFolder, 'admin-token'), () => randomBytes(32).toString('hex'))
 }
 
-/** The one after the gateway's: METRICS_PORT is set for both. */
-function engineMetricsPort({ port, metricsPort = portAfter(port, 1_000) }: GatewayConfig) {
-  return metricsPort === 'off' ? metricsPort : portAfter(metricsPort, 1)
+/** @throws StartError where the data folder takes no files, as of another user */
+function inDataFolder<T>(work: Promise<T>): Promise<T> {
+  return onDisk(`DATA_DIR: ${dataFolder}`, work)
 }
 
 /** Names every wrong setting of every process before any of them runs. */
@@ -118,7 +122,7 @@ function checkSettings() {
 
 /** Two starts on one data folder would fight over its broker's store, its logs and its database. */
 async function holdDataFolder(): Promise<void> {
-  await mkdir(logsFolder, { recursive: true, mode: 0o700 })
+  await makeFolder(logsFolder, 0o700)
   const holder = await takeLock(join(dataFolder, 'winnow.lock'))
   if (holder === null) return
   console.error(
@@ -161,7 +165,7 @@ async function ownNats(): Promise<NatsPasswords> {
 }
 
 async function run(options: Omit<Parameters<typeof startService>[0], 'logsFolder'>) {
-  const service = await startService({ ...options, logsFolder })
+  const service = await inDataFolder(startService({ ...options, logsFolder }))
   services.push(service)
   return service
 }
@@ -180,7 +184,7 @@ async function greet(
   const shownKey = isShown ? key : `in ${keyFile}`
   const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
   const separate = called('separate', existsSync(example) ? example : 'song.mp3')
-  const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${keyFile})`
+  const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${shellWord(keyFile)})`
   const pages = await pagesOf(address, { ...given, key })
   console.log(
     [
@@ -198,7 +202,7 @@ async function greet(
       '',
       '  Try:',
       `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,
-      `    ${separate} "drums"${clientOptions(address)}`,
+      `    ${ownDataFolder()}${separate} "drums"${own ? ' --key "$BOOTSTRAP_API_KEY"' : ''}`,
       '',
       '  Ctrl-C stops it.',
       '',
@@ -216,31 +220,20 @@ async function pagesOf(
 ): Promise<{ own: string; operators: string } | undefined> {
   if (playground === 'off') return undefined
   if (!process.stdout.isTTY) {
-    const operators = called('open', '--operators') + urlOption(address) + tokenOption()
-    return { own: called('open') + clientOptions(address), operators }
+    const open = `${ownDataFolder()}${called('open')}`
+    const keyOption = process.env.BOOTSTRAP_API_KEY ? ' --key "$BOOTSTRAP_API_KEY"' : ''
+    const tokenOption = process.env.ADMIN_TOKEN ? ' --token "$ADMIN_TOKEN"' : ''
+    const operators = `${ownDataFolder()}${called('open', '--operators')}${tokenOption}`
+    return { own: `${open}${keyOption}`, operators }
   }
   const own = (await pageAddress({ address, listening, key })) ?? address
   const { token: code } = createPass(adminToken, 'code', Date.now())
   return { own, operators: `${address}/#operator=${code}` }
 }
 
-/** Options that the command-line client can't find out by itself. */
-function clientOptions(address: string): string {
-  const url = urlOption(address)
-  if (process.env.BOOTSTRAP_API_KEY) return `${url} --key "$BOOTSTRAP_API_KEY"`
-  if (dataFolder === resolve('./data')) return url
-  return `${url} --key "$(cat ${join(dataFolder, 'api-key')})"`
-}
-
-function urlOption(address: string): string {
-  return address === 'http://127.0.0.1:8080' ? '' : ` --url ${address}`
-}
-
-/** The option of the admin token, where the command can't find it by itself. */
-function tokenOption(): string {
-  if (process.env.ADMIN_TOKEN) return ' --token "$ADMIN_TOKEN"'
-  const isFound = dataFolder === resolve('./data')
-  return isFound ? '' : ` --token "$(cat ${join(dataFolder, 'admin-token')})"`
+/** Tells a command where address and key are, unless it looks there by itself. */
+function ownDataFolder(): string {
+  return dataFolder === resolve('./data') ? '' : `DATA_DIR=${shellWord(dataFolder)} `
 }
 
 /** The engines first, so that they can give their jobs back; then the gateway; the broker last. */

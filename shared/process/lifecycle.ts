@@ -36,27 +36,44 @@ export async function startOrEnd<T>(log: Logger, starting: Promise<T>): Promise<
   }
 }
 
-/** A disk that is full, or takes no writes of this user. */
-const DISK_CODES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'SQLITE_FULL']
+/** Remedies by the code of why a folder takes no files. */
+const DISK_REMEDIES: Readonly<Record<string, string>> = {
+  ...remedies('Free space on its disk.', ['ENOSPC', 'EDQUOT', 'SQLITE_FULL']),
+  ...remedies('Its disk can only be read: name a folder on another.', ['EROFS']),
+  ...remedies('Run Winnow as the user who owns the folder, or give it to this one.', [
+    'EACCES',
+    'EPERM',
+  ]),
+  ...remedies('Name a folder that is there, or whose disk is.', [
+    'ENOENT',
+    'ENOTDIR',
+    'EEXIST',
+    'ELOOP',
+    'ENAMETOOLONG',
+    'ENODEV',
+  ]),
+}
+
+function remedies(remedy: string, codes: readonly string[]): Record<string, string> {
+  return Object.fromEntries(codes.map((code) => [code, remedy]))
+}
 
 /**
  * Awaits `working`.
  * @param place the setting that names the folder in which it works, and the folder
- * @throws StartError when the disk takes no writes; otherwise what `working` throws
+ * @throws StartError when the folder takes no files; otherwise what `working` throws
  */
 export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> {
   try {
     return await working
   } catch (cause) {
-    const reason = [cause, (cause as Error).cause].find((each) =>
-      DISK_CODES.includes(String((Object(each) as { code?: unknown }).code)),
-    )
-    if (!reason) throw cause
-    throw new StartError(
-      `${place} takes no files (${(reason as Error).message}). Free space on its disk, and give ` +
-        'the folder to the user who runs Winnow.',
-      { cause },
-    )
+    for (const each of [cause, (cause as Error).cause]) {
+      const remedy = DISK_REMEDIES[String((Object(each) as { code?: unknown }).code)]
+      if (remedy === undefined) continue
+      const message = `${place} takes no files (${(each as Error).message}). ${remedy}`
+      throw new StartError(message, { cause })
+    }
+    throw cause
   }
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { localUrl } from '../local-url.ts'
+import { onPort } from '../process/on-port.ts'
 import type { Logger } from './log.ts'
 import { MetricSet } from './metrics.ts'
 
@@ -19,7 +20,7 @@ interface MetricsSource {
   log: Logger
 }
 
-/** Listens on `host:port`; port 0 takes any free one. @throws Error when it is taken */
+/** Listens on `host:port`; port 0 takes any free one. @throws StartError when it is taken */
 export async function startMetricsServer(
   host: string,
   port: number,
@@ -27,9 +28,7 @@ export async function startMetricsServer(
 ): Promise<MetricsServer> {
   const server = createServer((request, reply) => void answer(source, request, reply))
   server.listen(port, host)
-  await once(server, 'listening').catch((error: Error) => {
-    throw new Error(`METRICS_PORT: ${error.message}`, { cause: error })
-  })
+  await onPort({ host, port, prefix: 'METRICS_' }, once(server, 'listening'))
   return {
     address: localUrl(host, (server.address() as AddressInfo).port),
     async stop() {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '../../clients/typescript/node.ts'
 import { takeLock } from '../../shared/process/file-lock.ts'
+import { serve } from '../harness/serve.ts'
 import { noise } from '../harness/signals.ts'
 import { wavBytes } from '../harness/wav.ts'
 
@@ -63,8 +64,9 @@ async function untilPrinted({ npm, printed }: Started, text: string): Promise<vo
 async function startOn(
   t: TestContext,
   settings: Record<string, string> = {},
+  name = 'winnow-start-',
 ): Promise<Started & { folder: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
+  const folder = await mkdtemp(join(tmpdir(), name))
   const started = npmStart(t, folder, [], settings)
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })) // once it has ended
   await untilPrinted(started, 'Ctrl-C stops it')
@@ -101,6 +103,27 @@ test('npm start prints no secret where others may read it, but where each one is
   }
 })
 
+test('what it prints to try works as it stands, and finds the service at any port', async (t) => {
+  const { folder, printed } = await startOn(t, {}, "winnow start's ")
+  const lines = printed().match(/^ {4}(curl|DATA_DIR=).*$/gm) ?? []
+  assert.equal(lines.length, 2, printed())
+  const { WINNOW_URL: _url, WINNOW_API_KEY: _key, ...env } = process.env
+  const run = (line: string) => {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { cwd: ROOT, env })
+    assert.equal(status, 0, `${line}\n${String(stderr)}`)
+    return String(stdout)
+  }
+  assert.match(run(lines[0]!), /"audio\/separate"/)
+  const list = lines[1]!.replace(/npm run separate .*/, 'npm run -s winnow -- requests list')
+  assert.notEqual(list, lines[1])
+  run(list)
+  const [own] = await processesOf('scripts/cli/start.ts', folder)
+  const broker = Number(await readFile(join(folder, 'nats/nats.pid'), 'utf8'))
+  process.kill(own!, 'SIGKILL')
+  while (existsSync(join(folder, 'address'))) await sleep(50) // the gateway takes it along
+  process.kill(broker)
+})
+
 test('a second npm start on a data folder is refused; Ctrl-C ends the first in order', async (t) => {
   const first = await startOn(t)
   await assertRefused(npmStart(t, first.folder), first.folder)
@@ -125,6 +148,7 @@ test('a second container on a data folder is refused; SIGTERM to npm ends all', 
   first.npm.kill('SIGTERM') // npm alone
   await once(first.npm, 'exit')
   assert.equal(await takeLock(join(first.folder, 'winnow.lock')), null)
+  assert.ok(!existsSync(join(first.folder, 'address')))
   assert.ok(!existsSync(`/proc/${broker}`))
 })
 
@@ -143,6 +167,56 @@ test('a broker that cannot start again at once is tried until it can', async (t)
   await untilReadiness(503)
   await rmdir(settings)
   await untilReadiness(200)
+})
+
+interface Starting {
+  folder: string
+  port?: number
+  /** A user's number, in place of one's own. */
+  uid?: number
+}
+
+/** The output of a start that ends by itself. */
+function startFailing({ folder, port = 0, uid }: Starting): string {
+  const env = { ...process.env, ...PORTS, PORT: String(port), DATA_DIR: folder }
+  const words = ['--import', 'tsx', 'scripts/cli/start.ts']
+  const options = { cwd: ROOT, env, timeout: 60_000, encoding: 'utf8', uid } as const
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, options)
+  assert.equal(status, 1, stdout + stderr)
+  return stderr
+}
+
+test('a data folder that takes no files is said in a sentence, and nothing loops', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const nowhere = startFailing({ folder: '/proc/none/data' })
+  assert.match(nowhere, /^DATA_DIR: \/proc\/none\/data takes no files \(ENOENT.*\)\. Name .*\n$/)
+  const readOnly = startFailing({ folder: '/sys/data' })
+  assert.match(readOnly, /^DATA_DIR: \/sys\/data takes no files \(E(PERM|ACCES|ROFS).*\)\. .*\n$/)
+  if (process.getuid?.() !== 0) return t.diagnostic('only root starts it as another user')
+  await mkdir(join(folder, 'nats'), { mode: 0o700 })
+  for (const mode of [0o755, 0o777]) {
+    await chmod(folder, mode) // not even the lock; the lock, but not the broker's folder
+    const ofOthers = startFailing({ folder, uid: 65_534 })
+    assert.match(
+      ofOthers,
+      /^DATA_DIR: .* takes no files \(EACCES.*\)\. Run Winnow as the user .*\n$/,
+    )
+  }
+})
+
+test('a port that is taken is named with its setting, each time the one of this start', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-start-'))
+  t.after(() => rm(folder, { recursive: true, maxRetries: 5 }))
+  for (let i = 0; i < 2; i += 1) {
+    const { url } = await serve(t, (_request, reply) => void reply.end())
+    const { port } = new URL(url)
+    assert.equal(
+      startFailing({ folder, port: Number(port) }),
+      `The gateway did not start. PORT: another program listens at 127.0.0.1:${port}. ` +
+        'End it, or set PORT to another port.\n',
+    )
+  }
 })
 
 /** Processes that run the program on the folder. */

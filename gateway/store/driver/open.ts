@@ -1,7 +1,7 @@
 /** Opens the database that the settings name. */
 
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../../shared/process/make-folder.ts'
 import type { Store } from '../database.ts'
 import { openPostgres, type WaitLog } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
@@ -23,6 +23,6 @@ export async function openDatabase(
   { migrates = false } = {},
 ): Promise<Store> {
   if (url !== undefined) return openPostgres({ url, connectionsMax, log, migrates })
-  await mkdir(dataFolder, { recursive: true })
+  await makeFolder(dataFolder)
   return openSqlite(join(dataFolder, 'winnow.db'), { migrates })
 }

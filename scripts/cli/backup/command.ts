@@ -4,8 +4,9 @@
  * there, but for those that were due and deleted meanwhile.
  */
 
-import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { makeFolder } from '../../../shared/process/make-folder.ts'
 import { called } from '../command-name.ts'
 import { action, command, UsageError, type CommandIo } from '../command.ts'
 import { databaseOf, type Database } from './database.ts'
@@ -82,7 +83,7 @@ async function backUp(installation: Installation, to: string): Promise<number> {
   if (database.isShared) await assertKeys(secrets)
   const fresh = `${to}${NEW}`
   await rm(fresh, { recursive: true, force: true })
-  await mkdir(fresh, { recursive: true, mode: 0o700 })
+  await makeFolder(fresh, 0o700)
   try {
     await database.save(join(fresh, database.file))
     await chmod(join(fresh, database.file), 0o600) // wherever it is moved to
@@ -118,7 +119,7 @@ async function restore(from: string, installation: Installation): Promise<number
   await assertEmpty(dataFolder)
   await database.assertEmpty()
   for (const [name, path] of Object.entries(secrets)) await assertNoOther(join(from, name), path)
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 })
+  await makeFolder(dataFolder, 0o700)
   let copied = await copyMedia(from, dataFolder)
   for (const [name, path] of Object.entries(secrets)) copied += await copy(join(from, name), path)
   // The database comes last: a gateway does not serve a restoration that was interrupted.

@@ -1,12 +1,13 @@
 /** Copies and lists files and folders for a backup. */
 
 import { constants } from 'node:fs'
-import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'
+import { copyFile, readdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../../shared/process/make-folder.ts'
 
 /** @returns 1, or 0 where there is no such file */
 export async function copy(from: string, to: string): Promise<0 | 1> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  await makeFolder(dirname(to), 0o700)
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE)
     return 1

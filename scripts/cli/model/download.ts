@@ -1,8 +1,9 @@
 /** Downloads large files: resumes, checks, and explains failures. */
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { withRetries } from '../../../engine/media/retry.ts'
 import { sha256Of } from '../../../models/checkpoint/sha256.ts'
+import { makeFolder } from '../../../shared/process/make-folder.ts'
 import type { CatalogueFile } from './catalogue.ts'
 
 export interface DownloadOptions {
@@ -48,7 +49,7 @@ export async function download(
   path: string,
   options: DownloadOptions,
 ): Promise<Downloaded> {
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolder(dirname(path))
   const { retryDelaysMs = RETRY_DELAYS_MS, signal = new AbortController().signal } = options
   const mayPass = (error: unknown) => !isFinal(error)
   try {

@@ -1,6 +1,6 @@
 /** Installs models into a folder, and removes them. */
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type SourceFile,
 } from '../../../models/installed/record.ts'
 import { freeBytes } from '../../../shared/free-bytes.ts'
+import { makeFolder } from '../../../shared/process/make-folder.ts'
 import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { convert, writeRecord } from './convert.ts'
 import { digest, download, type DownloadOptions } from './download.ts'
@@ -141,7 +142,7 @@ async function claim(modelsFolder: string, name: string): Promise<void> {
         'a letter or digit first',
     )
   }
-  await mkdir(modelsFolder, { recursive: true })
+  await makeFolder(modelsFolder)
   if (existsSync(join(modelsFolder, name))) {
     throw new Error(`${name} is installed in ${modelsFolder}; remove it first to install it again`)
   }

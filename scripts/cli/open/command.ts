@@ -15,7 +15,8 @@ address, which signs in once and within ten minutes, for a browser elsewhere.
   --operators       opens the operators' pages instead
   --token TOKEN     for them, ADMIN_TOKEN (or in the environment as such; for a service on
                     this machine also the file admin-token in DATA_DIR)
-  --url URL         the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --url URL         the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
+                    else http://127.0.0.1:8080)
   --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
                     the file api-key in DATA_DIR, by default ./data)
 `

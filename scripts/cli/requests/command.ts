@@ -36,7 +36,8 @@ const HELP = `Usage: ${called('requests', 'list [options]')}
   --status WORD     of list: those that are IN_QUEUE, IN_PROGRESS, COMPLETED or FAILED
   --for TIME        of share: how long it plays, 60s to 7d (default 1d); with the outputs it ends
   --json            print for programs: of delete and unshare a line of JSON for each id
-  --url URL         the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --url URL         the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
+                    else http://127.0.0.1:8080)
   --key KEY         API key (or WINNOW_API_KEY; for a service on this machine also
                     the file api-key in DATA_DIR, by default ./data)
 

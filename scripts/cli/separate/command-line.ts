@@ -61,12 +61,13 @@ For servers
   --metadata JSON       an object that webhooks carry back
   --webhook URL         https address that receives the end
   --webhook-secret TEXT signs that message; without it the service makes one, shown once
-  --url URL             the service (or WINNOW_URL; default http://127.0.0.1:8080)
+  --url URL             the service (or WINNOW_URL; default: the one that runs on DATA_DIR,
+                        else http://127.0.0.1:8080)
   --key KEY             API key (or WINNOW_API_KEY; for a service on this machine also
                         the file api-key in DATA_DIR, by default ./data)
 
-Ctrl-C, SIGTERM and SIGHUP cancel the requests. The exit code is 0 when all was separated, 1 when something failed, 2
-when the command line is wrong, 3 by --strict, 130 when canceled.
+Ctrl-C, SIGTERM and SIGHUP cancel the requests. The exit code is 0 when all was separated, 1 when
+something failed, 2 when the command line is wrong, 3 by --strict, 130 when canceled.
 `
 
 const JOBS = '4'

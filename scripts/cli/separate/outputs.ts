@@ -1,10 +1,11 @@
 /** The files that are written for a source: their names and places, and what is there already. */
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Client, OutputFile, Result } from '../../../clients/typescript/node.ts'
 import { targetNames } from '../../../shared/messages.ts'
+import { makeFolder } from '../../../shared/process/make-folder.ts'
 import { outputLabels, outputName, substituteEnd } from '../../../shared/prompt-slug.ts'
 import { UsageError } from '../command.ts'
 import type { Arguments } from './arguments.ts'
@@ -96,7 +97,7 @@ export async function save(
   )
   const rest = partsOf(data.residual, 'residual', outputName(item.stem, residual, extension))
   const all = [...outputs, ...rest].map((part) => ({ ...part, path: join(item.folder, part.name) }))
-  await mkdir(item.folder, { recursive: true })
+  await makeFolder(item.folder)
   const staging = await mkdtemp(join(item.folder, '.winnow-'))
   try {
     for (const { url, name } of all) await client.download(url, join(staging, name))

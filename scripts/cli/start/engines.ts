@@ -22,19 +22,22 @@ export interface EnginesOptions {
   /** Common to all engines. */
   env: Environment
   scratchFolder: string
-  /** The first engine's; those after it take the ports after it. 0 is any free one. */
-  metricsPort: number | 'off'
+  /** One for each engine; 0 is any free one. */
+  metricsPorts: readonly (number | 'off')[]
 }
+
+/** One where there is no GPU to use. */
+export const engineCount = (gpus: readonly string[]): number => Math.max(1, gpus.length)
 
 /** The first is called `engine`, as it is where there is one. */
 export function enginesFor({
   gpus,
   env,
   scratchFolder,
-  metricsPort,
+  metricsPorts,
 }: EnginesOptions): EngineStart[] {
   const { ENGINE_ID: id, CONTROL_PORT: controlPort } = env
-  return Array.from({ length: Math.max(1, gpus.length) }, (_, i) => {
+  return Array.from({ length: engineCount(gpus) }, (_, i) => {
     const gpu = gpus[i]
     const isFurther = i > 0
     return {
@@ -43,7 +46,7 @@ export function enginesFor({
         UV_THREADPOOL_SIZE: String(Math.max(FILE_THREADS_DEFAULT, availableParallelism())),
         ...env,
         SCRATCH_DIR: isFurther ? join(scratchFolder, `engine-${i + 1}`) : scratchFolder,
-        METRICS_PORT: metricsPort === 'off' ? 'off' : `${portAfter(metricsPort, i)}`,
+        METRICS_PORT: String(metricsPorts[i]),
         ...(gpu !== undefined && { CUDA_VISIBLE_DEVICES: gpu }),
         ...(isFurther && id && { ENGINE_ID: `${id}-${i + 1}` }),
         ...(isFurther && controlPort && { CONTROL_PORT: `${portAfter(Number(controlPort), i)}` }),

@@ -6,10 +6,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { StartError } from '../../../shared/process/lifecycle.ts'
+import { makeFolder } from '../../../shared/process/make-folder.ts'
+import { setUpAgain } from '../command-name.ts'
+import { endOf, logSince } from './log-tail.ts'
 
 const BINARY = fileURLToPath(new URL('../../../.runtime/nats-server/nats-server', import.meta.url))
 const START_MS_MAX = 15_000
@@ -33,7 +37,7 @@ export interface NatsServerOptions {
 
 /**
  * Resolves when the server answers on its port.
- * @throws Error with the end of its log when it does not start within 15 s
+ * @throws Error with what it logged when it does not start within 15 s
  */
 export async function startNatsServer({
   folder,
@@ -41,24 +45,27 @@ export async function startNatsServer({
   token = randomBytes(24).toString('base64url'),
   settings: more = [],
 }: NatsServerOptions): Promise<NatsServer> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder, 0o700)
   await endFormerServer(folder)
   const settings = join(folder, 'nats.conf')
   const entrance = token === null ? [] : [`authorization { token: "${token}" }`]
   const lines = [...natsSettings(folder, port), ...entrance, ...more, '']
   await writeFile(settings, lines.join('\n'), { mode: 0o600 })
+  const logStart = endOf(join(folder, LOG))
   // In a process group of its own: Ctrl-C in a terminal must not end it before gateway and engine.
   const process = spawn(BINARY, ['--config', settings], { stdio: 'ignore', detached: true })
-  const address = await listeningAddress(folder, process)
+  const address = await listeningAddress(folder, process, logStart)
   return { url: `nats://${token === null ? '' : `${token}@`}${address}`, process }
 }
+
+const LOG = 'nats.log'
 
 const natsSettings = (folder: string, port: number): string[] => [
   `listen: "127.0.0.1:${port === 0 ? -1 : port}"`,
   `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))} }`,
   `pid_file: ${JSON.stringify(join(folder, 'nats.pid'))}`,
   `ports_file_dir: ${JSON.stringify(folder)}`,
-  `log_file: ${JSON.stringify(join(folder, 'nats.log'))}`,
+  `log_file: ${JSON.stringify(join(folder, LOG))}`,
   'log_size_limit: 10MB',
   'log_max_num: 5', // of them, the one that is written included
 ]
@@ -76,9 +83,15 @@ async function endFormerServer(folder: string): Promise<void> {
   while (existsSync(`/proc/${pid}`)) await sleep(50)
 }
 
-async function listeningAddress(folder: string, server: ChildProcess): Promise<string> {
+async function listeningAddress(
+  folder: string,
+  server: ChildProcess,
+  logStart: number,
+): Promise<string> {
   const failure = new Promise<never>((_, reject) => {
-    server.once('error', reject)
+    server.once('error', ({ message }) =>
+      reject(new StartError(`${BINARY} can't be run (${message}). ${setUpAgain()}`)),
+    )
     server.once('exit', (code) => reject(new Error(`nats-server ended with ${code}`)))
   })
   failure.catch(() => undefined)
@@ -95,8 +108,8 @@ async function listeningAddress(folder: string, server: ChildProcess): Promise<s
       await Promise.race([sleep(20), failure])
     }
   } catch (error) {
-    const log = await readFile(join(folder, 'nats.log'), 'utf8').catch(() => '')
     server.kill()
-    throw new Error(`${(error as Error).message}\n${log.slice(-2_000)}`, { cause: error })
+    const log = logSince(join(folder, LOG), logStart, 2_000)
+    throw new StartError(`${(error as Error).message}\n${log}`.trimEnd(), { cause: error })
   }
 }

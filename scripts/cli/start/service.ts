@@ -4,12 +4,14 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../shared/durations.ts'
+import { StartError } from '../../../shared/process/lifecycle.ts'
 import { keepLogSmall } from './log-rotation.ts'
+import { endOf, fatalMessage, logSince } from './log-tail.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** Wait before a process that died comes back; doubled with each death, up to the most. */
@@ -38,15 +40,16 @@ export interface Service {
 
 /**
  * Resolves once the process has said that it is ready.
- * @throws Error with the end of its log when it dies before
+ * @throws StartError with its own reason, or the end of its log, when it dies before
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, logsFolder, stopMs } = options
   const logFile = join(logsFolder, `${name}.log`)
   keepLogSmall(logFile)
+  const logStart = endOf(logFile)
   let child = launch(options, logFile)
   let stopping = false
-  const ready = await untilReady(child, name, logFile)
+  const ready = await untilReady(child, name, () => logSince(logFile, logStart))
   const watch = (waitMs: number) => {
     const startedAt = Date.now()
     const restart = async (code: number | null, signal: string | null) => {
@@ -98,19 +101,15 @@ function launch({ program, env }: ServiceOptions, logFile: string): ChildProcess
 function untilReady(
   child: ChildProcess,
   name: string,
-  logFile: string,
+  log: () => string,
 ): Promise<Readonly<Record<string, string>>> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: { ready?: boolean } & Record<string, string>) => {
       if (message.ready) resolve(message)
     })
     child.once('exit', (code, signal) => {
-      const log = readFileSync(logFile, 'utf8').slice(-3_000)
-      reject(
-        new Error(
-          `The ${name} did not start (${signal ?? code}). ` + `The end of ${logFile}:\n${log}`,
-        ),
-      )
+      const why = fatalMessage(log()) ?? `it ended with ${signal ?? code}:\n${log().slice(-3_000)}`
+      reject(new StartError(`The ${name} did not start. ${why}`))
     })
   })
 }

@@ -108,7 +108,7 @@ class Download:
 
 
 def _version_of(response: httpx.Response) -> str | None:
-    """What changes with the media; None where they come compressed, maybe otherwise each time."""
+    """A mark that changes with the media; None where they come compressed."""
     if "content-encoding" in response.headers:
         return None
     version: str | None = response.headers.get("etag") or response.headers.get("last-modified")

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { called, setUpAgain } from '../../../../scripts/cli/command-name.ts'
+import { shellWord } from '../../../../scripts/cli/shell-word.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 const INSTALLATION = join(ROOT, 'scripts/cli/installation.mjs')
@@ -25,6 +26,14 @@ test('commands are named as the installation has them', () => {
   assert.equal(called('backup', 'restore F'), 'npm run winnow -- backup restore F')
   assert.equal(called('start', '', 'npx winnow'), 'npx winnow start')
   assert.equal(called('keys', 'list', 'winnow'), 'winnow keys list')
+})
+
+test('a word of a printed command is what a shell reads as that word', () => {
+  for (const word of ['a dog', "a dog's $(tail) `now`", 'a"b\\c', '', '*.wav', 'ä\nb']) {
+    const printed = execFileSync('sh', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' })
+    assert.equal(printed, word)
+  }
+  assert.equal(shellWord('/data/my-song.wav'), '/data/my-song.wav')
 })
 
 test('what sets an installation up again is a command that it has', () => {

@@ -9,7 +9,7 @@ const options = {
   gpus: [],
   env: { NATS_URL: 'nats://x', UV_THREADPOOL_SIZE: '5' },
   scratchFolder: '/s',
-  metricsPort: 9_081,
+  metricsPorts: [9_081, 9_083, 9_084], // one that is taken is left out
 } as const
 
 test('without a GPU, or with one, there is one engine', () => {
@@ -31,7 +31,7 @@ test('with several each has a GPU, a name, ports and a folder of its own', () =>
   assert.deepEqual(all('CUDA_VISIBLE_DEVICES'), ['GPU-b', 'GPU-a', 'GPU-c'])
   assert.deepEqual(all('ENGINE_ID'), ['studio', 'studio-2', 'studio-3'])
   assert.deepEqual(all('CONTROL_PORT'), ['7000', '7001', '7002'])
-  assert.deepEqual(all('METRICS_PORT'), ['9081', '9082', '9083'])
+  assert.deepEqual(all('METRICS_PORT'), ['9081', '9083', '9084'])
   assert.equal(new Set(all('SCRATCH_DIR')).size, 3)
 })
 
@@ -42,9 +42,10 @@ test('an engine has a thread for files per core, four at least', () => {
 
 test('any free port stays any free port, and off stays off', () => {
   const gpus = ['GPU-a', 'GPU-b']
-  const [, free] = enginesFor({ ...options, gpus, env: { CONTROL_PORT: '0' }, metricsPort: 0 })
+  const any = { env: { CONTROL_PORT: '0' }, metricsPorts: [0, 0] }
+  const [, free] = enginesFor({ ...options, gpus, ...any })
   assert.deepEqual([free?.env.CONTROL_PORT, free?.env.METRICS_PORT], ['0', '0'])
-  const [, off] = enginesFor({ ...options, gpus, metricsPort: 'off' })
+  const [, off] = enginesFor({ ...options, gpus, metricsPorts: ['off', 'off'] })
   assert.equal(off?.env.METRICS_PORT, 'off')
   assert.ok(!('ENGINE_ID' in off!.env)) // it makes one of its own
 })

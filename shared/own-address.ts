@@ -1,0 +1,53 @@
+/**
+ * The address at which this machine reaches the gateway of a data folder, in a file of the folder:
+ * so commands find it, whatever its port.
+ */
+
+import { readFileSync } from 'node:fs'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+const FILE = 'address'
+
+/**
+ * Writes the address of this process, readable by its user alone, in place of an earlier one.
+ * @returns what removes it, unless another gateway has written its own since
+ */
+export async function writeOwnAddress(folder: string, url: string): Promise<() => Promise<void>> {
+  const path = join(folder, FILE)
+  const text = `${url}\nprocess ${process.pid} on ${hostname()}\n`
+  const fresh = `${path}.${process.pid}`
+  await writeFile(fresh, text, { mode: 0o600 })
+  await rename(fresh, path)
+  return async () => {
+    if ((await readFile(path, 'utf8').catch(() => '')) === text) await rm(path, { force: true })
+  }
+}
+
+/**
+ * The address of the gateway that runs on the folder. Undefined: none runs, its folder is another
+ * user's, or a killed one has left the file, and its process is gone from this machine.
+ */
+export function readOwnAddress(folder: string): string | undefined {
+  const [url = '', holder = ''] = read(join(folder, FILE)).split('\n')
+  const [, pid, host] = /^process (\d+) on (.+)$/.exec(holder) ?? []
+  if (pid === undefined || !URL.canParse(url)) return undefined
+  return host === hostname() && !isRunning(Number(pid)) ? undefined : url
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

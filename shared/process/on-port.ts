@@ -1,0 +1,51 @@
+/** Says which setting would let a server listen, where it can't. */
+
+import { StartError } from './lifecycle.ts'
+
+export interface Address {
+  host: string
+  port: number
+  /** Begins the names of its settings, before `HOST` and `PORT`. */
+  prefix: '' | 'GRPC_' | 'METRICS_' | 'CONTROL_'
+}
+
+/**
+ * Awaits `listening` at the address.
+ * @throws StartError when the port is taken, or the address is none of this machine
+ */
+export async function onPort<T>(
+  { host, port, prefix }: Address,
+  listening: Promise<T>,
+): Promise<T> {
+  try {
+    return await listening
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const reason = code ?? /\bE[A-Z]{4,}\b/.exec(message)?.[0] ?? '' // gRPC has it in its text
+    throw new StartError(problemOf(reason, { host, port, prefix }) ?? `${prefix}PORT: ${message}`, {
+      cause,
+    })
+  }
+}
+
+function problemOf(code: string, { host, port, prefix }: Address): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return (
+        `${prefix}PORT: another program listens at ${host}:${port}. End it, or set ` +
+        `${prefix}PORT to another port.`
+      )
+    case 'EACCES':
+      return (
+        `${prefix}PORT: this user may not listen at ${host}:${port}. Set ${prefix}PORT to a ` +
+        'port from 1024 on.'
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return (
+        `${prefix}HOST: this machine has no address ${host}. Set ${prefix}HOST to one that it ` +
+        'has, or to 0.0.0.0 for all.'
+      )
+  }
+  return undefined
+}

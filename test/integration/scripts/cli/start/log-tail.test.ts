@@ -1,0 +1,34 @@
+/** The log of a process since it was started. */
+
+import assert from 'node:assert/strict'
+import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { endOf, fatalMessage, logSince } from '../../../../../scripts/cli/start/log-tail.ts'
+import { createLogger } from '../../../../../shared/telemetry/log.ts'
+
+test('the log of a start has no line of the one before, whether it grew or was emptied', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-log-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'gateway.log')
+  assert.equal(endOf(path), 0)
+  await writeFile(path, 'of an earlier start\n')
+  const start = endOf(path)
+  assert.equal(logSince(path, start), '')
+  await appendFile(path, 'of this start\n')
+  assert.equal(logSince(path, start), 'of this start\n')
+  assert.equal(logSince(path, start, 6), 'start\n')
+  await truncate(path)
+  await appendFile(path, 'since\n')
+  assert.equal(logSince(path, start), 'since\n')
+})
+
+test('the last fatal line says why a process has ended', () => {
+  const lines: string[] = []
+  const log = createLogger('gateway', 'info', { write: (line) => void lines.push(line) })
+  for (const reason of ['first', 'last']) log.fatal(reason)
+  log.error('an error')
+  assert.equal(fatalMessage(`${lines.join('')}Error: a stack\n{"msg":`), 'last')
+  assert.equal(fatalMessage('Error: a stack\n'), undefined)
+})

@@ -1,0 +1,38 @@
+/** The ports that `npm start` takes where no setting names them. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { choosePorts } from '../../../../../scripts/cli/start/ports.ts'
+import { freePorts } from '../../../../harness/free-ports.ts'
+
+const HOSTS = { grpcHost: '127.0.0.1', metricsHost: '127.0.0.1' }
+const UNSET = { ...HOSTS, grpcPort: undefined, metricsPort: undefined }
+
+/** Takes a port, unless another program has it. */
+async function take(t: TestContext, port: number): Promise<void> {
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening').catch(() => undefined)
+  t.after(() => server.close())
+}
+
+test('a usual port that is taken is left out, and no two are the same', async (t) => {
+  const [port = 0] = await freePorts(1)
+  for (const nth of [1, 1_000, 1_002]) await take(t, port + nth)
+  const { grpc, metrics, engineMetrics } = await choosePorts({ ...UNSET, port }, 2)
+  assert.ok(Number(grpc) > port + 1)
+  assert.ok(Number(metrics) > port + 1_000)
+  const all = [port, grpc, metrics, ...engineMetrics]
+  assert.equal(new Set(all).size, 5, `${all}`)
+  assert.ok(!all.includes(port + 1_002))
+})
+
+test('a port that is set stays, and so do any free one and none', async (t) => {
+  const [port = 0, own = 0] = await freePorts(2)
+  await take(t, own)
+  const set = await choosePorts({ ...HOSTS, port, grpcPort: own, metricsPort: 'off' }, 1)
+  assert.deepEqual(set, { grpc: own, metrics: 'off', engineMetrics: ['off'] })
+  const free = await choosePorts({ ...UNSET, port: 0 }, 2)
+  assert.deepEqual(free, { grpc: 0, metrics: 0, engineMetrics: [0, 0] })
+})

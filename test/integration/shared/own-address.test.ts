@@ -1,0 +1,51 @@
+/** The address of a gateway in its data folder. */
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { readOwnAddress, writeOwnAddress } from '../../../shared/own-address.ts'
+
+const ADDRESS = 'http://127.0.0.1:4711'
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-address-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+test('the address of the gateway that runs is found, for its user alone, until it ends', async (t) => {
+  const folder = await makeFolder(t)
+  assert.equal(readOwnAddress(folder), undefined)
+  assert.equal(readOwnAddress(join(folder, 'none')), undefined)
+  const remove = await writeOwnAddress(folder, ADDRESS)
+  assert.equal(readOwnAddress(folder), ADDRESS)
+  assert.equal((await stat(join(folder, 'address'))).mode & 0o777, 0o600)
+  assert.deepEqual(await readdir(folder), ['address'])
+  await remove()
+  assert.deepEqual(await readdir(folder), [])
+})
+
+test('the address of a gateway that was killed is not taken', async (t) => {
+  const folder = await makeFolder(t)
+  const { pid } = spawnSync('true') // it has ended
+  const write = (text: string) => writeFile(join(folder, 'address'), text)
+  await write(`${ADDRESS}\nprocess ${pid} on ${hostname()}\n`)
+  assert.equal(readOwnAddress(folder), undefined)
+  await write(`${ADDRESS}\nprocess ${pid} on another-container\n`)
+  assert.equal(readOwnAddress(folder), ADDRESS, 'whose processes nobody sees here')
+  for (const damaged of ['', 'http://127.0.0.1:47', `nothing\nprocess ${pid} on x\n`]) {
+    await write(damaged)
+    assert.equal(readOwnAddress(folder), undefined)
+  }
+})
+
+test('a gateway that ends leaves the address of the one after it', async (t) => {
+  const folder = await makeFolder(t)
+  const remove = await writeOwnAddress(folder, ADDRESS)
+  await writeFile(join(folder, 'address'), `http://127.0.0.1:4712\nprocess 1 on ${hostname()}\n`)
+  await remove()
+  assert.equal(readOwnAddress(folder), 'http://127.0.0.1:4712')
+})
