@@ -173,6 +173,17 @@ function assertMay(root: string): void {
   }
 }
 
+/** The reason why services could not run what is `installed`; undefined: they could. */
+export function hindranceOf(installed = HERE): string | undefined {
+  try {
+    assertVisible(installed)
+    return undefined
+  } catch (error) {
+    if (error instanceof Hindrance) return error.message
+    throw error
+  }
+}
+
 /** Services see only what systemd does not hide from them. @throws Hindrance */
 function assertVisible({ checkout, node }: typeof HERE): void {
   const hiding = HIDDEN.find((folder) => node.startsWith(`${folder}/`))

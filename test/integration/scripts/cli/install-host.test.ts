@@ -10,7 +10,7 @@ import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { apply } from '../../../../scripts/cli/install-host/apply.ts'
 import { planPackage } from '../../../../scripts/cli/install-host/plan.ts'
-import { installHost } from '../../../../scripts/cli/install-host/command.ts'
+import { hindranceOf, installHost } from '../../../../scripts/cli/install-host/command.ts'
 import { assertProgram } from '../../../support/debian-package.ts'
 import { runCommand } from '../../../support/run-command.ts'
 
@@ -224,4 +224,10 @@ test("with Debian's package its units are enabled, and none is written or remove
     left.filter((path) => path.includes('.wants/')),
     [],
   )
+})
+
+test('a checkout that services do not see has its reason', () => {
+  assert.equal(hindranceOf(installed), undefined)
+  const reason = hindranceOf({ ...installed, checkout: '/tmp/winnow' })
+  assert.match(reason ?? '', /^\/tmp is hidden from the services\. Move the checkout/)
 })
