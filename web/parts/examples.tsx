@@ -60,8 +60,7 @@ function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
       onProblem((error as Error).message)
     }
   }
-  const choose = (prompt?: string) =>
-    take(() => prompt !== undefined && (prompts.value = [prompt]))
+  const choose = (prompt?: string) => take(() => prompt !== undefined && (prompts.value = [prompt]))
   const separateNow = () =>
     take((source) => {
       onPlay(null)

@@ -33,7 +33,9 @@ export function NewSeparation() {
   }
   return (
     <section class="card" aria-labelledby="new">
-      <h1 id="new" ref={heading} tabIndex={-1}>What do you want to take out?</h1>
+      <h1 id="new" ref={heading} tabIndex={-1}>
+        What do you want to take out?
+      </h1>
       <form onSubmit={send}>
         <SourcePicker />
         <Tasks />
@@ -123,7 +125,12 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
             <button
               type="button"
               aria-label={`Remove prompt ${i + 1}`}
-              onClick={() => become(list.filter((_, j) => j !== i), Math.max(0, i - 1))}
+              onClick={() =>
+                become(
+                  list.filter((_, j) => j !== i),
+                  Math.max(0, i - 1),
+                )
+              }
             >
               ×
             </button>

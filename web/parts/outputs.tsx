@@ -64,7 +64,12 @@ interface SoundsProps<Result extends Playable> extends OutputsProps<Result> {
 
 function Sounds<Result extends Playable>(props: SoundsProps<Result>) {
   const { request, result, loaded, isPlain, readPeaks, below } = props
-  if (!isPlain && !loaded) return <p role="status" class="quiet">Loading what was separated…</p>
+  if (!isPlain && !loaded)
+    return (
+      <p role="status" class="quiet">
+        Loading what was separated…
+      </p>
+    )
   return (
     <>
       {loaded && !isPlain ? (

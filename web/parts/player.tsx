@@ -34,17 +34,17 @@ export function Player({ loaded, request }: { loaded: Loaded; request: OpenReque
       <Tools {...{ mixer, view, isSpectrogram }} onSpectrogram={setSpectrogram} />
       <div class="lanes">
         <Ruler mixer={mixer} view={view} />
-      {mixer.lanes.map((lane, i) => (
-        <LaneRow
-          key={i}
-          lane={lane}
-          color={colors[i]!}
-          mixer={mixer}
-          view={view}
-          isSpectrogram={isSpectrogram}
-          spans={lane.kind === 'mixture' ? spans : []}
-        />
-      ))}
+        {mixer.lanes.map((lane, i) => (
+          <LaneRow
+            key={i}
+            lane={lane}
+            color={colors[i]!}
+            mixer={mixer}
+            view={view}
+            isSpectrogram={isSpectrogram}
+            spans={lane.kind === 'mixture' ? spans : []}
+          />
+        ))}
         <Playhead mixer={mixer} view={view} />
       </div>
       {!loaded.hasOriginal && (
@@ -80,8 +80,8 @@ function Shortcuts() {
         <kbd>Space</kbd> plays, <kbd>1</kbd> to <kbd>9</kbd> solo a lane, <kbd>B</kbd> goes through
         A, B and the lanes as set, <kbd>←</kbd> <kbd>→</kbd> move by 5 seconds, <kbd>Home</kbd> goes
         to the start. <kbd>L</kbd> loops two seconds, <kbd>[</kbd> and <kbd>]</kbd> set where the
-        loop starts and ends. With the mouse: press or drag on a
-        lane to move, draw on the ruler to loop.
+        loop starts and ends. With the mouse: press or drag on a lane to move, draw on the ruler to
+        loop.
       </p>
     </details>
   )

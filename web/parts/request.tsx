@@ -75,9 +75,7 @@ function Progress({ request }: { request: OpenRequest }) {
       {current?.status === 'IN_PROGRESS' && (
         <progress aria-label={`Progress of ${title}`} value={current.progress ?? 0} />
       )}
-      {current && !isOver(request) && (
-        <button onClick={() => void cancel(request)}>Cancel</button>
-      )}
+      {current && !isOver(request) && <button onClick={() => void cancel(request)}>Cancel</button>}
     </div>
   )
 }

@@ -160,8 +160,7 @@ function Row({ entry }: { entry: Entry }) {
   const { text, isFailure = false } = textOfState(current)
   const outcome = outcomeOf(current)
   const part = partOf(current)
-  const listen = () =>
-    listenTo(entry).catch((error: unknown) => (problem.value = messageOf(error)))
+  const listen = () => listenTo(entry).catch((error: unknown) => (problem.value = messageOf(error)))
   return (
     <li>
       <strong>{path}</strong>

@@ -94,11 +94,7 @@ function Address({ address }: { address: string }) {
     <div class="choice">
       <label class="address">
         Address, shown only now{' '}
-        <input
-          readOnly
-          value={address}
-          onFocus={({ currentTarget }) => currentTarget.select()}
-        />
+        <input readOnly value={address} onFocus={({ currentTarget }) => currentTarget.select()} />
       </label>
       <CopyButton text={address} />
     </div>

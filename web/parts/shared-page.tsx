@@ -22,7 +22,12 @@ export function SharedPage({ secret }: { secret: string }) {
       </section>
     )
   }
-  if (!shared) return <p role="status" class="quiet">Loading…</p>
+  if (!shared)
+    return (
+      <p role="status" class="quiet">
+        Loading…
+      </p>
+    )
   const { request, result, expiresAt } = shared
   return (
     <section class="card" aria-labelledby="shared">

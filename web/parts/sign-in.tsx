@@ -16,7 +16,8 @@ export function SignIn() {
   return (
     <section class="card narrow" aria-labelledby="sign-in">
       <h1 id="sign-in" ref={heading} tabIndex={-1}>
-        Take one sound out of a recording</h1>
+        Take one sound out of a recording
+      </h1>
       <p>
         Enter an API key. It stays in this tab alone. <code>npm start</code> keeps one in{' '}
         <code>data/api-key</code>, and prints an address of this page that needs none.
