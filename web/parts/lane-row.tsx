@@ -18,7 +18,7 @@ interface LaneRowProps {
 }
 
 export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: LaneRowProps) {
-  const { label, buffer, output, finding, isSolo, isMuted, gainDb } = lane
+  const { label, buffer, output, finding, gainDb } = lane
   const isHeard = mixer.levels.value[mixer.lanes.indexOf(lane)]! > 0
   const fullDb = useMemo(() => fullLevelDb(lane), [lane])
   return (
@@ -38,24 +38,7 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
           </div>
         )}
         {fullDb > 0 && <FullLevel lane={lane} mixer={mixer} db={fullDb} />}
-        <button
-          class="solo"
-          aria-pressed={isSolo.value}
-          aria-label={`Solo ${label}`}
-          title="Solo: hear this lane, and others that are solo"
-          onClick={() => (isSolo.value = !isSolo.value)}
-        >
-          S
-        </button>
-        <button
-          class="mute"
-          aria-pressed={isMuted.value}
-          aria-label={`Mute ${label}`}
-          title="Mute: hear all but this lane"
-          onClick={() => (isMuted.value = !isMuted.value)}
-        >
-          M
-        </button>
+        <SoloAndMute lane={lane} />
         <input
           type="range"
           min="-30"
@@ -77,6 +60,32 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
         spans={spans}
       />
     </section>
+  )
+}
+
+/** The buttons that choose which lanes sound. */
+function SoloAndMute({ lane: { label, isSolo, isMuted } }: { lane: Lane }) {
+  return (
+    <>
+      <button
+        class="solo"
+        aria-pressed={isSolo.value}
+        aria-label={`Solo ${label}`}
+        title="Solo: hear this lane, and others that are solo"
+        onClick={() => (isSolo.value = !isSolo.value)}
+      >
+        S
+      </button>
+      <button
+        class="mute"
+        aria-pressed={isMuted.value}
+        aria-label={`Mute ${label}`}
+        title="Mute: hear all but this lane"
+        onClick={() => (isMuted.value = !isMuted.value)}
+      >
+        M
+      </button>
+    </>
   )
 }
 

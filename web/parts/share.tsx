@@ -72,18 +72,7 @@ export function Share({ id, result }: ShareProps) {
           {problem}
         </p>
       )}
-      <ul>
-        {shares.map(({ share_id: shareId, expires_at: end }) => (
-          <li key={shareId}>
-            An address works until <Time of={end} />{' '}
-            <ConfirmedButton
-              action="Revoke"
-              of={`the address that works until ${end}`}
-              act={() => revoke(shareId)}
-            />
-          </li>
-        ))}
-      </ul>
+      <WorkingAddresses shares={shares} revoke={revoke} />
     </details>
   )
 }
@@ -98,5 +87,28 @@ function Address({ address }: { address: string }) {
       </label>
       <CopyButton text={address} />
     </div>
+  )
+}
+
+interface WorkingAddressesProps {
+  shares: ShareList['data']
+  revoke: (shareId: string) => Promise<null>
+}
+
+/** The addresses that still play the result, each with a button that ends it. */
+function WorkingAddresses({ shares, revoke }: WorkingAddressesProps) {
+  return (
+    <ul>
+      {shares.map(({ share_id: shareId, expires_at: end }) => (
+        <li key={shareId}>
+          An address works until <Time of={end} />{' '}
+          <ConfirmedButton
+            action="Revoke"
+            of={`the address that works until ${end}`}
+            act={() => revoke(shareId)}
+          />
+        </li>
+      ))}
+    </ul>
   )
 }
