@@ -1,6 +1,6 @@
 /**
- * Checks the project's rules: which rooms may import which, where packages are used, and how long
- * files, lines and functions are.
+ * Checks the rules of structure: which rooms may import which, where packages are used, and how long
+ * files, lines and functions are. How texts read is for people: `npm run prose` is their adviser.
  */
 
 import assert from 'node:assert/strict'
@@ -50,43 +50,11 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
 
 /** Written by `npm run winnow -- client-types`. */
 const GENERATED = 'clients/typescript/api.ts'
-const GENERATED_PYTHON = 'clients/python/src/winnow_client/_api.py'
 
 const LINES_MAX = 400
 const COLUMNS_MAX = 100
 const COLUMNS_MAX_OF_TESTS = 120
 const FUNCTION_LINES_MAX = 60
-/** Words of documents that are read in one go. */
-const WORDS_MAX = { 'models/mini/card.md': 800, 'docs/explain/performance.md': 450 }
-/**
- * Holds for the README and `docs/` together, without blocks of code, which test/e2e/docs.test.ts
- * runs, and the pages of `WRITTEN_PAGES`: readers look one thing up in them, and their length is
- * that of what the code has.
- */
-const ALL_WORDS_MAX = 23_500
-const SENTENCE_WORDS_MAX = 30
-/** Words that documents do without; for "beside", "next to" or "compared with". */
-const AVOIDED =
-  /\b(told|heard|anew|aloud|beside|for ever|as well as|in hand|give[ns]? back|tr(y|ied) again)\b/i
-/**
- * Pages that a command writes whole, each with the test that compares it with its source: no word
- * of them can be written by hand, so that they are no way around `ALL_WORDS_MAX`.
- */
-const WRITTEN_PAGES: Readonly<Record<string, string>> = {
-  'docs/reference/licences.md': 'test/unit/scripts/tools/licences.test.ts',
-  'docs/reference/cli.md': 'test/unit/scripts/tools/reference.test.ts',
-  'docs/reference/settings.md': 'test/unit/scripts/tools/reference.test.ts',
-}
-/** Pages that users read and people write. */
-const PAGES = ['docs', 'clients', 'models', 'bench', 'examples', '.']
-  .flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: folder !== '.' }).map((name) =>
-      join(folder, String(name)),
-    ),
-  )
-  .filter((path) => /^(docs\/.*|models\/[\w-]+\/card|[\w/]*README|[A-Z]+)\.md$/.test(path))
-  .filter((path) => !/training|node_modules|venv/.test(path))
-  .filter((path) => !Object.hasOwn(WRITTEN_PAGES, path))
 
 interface Source {
   path: string
@@ -94,13 +62,12 @@ interface Source {
   imports: string[]
 }
 
-const paths = [...Object.keys(MAY_IMPORT), ...FREE].flatMap((folder) =>
-  readdirSync(join(ROOT, folder), { recursive: true })
-    .map((file) => join(folder, String(file)))
-    .filter((path) => !/node_modules|\/(dist|venv)\//.test(path)),
-)
-const sources: Source[] = paths
+const sources: Source[] = [...Object.keys(MAY_IMPORT), ...FREE]
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((file) => join(folder, String(file))),
+  )
   .filter((path) => /\.(tsx?|mjs)$/.test(path) && path !== GENERATED)
+  .filter((path) => !/node_modules|\/(dist|venv)\//.test(path))
   .map(readSource)
 
 function readSource(path: string): Source {
@@ -359,145 +326,6 @@ test('nothing is left half done or switched off', () => {
   }
 })
 
-/** The marker of a line of comment, and its text. */
-const COMMENT = /^\s*(\{?\/\*\*?|\/\/|\*(?!\/)|"""|#(?=\s|$)) ?(.*)$/
-
-/** Numbers of the lines that begin a comment, or a paragraph of it, in a way that hides its subject. */
-const badOpenings = (text: string): number[] =>
-  text.split('\n').flatMap((line, i, lines) => {
-    const [, marker, words = ''] = COMMENT.exec(line) ?? []
-    const [, before, wordsBefore] = COMMENT.exec(lines[i - 1] ?? '') ?? []
-    const isContinued =
-      marker === before && wordsBefore !== '' && /^(\/\/|\*|#)$/.test(marker ?? '')
-    return /^(Of|What|Where|Whether|Those)\b/.test(words) && !isContinued ? [i + 1] : []
-  })
-
-test('a comment opens with what a thing is or does', () => {
-  for (const opening of [
-    '/** What',
-    '/**\n * Of',
-    '/**\n * A.\n *\n * Where',
-    'a\n// Of',
-    '"""What',
-    '/** Whether',
-  ]) {
-    assert.equal(badOpenings(opening).length, 1, opening)
-  }
-  for (const continued of ['/**\n * Some\n * Of', '// Some\n// What', '/** Whatever', '"What"']) {
-    assert.deepEqual(badOpenings(continued), [], continued)
-  }
-  const python = paths.filter((path) => path.endsWith('.py') && path !== GENERATED_PYTHON)
-  const found = [...sources, ...python.map(readSource)].flatMap(({ path, text }) =>
-    badOpenings(text).map((line) => `${path}:${line}`),
-  )
-  assert.deepEqual(
-    found,
-    [],
-    'not with Of, What, Where, Whether or Those: "Bytes of the file", "Returns whether"',
-  )
-})
-
-/** Words that texts of the code do without, besides those of documents. */
-const AVOIDED_IN_CODE =
-  /\b(tr(ies|ying) again|another try|this try|swept|looked (at|after)|as it was)\b/i
-/** In these rooms a text is read by a user, an operator or a developer. */
-const SPEAKING = /^(gateway|engine|shared|models|scripts|web|bench|clients)\//
-const LEVELS = /^(trace|debug|info|warn|error|fatal)$/
-/** Errors whose message a client or an operator reads as a sentence. */
-const SENTENCES = /^(ServiceError|StartError|SettingsError)$/
-
-interface SaidText {
-  line: number
-  text: string
-  as: 'text' | 'log line' | 'error'
-}
-
-/** Texts of a source: those of three words and more, log lines, and messages of errors. */
-function saidTexts({ path, text }: Source): SaidText[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  const found: SaidText[] = []
-  const say = (node: ts.Node, said: string, as: SaidText['as']) => {
-    const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1
-    if (said) found.push({ line, text: said, as })
-  }
-  const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || ts.isJsxText(node)) {
-      const said = ts.isJsxText(node) ? node.text : literalText(node)
-      if (said.trim().split(/\s+/).length > 2) say(node, said, 'text')
-    }
-    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
-      const { name, expression } = node.expression
-      const last = node.arguments.at(-1)
-      const isLog = LEVELS.test(name.text) && /log$/i.test(expression.getText())
-      if (isLog && last) say(last, literalText(last), 'log line')
-    }
-    if (ts.isNewExpression(node) && SENTENCES.test(node.expression.getText())) {
-      for (const message of messagesOf(node)) say(message, literalText(message), 'error')
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return found
-}
-
-/** The message of `new ServiceError(code, { message })`, and the first argument of others. */
-const messagesOf = ({ expression, arguments: given }: ts.NewExpression) =>
-  (given ?? []).flatMap((argument, i) => {
-    if (!ts.isObjectLiteralExpression(argument)) {
-      return i === 0 && expression.getText() !== 'ServiceError' ? [argument] : []
-    }
-    return argument.properties.flatMap((property) =>
-      ts.isPropertyAssignment(property) && property.name.getText() === 'message'
-        ? [property.initializer]
-        : [],
-    )
-  })
-
-/** The text of a literal; … stands for values. */
-function literalText(node: ts.Node): string {
-  if (ts.isStringLiteralLike(node)) return node.text
-  if (ts.isParenthesizedExpression(node)) return literalText(node.expression)
-  if (ts.isTemplateExpression(node)) {
-    return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('')
-  }
-  if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== ts.SyntaxKind.PlusToken) return ''
-  return literalText(node.left) + literalText(node.right)
-}
-
-/** @returns what is wrong with a text; null: nothing */
-function wrongIn({ text, as }: SaidText): string | null {
-  const term = (AVOIDED.exec(text) ?? AVOIDED_IN_CODE.exec(text))?.[0]
-  if (term !== undefined) return `"${term}": see AVOIDED`
-  if (as === 'log line' && !/^[a-z…].* .*[^.]$/s.test(text))
-    return 'a log line says what happened to what: lower case, two words or more, no full stop'
-  if (as === 'error' && !/^[\p{Lu}a-z_…].*[.…:]$/su.test(text))
-    return 'the message of an error is a sentence, or opens with a field'
-  return null
-}
-
-test('log lines, errors and other texts of the code say what happened, in the words of the field', () => {
-  const wrong: [text: string, as: SaidText['as']][] = [
-    ['swept', 'log line'],
-    ['ready', 'log line'],
-    ['The job failed.', 'log line'],
-    ['a turn failed; trying again', 'log line'],
-    ['start the process anew', 'text'],
-    ['the file has expired', 'error'],
-  ]
-  for (const [text, as] of wrong) assert.ok(wrongIn({ text, as, line: 1 }), text)
-  assert.equal(wrongIn({ text: 'a turn failed; retrying', as: 'log line', line: 1 }), null)
-  assert.equal(wrongIn({ text: 'The file has expired.', as: 'error', line: 1 }), null)
-  const found = sources
-    .filter(({ path }) => SPEAKING.test(path))
-    .flatMap((source) =>
-      saidTexts(source).flatMap((said) => {
-        const what = wrongIn(said)
-        return what === null ? [] : [`${source.path}:${said.line} ${what}: "${said.text.trim()}"`]
-      }),
-    )
-  assert.deepEqual(found, [])
-})
-
 test('relative links of documents lead somewhere', () => {
   const documents = [
     '',
@@ -536,60 +364,6 @@ test('relative links of documents lead somewhere', () => {
       .map((target) => `${path}: ${target}`)
   })
   assert.deepEqual(broken, [])
-})
-
-test('documents that promise to be short are', () => {
-  for (const [path, wordsMax] of Object.entries(WORDS_MAX)) {
-    const words = wordsOf(readFileSync(join(ROOT, path), 'utf8'))
-    assert.ok(words <= wordsMax, `${path} has ${words} words, not ${wordsMax}`)
-  }
-  const words = PAGES.filter((path) => /^(docs\/|(README|CONTRIBUTING|SECURITY)\.md)/.test(path))
-    .map((path) => wordsOf(withoutCode(readFileSync(join(ROOT, path), 'utf8'))))
-    .reduce((sum, count) => sum + count, 0)
-  assert.ok(words <= ALL_WORDS_MAX, `README and docs have ${words} words, not ${ALL_WORDS_MAX}`)
-})
-
-test('pages that a command writes are compared with their source', () => {
-  for (const [page, comparison] of Object.entries(WRITTEN_PAGES)) {
-    const code = readFileSync(join(ROOT, comparison), 'utf8')
-    assert.ok(code.includes(`readFileSync('${page}', 'utf8')`), `${comparison} reads no ${page}`)
-  }
-})
-
-/** Without blocks of code and comments. */
-const withoutCode = (text: string): string => text.replace(/^```[^]*?^```$|<!--[^]*?-->/gm, '')
-
-/** Rules of a table, dashes and the like are no words. */
-const wordsOf = (text: string): number =>
-  text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
-
-/** A page's paragraphs, list items and cells of tables, without code and targets of links. */
-function proseOf(path: string): { text: string; isSentence: boolean }[] {
-  const text = withoutCode(readFileSync(join(ROOT, path), 'utf8'))
-    .replace(/``.+?``|`[^`]*`/g, 'CODE')
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-  return text
-    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|#+) |\|)|\|/)
-    .map((part) => part.replace(/\s+/g, ' ').trim())
-    .map((part) => ({ text: part, isSentence: /[.:]$/.test(part) }))
-}
-
-test('documents have short sentences, and the words of their field', () => {
-  const found = PAGES.flatMap((path) =>
-    proseOf(path).flatMap(({ text, isSentence }) => {
-      const term = AVOIDED.exec(text)?.[0]
-      const doubled = /(?<![\w-])([a-z]+) \1(?![\w-])/.exec(text)?.[0]
-      const long = text
-        .split(/(?<=[.!?:]) (?=["“(*]*[A-Z])/)
-        .find((sentence) => isSentence && wordsOf(sentence) > SENTENCE_WORDS_MAX)
-      return [
-        ...(term ? [`${path}: "${term}" in "${text}": see AVOIDED`] : []),
-        ...(doubled ? [`${path}: "${doubled}"`] : []),
-        ...(long ? [`${path}: ${wordsOf(long)} words, not ${SENTENCE_WORDS_MAX}: "${long}"`] : []),
-      ]
-    }),
-  )
-  assert.deepEqual(found, [])
 })
 
 test('files that the architecture names exist', () => {
