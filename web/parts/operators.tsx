@@ -35,23 +35,11 @@ export function Operators() {
   }, [current])
   useEffect(() => {
     if (current === null) return
-    let timer: ReturnType<typeof setTimeout>
-    let isOver = false
-    const refresh = () =>
-      readState(createAdmin(current))
-        .then((read) => {
-          setState(read)
-          setProblem('')
-        })
-        .catch((error: Error) => setProblem(error.message))
-        .finally(() => {
-          if (!isOver) timer = setTimeout(() => void refresh(), EVERY_MS)
-        })
-    void refresh()
-    return () => {
-      isOver = true
-      clearTimeout(timer)
+    const show = (read: State) => {
+      setState(read)
+      setProblem('')
     }
+    return followState(createAdmin(current), show, setProblem)
   }, [current])
   const forget = () => {
     if (current !== null) {
@@ -94,6 +82,28 @@ export function Operators() {
       )}
     </section>
   )
+}
+
+/** Reads the state again and again; returns the function that stops it. */
+function followState(
+  admin: Admin,
+  onState: (state: State) => void,
+  onProblem: (message: string) => void,
+): () => void {
+  let timer: ReturnType<typeof setTimeout>
+  let isOver = false
+  const refresh = () =>
+    readState(admin)
+      .then(onState)
+      .catch((error: Error) => onProblem(error.message))
+      .finally(() => {
+        if (!isOver) timer = setTimeout(() => void refresh(), EVERY_MS)
+      })
+  void refresh()
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+  }
 }
 
 async function readState({ read }: Admin): Promise<State> {
