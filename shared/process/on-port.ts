@@ -1,5 +1,6 @@
 /** Says which setting would let a server listen, where it can't. */
 
+import { hostAndPort } from '../local-url.ts'
 import { StartError } from './lifecycle.ts'
 
 export interface Address {
@@ -32,12 +33,12 @@ function problemOf(code: string, { host, port, prefix }: Address): string | unde
   switch (code) {
     case 'EADDRINUSE':
       return (
-        `${prefix}PORT: another program listens at ${host}:${port}. End it, or set ` +
+        `${prefix}PORT: another program listens at ${hostAndPort(host, port)}. End it, or set ` +
         `${prefix}PORT to another port.`
       )
     case 'EACCES':
       return (
-        `${prefix}PORT: this user may not listen at ${host}:${port}. Set ${prefix}PORT to a ` +
+        `${prefix}PORT: this user may not listen at ${hostAndPort(host, port)}. Set ${prefix}PORT to a ` +
         'port from 1024 on.'
       )
     case 'EADDRNOTAVAIL':

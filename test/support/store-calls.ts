@@ -87,6 +87,7 @@ const ofRequests: Calls<typeof requests> = {
       engineId: 'engine-1',
       startedAt: now,
       now,
+      latest: now,
     }),
   setJobSequence: (store, { open: { request_id } }) =>
     requests.setJobSequence(store, { request_id, message_id: request_id }, 1),
@@ -314,6 +315,8 @@ const ofChanges: Calls<typeof changes> = {
       key_id: key.key_id,
       details: {},
     }),
+  hasChange: (store, { key, now }) =>
+    changes.hasChange(store, { action: 'session.end', keyId: key.key_id, from: now }),
   async listChanges(store, { account, key }) {
     await changes.listChanges(store, page)
     await changes.listChanges(store, { ...page, accountId: account.account_id })

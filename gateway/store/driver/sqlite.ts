@@ -22,6 +22,8 @@ export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof B
 const DISK_CODES = /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN)|EIO$|ENOSPC$|EDQUOT$)/
 /** Statements that stay compiled; lists of values make many. */
 const STATEMENTS_MAX = 500
+/** Rows of each index that the statistics sample: a look at all tables stays short. */
+const ANALYSIS_ROWS_MAX = 200
 /** Wait for another process that writes. */
 const BUSY_MS_MAX = 5_000
 /** Rest between two tries to get its lock. */
@@ -78,6 +80,7 @@ async function open(path: string, migrates: boolean): Promise<Store> {
   const hasLog = database.pragma('journal_mode = WAL', { simple: true }) === 'wal'
   database.pragma(`synchronous = ${hasLog ? 'NORMAL' : 'FULL'}`) // the driver flushes a log
   database.pragma('foreign_keys = ON')
+  database.pragma(`analysis_limit = ${ANALYSIS_ROWS_MAX}`)
   const dialect = new SqliteDialect({ database })
   dialect.createDriver = () => new FlushingDriver(database, hasLog ? `${path}-wal` : null, migrates)
   const store: Store = new Kysely({ dialect })
