@@ -34,6 +34,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'filters requests by source_request_id': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
   firstEndOfOthers: { 'filters files by file_id': 'passes over one row' },
+  hasChange: { 'filters changes by action': 'a session has two: its beginning and its end' },
   giveUpExpiredFiles: {
     'filters files by file_id': 'passes over those of unfinished requests: QUEUE_MAX holds',
     'filters requests by file_id': 'the unfinished ones: QUEUE_MAX holds',
