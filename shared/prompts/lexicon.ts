@@ -13,6 +13,8 @@ export interface Symbol {
   /** Where it is in the text. */
   start: number
   end: number
+  /** Of `remove`: after a sound it is like `after`. */
+  isAfterToo?: boolean
   /** Of what is ignored: an article, which people write before a name. */
   isArticle?: boolean
   /** True if it is the language's own, and no English word. */
@@ -82,13 +84,19 @@ export class Lexicon {
   }
 
   #add(entry: string, meaning: Meaning): void {
+    if (UMLAUT.test(entry)) this.#addOne(entry.replace(UMLAUTS, spelledOut), meaning)
+    this.#addOne(entry, meaning)
+  }
+
+  #addOne(entry: string, meaning: Meaning): void {
     let node = this.#root
     for (const { word } of tokensOf(plainText(entry))) {
       const next = node.next.get(word) ?? { next: new Map() }
       node.next.set(word, next)
       node = next
     }
-    node.meaning = meaning
+    const isAfterToo = meaning.kind === 'remove' && node.meaning?.kind === 'after'
+    node.meaning = isAfterToo ? { ...meaning, isAfterToo } : meaning
   }
 
   /** Everything that the tokens of a text say; in time linear in their number. */
@@ -124,6 +132,14 @@ export class Lexicon {
     if (less?.kind === 'sound') return { ...less, kind: 'without' }
     return { kind: 'word', isTelling: false }
   }
+}
+
+const UMLAUT = /[äöü]/i
+const UMLAUTS = /[äöü]/gi
+/** "Flöte" is "Floete" on a keyboard without umlauts. */
+const spelledOut = (umlaut: string): string => {
+  const [letter = ''] = umlaut.normalize('NFD')
+  return `${letter}e`
 }
 
 const entriesOf = (list: string): string[] => list.split(/,\s*/).filter((entry) => entry !== '')

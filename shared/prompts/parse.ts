@@ -32,6 +32,8 @@ export class Parser {
   #mode: Mode = 'wanted'
   /** A verb of removal made the mode. */
   #isByVerb = false
+  /** "Everything but" made it, which a verb at the end turns round. */
+  #isByExcept = false
   /** The word that said so, if nothing has followed it. */
   #pending: 'not' | 'other' | null = null
   #isTurning = false
@@ -93,7 +95,7 @@ export class Parser {
       case 'without':
         return this.#without(symbol)
       case 'not':
-        return this.#not()
+        return this.#not(i)
       case 'remove':
         return this.#remove(symbol, i)
       case 'after':
@@ -168,6 +170,7 @@ export class Parser {
     this.#flush()
     this.#mode = mode
     this.#isByVerb = isByVerb
+    this.#isByExcept = false
     this.#clause = []
     this.#scope = null
     this.#isTurning = false
@@ -183,17 +186,28 @@ export class Parser {
     else if (this.#pending === null) this.#turnTo('unwanted')
   }
 
-  #not(): void {
+  #not(i: number): void {
     if (this.#pending === 'other' && !this.#isByVerb) return // "but not", "except no"
+    if (this.#pending === 'other') return this.#turnTo('wanted') // "entferne nicht"
+    if (this.#isByVerb && this.#next(i) === undefined) return this.#takeBack()
     const isBack = this.#mode === 'unwanted' && this.#isByVerb && this.#pending === null
     if (isBack) return this.#keep('kept')
     this.#turnTo('unwanted')
     this.#pending = 'not'
   }
 
+  /** Of languages that say "not" last: "entferne das Schlagzeug nicht". */
+  #takeBack(): void {
+    this.#flush()
+    const { wanted, unwanted } = this.#lists
+    this.#lists.unwanted = unwanted.filter((sound) => !this.#clause.includes(sound))
+    wanted.push(...this.#clause)
+  }
+
   #remove(symbol: Symbol, i: number): void {
     const next = this.#next(i)
     const isVerb = !this.#hasContent && next !== undefined && !ENDING.has(next.kind)
+    if (!isVerb && symbol.isAfterToo) return this.#after()
     if (!isVerb) return this.#push({ ...symbol, kind: 'word' })
     if (this.#pending === 'not') this.#turnTo('wanted')
     else if (this.#pending === null || !this.#isByVerb) this.#turnTo('unwanted', true)
@@ -203,6 +217,7 @@ export class Parser {
   #after(): void {
     if (this.#pending === 'not') return this.#turnTo('wanted')
     if (!this.#hasContent && this.#clause.length === 0) return this.#turnTo('unwanted')
+    if (this.#isByExcept) return this.#takeBack() // "alles außer dem Klavier entfernen"
     this.#flush()
     if (this.#mode !== 'wanted') return
     const { wanted, unwanted } = this.#lists
@@ -233,6 +248,7 @@ export class Parser {
     }
     const isBack = this.#mode === 'unwanted' && this.#pending !== 'not'
     this.#turnTo(isBack ? 'wanted' : 'unwanted')
+    this.#isByExcept = !isBack
   }
 
   /** Where something was said to be unwanted, this is not. */
@@ -262,4 +278,4 @@ const ALL = new Set(['other', 'instrumental', 'noise'])
 const LOOK_AHEAD = 16
 
 /** After these a verb has no object. */
-const ENDING = new Set<Symbol['kind']>(['comma', 'and', 'after', 'preposition', 'off', 'of'])
+const ENDING = new Set<Symbol['kind']>(['comma', 'after', 'preposition', 'off', 'of'])

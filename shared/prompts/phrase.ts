@@ -34,10 +34,8 @@ export function phraseOf(text: string, symbols: readonly Symbol[], picks: boolea
   const [first, last] = [content[0]!, content.at(-1)!]
   const typed = text.slice(first.start, last.end)
   const isOne = known.size === 1 && content.every(isSound)
-  if (isOne || (picks && known.size > 0)) {
-    const [name] = isOne ? known : mostSpecific([...known])
-    return { name: name!, typed, isKnown: true }
-  }
+  const name = isOne || picks ? specific([...known]) : undefined
+  if (name !== undefined) return { name, typed, isKnown: true }
   const begin = Math.min(first.start, owner[0]!.start)
   const end = Math.max(last.end, owner.at(-1)!.end)
   return { name: text.slice(begin, end), typed: text.slice(begin, end), isKnown: false }
@@ -57,10 +55,6 @@ function withoutOwner(symbols: readonly Symbol[]): readonly Symbol[] {
   return owned.length === 1 && isSound(owned[0]!) ? before : symbols
 }
 
-/** The sounds that are parts of others first. */
-const mostSpecific = (names: readonly string[]): string[] => {
-  const parts = names.filter((name) =>
-    names.some((other) => other !== name && isPartOf(name, other) && !isPartOf(other, name)),
-  )
-  return parts.length > 0 ? parts : [...names]
-}
+/** The only one, or the one that is part of all others; undefined: there is none. */
+const specific = (names: readonly string[]): string | undefined =>
+  names.find((name) => names.every((other) => isPartOf(name, other)))

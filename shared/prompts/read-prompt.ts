@@ -4,7 +4,16 @@
  */
 
 import type { Language } from './language.ts'
+import { de } from './languages/de.ts'
 import { en } from './languages/en.ts'
+import { es } from './languages/es.ts'
+import { fr } from './languages/fr.ts'
+import { it } from './languages/it.ts'
+import { ja } from './languages/ja.ts'
+import { nl } from './languages/nl.ts'
+import { pt } from './languages/pt.ts'
+import { ru } from './languages/ru.ts'
+import { zh } from './languages/zh.ts'
 import { Lexicon, type Symbol } from './lexicon.ts'
 import { Parser, type Lists } from './parse.ts'
 import type { Sound } from './phrase.ts'
@@ -30,7 +39,7 @@ export interface PromptReading {
 }
 
 /** In order of preference where a prompt could be of several. */
-const LANGUAGES: readonly Language[] = [en]
+const LANGUAGES: readonly Language[] = [en, de, fr, es, it, pt, nl, ru, zh, ja]
 
 const lexicons = new Map<Language, Lexicon>()
 function lexiconOf(language: Language): Lexicon {
@@ -66,8 +75,14 @@ interface InLanguage {
   symbols: readonly Symbol[]
 }
 
-const unknownOf = ({ symbols }: InLanguage): number =>
-  symbols.filter(({ kind }) => kind === 'word').length
+/** Words that a language does not have. A prompt says something: without a sound one is missing. */
+function unknownOf(read: InLanguage): number {
+  const words = read.symbols.filter(({ kind }) => kind === 'word').length
+  return hasSound(read) ? words : Math.max(1, words)
+}
+
+const hasSound = ({ symbols }: InLanguage): boolean =>
+  symbols.some(({ kind, sound }) => kind === 'whole' || sound !== undefined)
 const isTelling = ({ symbols }: InLanguage): boolean => symbols.some((symbol) => symbol.isTelling)
 
 /** In English, unless another language has more of the words. */
@@ -82,7 +97,8 @@ function symbolsOf(tokens: readonly Token[]): InLanguage {
     if (unknown === 0) break
     const other = inLanguage(language)
     const count = unknownOf(other)
-    if (count < unknown && (count === 0 || isTelling(other))) [best, unknown] = [other, count]
+    const says = isTelling(other) || !hasSound(best)
+    if (count < unknown && says) [best, unknown] = [other, count]
   }
   return best
 }

@@ -39,7 +39,16 @@ const refusal = (message: RegExp) => (error: unknown) =>
 const PHRASINGS: Record<string, string[]> = {
   'htdemucs vocals': [
     ...['vocals', 'Vocals', ' VOCALS. ', 'vocal', 'the vocals', 'isolate the lead vocals'],
-    ...['acapella', 'a cappella', 'A Cappella!', 'singing', 'the singing voice', 'vocal track'],
+    ...[
+      'ボーカル',
+      'Gesang',
+      'acapella',
+      'a cappella',
+      'A Cappella!',
+      'singing',
+      'the singing voice',
+      'vocal track',
+    ],
     ...['voice of the song', "the singer's voice", 'extract the vocals from this song please'],
     ...['only the vocals', 'vocals only', 'vocals without music', 'just vocals, no instruments'],
     ...['vocals, no drums', 'everything except the instrumental', 'vocals stem', 'vocals_stem'],
