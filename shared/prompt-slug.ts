@@ -58,7 +58,8 @@ function readingSlug(prompt: string): string {
   const sum = (sounds: readonly { typed: string }[]) =>
     joined(sounds.map(({ typed }) => promptSlug(typed)))
   const less = unwanted.length > 0 ? [`${WITHOUT}${sum(unwanted)}`] : []
-  return [...(wanted.length > 0 ? [sum(wanted)] : []), ...less].join('-')
+  const label = [...(wanted.length > 0 ? [sum(wanted)] : []), ...less].join('-')
+  return cut(label, SLUG_BYTES_MAX)
 }
 
 /** How the label of a target ends that holds something else than its prompt. */

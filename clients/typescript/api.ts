@@ -1407,6 +1407,13 @@ export interface components {
          *             "match": 0.97,
          *             "understood_as": "dog",
          *             "state": "found",
+         *             "asked": [
+         *               {
+         *                 "sound": "dog",
+         *                 "excluded": false,
+         *                 "state": "found"
+         *               }
+         *             ],
          *             "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
          *           }
          *         ]
@@ -1690,6 +1697,13 @@ export interface components {
          *           "match": 0.97,
          *           "understood_as": "dog",
          *           "state": "found",
+         *           "asked": [
+         *             {
+         *               "sound": "dog",
+         *               "excluded": false,
+         *               "state": "found"
+         *             }
+         *           ],
          *           "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
          *         }
          *       ]
@@ -1828,6 +1842,13 @@ export interface components {
          *             "match": 0.97,
          *             "understood_as": "dog",
          *             "state": "found",
+         *             "asked": [
+         *               {
+         *                 "sound": "dog",
+         *                 "excluded": false,
+         *                 "state": "found"
+         *               }
+         *             ],
          *             "message": "\"dog barking\", taken for \"dog\", was found (match 97 %)."
          *           }
          *         ]

@@ -63,6 +63,7 @@ const DATA = {
       match: 0.97,
       understood_as: 'dog',
       state: 'found',
+      asked: [{ sound: 'dog', excluded: false, state: 'found' }],
       message: '"dog barking", taken for "dog", was found (match 97 %).',
     },
   ],

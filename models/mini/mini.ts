@@ -129,7 +129,8 @@ class Mini implements Model {
     return this.#understood.get(modelPrompt(prompt), () => {
       const { textEncoder, network, config } = this.#parts
       const logitsOf = () => network.nameLogits(textEncoder.embed(prompt)).dataSync<'float32'>()
-      const understanding = understand(config.names, tf.tidy(logitsOf))
+      const logits = tf.tidy(logitsOf)
+      const understanding = understand(config.names, logits, modelPrompt(prompt))
       const nearest = understanding.understoodAs === null ? this.#nearest(prompt) : []
       return { ...understanding, nearest }
     })

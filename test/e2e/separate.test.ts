@@ -64,6 +64,61 @@ for (const { name: example, prompts } of examples) {
   }
 }
 
+/** Prompts that are no names, and the part of an example that their targets should hold. */
+const READ: [example: string, prompt: string, source: string, file: RegExp, message: RegExp][] = [
+  [
+    ...(['drums-and-flute', 'no drums', 'flute'] as const),
+    ...([/\.without-drums\.wav$/, /^Everything but the drums; the drums were found/] as const),
+  ],
+  [
+    ...(['drums-and-flute', 'alles außer der Flöte', 'drums'] as const),
+    ...([/\.without-flöte\.wav$/, /^Everything but the flute; the flute was found/] as const),
+  ],
+  [
+    ...(['siren-and-speech', 'please remove the siren', 'speech'] as const),
+    ...([/\.without-siren\.wav$/, /^Everything but the siren/] as const),
+  ],
+  [
+    ...(['siren-and-speech', 'noise', 'siren'] as const),
+    ...([/\.without-speech\.wav$/, /^Everything but the speech/] as const),
+  ],
+  [
+    ...(['siren-and-speech', 'remove background noise', 'speech'] as const),
+    ...([/\.speech\.wav$/, /found/] as const),
+  ],
+]
+
+for (const [example, prompt, source, file, message] of READ) {
+  test(`"${prompt}" of ${example} holds the ${source}`, async () => {
+    const path = examplePath(`${example}.wav`)
+    const { submitted } = await separateFile(winnow, path, { prompt })
+    const files = await downloadResult(winnow, submitted)
+    const { target, findings } = files.result.data
+    assert.match(target.file_name, file)
+    assert.match(findings![0]!.message, message)
+    assert.equal(findings![0]!.state, 'found')
+    const truth = await readWav16(examplePath(`sources/${example}/${source}.wav`))
+    const db = siSdr(readWav24(files.target).planes, truth)
+    assert.ok(db > 7, `${db} dB`)
+    await assertWhole(files, path)
+  })
+}
+
+test('two sounds of one prompt are both in its target, of what is not known nothing is taken', async () => {
+  const path = examplePath('drums-and-flute.wav')
+  const mixture = await readWav16(path)
+  for (const [prompt, state] of [
+    ['drums and flute', 'found'],
+    ['no qwzrtx', 'unknown'],
+  ]) {
+    const { submitted } = await separateFile(winnow, path, { prompt: prompt! })
+    const files = await downloadResult(winnow, submitted)
+    assert.equal(files.result.data.findings![0]!.state, state)
+    const db = siSdr(readWav24(files.target).planes, mixture)
+    assert.ok(db > 20, `"${prompt}": ${db} dB`)
+  }
+})
+
 type Files = Awaited<ReturnType<typeof downloadResult>>
 
 /** Both files have the form of the mixture, and add up to it. */

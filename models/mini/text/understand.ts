@@ -24,6 +24,9 @@ const VOICES = new Set([
   'voice',
 ])
 
+/** A letter that the text encoder has not learned to read. */
+const FOREIGN = /(?!\p{Script=Latin})\p{L}/u
+
 /** Names to try in place of a prompt that none is near. */
 const NEAREST_MAX = 3
 
@@ -42,8 +45,19 @@ export interface Name {
   text: string
 }
 
-/** `logits` are those of the softmax over `names`, for one prompt. */
-export function understand(names: readonly Name[], logits: Float32Array): Understanding {
+/**
+ * A name is known, however far its logit is from the others; and so is no prompt in another script
+ * than the encoder's, however near it seems.
+ * @param logits of the softmax over `names`, for one prompt
+ * @param prompt as `modelPrompt` has it
+ */
+export function understand(
+  names: readonly Name[],
+  logits: Float32Array,
+  prompt: string,
+): Understanding {
+  if (FOREIGN.test(prompt)) return { meanings: [], understoodAs: null, mayBeVoice: false }
+  const own = names.find(({ text }) => text === prompt)
   const most = Math.max(...logits)
   const mean = logits.reduce((total, logit) => total + logit, 0) / logits.length
   const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0)
@@ -53,7 +67,8 @@ export function understand(names: readonly Name[], logits: Float32Array): Unders
     .sort((one, other) => other.probability - one.probability)
   return {
     meanings: probable.map(({ text, probability }) => ({ name: text, probability })),
-    understoodAs: most - mean >= NEARNESS_MIN ? names[logits.indexOf(most)]!.text : null,
+    understoodAs:
+      own?.text ?? (most - mean >= NEARNESS_MIN ? names[logits.indexOf(most)]!.text : null),
     mayBeVoice: probable.some(({ key }) => VOICES.has(key)),
   }
 }

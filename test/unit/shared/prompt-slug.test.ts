@@ -58,3 +58,22 @@ test('a name that no file system takes is cut in its stem, between characters', 
   const episode = `The show, ${'and so on '.repeat(30)}part 12`
   assert.match(outputName(episode, 'drums', 'wav'), /^The show, .* part 12\.drums\.wav$/)
 })
+
+test('a target is named for what it holds, in the words of the prompt', () => {
+  const labelled = (prompt: string) => {
+    const { targets, residual } = outputLabels([prompt])
+    return [targets[0], residual]
+  }
+  assert.deepEqual(labelled('No drums!'), ['without-drums', 'rest.drums'])
+  assert.deepEqual(labelled('speech & piano'), ['speech+piano', 'rest.without-speech+piano'])
+  assert.deepEqual(labelled('speech without the woman')[0], 'speech-without-woman')
+  assert.deepEqual(labelled('can you please extract the piano?')[0], 'piano')
+  assert.deepEqual(labelled('ohne das Klavier')[0], 'without-klavier')
+  assert.deepEqual(labelled('karaoke'), ['without-vocals', 'rest.vocals'])
+  assert.deepEqual(labelled('denoise')[0], 'speech')
+  assert.deepEqual(labelled('a person speaking')[0], 'a-person-speaking')
+  const earlier = outputLabels(['no drums'], [], [false])
+  assert.deepEqual(earlier.targets, ['no-drums'], 'of an engine that did not read it')
+  const { residual } = outputLabels(['no drums', 'piano'])
+  assert.equal(residual, 'rest.without-without-drums+piano')
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { findingOf } from '../../../../engine/job/findings.ts'
+import { findingOf, promptFinding } from '../../../../engine/job/findings.ts'
+import { findingText } from '../../../../shared/finding-text.ts'
 import { decodeMessage, encodeMessage, Finding } from '../../../../shared/messages.ts'
 import { fc } from '../../../support/property.ts'
 
@@ -63,5 +64,39 @@ test('whatever a model says fits in a message', () => {
       assert.deepEqual(decodeMessage(Finding, encodeMessage(finding as never)), finding)
     }),
     { numRuns: 200 },
+  )
+})
+
+test('of several sounds the least sure one decides, and each has its state', () => {
+  const sound = (prompt: string, isUnwanted: boolean, more: object) => ({
+    ...{ prompt, isUnwanted },
+    work: [{ ...nothing, understoodAs: prompt, ...more }],
+  })
+  const asked = (...sounds: string[]) =>
+    sounds.map((name) => ({ sound: name.replace('-', ''), excluded: name.startsWith('-') }))
+  const both = promptFinding(
+    [sound('speech', false, { match: 0.9 }), sound('piano', false, { match: 0.2 })],
+    asked('speech', 'piano'),
+  )
+  assert.deepEqual(
+    [both.state, both.match, both.understood_as],
+    ['unsure', 0.2, 'speech and piano'],
+  )
+  assert.deepEqual(
+    both.asked!.map(({ state }) => state),
+    ['found', 'unsure'],
+  )
+  assert.equal(
+    findingText('speech and piano', both),
+    'The speech and the piano; the speech was found, but the piano may be absent.',
+  )
+  const lost = promptFinding(
+    [sound('drums', true, { match: 0.9 }), sound('kettle', true, { understoodAs: null })],
+    asked('-drums', '-kettle'),
+  )
+  assert.deepEqual([lost.state, lost.holds], ['unknown', 'everything but drums'])
+  assert.match(
+    findingText('no drums and no kettle', lost)!,
+    /^Everything but the drums and the kettle; the drums were found \(match 90 %\)\. The model does not know "kettle"\. The target holds everything but drums\. /,
   )
 })
