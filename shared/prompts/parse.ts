@@ -116,6 +116,7 @@ export class Parser {
       case 'keep':
         return this.#keep('kept')
       default:
+        if (this.#mode === 'wanted') return this.#dropWords(i)
         return this.#keep('wanted')
     }
   }
@@ -258,6 +259,13 @@ export class Parser {
     const isAll = this.#clause.every(({ name }) => ALL.has(name))
     this.#turnTo(isAll ? 'wanted' : mode)
     this.#pending = null
+  }
+
+  /** Of "I would love to have only the piano": what is before "only" is no sound. */
+  #dropWords(i: number): void {
+    const next = this.#next(i)
+    if (!next || !CONTENT.has(next.kind)) return
+    if (this.#phrase.every(({ kind }) => kind !== 'sound' && kind !== 'whole')) this.#phrase = []
   }
 
   /** Ends a sound. */

@@ -13,7 +13,7 @@ const CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakan
 
 /** Words, and the signs that join them. A minus or dash is one, a hyphen is not. */
 const TOKEN = new RegExp(
-  String.raw`${CHARACTER}|\bw\/o\b|(?!${CHARACTER})[\p{L}\p{N}](?:(?!${CHARACTER})[\p{L}\p{M}\p{N}])*|` +
+  String.raw`${CHARACTER}|\p{Extended_Pictographic}|\bw\/o\b|(?!${CHARACTER})[\p{L}\p{N}](?:(?!${CHARACTER})[\p{L}\p{M}\p{N}])*|` +
     String.raw`[,;/&+、，；＋＆・]|(?<=^|\s)[-−–—](?=\p{L}|\s)`,
   'giu',
 )

@@ -6,7 +6,7 @@ export const en: Language = {
   sounds: {
     // Parts of a mix.
     vocals:
-      'vocals, vocal, vox, lead vocals, lead vocal, lead voice, main vocals, main vocal, ' +
+      'vocals, vocal, vox, lead vocals, lead vocal, lead voice, main vocals, main vocal, 🎤, ' +
       'sung voice, ' +
       'singer, lead singer, vocalist, acapella, acappella, a cappella, a capella, cappella, ' +
       'capella, ' +
@@ -15,6 +15,7 @@ export const en: Language = {
       'voice from the song, singing voice',
     instrumental:
       'instrumental, instrumentals, instrumental version, instrumental track, karaoke, ' +
+      'off vocals, ' +
       'karaoke version, karaoke track, backing track, backing tracks, backing music, minus one, ' +
       'off vocal, accompaniment, instruments, all instruments, playback',
     other:
@@ -24,7 +25,7 @@ export const en: Language = {
     effects: 'effects, sound effects, sound effect, sfx, fx, foley',
     // Voices.
     speech:
-      'speech, dialogue, dialogues, dialog, dialogs, spoken words, spoken word, talking, ' +
+      'speech, dialogue, dialogues, dialog, dialogs, spoken words, spoken word, talking, 🗣, ' +
       'speaking, ' +
       'speaker, speakers, speaking voice, spoken voice, narrator, narration, conversation, ' +
       'person speaking, person talking, people speaking, people talking, someone speaking, ' +
@@ -60,16 +61,18 @@ export const en: Language = {
     // Animals.
     dog:
       'dog, dogs, puppy, puppies, dog bark, dog barks, dog barking, dogs barking, barking dog, ' +
+      '🐶, 🐕, ' +
       'barking dogs, barking, bark, barks, hound, doggy',
     'cat meowing':
-      'cat meowing, cat, cats, meow, meows, meowing, kitten, kittens, kitty, cat meow, meowing cat',
+      'cat meowing, cat, cats, meow, meows, meowing, kitten, kittens, kitty, cat meow, ' +
+      'meowing cat, 🐱, 🐈',
     horse: 'horse, horses, horse neighing, neigh, neighing, hooves, horse hooves, galloping horse',
     'farm animal':
       'farm animal, farm animals, livestock, cow, cows, moo, mooing, sheep, goat, pig, pigs',
     chicken: 'chicken, chickens, hen, hens, clucking, chicken clucking',
     rooster: 'rooster, roosters, cock crowing, cockerel, rooster crowing, crowing',
     'bird chirping':
-      'bird chirping, bird, birds, birdsong, bird song, bird songs, birds chirping, ' +
+      'bird chirping, bird, birds, birdsong, bird song, bird songs, birds chirping, 🐦, ' +
       'birds singing, ' +
       'bird singing, bird sounds, chirping birds, chirping, chirp, chirps, tweeting birds, ' +
       'singing birds, singing bird, bird call, bird calls, bird tweeting',
@@ -77,7 +80,7 @@ export const en: Language = {
     crickets: 'crickets, cricket, cricket chirping, crickets chirping, chirping crickets, cicadas',
     // Instruments.
     piano:
-      'piano, pianos, grand piano, upright piano, electric piano, keys, keyboards, piano music',
+      'piano, pianos, grand piano, upright piano, electric piano, keys, keyboards, piano music, 🎹',
     harpsichord: 'harpsichord, harpsichords, clavichord, cembalo',
     organ: 'organ, organs, pipe organ, church organ, hammond organ',
     accordion: 'accordion, accordions, concertina',
@@ -93,13 +96,13 @@ export const en: Language = {
     banjo: 'banjo, banjos',
     sitar: 'sitar, sitars',
     harp: 'harp, harps, harpist',
-    violin: 'violin, violins, fiddle, fiddles, violinist',
+    violin: 'violin, violins, fiddle, fiddles, violinist, 🎻',
     cello: 'cello, cellos, violoncello, cellist',
     strings: 'strings, string section, string ensemble, string orchestra',
-    trumpet: 'trumpet, trumpets, trumpeter, cornet',
+    trumpet: 'trumpet, trumpets, trumpeter, cornet, 🎺',
     trombone: 'trombone, trombones, trombonist',
     'french horn': 'french horn, french horns',
-    saxophone: 'saxophone, saxophones, sax, saxes, alto sax, tenor sax, saxophonist',
+    saxophone: 'saxophone, saxophones, sax, saxes, alto sax, tenor sax, saxophonist, 🎷',
     clarinet: 'clarinet, clarinets, clarinettist',
     oboe: 'oboe, oboes, oboist',
     flute: 'flute, flutes, flutist, flautist, piccolo, recorder flute',
@@ -137,7 +140,7 @@ export const en: Language = {
     'hand saw': 'hand saw, hand saws, handsaw, saw, sawing, sawing wood',
     drill: 'drill, drills, drilling, power drill, electric drill',
     'hissing air': 'hissing air, air hiss, hiss of air, air hissing, compressed air',
-    clock: 'clock, clocks, clock ticking, ticking clock, ticking, clock tick, tick tock',
+    clock: 'clock, clocks, clock ticking, ticking clock, ticking, clock tick',
     typing:
       'typing, keyboard typing, computer keyboard, typing on a keyboard, typewriter, typing sounds',
     click: 'click, clicks, clicking, mouse click, mouse clicks, mouse clicking',
@@ -172,6 +175,7 @@ export const en: Language = {
     // Weather and water.
     rain:
       'rain, raining, rainfall, rain falling, falling rain, heavy rain, light rain, raindrops, ' +
+      '🌧, ' +
       'rain drops',
     sea: 'sea, ocean, waves, sea waves, ocean waves, surf, ocean surf, waves crashing, sea surf',
     wind: 'wind, winds, wind blowing, wind noise, windy, howling wind, blowing wind, breeze',
@@ -232,16 +236,17 @@ export const en: Language = {
       'heartbeat, heartbeats, heart beat, heart beats, heart, heart beating, beating heart',
     // Groups.
     music:
-      'music, background music, film music, soundtrack, musical background, ' +
+      'music, background music, film music, soundtrack, musical background, 🎵, 🎶, ' +
       'music in the background',
     animal: 'animal, animals, animal sounds, animal noises',
-    guitar: 'guitar, guitars, guitarist, guitar playing, guitar music',
+    guitar: 'guitar, guitars, guitarist, guitar playing, guitar music, 🎸',
     'keyboard instrument': 'keyboard instrument, keyboard instruments, music keyboard',
     'bowed instrument': 'bowed instrument, bowed instruments, bowed strings',
     brass: 'brass, brass section, brass instrument, brass instruments, brass band',
     woodwind: 'woodwind, woodwinds, woodwind instrument, woodwind instruments, wind instrument',
     drums:
-      'drums, drum, drum beat, drumbeat, drum beats, drumming, percussion, drummer, beats, ' +
+      'drums, drum, drum beat, drumbeat, drum beats, drumming, percussion, drummer, beats, beat, ' +
+      '🥁, ' +
       'drum track',
     vehicle: 'vehicle, vehicles',
     water: 'water, waters',
@@ -283,9 +288,11 @@ export const en: Language = {
       'rather than, in absence of, in the absence of, eliminating, dropping',
     not:
       "not, don't, dont, do not, never, does not, doesn't, isn't, is not, didn't, shouldn't, " +
-      "should not, won't, cannot, can't, not any, no more, neither",
+      "should not, won't, cannot, can't, not any, no more, neither, hate, can't stand, dislike, " +
+      'tired of, sick of',
     remove:
-      'remove, mute, drop, cut, strip, delete, kill, get rid of, getting rid of, rid of, stop, ' +
+      'remove, mute, nix, drop, cut, strip, delete, kill, get rid of, getting rid of, rid of, ' +
+      'stop, ' +
       'take out, take away, ' +
       'leave out, silence, exclude, omit, eliminate, erase, subtract, suppress, filter out, ' +
       'cut out, ' +
@@ -303,7 +310,7 @@ export const en: Language = {
       'turned down, ' +
       'switched off, edited out, faded out, discarded, disabled, exclusion, deleted, absent, ' +
       'suppressor, killer, begone, disappear, vanish, silent, inaudible',
-    off: 'off, out, away, down, out of',
+    off: 'off, out, away, down, out of, less',
     turn:
       'turn, take, leave, cut, filter, switch, strip, throw, fade, shut, edit, bring, move, ' +
       'tune',
@@ -327,7 +334,7 @@ export const en: Language = {
     and:
       'and, plus, &, +, as well as, along with, together with, both, also, or, n, nor, ' +
       'in addition to, and also, combined with, and then',
-    with: 'with, including',
+    with: 'with, w, including',
     of: 'of, from, of the, from the, by',
     preposition:
       'in front of, in, on, at, who, whom, whose, that, which, while, when, where, near, ' +
@@ -342,7 +349,7 @@ export const en: Language = {
       'located, ' +
       'sitting, standing, beside the, close to, far from, far away, accompanied by, upon, past, ' +
       'although, though',
-    playing: 'playing, plays, played',
+    playing: 'playing, plays, played, play',
     article: 'the, a, an, some',
     ignored:
       "this, that's, my, our, your, his, her, its, their, these, those, please, can, could, you, " +

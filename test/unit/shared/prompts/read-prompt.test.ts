@@ -162,6 +162,7 @@ const READINGS: Record<string, string[]> = {
     ...['Clean up this recording, please', 'reduce the background noise', 'noise-free speech'],
     ...['De-noise', 'speech enhancement', 'clean speech', 'get rid of the noise', 'clean audio'],
     'can you please extract the speech of the person who is talking in front of the piano',
+    '🗣️',
     'the voice of the person that is sitting next to the dog',
   ],
   '* - speech': ['noise', 'background noise', 'the background', 'the noise in the background'],
@@ -197,7 +198,9 @@ const READINGS: Record<string, string[]> = {
   '* - kettle': ['no kettle'],
   speach: ['speach'],
   Steinway: ['Steinway'],
-  '🗣️': ['🗣️'],
+  'drums + guitar': ['🥁 and 🎸', 'I would love to have only the drums and the guitar'],
+  '* - bass': ['bass-less', 'nix the bass', 'I hate the bass', 'no bass :-)'],
+  '🪗': ['🪗'],
   no: ['no'],
   '': [''],
 }

@@ -121,7 +121,7 @@ const PHRASINGS: Record<string, string[]> = {
       'a bass fish',
     ],
     ...['drums without drums', 'drums but no hi-hat'],
-    ...['stem 1', '犬', '🥁', '__proto__', 'constructor'],
+    ...['stem 1', '🦤', '__proto__', 'constructor'],
     ...['vocals and dialogue', 'music and vocals', 'drums and a dog'],
   ],
 }
