@@ -22,7 +22,7 @@ export function findingText(prompt: string, finding: Finding): string | null {
   return `${quoted}${taken} may be absent${percent}${softer}.`
 }
 
-/** What may help whoever wrote a prompt that is not known. */
+/** Helps whoever wrote a prompt that is not known. */
 function hintOf(nearest: readonly string[]): string {
   const names = nearest.map((text) => `"${text}"`).join(', ')
   const hint = names === '' ? '' : ` The nearest names to try: ${names}.`
@@ -31,7 +31,7 @@ function hintOf(nearest: readonly string[]): string {
 
 type Read = NonNullable<Finding['asked']>
 
-/** Of several sounds, or of one that is taken away: how the prompt was read, and what was found. */
+/** Says how a prompt was read that is not simply a sound, and which of its sounds were found. */
 function textOfSeveral(asked: Read, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
   const those = (wanted: Finding['state']) => asked.filter((one) => one.state === wanted)

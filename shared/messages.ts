@@ -190,10 +190,7 @@ export const Finding = Type.Object({
   asked: Type.Optional(
     Type.Array(
       Type.Object({
-        sound: {
-          ...Text,
-          description: 'In English, if the service knows it; else as it was typed.',
-        },
+        sound: { ...Text, description: 'In English, if the service knows it; else as typed.' },
         excluded: Type.Boolean({ description: 'True if it is to be taken away.' }),
         state: Type.Optional(Type.Enum([...STATES])),
       }),

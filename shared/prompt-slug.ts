@@ -51,7 +51,7 @@ export function outputLabels(
 
 const WITHOUT = 'without-'
 
-/** What the target of a prompt is, in the words of the prompt. */
+/** Names the target of a prompt in the words of the prompt. */
 function readingSlug(prompt: string): string {
   const { wanted, unwanted, isPlain } = readPrompt(prompt)
   if (isPlain) return promptSlug(prompt)

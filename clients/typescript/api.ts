@@ -1109,7 +1109,7 @@ export interface components {
             state: "found" | "unsure" | "unknown";
             /** @description An extension: the sounds that the prompt was read as. */
             asked?: {
-                /** @description In English, if the service knows it; else as it was typed. */
+                /** @description In English, if the service knows it; else as typed. */
                 sound: string;
                 /** @description True if it is to be taken away. */
                 excluded: boolean;

@@ -86,7 +86,7 @@ function joined(sounds: readonly FoundSound[], findings: readonly Finding[]): Fi
   }
 }
 
-/** What the target holds of the sounds that the model knows. */
+/** Names the sounds in the target that the model knows. */
 function heldBy(sounds: readonly FoundSound[], findings: readonly Finding[]): string {
   const counted = countedParts(
     sounds.map(({ isUnwanted, work }) => ({

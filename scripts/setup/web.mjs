@@ -6,9 +6,9 @@ import { execute } from './commands.mjs'
 import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 
 /** The page's sources. */
-const SOURCES = ['web', 'clients/typescript', 'examples']
+const SOURCES = ['web', 'clients/typescript', 'examples', 'shared/prompts']
 const MAKERS = [
-  ...['shared/route-prompt.ts', 'shared/errors.ts', 'shared/file-limits.ts', 'shared/tasks.ts'],
+  ...['shared/errors.ts', 'shared/file-limits.ts', 'shared/tasks.ts'],
   ...['scripts/setup/build-page.mjs', 'package-lock.json'],
 ]
 

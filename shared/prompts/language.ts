@@ -1,6 +1,6 @@
-/** What the tables of a language hold. */
+/** The tables of a language. */
 
-/** What a word does in a prompt; `docs/decisions/routing.md` tells how they are put together. */
+/** The role of a word in a prompt; `docs/decisions/routing.md` says how they are put together. */
 export type WordKind =
   /** Before what is not wanted: "without". */
   | 'without'
@@ -28,7 +28,7 @@ export type WordKind =
   /** Joins two sounds; before anything else a `preposition`. */
   | 'with'
   | 'of'
-  /** What follows only says where, when or who: "in front of". */
+  /** Before what only says where, when or who: "in front of". */
   | 'preposition'
   /** Before an instrument that somebody plays. */
   | 'playing'
@@ -41,7 +41,7 @@ export type WordKind =
 export interface Language {
   /** In English. */
   name: string
-  /** What people call a sound, by its English name; separated by commas. */
+  /** Everything that people call a sound, by its English name; separated by commas. */
   sounds: Readonly<Record<string, string>>
   /** Words by what they do; separated by commas. */
   words: Readonly<Partial<Record<WordKind, string>>>

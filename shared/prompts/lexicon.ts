@@ -8,14 +8,14 @@ import { plainText, tokensOf, type Token } from './tokens.ts'
 export interface Symbol {
   /** `word`: the language does not have it. */
   kind: WordKind | 'sound' | 'comma' | 'dash' | 'word'
-  /** Of a sound: its English name. */
+  /** The English name of a sound. */
   sound?: string
-  /** Where it is in the text. */
+  /** Its place in the text. */
   start: number
   end: number
-  /** Of `remove`: after a sound it is like `after`. */
+  /** A verb of `remove` that is like `after` behind a sound. */
   isAfterToo?: boolean
-  /** Of what is ignored: an article, which people write before a name. */
+  /** An article, which people write before a name, among what is ignored. */
   isArticle?: boolean
   /** True if it is the language's own, and no English word. */
   isTelling: boolean
@@ -28,7 +28,7 @@ interface Node {
   meaning?: Meaning
 }
 
-/** Where a word is of two kinds, the later one counts; sounds come after all. */
+/** A word of two kinds counts as the later one; sounds come after all. */
 const KINDS: readonly WordKind[] = [
   ...([
     'preposition',
@@ -123,7 +123,7 @@ export class Lexicon {
     return found
   }
 
-  /** Of a word that is not in the tables. */
+  /** The meaning of a word that is not in the tables. */
   #alone(word: string): Meaning {
     if (word === ',') return { kind: 'comma', isTelling: false }
     if (word === '-') return { kind: 'without', isTelling: false }

@@ -27,7 +27,7 @@ export class Parser {
   /** Sounds since a word that says what to do with them. */
   #clause: Sound[] = []
   #phrase: Symbol[] = []
-  /** What only says where, when or who; null: nothing does. */
+  /** Words that only say where, when or who; null: none do. */
   #cut: Symbol[] | null = null
   #mode: Mode = 'wanted'
   /** A verb of removal made the mode. */
@@ -197,7 +197,7 @@ export class Parser {
     this.#pending = 'not'
   }
 
-  /** Of languages that say "not" last: "entferne das Schlagzeug nicht". */
+  /** For languages that say "not" last: "entferne das Schlagzeug nicht". */
   #takeBack(): void {
     this.#flush()
     const { wanted, unwanted } = this.#lists
@@ -252,7 +252,7 @@ export class Parser {
     this.#isByExcept = !isBack
   }
 
-  /** Where something was said to be unwanted, this is not. */
+  /** Says that this is not unwanted, after something that is. */
   #keep(mode: 'wanted' | 'kept'): void {
     if (this.#pending !== null || this.#mode !== 'unwanted') return
     this.#flush()
@@ -261,7 +261,7 @@ export class Parser {
     this.#pending = null
   }
 
-  /** Of "I would love to have only the piano": what is before "only" is no sound. */
+  /** In "I would love to have only the piano" the words before "only" are no sound. */
   #dropWords(i: number): void {
     const next = this.#next(i)
     if (!next || !CONTENT.has(next.kind)) return

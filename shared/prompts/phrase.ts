@@ -41,7 +41,7 @@ export function phraseOf(text: string, symbols: readonly Symbol[], picks: boolea
   return { name: text.slice(begin, end), typed: text.slice(begin, end), isKnown: false }
 }
 
-/** Of "X of Y" the one that is the sound. */
+/** Chooses between X and Y in "X of Y". */
 function withoutOwner(symbols: readonly Symbol[]): readonly Symbol[] {
   const at = symbols.findIndex(({ kind }) => kind === 'of')
   if (at < 0) return symbols

@@ -48,7 +48,7 @@ function lexiconOf(language: Language): Lexicon {
   return lexicon
 }
 
-/** What prompts are read in. */
+/** The languages that prompts are read in. */
 export const languageNames = (): string[] => LANGUAGES.map(({ name }) => name)
 
 export function readPrompt(prompt: string): PromptReading {
@@ -64,7 +64,7 @@ export function readPrompt(prompt: string): PromptReading {
   return { ...reading, isPlain }
 }
 
-/** Of a sound's name, such as "knock of a door". */
+/** Kinds of the words in a sound's name, such as "knock of a door". */
 const NAMING = new Set<Symbol['kind']>(['sound', 'word', 'whole', 'of', 'everything', 'comma'])
 
 /** Scripts without spaces, in which a part of an unknown word may look like a known one. */

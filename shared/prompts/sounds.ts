@@ -1,6 +1,6 @@
 /** How sounds are related, by the English names of the tables. */
 
-/** What a prompt asks for that names no sound but all except one. */
+/** Names by which people mean all except one sound. */
 export const COMPLEMENTS: ReadonlyMap<string, string> = new Map([
   ['noise', 'speech'],
   ['instrumental', 'vocals'],
@@ -52,7 +52,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   effects: ['footsteps', 'door', 'knock', 'gunshot', 'explosion', 'glass breaking'],
 }
 
-/** What the music of a song is made of, for who asks for it without. */
+/** Returns whether it is in the music of a song, for who asks for the music without it. */
 export const isPartOfSong = (name: string): boolean =>
   name !== 'music' && (isPartOf(name, 'music') || [...SINGING, 'voice'].includes(name))
 

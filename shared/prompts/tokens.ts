@@ -3,7 +3,7 @@
 export interface Token {
   /** Folded, as the tables are. */
   word: string
-  /** Where it is in the text. */
+  /** Its place in the text. */
   start: number
   end: number
 }
@@ -13,8 +13,14 @@ const CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakan
 
 /** Words, and the signs that join them. A minus or dash is one, a hyphen is not. */
 const TOKEN = new RegExp(
-  String.raw`${CHARACTER}|\p{Extended_Pictographic}|\bw\/o\b|(?!${CHARACTER})[\p{L}\p{N}](?:(?!${CHARACTER})[\p{L}\p{M}\p{N}])*|` +
-    String.raw`[,;/&+、，；＋＆・]|(?<=^|\s)[-−–—](?=\p{L}|\s)`,
+  [
+    CHARACTER,
+    String.raw`\p{Extended_Pictographic}`,
+    String.raw`\bw\/o\b`,
+    String.raw`(?!${CHARACTER})[\p{L}\p{N}](?:(?!${CHARACTER})[\p{L}\p{M}\p{N}])*`,
+    String.raw`[,;/&+、，；＋＆・]`,
+    String.raw`(?<=^|\s)[-−–—](?=\p{L}|\s)`,
+  ].join('|'),
   'giu',
 )
 

@@ -4,7 +4,6 @@ import type { Language } from '../language.ts'
 export const en: Language = {
   name: 'English',
   sounds: {
-    // Parts of a mix.
     vocals:
       'vocals, vocal, vox, lead vocals, lead vocal, lead voice, main vocals, main vocal, 🎤, ' +
       'sung voice, ' +
@@ -225,7 +224,6 @@ export const en: Language = {
     'glass breaking':
       'glass breaking, breaking glass, glass, glass shattering, shattering glass, broken glass, ' +
       'glass break',
-    // Everything else.
     fire: 'fire, fireplace, campfire, bonfire, crackling fire, fire crackling, flames',
     gunshot:
       'gunshot, gunshots, gun shot, gun shots, gun, gunfire, shot, shooting, gun firing, ' +

@@ -262,7 +262,7 @@ class PromptFinding(_PromptFinding, total=False):
 
 
 class _FindingAsked(TypedDict):
-    # In English, if the service knows it; else as it was typed.
+    # In English, if the service knows it; else as typed.
     sound: str
     # True if it is to be taken away.
     excluded: bool

@@ -97,6 +97,9 @@ test('of several sounds the least sure one decides, and each has its state', () 
   assert.deepEqual([lost.state, lost.holds], ['unknown', 'everything but drums'])
   assert.match(
     findingText('no drums and no kettle', lost)!,
-    /^Everything but the drums and the kettle; the drums were found \(match 90 %\)\. The model does not know "kettle"\. The target holds everything but drums\. /,
+    RegExp(
+      '^Everything but the drums and the kettle; the drums were found \\(match 90 %\\)\\. ' +
+        'The model does not know "kettle"\\. The target holds everything but drums\\. ',
+    ),
   )
 })
