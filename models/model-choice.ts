@@ -16,6 +16,7 @@ const KINDS_PREFERRED: readonly ModelRecord['kind'][] = [
   'roformer',
   'htdemucs',
   'bandit',
+  'spleeter',
   'audiosep',
 ]
 

@@ -22,6 +22,8 @@ export interface Chunk {
   channels: Float32Array[]
   /** Hertz. */
   sampleRate: number
+  /** Loudspeakers of the channels, as in the header of a WAV (absent or 0: not known). */
+  channelMask?: bigint
   /** Facts that its model found when it prepared the chunk; absent: it has not. */
   prepared?: object
 }

@@ -1,5 +1,5 @@
 /** A lane of a model that separates row by row of channels, each with one pass of a network. */
-import { channelsOf, rowsOf } from './channel-rows.ts'
+import { channelsOf, rowsFor, sidesOf } from './channel-rows.ts'
 import type { ChunkRequest, HeadResult, Lane } from './model.ts'
 import { applySpans } from './span-gain.ts'
 import { tf, type Tensor } from './tensor.ts'
@@ -20,8 +20,10 @@ export interface PassLanePlan<Network> {
   passes: readonly Pass<Network>[]
   /** Channels of a row. */
   width: number
-  /** Samples that the network takes; a shorter chunk stands in the middle of silence. */
+  /** Samples that the network takes. */
   samples: number
+  /** Where a shorter chunk stands in the silence around it (absent: in the middle). */
+  shortAt?: 'start' | 'middle'
   /** Frames of a row. */
   frames: number
 }
@@ -34,6 +36,8 @@ export class PassLane<Network> implements Lane {
   readonly steps: number
   stepsDone = 0
   readonly #plan: PassLanePlan<Network>
+  /** The channels on the sides of each row. */
+  readonly #places: ReturnType<typeof rowsFor>
   /** [rows][width]. */
   readonly #rows: readonly (readonly Float32Array[])[]
   /** Per head and row, [width][samples]: the sum of the passes so far. */
@@ -43,7 +47,9 @@ export class PassLane<Network> implements Lane {
     this.#plan = plan
     this.heads = plan.heads
     this.frames = plan.frames
-    this.#rows = rowsOf(plan.request.chunk.channels, plan.width)
+    const { channels, channelMask } = plan.request.chunk
+    this.#places = rowsFor(channels.length, plan.width, channelMask)
+    this.#rows = sidesOf(channels, this.#places)
     this.#targets = plan.heads.map(() =>
       this.#rows.map((row) => row.map(({ length }) => new Float32Array(length))),
     )
@@ -84,7 +90,8 @@ export class PassLane<Network> implements Lane {
 
   /** Samples of silence before the chunk. */
   get #before(): number {
-    return Math.floor((this.#plan.samples - this.#rows[0]![0]!.length) / 2)
+    const { samples, shortAt } = this.#plan
+    return shortAt === 'start' ? 0 : Math.floor((samples - this.#rows[0]![0]!.length) / 2)
   }
 
   /**
@@ -106,10 +113,10 @@ export class PassLane<Network> implements Lane {
 
   /** The target of each head, shaped by the spans. */
   targets(): Float32Array[][] {
-    const { channels, sampleRate } = this.#plan.request.chunk
-    return this.#targets.map((rows) => {
-      const target = channelsOf(rows, channels.length)
-      applySpans(target, this.#plan.request.spans, sampleRate)
+    const { chunk, spans } = this.#plan.request
+    return this.#targets.map((sides) => {
+      const target = channelsOf(sides, this.#places)
+      applySpans(target, spans, chunk.sampleRate)
       return target
     })
   }

@@ -28,6 +28,8 @@ interface Sizes {
   samples: number
   /** Frames of a chunk in a batch. */
   frames: number
+  /** Where a shorter chunk stands in the silence around it (absent: in the middle). */
+  shortAt?: 'start' | 'middle'
 }
 
 type Own = PassLane<StemsNetwork>

@@ -42,6 +42,8 @@ interface Sound {
   /** Hertz, of the mixture. */
   sampleRate: number
   channels: number
+  /** Loudspeakers of the channels; 0: not known. */
+  channelMask: bigint
   /** As far as they are known before it is decoded. */
   secondsExpected: number
 }
@@ -67,6 +69,7 @@ export class ModelPass {
   readonly plan: ChunkPlan
   /** Hertz, of the chunks. */
   readonly sampleRate: number
+  readonly #channelMask: bigint
   /** The chunks of each sound of each prompt. */
   readonly work: ChunkWork[][][]
   readonly #job: Job
@@ -85,7 +88,7 @@ export class ModelPass {
   constructor(
     job: Job,
     { model, prompts }: { model: ModelDescription; prompts: readonly PassPrompt[] },
-    { sampleRate, channels, secondsExpected }: Sound,
+    { sampleRate, channels, channelMask, secondsExpected }: Sound,
     deps: PassDeps,
   ) {
     const { options } = job
@@ -95,6 +98,7 @@ export class ModelPass {
     this.prompts = prompts
     this.work = prompts.map((sounds) => sounds.map(() => []))
     this.sampleRate = model.sampleRate ?? sampleRate
+    this.#channelMask = channelMask
     this.plan = planChunks({
       sampleRate: this.sampleRate,
       channels,
@@ -189,6 +193,7 @@ export class ModelPass {
       model: this.model,
       candidates: this.#candidates,
       sampleRate: this.sampleRate,
+      channelMask: this.#channelMask,
       overlapStates: this.#overlapStates,
       onStep: (share) => {
         this.#steps = Math.min(this.#stepsExpected, this.#steps + share)

@@ -51,6 +51,8 @@ export interface ChunkDeps {
   passes: number
   /** Hertz, of the chunk. */
   sampleRate: number
+  /** Loudspeakers of its channels; 0: not known. */
+  channelMask: bigint
   onStep(share: number): void
   spans: LaneSpans
   /** The overlap states of the previous chunk, of each thing wanted. */
@@ -65,7 +67,7 @@ export async function separateChunk(
   deps: ChunkDeps,
 ): Promise<Ranked[]> {
   const { options, account_id: accountId, request_id: requestId } = job
-  const { sampleRate, candidates, model, spans: traces } = deps
+  const { sampleRate, channelMask, candidates, model, spans: traces } = deps
   const samples = channels[0]?.length ?? 0
   const heads = wanted.flatMap((one, i) =>
     Array.from({ length: candidates }, (_, candidate): Head & { of: number } => {
@@ -83,7 +85,7 @@ export async function separateChunk(
     candidates,
   }
   const separate = (waves: Float32Array[], part: readonly Head[]): Promise<HeadResult[]> => {
-    const asked: ChunkRequest = { ...request, chunk: { channels: waves, sampleRate } }
+    const asked: ChunkRequest = { ...request, chunk: { channels: waves, sampleRate, channelMask } }
     const order = { model: model.name, request: asked, heads: part }
     const where = { chunk_start_seconds: startSample / sampleRate, candidate: part[0]!.candidate! }
     return traces.trace(where, (onBegin) =>

@@ -116,8 +116,8 @@ function answersOf(
     prompt,
     route: routePrompt(prompt, models, job.options.separator),
   }))
-  const { sampleRate, channels } = mixture
-  const sound = { sampleRate, channels, secondsExpected: deps.secondsExpected }
+  const { sampleRate, channels, channelMask } = mixture
+  const sound = { sampleRate, channels, channelMask, secondsExpected: deps.secondsExpected }
   const spans = new LaneSpans()
   const passes = new Map<string, ModelPass>()
   const passCount = new Set(routed.map(({ route }) => route.model)).size

@@ -68,7 +68,16 @@ export interface BanditRecord extends CommonRecord {
   stems: readonly string[]
 }
 
-export type ModelRecord = HTDemucsRecord | AudioSepRecord | RoformerRecord | BanditRecord
+export interface SpleeterRecord extends CommonRecord {
+  kind: 'spleeter'
+  /** Safetensors next to the record. */
+  file: string
+  /** The configuration that its authors publish with it, as `readSpleeterConfig` takes it. */
+  kwargs: Readonly<Record<string, unknown>>
+}
+
+export type ModelRecord =
+  HTDemucsRecord | AudioSepRecord | RoformerRecord | BanditRecord | SpleeterRecord
 
 /** The names of the files with weights, next to the record. */
 export const weightFilesOf = (record: ModelRecord): string[] =>
@@ -79,7 +88,7 @@ export const RECORD_FILE = 'model.json'
 /** Limits the name of a model, which names a folder. */
 export const isModelName = (name: string): boolean => /^[a-z0-9][a-z0-9_.-]{0,39}$/.test(name)
 
-export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'bandit'] as const
+export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'bandit', 'spleeter'] as const
 
 /** @throws Error naming the file when there is no record, or it is not one that is read here */
 export function readRecord(folder: string): ModelRecord {

@@ -228,6 +228,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     [
       ...[
         'Abs',
+        'Elu',
         'Erf',
         'LeakyRelu',
         'Neg',
@@ -265,6 +266,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   Complex: ofType(TYPES.complex64),
   ConcatV2: joined,
   Conv2D: convolved,
+  Conv2DBackpropInput: ({ inputs }) => [
+    { shape: numbersOf(inputs, 0), dtype: at(inputs, 1).dtype },
+  ],
   DepthwiseConv2dNative: depthwise,
   ExpandDims: ({ inputs }) => {
     const { shape, dtype } = at(inputs, 0)

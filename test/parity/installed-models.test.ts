@@ -34,7 +34,7 @@ for (const choice of choices) {
 test('those with stems are preferred, and the built-in one is last', () => {
   assert.deepEqual(
     choices.map(({ name }) => name),
-    ['roformer', 'htdemucs_ft', 'htdemucs', 'bandit', 'audiosep', 'mini'],
+    ['roformer', 'htdemucs_ft', 'htdemucs', 'bandit', 'spleeter', 'audiosep', 'mini'],
   )
 })
 
@@ -63,9 +63,14 @@ const headsOf = ({ description: { answers, stems } }: Model): Head[] =>
     : ['a dog barking', 'rain'].map((prompt) => ({ prompt, seed: 0 }))
 
 /** [heads][channels] */
-function separate(model: Model, channels: Float32Array[], heads = headsOf(model)) {
+function separate(
+  model: Model,
+  channels: Float32Array[],
+  heads = headsOf(model),
+  channelMask = 0n,
+) {
   const sampleRate = model.description.sampleRate!
-  const chunk = { channels, sampleRate }
+  const chunk = { channels, sampleRate, channelMask }
   const lanes = model.open({ chunk, spans: [], acceleration: 'balanced' }, heads)
   while (lanes.some((lane) => lane.stepsDone < lane.steps)) {
     model.step(lanes.filter((lane) => lane.stepsDone < lane.steps))
@@ -129,6 +134,25 @@ for (const [name, model] of models) {
         assertClose(one, alone![c]!, { absolute: 1e-5 })
       }
     }
+  })
+
+  test(`${name}: loudspeakers that belong together share a pass, and no other ones do`, () => {
+    const waves = Array.from({ length: 6 }, (_, c) => wave(c, 2_000))
+    const [head] = headsOf(model) as [Head]
+    const alike = (actual: Float32Array[], groups: readonly (readonly number[])[]) => {
+      for (const group of groups) {
+        const channels = group.map((c) => waves[c]!)
+        const [target] = separate(model, channels, [head])
+        for (const [i, c] of group.entries()) {
+          assertClose(actual[c]!, target![i]!, { absolute: 1e-5 })
+        }
+      }
+    }
+    // front left and right, centre, LFE, and two on the sides or behind
+    for (const mask of [0x60fn, 0x3fn]) {
+      alike(separate(model, waves, [head], mask)[0]!, [[0, 1], [2], [3], [4, 5]])
+    }
+    alike(separate(model, waves.slice(0, 3), [head])[0]!, [[0], [1], [2]])
   })
 
   test(`${name}: any number of channels and any length give numbers, and nothing is held`, () => {

@@ -6,6 +6,7 @@ import { fixtureFolder } from '../parity/open-model.ts'
 const demucs = join(fixtureFolder('htdemucs'), 'model')
 const audioSep = join(fixtureFolder('audiosep'), 'model')
 const bandit = join(fixtureFolder('bandit'), 'model')
+const spleeter = join(fixtureFolder('spleeter'), 'model')
 const roformer = join(fixtureFolder('roformer'), 'model-bs')
 
 /** The tiny AudioSep's text encoder has 4 heads, which no file of it states. */
@@ -35,5 +36,9 @@ export const TINY_MODELS: Readonly<Record<string, readonly string[]>> = {
   roformer: [
     ...['bs_tiny.ckpt', 'bs_tiny.yaml'].map((file) => join(roformer, file)),
     ...['--name', 'roformer'],
+  ],
+  spleeter: [
+    ...['tiny.index', 'tiny.data-00000-of-00001', 'tiny.json'].map((file) => join(spleeter, file)),
+    ...['--name', 'spleeter'],
   ],
 }

@@ -20,10 +20,14 @@ import type {
   BanditRecord,
   HTDemucsRecord,
   RoformerRecord,
+  SpleeterRecord,
 } from '../../../models/installed/record.ts'
 import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
 import { readRoformerConfig } from '../../../models/roformer/config.ts'
 import { loadNetwork as loadRoformer } from '../../../models/roformer/network/network.ts'
+import { openSpleeterCheckpoint } from '../../../models/spleeter/checkpoint.ts'
+import { readSpleeterConfig, TWO_STEMS } from '../../../models/spleeter/config.ts'
+import { loadNetwork as loadSpleeter } from '../../../models/spleeter/network/network.ts'
 import { readYaml } from './read-yaml.ts'
 
 type Tensors = ReadonlyMap<string, StoredTensor>
@@ -34,6 +38,7 @@ export type Converted =
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
   | Pick<BanditRecord, 'kind' | 'file' | 'sampleRate' | 'window' | 'stems'>
+  | Pick<SpleeterRecord, 'kind' | 'file' | 'kwargs'>
 
 /**
  * Writes the tensors of the files into `folder`.
@@ -47,6 +52,15 @@ export async function convert(
   folder: string,
   { stemOfFile, width }: { stemOfFile?: readonly string[]; width?: StoredWidth },
 ): Promise<Converted> {
+  const index = files.find((file) => file.endsWith('.index'))
+  if (index !== undefined) {
+    return convertSpleeter(
+      index,
+      files.find((file) => file.endsWith('.json')),
+      folder,
+      width,
+    )
+  }
   const checkpoints = files.filter((file) => !/\.(json|ya?ml)$/.test(file))
   if (checkpoints.length === 0) {
     throw new Error(
@@ -197,6 +211,22 @@ async function convertBandit(
   )
   await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
   return { kind: 'bandit', file: WEIGHTS_FILE, ...stated }
+}
+
+/** @param configuration absent: that of the published network with two stems */
+async function convertSpleeter(
+  index: string,
+  configuration: string | undefined,
+  folder: string,
+  width: StoredWidth = 'float16',
+): Promise<Converted> {
+  const kwargs: SpleeterRecord['kwargs'] =
+    configuration === undefined ? TWO_STEMS : JSON.parse(await readFile(configuration, 'utf8'))
+  const config = readSpleeterConfig(kwargs)
+  const tensors = openSpleeterCheckpoint(index)
+  await checkTensors(index, tensors, (weights) => loadSpleeter(weights, config))
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  return { kind: 'spleeter', file: WEIGHTS_FILE, kwargs }
 }
 
 async function sampleRateOf(file: string): Promise<number> {

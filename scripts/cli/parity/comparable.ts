@@ -6,6 +6,7 @@ import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
 import { HTDEMUCS_STAGES } from './htdemucs/stages.ts'
 import type { OpenStage } from './open-stage.ts'
 import { ROFORMER_STAGES } from './roformer/stages.ts'
+import { SPLEETER_STAGES } from './spleeter/stages.ts'
 import { Reference } from './reference.ts'
 import { missingFor, runStage, STAGES } from './stages.ts'
 
@@ -27,6 +28,7 @@ const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>>
   Bandit: BANDIT_STAGES,
   'BS-RoFormer': ROFORMER_STAGES,
   HTDemucs: HTDEMUCS_STAGES,
+  Spleeter: SPLEETER_STAGES,
 }
 
 /** @throws Error when there is no manifest, or it is of a model that is not known */

@@ -1,0 +1,88 @@
+/** The U-Net of one stem: spleeter/model/functions/unet.py, `apply_unet`. */
+import type { Layer } from '../../layers.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import { LEVELS, type SpleeterConfig } from '../config.ts'
+import {
+  activationOf,
+  loadDownsampling,
+  loadLast,
+  loadNorm,
+  loadUpsampling,
+  numbered,
+} from './layers.ts'
+
+/** Convolutions of a stem's network, the last one included, and all its normalisations. */
+const CONVOLUTIONS = LEVELS + 1
+const NORMS = 2 * LEVELS
+
+export type UNet = ReturnType<typeof loadUNet>
+
+/**
+ * @param stem which of the stems, from 0
+ * @param channels of the magnitudes
+ * @throws Error naming weights that are missing or misshapen
+ */
+export function loadUNet(weights: Weights, stem: number, channels: number, config: SpleeterConfig) {
+  const { filters } = config
+  const encoders = filters.map((outDim, i) =>
+    loadDownsampling(
+      numbered(weights, 'conv2d', CONVOLUTIONS * stem + i),
+      filters[i - 1] ?? channels,
+      outDim,
+    ),
+  )
+  const norm = (index: number, dim: number) =>
+    loadNorm(numbered(weights, 'batch_normalization', NORMS * stem + index), dim)
+  const encoderNorms = filters.slice(0, -1).map((dim, i) => norm(i, dim))
+  // That of the last encoder is computed by the reference and used by nothing.
+  numbered(weights, 'batch_normalization', NORMS * stem + LEVELS - 1).ignoreAll()
+  const widths = [...filters.slice(0, -1).toReversed(), 1]
+  const decoders = widths.map((outDim, j) =>
+    loadUpsampling(
+      numbered(weights, 'conv2d_transpose', LEVELS * stem + j),
+      j === 0 ? filters.at(-1)! : 2 * widths[j - 1]!,
+      outDim,
+    ),
+  )
+  const decoderNorms = widths.map((dim, j) => norm(LEVELS + j, dim))
+  const last = loadLast(numbered(weights, 'conv2d', CONVOLUTIONS * stem + LEVELS), channels)
+  const encoderActivation = activationOf(config.encoderActivation)
+  const decoderActivation = activationOf(config.decoderActivation)
+
+  /** Between an encoder and the next one. */
+  const activate = (i: number, x: Tensor): Tensor =>
+    tf.tidy(() => encoderActivation(encoderNorms[i]!(x)))
+
+  /** magnitudes [segments, frames, bins, channels] to every encoder's own output. */
+  const encode = (magnitudes: Tensor): Tensor[] => {
+    const outputs: Tensor[] = []
+    for (const [i, encoder] of encoders.entries()) {
+      outputs.push(encoder(i === 0 ? magnitudes : activate(i - 1, outputs[i - 1]!)))
+    }
+    return outputs
+  }
+
+  /** Every decoder's output, activated and not yet normalised. */
+  const decode = (encoded: readonly Tensor[]): Tensor[] => {
+    const outputs: Tensor[] = []
+    for (const [j, decoder] of decoders.entries()) {
+      outputs.push(tf.tidy(() => decoderActivation(decoder(inputOf(j, encoded, outputs)))))
+    }
+    return outputs
+  }
+
+  /** The first decoder takes what the last encoder gives; each other one a skip with it. */
+  const inputOf = (j: number, encoded: readonly Tensor[], decoded: readonly Tensor[]): Tensor =>
+    j === 0
+      ? encoded.at(-1)!
+      : tf.concat([encoded[LEVELS - 1 - j]!, decoderNorms[j - 1]!(decoded[j - 1]!)], -1)
+
+  /** The answer before it becomes a share of the magnitudes, shaped like these. */
+  const answer: Layer = (decoded) => tf.tidy(() => last(decoderNorms.at(-1)!(decoded)))
+
+  /** magnitudes to the answer. */
+  const logits: Layer = (magnitudes) => tf.tidy(() => answer(decode(encode(magnitudes)).at(-1)!))
+
+  return { encode, activate, decode, answer, logits }
+}

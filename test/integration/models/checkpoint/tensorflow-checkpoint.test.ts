@@ -1,0 +1,54 @@
+/** TensorFlow's checkpoints, damaged and whole. */
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { openTensorFlowCheckpoint } from '../../../../models/checkpoint/tensorflow-checkpoint.ts'
+import { openSpleeterCheckpoint } from '../../../../models/spleeter/checkpoint.ts'
+import { fixtureFolder } from '../../../parity/open-model.ts'
+
+const TINY = join(fixtureFolder('spleeter'), 'model/tiny')
+
+/** A copy of the tiny checkpoint, whose bytes may be changed. */
+function copied(t: TestContext, change: (bytes: Buffer) => Buffer): string {
+  const folder = mkdtempSync(join(tmpdir(), 'spleeter-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const index = join(folder, 'model.index')
+  writeFileSync(index, change(readFileSync(`${TINY}.index`)))
+  copyFileSync(`${TINY}.data-00000-of-00001`, join(folder, 'model.data-00000-of-00001'))
+  return index
+}
+
+test("a checkpoint of TensorFlow's: a file that is damaged, or another one, is named", (t) => {
+  const openChanged = (change: (bytes: Buffer) => Buffer) => () =>
+    openTensorFlowCheckpoint(copied(t, change))
+  assert.throws(
+    openChanged((bytes) => bytes.subarray(0, 40)),
+    /model\.index: is not the index of a checkpoint of TensorFlow/,
+  )
+  assert.throws(
+    openChanged((bytes) => bytes.fill(0xff, bytes.length - 48, bytes.length - 8)),
+    /model\.index: is damaged/,
+  )
+  const index = copied(t, (bytes) => bytes)
+  writeFileSync(index.replace('.index', '.data-00000-of-00001'), 'short')
+  assert.throws(() => openTensorFlowCheckpoint(index), /bytes 0 to \d+ are not within .*\.data-/)
+  rmSync(index.replace('.index', '.data-00000-of-00001'))
+  assert.throws(() => openTensorFlowCheckpoint(index), /\.data-00000-of-00001: is missing beside/)
+})
+
+test('every byte of an index may be wrong: it is read, or refused with its name', (t) => {
+  const index = copied(t, (bytes) => bytes)
+  const whole = readFileSync(index)
+  for (let at = 0; at < whole.length; at += 7) {
+    const bytes = Buffer.from(whole)
+    bytes[at] = bytes[at]! ^ 0xff
+    writeFileSync(index, bytes)
+    try {
+      for (const tensor of openSpleeterCheckpoint(index).values()) tensor.values()
+    } catch (error) {
+      assert.match(String(error), /model\.(index|data)/, `byte ${at}`)
+    }
+  }
+})
