@@ -174,10 +174,12 @@ function decodedBlocks(): Float32Array[][] {
   return blocks
 }
 
+const SONGS_MODEL_FOLDER = fileURLToPath(new URL('../.runtime/spleeter', import.meta.url))
+
 async function startCompute(): Promise<ComputeThread> {
   if (modelName !== 'mini') await installRandomModel(modelsFolder, modelName)
   const options = {
-    models: parseModelChoices(modelName, modelsFolder),
+    models: parseModelChoices(modelName, { installed: modelsFolder, songs: SONGS_MODEL_FOLDER }),
     textEncoderFolder: fileURLToPath(new URL('../.runtime/text-encoder', import.meta.url)),
     precision: 'float32',
     batchFramesMax: BATCH_FRAMES,

@@ -3,7 +3,13 @@
 import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installedChoices, parseModelChoices, type ModelChoice } from '../models/model-choice.ts'
+import {
+  availableChoices,
+  parseModelChoices,
+  SONGS_MODEL,
+  type ModelChoice,
+  type ModelFolders,
+} from '../models/model-choice.ts'
 import { PRECISION_CHOICES } from '../models/precision.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
@@ -18,10 +24,10 @@ const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
 function modelsOf(
   parsed: SettingReader['parsed'],
   { MODELS = '' }: NodeJS.ProcessEnv,
-  modelsFolder: string,
+  folders: ModelFolders,
 ): ModelChoice[] {
   return parsed(MODELS.trim() ? 'MODELS' : 'MODEL', ALL_MODELS, (names) =>
-    names === ALL_MODELS ? installedChoices(modelsFolder) : parseModelChoices(names, modelsFolder),
+    names === ALL_MODELS ? availableChoices(folders) : parseModelChoices(names, folders),
   )
 }
 
@@ -49,7 +55,10 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   return {
     brokerAddress: readBrokerAddress({ text, optional, integer }),
     engineId: parsed('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`, readEngineId),
-    models: modelsOf(parsed, env, resolve(text('MODELS_DIR', defaultModelsFolder(env)))),
+    models: modelsOf(parsed, env, {
+      installed: resolve(text('MODELS_DIR', defaultModelsFolder(env))),
+      songs: resolve(text('SONGS_MODEL_DIR', join(RUNTIME_FOLDER, SONGS_MODEL))),
+    }),
     /**
      * Precision of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the
      * device computes it fast. In bfloat16 the other lanes of a batch change a lane's result by as

@@ -2,7 +2,8 @@
  * The models that there are, apart from their code: settings are checked without loading
  * TensorFlow.
  */
-import { installedFolders, readRecord, type ModelRecord } from './installed/record.ts'
+import { installedFolders, isInstalled, readRecord } from './installed/record.ts'
+import { preferenceOf } from './preference.ts'
 
 /** Which model, and of one that is not built in, where it lies. */
 export type ModelChoice =
@@ -10,28 +11,31 @@ export type ModelChoice =
   | { kind: 'sam-audio'; name: 'sam-audio'; folder: string }
   | { kind: 'installed'; name: string; folder: string }
 
-/** Models of one kind are preferred in this order, and before all others of it. */
-const PREFERRED = ['htdemucs_ft', 'htdemucs', 'htdemucs_6s', 'audiosep-hive', 'audiosep']
-const KINDS_PREFERRED: readonly ModelRecord['kind'][] = [
-  'roformer',
-  'htdemucs',
-  'bandit',
-  'spleeter',
-  'audiosep',
-]
+/** Models that lie on this machine. */
+export interface ModelFolders {
+  /** Where an operator installs them, a folder each. */
+  installed: string
+  /** That of the model for songs, which set-up fetches; there may be none. */
+  songs: string
+}
 
-/** All that are installed, those with stems first, then the built-in one. */
-export function installedChoices(modelsFolder: string): ModelChoice[] {
-  const installed = [...installedFolders(modelsFolder)].map(([name, folder]) => {
-    const kind = KINDS_PREFERRED.indexOf(readRecord(folder).kind)
-    const known = PREFERRED.indexOf(name)
-    return { name, folder, rank: [kind, known < 0 ? PREFERRED.length : known] as const }
-  })
-  installed.sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1])
-  return [
-    ...installed.map(({ name, folder }) => ({ kind: 'installed' as const, name, folder })),
-    { kind: 'mini', name: 'mini' },
-  ]
+/** The model for songs that set-up fetches. */
+export const SONGS_MODEL = 'spleeter'
+
+/** All that are there by their names; of two with one name the installed one. */
+export function foldersByName({ installed, songs }: ModelFolders): Map<string, string> {
+  const fetched: [string, string][] = isInstalled(songs) ? [[SONGS_MODEL, songs]] : []
+  return new Map([...fetched, ...installedFolders(installed)])
+}
+
+/** All that there are, in the order of preference, then the built-in one. */
+export function availableChoices(folders: ModelFolders): ModelChoice[] {
+  const ranked = [...foldersByName(folders)].map(([name, folder]) => ({
+    choice: { kind: 'installed' as const, name, folder },
+    rank: preferenceOf(name, readRecord(folder).kind),
+  }))
+  ranked.sort((a, b) => a.rank - b.rank)
+  return [...ranked.map(({ choice }) => choice), { kind: 'mini', name: 'mini' }]
 }
 
 /**
@@ -39,21 +43,21 @@ export function installedChoices(modelsFolder: string): ModelChoice[] {
  * `sam-audio:<folder>`, or one that is installed.
  * @throws Error saying what would be right
  */
-export function parseModelChoices(text: string, modelsFolder: string): ModelChoice[] {
-  const choices = text.split(',').map((name) => parseModelChoice(name.trim(), modelsFolder))
+export function parseModelChoices(text: string, folders: ModelFolders): ModelChoice[] {
+  const choices = text.split(',').map((name) => parseModelChoice(name.trim(), folders))
   const names = choices.map(({ name }) => name)
   const twice = names.find((name, i) => names.indexOf(name) < i)
   if (twice !== undefined) throw new Error(`must name each model once, not ${twice} twice`)
   return choices
 }
 
-function parseModelChoice(text: string, modelsFolder: string): ModelChoice {
+function parseModelChoice(text: string, folders: ModelFolders): ModelChoice {
   if (text === 'mini') return { kind: 'mini', name: 'mini' }
   const [, samAudio] = /^sam-audio:(.+)$/.exec(text) ?? []
   if (samAudio) return { kind: 'sam-audio', name: 'sam-audio', folder: samAudio }
-  const installed = installedFolders(modelsFolder)
+  const installed = foldersByName(folders)
   const folder = installed.get(text)
   if (folder) return { kind: 'installed', name: text, folder }
   const names = ['mini', 'sam-audio:<folder>', ...installed.keys()].join(', ')
-  throw new Error(`must name models of ${names} (installed in ${modelsFolder}), not "${text}"`)
+  throw new Error(`must name models of ${names} (installed in ${folders.installed}), not "${text}"`)
 }

@@ -23,7 +23,10 @@ const question = JSON.parse(process.argv[2] ?? '') as StepQuestion
 const { env } = process
 const startedAt = performance.now()
 const model = await loadModel(
-  parseModelChoices(env.MODEL ?? 'mini', env.MODELS_DIR ?? 'data/models')[0]!,
+  parseModelChoices(env.MODEL ?? 'mini', {
+    installed: env.MODELS_DIR ?? 'data/models',
+    songs: env.SONGS_MODEL_DIR ?? join(runtime, 'spleeter'),
+  })[0]!,
   {
     textEncoderFolder: env.TEXT_ENCODER_DIR ?? join(runtime, 'text-encoder'),
     precision: (env.PRECISION ?? 'float32') as PrecisionChoice,

@@ -106,6 +106,9 @@ export function readRecord(folder: string): ModelRecord {
   )
 }
 
+/** Returns whether the folder has the record of a model. */
+export const isInstalled = (folder: string): boolean => existsSync(join(folder, RECORD_FILE))
+
 /** The folders of installed models, by name. */
 export function installedFolders(modelsFolder: string): Map<string, string> {
   if (!existsSync(modelsFolder)) return new Map()
@@ -113,6 +116,6 @@ export function installedFolders(modelsFolder: string): Map<string, string> {
   return new Map(
     names
       .map((name): [string, string] => [name, join(modelsFolder, name)])
-      .filter(([, folder]) => existsSync(join(folder, RECORD_FILE))),
+      .filter(([, folder]) => isInstalled(folder)),
   )
 }

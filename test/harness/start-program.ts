@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
+/** Where there is none: what set-up has fetched, which may not be there, is of no effect. */
+const NO_MODEL = '/nowhere'
+
 export type Environment = Readonly<Record<string, string>>
 
 export interface Program {
@@ -30,7 +33,7 @@ export type Launched = Omit<Program, 'ready'> & {
 export function launchProgram(path: string, environment: Environment): Launched {
   const child = spawn(process.execPath, ['--import', 'tsx', path], {
     cwd: ROOT,
-    env: { ...process.env, ...environment },
+    env: { ...process.env, SONGS_MODEL_DIR: NO_MODEL, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let log = ''

