@@ -1,5 +1,5 @@
 // Makes a fresh machine able to run Winnow: packages, libtensorflow, nats-server, the text encoder,
-// the two native addons, the playground and the documents. Every step is skipped when it is done,
+// the two native addons, the playground, the documents and the model for songs. Every step is skipped when it is done,
 // writes under a temporary name and renames when whole, so that it can be interrupted anywhere and
 // started again.
 //
@@ -14,6 +14,7 @@ import { downloadedMs, execute, timedDownload } from './commands.mjs'
 import { docsStep } from './docs.mjs'
 import { hashOf, readText, ROOT } from './files.mjs'
 import { withLock } from './lock.mjs'
+import { songsStep } from './songs.mjs'
 import { webStep } from './web.mjs'
 import { unpackStep } from './wheels.mjs'
 
@@ -49,9 +50,12 @@ async function main() {
     ...addons,
     webStep(),
     docsStep(),
+    songsStep(),
   ]
   if (steps.every((step) => step.isDone())) return
-  checkTools(addons.some((step) => step.needsCompiler()))
+  if (!steps.every((step) => step.isOptional || step.isDone())) {
+    checkTools(addons.some((step) => step.needsCompiler()))
+  }
   for (const [i, step] of steps.entries()) {
     if (step.isDone()) continue // checked each time: an earlier step may have undone a later one
     console.log(`[${i + 1}/${steps.length}] ${step.title}`)
@@ -120,7 +124,7 @@ function warnOfDriver() {
   )
 }
 
-/** A step: { title, isDone(), run() }. */
+/** A step: { title, isDone(), run() }; `isOptional`: the service can do without it. */
 function packagesStep() {
   const marker = join(ROOT, 'node_modules/.winnow-installed')
   const key = hashOf(readFileSync(join(ROOT, 'package-lock.json')))

