@@ -9,7 +9,7 @@ import { HOPS_PER_WINDOW, readSpleeterConfig } from './config.ts'
 import { CHANNELS, loadNetwork } from './network/network.ts'
 import { segmentSamples } from './spectrum.ts'
 
-/** Frames that neighbouring chunks share; the reference has none, and its seams can be heard. */
+/** Frames that neighbouring chunks share; more gain nothing (card.md), and the reference has none. */
 const OVERLAP_FRAMES = 8
 
 /** @throws Error naming the file when weights are missing, misshapen or unread */
