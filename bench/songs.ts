@@ -18,7 +18,7 @@ import { ChunkCutter, createJoiner, planChunks } from '../engine/job/chunks.ts'
 import { openMixture } from '../engine/media/read/decode.ts'
 import { loadModel } from '../models/load-model.ts'
 import { closeLane, openLane, type Model } from '../models/model.ts'
-import { routePrompt } from '../shared/route-prompt.ts'
+import { routePrompt } from '../shared/prompts/route-prompt.ts'
 import { concatenate } from '../test/harness/signals.ts'
 import { pythonPackages } from '../test/support/python-packages.ts'
 
@@ -66,7 +66,9 @@ function report(model: Model, { name, mixture, vocals }: Song): void {
 /** The vocals, in chunks as an engine cuts and joins them. */
 function separate(model: Model, mixture: Planes): Planes {
   const { description } = model
-  const { stems } = routePrompt('vocals', [description])
+  const [{ sound, stems } = { sound: 'vocals', stems: [] }] = routePrompt('vocals', [
+    description,
+  ]).wanted
   const plan = planChunks({
     ...description,
     sampleRate: RATE,
@@ -81,7 +83,7 @@ function separate(model: Model, mixture: Planes): Planes {
   const blocks: Planes[] = []
   for (const { startSample, channels } of [...cutter.add(mixture), ...cutter.finish()]) {
     const chunk = { channels, sampleRate: RATE }
-    const head = { prompt: 'vocals', stems, seed: 0 }
+    const head = { prompt: sound, stems, seed: 0 }
     const lane = openLane(model, { ...head, chunk, spans: [], acceleration: 'balanced' })
     while (lane.stepsDone < lane.steps) model.step([lane])
     blocks.push(joiner.push(startSample, closeLane(model, lane).target))

@@ -22,7 +22,8 @@ const HELP = `Usage: ${called('model', '<command>')}
   fetch NAME     downloads a model and installs it; asks whether you accept its licence
   import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;
                  one of Bandit; one of RoFormer with its .yaml; one of AudioSep with its .yaml and
-                 roberta-base's tokenizer.json
+                 roberta-base's tokenizer.json; one of Spleeter (model.index and its data) with its
+                 .json, unless it has two stems
   remove NAME    removes an installed model
   inspect FOLDER lists the parts of a SAM-Audio folder, those that are missing, and the memory that
                  the model takes on this machine's device

@@ -360,3 +360,13 @@ test('a wrong command line is refused with what would be right', async () => {
     assert.match(errors, /Usage: npm run model/)
   }
 })
+
+test('Spleeter is listed with its licence from both sources, and nobody needs to fetch it', async () => {
+  const folder = emptyFolder()
+  const fetched = await run(folder, ['fetch', 'spleeter'])
+  assert.equal(fetched.code, 2)
+  assert.match(fetched.errors, /spleeter comes with Winnow: set-up fetches it/)
+  const { text } = await run(folder, ['list'])
+  assert.match(text, /^spleeter {2}\(.*\n {2}Vocals and instrumental/)
+  assert.match(text, /MIT, as the paper .* their README says it of "the code"/)
+})
