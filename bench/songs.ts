@@ -20,7 +20,7 @@ import { loadModel } from '../models/load-model.ts'
 import { closeLane, openLane, type Model } from '../models/model.ts'
 import { routePrompt } from '../shared/prompts/route-prompt.ts'
 import { concatenate } from '../test/harness/signals.ts'
-import { pythonPackages } from '../test/support/python-packages.ts'
+import { pythonPackages } from '../test/harness/python-packages.ts'
 
 const RATE = 44_100
 const LIMITS = { mediaSecondsMax: 600, channelsMax: 2, sampleRate: RATE }

@@ -13,7 +13,7 @@ export type ModelChoice =
 
 /** Models that lie on this machine. */
 export interface ModelFolders {
-  /** Where an operator installs them, a folder each. */
+  /** The folder in which an admin installs them, each in one of its own. */
   installed: string
   /** That of the model for songs, which set-up fetches; there may be none. */
   songs: string

@@ -22,7 +22,7 @@ export interface PassLanePlan<Network> {
   width: number
   /** Samples that the network takes. */
   samples: number
-  /** Where a shorter chunk stands in the silence around it (absent: in the middle). */
+  /** Place of a shorter chunk in the silence around it (absent: the middle). */
   shortAt?: 'start' | 'middle'
   /** Frames of a row. */
   frames: number

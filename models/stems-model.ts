@@ -28,7 +28,7 @@ interface Sizes {
   samples: number
   /** Frames of a chunk in a batch. */
   frames: number
-  /** Where a shorter chunk stands in the silence around it (absent: in the middle). */
+  /** Place of a shorter chunk in the silence around it (absent: the middle). */
   shortAt?: 'start' | 'middle'
 }
 

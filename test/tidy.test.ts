@@ -44,7 +44,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
     ],
   ],
   [/^@opentelemetry\//, ['shared/telemetry/tracing.ts']],
-  [/^protobufjs/, ['models/graph/']],
+  [/^protobufjs/, ['models/graph/', 'models/checkpoint/tensorflow-checkpoint.ts']],
   [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
 ]
 

@@ -2,7 +2,7 @@
 import { tf, type Tensor } from '../tensor.ts'
 import type { SpleeterConfig } from './config.ts'
 
-/** Where all answers are 0, the stems have equal shares. */
+/** Gives the stems equal shares where all answers are 0. */
 const EPSILON = 1e-10
 
 /**

@@ -73,7 +73,7 @@ function failureLine(error) {
     .filter((line) => line !== '')
   const reason = said.findLast((line) => line.startsWith('ERROR:')) ?? said.at(-1)
   return (
-    `WARNING: Spleeter could not be fetched, so "vocals" goes to mini (${reason}). The next ` +
-    'set-up tries again; WINNOW_SONGS=off leaves it out.'
+    `WARNING: Spleeter could not be fetched, so mini answers "vocals" (${reason}). The next ` +
+    'set-up will retry; WINNOW_SONGS=off leaves Spleeter out.'
   )
 }

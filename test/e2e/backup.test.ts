@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { backup } from '../../scripts/cli/backup/command.ts'
 import { examplePath } from '../harness/examples.ts'
-import { pythonPackages } from '../support/python-packages.ts'
+import { pythonPackages } from '../harness/python-packages.ts'
 import { runCommand } from '../support/run-command.ts'
 import { createDatabase } from '../harness/start-postgres.ts'
 import {

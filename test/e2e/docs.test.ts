@@ -17,7 +17,7 @@ import { documentedBlocks, type CodeBlock } from '../support/code-blocks.ts'
 import { examplePath } from '../harness/examples.ts'
 import { freePorts } from '../harness/free-ports.ts'
 import { makeMedia } from '../harness/make-media.ts'
-import { pythonPackages } from '../support/python-packages.ts'
+import { pythonPackages } from '../harness/python-packages.ts'
 import { serve } from '../harness/serve.ts'
 import { noise } from '../harness/signals.ts'
 import {
@@ -114,7 +114,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       '-a -s clean/episode.rest.without-keyboard-typing+dog-barking.wav && ls voices',
   },
   'docs/how-to/songs.md': {
-    has: SONGS,
+    has: `${SONGS}; cp media/one.flac song.flac`,
     gets:
       'for part in vocals drums bass rest.without-vocals+drums+bass; do ' +
       'test -s stems/one.$part.flac; done; test -s rest.flac',

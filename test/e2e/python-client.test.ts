@@ -9,7 +9,7 @@ import { createClient } from '../../clients/typescript/node.ts'
 import { signatureHeaders } from '../../gateway/webhooks/signature.ts'
 import { fc } from '../support/property.ts'
 import { COMFYUI_NODES, installPythonClient, PYTHON_CLIENT } from '../support/python-client.ts'
-import { python } from '../support/python-packages.ts'
+import { python } from '../harness/python-packages.ts'
 import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
 
 const PROJECT = join(PYTHON_CLIENT, 'pyproject.toml')

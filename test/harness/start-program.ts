@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Where there is none: what set-up has fetched, which may not be there, is of no effect. */
+/** A folder that is not there: what set-up has fetched on this machine changes no test. */
 const NO_MODEL = '/nowhere'
 
 export type Environment = Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { python, pythonPackages } from './python-packages.ts'
+import { python, pythonPackages } from '../harness/python-packages.ts'
 
 export const PYTHON_CLIENT = 'clients/python'
 export const COMFYUI_NODES = 'clients/comfyui'

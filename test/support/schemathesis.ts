@@ -1,6 +1,6 @@
 /** Schemathesis, which tests an HTTP API against its own description, as a function. */
 
-import { python, pythonPackages } from './python-packages.ts'
+import { python, pythonPackages } from '../harness/python-packages.ts'
 
 interface Target {
   url: string

@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { freePorts } from '../harness/free-ports.ts'
-import { pythonPackages } from './python-packages.ts'
+import { pythonPackages } from '../harness/python-packages.ts'
 
 const BUCKET = 'winnow-test'
 const REGION = 'us-east-1'

@@ -164,7 +164,7 @@ async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** What all stems leave of the mixture. */
+/** The largest sample that the sum of all stems leaves of the mixture. */
 function sumComparison(stems: Tensor, mixture: Tensor): Comparison {
   const left = stems.sum(1).sub(mixture).abs().max()
   const [error = Infinity] = left.dataSync<'float32'>()

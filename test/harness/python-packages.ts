@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { fetchedOnce } from '../harness/fetched-once.ts'
+import { fetchedOnce } from './fetched-once.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
