@@ -70,7 +70,8 @@ export function openTensorFlowCheckpoint(index: string): ReadonlyMap<string, Sto
     [...entries].map(([name, bytes]) => {
       const entry = decode<EntryFields>(index, Entry, bytes)
       const file = `${prefix}.data-${padded(entry.shard)}-of-${padded(shards)}`
-      if (!existsSync(file)) throw new Error(`${file}: is missing; ${index} needs it in the same folder`)
+      if (!existsSync(file))
+        throw new Error(`${file}: is missing; ${index} needs it in the same folder`)
       if (!sizes.has(entry.shard)) sizes.set(entry.shard, sizeOfFile(file))
       return [name, storedTensor(`${index}: tensor ${name}`, file, entry, sizes.get(entry.shard)!)]
     }),

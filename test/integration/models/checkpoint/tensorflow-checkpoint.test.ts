@@ -35,7 +35,10 @@ test("a checkpoint of TensorFlow's: a file that is damaged, or another one, is n
   writeFileSync(index.replace('.index', '.data-00000-of-00001'), 'short')
   assert.throws(() => openTensorFlowCheckpoint(index), /bytes 0 to \d+ are not within .*\.data-/)
   rmSync(index.replace('.index', '.data-00000-of-00001'))
-  assert.throws(() => openTensorFlowCheckpoint(index), /\.data-00000-of-00001: is missing; .*model\.index needs it/)
+  assert.throws(
+    () => openTensorFlowCheckpoint(index),
+    /\.data-00000-of-00001: is missing; .*model\.index needs it/,
+  )
 })
 
 test('every byte of an index may be wrong: it is read, or refused with its name', (t) => {
