@@ -67,7 +67,7 @@ export class Parser {
         this.#scope = 'nothing'
         return
       case 'comma':
-        return this.#comma()
+        return this.#comma(this.#next(i)?.kind === 'preposition')
       case 'dash':
         if (this.#scope && !this.#hasContent) return this.#turnTo('unwanted') // "all – drums"
         return this.#comma()
@@ -144,8 +144,15 @@ export class Parser {
     return undefined
   }
 
-  /** Separates sounds; adjectives may have commas between them, too. */
-  #comma(): void {
+  /**
+   * Separates sounds; adjectives may have commas between them, too.
+   * @param isAside what follows only says where, when or who: "the man, who sits in front of"
+   */
+  #comma(isAside = false): void {
+    if (isAside && this.#hasContent) {
+      this.#cut ??= []
+      return
+    }
     const isSound = this.#phrase.some(({ kind }) => kind === 'sound' || kind === 'whole')
     if (isSound || this.#cut || !this.#hasContent) this.#flush()
   }
@@ -190,7 +197,10 @@ export class Parser {
   #not(i: number): void {
     if (this.#pending === 'other' && !this.#isByVerb) return // "but not", "except no"
     if (this.#pending === 'other') return this.#turnTo('wanted') // "entferne nicht"
-    if (this.#isByVerb && this.#next(i) === undefined) return this.#takeBack()
+    if (this.#next(i) === undefined) {
+      if (this.#isByVerb) return this.#takeBack()
+      if (this.#mode === 'wanted' && this.#pending === null) return this.#after()
+    }
     const isBack = this.#mode === 'unwanted' && this.#isByVerb && this.#pending === null
     if (isBack) return this.#keep('kept')
     this.#turnTo('unwanted')

@@ -154,6 +154,7 @@ const READINGS: Record<string, string[]> = {
     ],
   ],
   speech: [
+    'isoliere die Sprache der Person, die vor dem Klavier spricht',
     ...['Hintergrundgeräusche entfernen', 'supprimer le bruit de fond', 'quitar el ruido de fondo'],
     ...['rimuovi il rumore di fondo', 'remover o ruído de fundo', 'achtergrondgeluid verwijderen'],
     ...[
@@ -175,6 +176,7 @@ const READINGS: Record<string, string[]> = {
     'ノイズ',
   ],
   '* - vocals': ['Playback', 'カラオケ', '伴奏', '卡拉OK', 'минусовка', 'karaoké', 'オフボーカル'],
+  '* - drums': ['das Schlagzeug bitte nicht', 'de drums niet', 'Schlagzeug nicht'],
   voice: ['Stimme', 'voix', 'voz', 'voce', 'stem', 'голос', '人声', '声', 'STIMME'],
   flute: ['Flöte', 'Floete', 'flute', 'flûte'],
   드럼: ['드럼'],
