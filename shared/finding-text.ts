@@ -3,8 +3,14 @@
 import type { Finding } from './messages.ts'
 import { languageNames, type Asked } from './prompts/read-prompt.ts'
 
-/** One sentence, or two; null: the model tells nothing of it. */
+/** A sentence or two; null: the model tells nothing of it. */
 export function findingText(prompt: string, finding: Finding): string | null {
+  const text = textOf(prompt, finding)
+  if (text === null || finding.same_as === undefined) return text
+  return `${text} It is read as the same sound as "${finding.same_as}", and shares its output.`
+}
+
+function textOf(prompt: string, finding: Finding): string | null {
   const { state, match, understood_as: name, softened_db: softenedDb = 0, asked = [] } = finding
   if (state === undefined) return null
   if (asked.length > 1 || asked[0]?.excluded) return textOfSeveral(asked, finding)

@@ -197,6 +197,12 @@ export const Finding = Type.Object({
       { maxItems: ASKED_MAX, description: 'An extension: the sounds that the prompt was read as.' },
     ),
   ),
+  same_as: Type.Optional({
+    ...Text,
+    description:
+      'An extension: an earlier prompt that is read as the same sound. Both have one output, which ' +
+      'the residual lacks once.',
+  }),
   softened_db: Type.Optional(
     Type.Number({
       minimum: 0,

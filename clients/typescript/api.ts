@@ -1116,6 +1116,8 @@ export interface components {
                 /** @enum {unknown} */
                 state?: "found" | "unsure" | "unknown";
             }[];
+            /** @description An extension: an earlier prompt that is read as the same sound. Both have one output, which the residual lacks once. */
+            same_as?: string;
             /** @description Unless `found`: by how many dB the target is softer than what was found. */
             softened_db?: number;
             /** @description Of an `unknown` prompt: what the target holds. */

@@ -3,7 +3,7 @@
 import { NEAREST_MAX, type Finding } from '../../shared/messages.ts'
 import type { Asked } from '../../shared/prompts/read-prompt.ts'
 import type { Found } from '../../models/model.ts'
-import { countedParts } from './prompt-sum.ts'
+import { countedSounds } from './mix-plan.ts'
 
 /** 100 dB: what is softer is silence. */
 const GAIN_LEAST = 1e-5
@@ -88,11 +88,8 @@ function joined(sounds: readonly FoundSound[], findings: readonly Finding[]): Fi
 
 /** Names the sounds in the target that the model knows. */
 function heldBy(sounds: readonly FoundSound[], findings: readonly Finding[]): string {
-  const counted = countedParts(
-    sounds.map(({ isUnwanted, work }) => ({
-      isUnwanted,
-      found: { target: [], understoodAs: work[0]?.understoodAs },
-    })),
+  const counted = countedSounds(
+    sounds.map(({ isUnwanted, work }) => ({ isUnwanted, understoodAs: work[0]?.understoodAs })),
   )
   const namesOf = (isUnwanted: boolean) =>
     sounds

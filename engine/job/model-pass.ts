@@ -21,7 +21,6 @@ import {
 } from './chunks.ts'
 import type { ChunkWork } from './job-log.ts'
 import type { LaneSpans } from './lane-spans.ts'
-import { sumOf } from './prompt-sum.ts'
 import { headsAtOnce, separateChunk, type Wanted } from './separate-chunk.ts'
 
 export interface PassDeps {
@@ -60,7 +59,7 @@ export interface PromptSound extends Wanted {
   isUnwanted: boolean
 }
 
-/** The sounds of a prompt, whose sum the pass makes. */
+/** The sounds of a prompt. */
 export type PassPrompt = readonly PromptSound[]
 
 export class ModelPass {
@@ -123,14 +122,16 @@ export class ModelPass {
     const resample = (rates: { from: number; to: number }) =>
       from === to ? null : deps.resampling.open({ ...rates, channels })
     this.#toModel = resample({ from, to })
-    this.#outputs = prompts.map(
-      () =>
-        new Output(
-          createJoiner(model.joining, this.plan),
-          resample({ from: to, to: from }),
-          channels,
-        ),
-    )
+    this.#outputs = prompts
+      .flat()
+      .map(
+        () =>
+          new Output(
+            createJoiner(model.joining, this.plan),
+            resample({ from: to, to: from }),
+            channels,
+          ),
+      )
   }
 
   /** Chunks of the mixture so far. */
@@ -168,12 +169,15 @@ export class ModelPass {
     await Promise.allSettled(open.map((each) => each.close()))
   }
 
-  /** Samples that every target has so far. */
+  /** Samples that every sound has so far. */
   get ready(): number {
     return Math.min(...this.#outputs.map(({ end }) => end))
   }
 
-  /** [prompts][channels][samples] from `start` on, at the mixture's rate; zeros past the end. */
+  /**
+   * [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate; zeros past
+   * the end.
+   */
   read(start: number, samples: number): Float32Array[][] {
     return this.#outputs.map((output) => output.read(start, samples))
   }
@@ -209,26 +213,22 @@ export class ModelPass {
     const kept = await separated
     this.#inFlight.shift()
     this.#overlapStates = kept.map(({ best }) => best.overlapState)
-    let next = 0
-    for (const [i, sounds] of this.prompts.entries()) {
-      const own = kept.slice(next, (next += sounds.length))
-      for (const [k, { scores, chosen, best }] of own.entries()) {
-        const { target: _, overlapState: __, score: ___, ...found } = best
-        this.work[i]![k]!.push({
-          startSecond: chunk.startSample / this.sampleRate,
-          endSecond: (chunk.startSample + samples) / this.sampleRate,
-          scores,
-          chosen,
-          ...found,
-        })
-      }
-      const parts = sounds.map(({ isUnwanted }, k) => ({ isUnwanted, found: own[k]!.best }))
-      await this.#outputs[i]!.push(chunk.startSample, sumOf(parts))
+    const work = this.work.flat()
+    for (const [i, { scores, chosen, best }] of kept.entries()) {
+      const { target, overlapState: _, score: __, ...found } = best
+      work[i]!.push({
+        startSecond: chunk.startSample / this.sampleRate,
+        endSecond: (chunk.startSample + samples) / this.sampleRate,
+        scores,
+        chosen,
+        ...found,
+      })
+      await this.#outputs[i]!.push(chunk.startSample, target)
     }
   }
 }
 
-/** One target: its chunks joined, and resampled to the mixture's rate. */
+/** One sound: its chunks joined, and resampled to the mixture's rate. */
 class Output {
   readonly #joiner: ChunkJoiner
   readonly #toMixture: ResamplerInThread | null

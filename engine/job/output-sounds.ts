@@ -11,7 +11,9 @@ import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
 import { OutputWriter, type WrittenFile } from './output-writer.ts'
 import { Peaks } from './peaks.ts'
+import { Mix, type SeparatedSounds } from './mix.ts'
 import { residualOf } from './residual.ts'
+import type { MixedTargets } from './target-mixer.ts'
 
 export interface SoundsOptions {
   /** Outputs to write: the targets in their order, then the residual. */
@@ -41,17 +43,14 @@ export interface FinishedSounds {
   peaks: WrittenFile | null
 }
 
-/** Planar samples `[channels][samples]`, of one length, of a mixture and of its targets. */
-export interface Separated {
-  mixture: readonly Float32Array[]
-  targets: readonly (readonly Float32Array[])[]
-}
-
 export class OutputSounds {
   readonly #folder: string
   readonly #stop = new AbortController()
   readonly #writers = new Map<OutputName, OutputWriter>()
   readonly #peaks: Peaks | null
+  readonly #mix = new Mix()
+  /** The target of each prompt. */
+  #recipeOf: readonly number[] = []
   /** The greatest absolute sample of all outputs; full scale is 1. */
   #peak = 0
   /** The latest call of `write` or `finish`. */
@@ -88,15 +87,19 @@ export class OutputSounds {
 
   /**
    * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
-   * that all outputs add up to it. Once a sample is beyond full scale, all wait for their gain.
+   * that all outputs add up to it; a target that prompts share is taken from it once. Once a sample
+   * is beyond full scale, all wait for their gain.
    */
-  write(separated: Separated): Promise<void> {
-    return (this.#latest = this.#write(separated))
+  write(separated: SeparatedSounds): Promise<void> {
+    this.#recipeOf = separated.plan.recipeOf
+    return (this.#latest = this.#write(this.#mix.add(separated)))
   }
 
-  async #write({ mixture, targets }: Separated): Promise<void> {
+  async #write({ mixture, targets }: MixedTargets): Promise<void> {
+    if (mixture[0]!.length === 0) return
     this.#peaks?.add('mixture', mixture) // before its memory becomes that of the residual
-    const parts = [...targets, residualOf(mixture, targets)]
+    const residual = residualOf(mixture, targets)
+    const parts = [...this.#recipeOf.map((recipe) => targets[recipe]!), residual]
     this.#peak = Math.max(this.#peak, ...parts.map(peakOf))
     const writers = [...this.#writers]
     if (this.#peak > 1) await allSettledOrThrow(writers.map(([, writer]) => writer.postpone()))
@@ -115,6 +118,8 @@ export class OutputSounds {
   }
 
   async #finish(): Promise<FinishedSounds> {
+    const last = this.#mix.finish()
+    if (last) await this.#write(last)
     const gainDb = gainDbFor(this.#peak)
     const gain = factorOf(gainDb)
     const writers = [...this.#writers]

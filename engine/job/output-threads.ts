@@ -6,12 +6,13 @@
 import { availableParallelism } from 'node:os'
 import { memoryOf, type TaskThread } from '../threads/task-thread.ts'
 import { TaskThreads } from '../threads/task-threads.ts'
-import type { FinishedSounds, Separated, SoundFormat, SoundsOptions } from './output-sounds.ts'
+import type { SeparatedSounds } from './mix.ts'
+import type { FinishedSounds, SoundFormat, SoundsOptions } from './output-sounds.ts'
 
 /** `job` names the outputs of one job in their thread. */
 export type OutputTask = { job: number } & (
   | { do: 'open'; options: SoundsOptions }
-  | { do: 'write'; separated: Separated }
+  | { do: 'write'; separated: SeparatedSounds }
   | { do: 'finish' }
   | { do: 'abort' }
 )
@@ -67,8 +68,8 @@ export class SoundsInThread {
   }
 
   /** As `OutputSounds.write`. The memory of the samples is transferred. */
-  write(separated: Separated): Promise<void> {
-    const memory = memoryOf([separated.mixture, ...separated.targets].flat())
+  write(separated: SeparatedSounds): Promise<void> {
+    const memory = memoryOf([separated.mixture, ...separated.sounds].flat())
     return this.#call({ do: 'write', job: this.#job, separated }, memory)
   }
 

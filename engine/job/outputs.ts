@@ -9,7 +9,7 @@ import type { Event, OutputName, OutputPart, StoredFile } from '../../shared/mes
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import type { EncodedFile, EncoderOptions } from '../media/write/encode.ts'
 import { isDiskFull } from '../media/ffmpeg.ts'
-import type { Separated } from './output-sounds.ts'
+import type { SeparatedSounds } from './mix.ts'
 import type { OutputThreads, SoundsInThread } from './output-threads.ts'
 import { trackPath, type WrittenFile } from './output-writer.ts'
 import type { PictureProgress } from '../media/write/picture-progress.ts'
@@ -86,7 +86,7 @@ export class Outputs {
   }
 
   /** Adds samples to all; their memory is transferred. */
-  write(separated: Separated): Promise<void> {
+  write(separated: SeparatedSounds): Promise<void> {
     return this.#sounds.write(separated)
   }
 

@@ -18,10 +18,9 @@ import { SampleQueue } from './chunks.ts'
 import { promptFinding } from './findings.ts'
 import { describeWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
+import { planMix, type MixPlan } from './mix-plan.ts'
 import { ModelPass, type PassPrompt } from './model-pass.ts'
-import type { Separated } from './output-sounds.ts'
-import { residualOf } from './residual.ts'
-import { TargetCorrelation } from './target-correlation.ts'
+import type { SeparatedSounds } from './mix.ts'
 
 interface SeparationDeps {
   scheduler: Pick<Scheduler, 'separate'>
@@ -34,7 +33,7 @@ interface SeparationDeps {
   secondsExpected: number
   log(message: string): void
   /** Takes the next samples, and their memory. */
-  write(separated: Separated): Promise<void>
+  write(separated: SeparatedSounds): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void
 }
@@ -93,13 +92,17 @@ export async function separateMixture(
     })),
   )
   const lines = describeWork(job.options, passes, prompts)
-  for (const line of [...describeRoutes(answers), ...lines, ...outputs.describe()]) deps.log(line)
-  const findings = answers.map(({ pass, index, route }) => ({
+  const same = sameAs(answers, outputs.plan)
+  for (const line of [...describeRoutes(answers), ...lines, ...describeSame(answers, same)]) {
+    deps.log(line)
+  }
+  const findings = answers.map(({ pass, index, route }, i) => ({
     ...promptFinding(
       pass.prompts[index]!.map((sound, k) => ({ ...sound, work: pass.work[index]![k]! })),
       route.reading.asked,
     ),
     model: route.model,
+    ...(same[i] !== undefined && { same_as: same[i] }),
   }))
   return { samples: outputs.samples, findings }
 }
@@ -164,21 +167,50 @@ const describeRoutes = (answers: readonly Answer[]): string[] =>
     return [`"${prompt}" is read as ${allBut}${sum(allBut === '' ? wanted : unwanted)}${less}.`]
   })
 
-/** Puts the outputs together, as far as every pass has come. */
+/** For each prompt the earlier one that is read as the same sound; undefined: there is none. */
+function sameAs(answers: readonly Answer[], { recipeOf }: MixPlan): (string | undefined)[] {
+  return recipeOf.map((recipe, i) => {
+    const first = recipeOf.indexOf(recipe)
+    return first < i ? answers[first]!.prompt : undefined
+  })
+}
+
+const describeSame = (answers: readonly Answer[], same: readonly (string | undefined)[]) =>
+  answers.flatMap(({ prompt }, i) =>
+    same[i] === undefined
+      ? []
+      : [`"${prompt}" is read as the same sound as "${same[i]}", and shares its output.`],
+  )
+
+/** Collects the mixture and the sounds of all prompts, as far as every pass has come. */
 class Outputs {
   readonly #answers: readonly Answer[]
+  readonly #passes: readonly ModelPass[]
   readonly #mixture: SampleQueue
-  readonly #correlation: TargetCorrelation
   readonly #write: SeparationDeps['write']
+  #plan: MixPlan | null = null
   #written = 0
   /** Length of the mixture so far. */
   samples = 0
 
   constructor(answers: readonly Answer[], channels: number, write: SeparationDeps['write']) {
     this.#answers = answers
+    this.#passes = [...new Set(answers.map(({ pass }) => pass))]
     this.#mixture = new SampleQueue(channels)
-    this.#correlation = new TargetCorrelation(answers.map(({ prompt }) => prompt))
     this.#write = write
+  }
+
+  /** How targets are made; what the models say of the first chunk decides. */
+  get plan(): MixPlan {
+    return (this.#plan ??= planMix(
+      this.#answers.map(({ pass, index, route: { model } }) => ({
+        model,
+        sounds: pass.prompts[index]!.map((sound, k) => {
+          const { understoodAs, substitute } = pass.work[index]![k]![0] ?? {}
+          return { ...sound, understoodAs, substitute }
+        }),
+      })),
+    ))
   }
 
   /** The next block of the mixture, which is kept. */
@@ -189,7 +221,7 @@ class Outputs {
 
   /** Samples that can be written. */
   get ready(): number {
-    return Math.min(this.samples, ...this.#answers.map(({ pass }) => pass.ready))
+    return Math.min(this.samples, ...this.#passes.map(({ ready }) => ready))
   }
 
   /** Writes up to sample `end`. */
@@ -199,26 +231,11 @@ class Outputs {
     const mixture = this.#mixture.read(start, samples)
     this.#mixture.dropBefore(end)
     this.#written = end
-    const read = new Map(
-      [...new Set(this.#answers.map(({ pass }) => pass))].map((pass) => [
-        pass,
-        pass.read(start, samples),
-      ]),
-    )
-    const targets = this.#answers.map(({ pass, index, route }) => {
-      const found = read.get(pass)![index]!
-      if (!isWithout(route)) return found
-      return residualOf(
-        mixture.map((wave) => wave.slice()),
-        [found],
-      )
+    const read = new Map(this.#passes.map((pass) => [pass, pass.read(start, samples)]))
+    const sounds = this.#answers.flatMap(({ pass, index }) => {
+      const before = pass.prompts.slice(0, index).flat().length
+      return read.get(pass)!.slice(before, before + pass.prompts[index]!.length)
     })
-    this.#correlation.add(targets)
-    await this.#write({ mixture, targets })
-  }
-
-  /** Lines of the log. */
-  describe(): string[] {
-    return this.#correlation.describe()
+    await this.#write({ mixture, sounds, plan: this.plan })
   }
 }

@@ -289,6 +289,9 @@ class Finding(_Finding, total=False):
     understood_as: str | None
     # An extension: the sounds that the prompt was read as.
     asked: list[FindingAsked]
+    # An extension: an earlier prompt that is read as the same sound. Both have one output, which
+    # the residual lacks once.
+    same_as: str
     # Unless `found`: by how many dB the target is softer than what was found.
     softened_db: float
     # Of an `unknown` prompt: what the target holds.

@@ -9,6 +9,7 @@ import { predictOutputBytes } from '../../../../engine/job/output-bytes.ts'
 import { OutputThreads } from '../../../../engine/job/output-threads.ts'
 import { Outputs } from '../../../../engine/job/outputs.ts'
 import { makeMedia } from '../../../harness/make-media.ts'
+import { plainPlan } from '../../../support/plain-plan.ts'
 import { noise } from '../../../harness/signals.ts'
 
 const NAMES = ['target', 'residual'] as const
@@ -35,7 +36,8 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
   const outputs = await Outputs.open(options, threads)
   const planes = Array.from({ length: channels }, (_, i) => noise(i + 1, seconds * sampleRate))
   const mixture = planes.map((plane) => plane.map((x) => 2 * x))
-  await outputs.write({ mixture, targets: [planes.map((plane) => plane.slice())] })
+  const sounds = [planes.map((plane) => plane.slice())]
+  await outputs.write({ mixture, sounds, plan: plainPlan(1) })
   let actual = 0
   await outputs.finish(async (_part, path) => {
     const { size } = await stat(path)

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { OutputThreads } from '../../../../engine/job/output-threads.ts'
-import type { Separated } from '../../../../engine/job/output-sounds.ts'
+import type { SeparatedSounds } from '../../../../engine/job/mix.ts'
 import { Outputs } from '../../../../engine/job/outputs.ts'
 import type { PictureProgress } from '../../../../engine/media/write/picture-progress.ts'
 import type { OutputName } from '../../../../shared/messages.ts'
+import { plainPlan } from '../../../support/plain-plan.ts'
 import { makeMedia } from '../../../harness/make-media.ts'
 import { concatenate, noise } from '../../../harness/signals.ts'
 import { readWav24, wavBytes } from '../../../harness/wav.ts'
@@ -27,9 +28,10 @@ after(() => rm(folder, { recursive: true }))
 
 const NAMES: readonly OutputName[] = ['target', 'residual']
 /** A mixture whose targets and residual are all `wave`. */
-const alike = (wave: Float32Array = planes[0]!, targets = 1): Separated => ({
+const alike = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
   mixture: [wave.map((x) => (targets + 1) * x)],
-  targets: Array.from({ length: targets }, () => [wave.slice()]),
+  sounds: Array.from({ length: targets }, () => [wave.slice()]),
+  plan: plainPlan(targets),
 })
 
 function openOutputs(
@@ -221,7 +223,7 @@ test('where one output clips at last, all are lowered alike, from their first sa
   const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
   await outputs.write(alike(quiet))
   const both = quiet.map((x, i) => x + loud[i]!)
-  await outputs.write({ mixture: [both], targets: [[quiet.slice()]] })
+  await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
   const files = new Map<string, Buffer>()
   const stored = await outputs.finish(async (part, file) => {
     files.set(part, await readFile(file))

@@ -7,6 +7,8 @@ import { chunkSpans, headsAtOnce, separateChunk } from '../../../../engine/job/s
 import { separateMixture } from '../../../../engine/job/separate-mixture.ts'
 import { ResamplingThreads } from '../../../../engine/media/resampling-threads.ts'
 import type { HeadResult, LaneRequest, ModelDescription } from '../../../../models/model.ts'
+import { Mix } from '../../../../engine/job/mix.ts'
+import type { MixedTargets } from '../../../../engine/job/target-mixer.ts'
 import { residualOf } from '../../../../engine/job/residual.ts'
 import { targetNames, type Job, type OutputName } from '../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
@@ -81,6 +83,19 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
   const [lanes, progress, logs]: [Lane[], number[], string[]] = [[], [], []]
   const parts: Map<OutputName, readonly Float32Array[]>[] = []
   const under = { way: 0, wayMost: 0, ahead: 0 }
+  const mix = new Mix()
+  let recipeOf: readonly number[] = []
+  const note = ({ mixture, targets }: MixedTargets) => {
+    const names = [...targetNames(recipeOf.length), 'residual' as const]
+    const outputs = [
+      ...recipeOf.map((recipe) => targets[recipe]!),
+      residualOf(
+        mixture.map((wave) => wave.slice()),
+        targets,
+      ),
+    ]
+    parts.push(new Map(names.map((name, i) => [name, outputs[i]!])))
+  }
   const scheduler = {
     async separate(
       { model: name, request, heads }: ChunkOrder,
@@ -135,13 +150,14 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     signal: new AbortController().signal,
     log: (line) => logs.push(line),
     secondsExpected: world.secondsExpected ?? SECONDS,
-    write: async ({ mixture, targets }) => {
-      const names = [...targetNames(targets.length), 'residual' as const]
-      const outputs = [...targets, residualOf(mixture, targets)]
-      parts.push(new Map(names.map((name, i) => [name, outputs[i]!])))
+    write: async (separated) => {
+      recipeOf = separated.plan.recipeOf
+      note(mix.add(separated))
     },
     onProgress: (part) => progress.push(part),
   }).finally(() => assert.equal(under.way, 0, 'nothing goes on'))
+  const last = mix.finish()
+  if (last) note(last)
   const join = (name: OutputName) =>
     Float32Array.from(parts.flatMap((each) => [...(each.get(name)?.[0] ?? [])]))
   return {
@@ -308,7 +324,7 @@ test('where chunks need the one before, one is under way, with the overlap state
 const TWO_PROMPTS = { further_prompts: ['A cat.'] }
 
 test('several prompts share the chunks; the residual is the mixture minus every target', async () => {
-  const { wave, target, target2, residual, lanes, under, logs } = await separated({
+  const { wave, target, target2, residual, lanes, under } = await separated({
     ...TWO_PROMPTS,
     reranking_candidates: 2,
   })
@@ -327,7 +343,18 @@ test('several prompts share the chunks; the residual is the mixture minus every 
     assert.ok(Math.abs(target2[i]! - 0.125 * x) < 1e-6)
     assert.ok(Math.abs(target[i]! + target2[i]! + residual[i]! - x) < 1e-6)
   }
-  assert.match(logs.at(-1)!, /"A dog\." and "A cat\." are alike \(correlation 1\.00\)/)
+})
+
+test('prompts that are read as one sound share its output, which the residual lacks once', async () => {
+  const found = () => ({ understoodAs: 'dog' })
+  const { wave, target, target2, residual, findings, logs } = await separated(TWO_PROMPTS, { found })
+  assert.deepEqual(target2, target)
+  for (const [i, x] of wave.entries()) assert.ok(Math.abs(target[i]! + residual[i]! - x) < 1e-6)
+  assert.deepEqual(
+    findings.map(({ same_as }) => same_as),
+    [undefined, 'A dog.'],
+  )
+  assert.match(logs.join('\n'), /"A cat\." is read as the same sound as "A dog\."/)
 })
 
 test('each prompt has its highest match of all chunks and its name, if the model has them', async () => {

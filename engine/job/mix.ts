@@ -1,0 +1,42 @@
+/** Makes targets of the sounds that were separated, streaming. */
+
+import type { TargetRecipe } from './competing-frame.ts'
+import type { MixPlan } from './mix-plan.ts'
+import { TargetMixer, type MixedTargets } from './target-mixer.ts'
+
+/** Planar samples `[channels][samples]`, of one length, of a mixture and of its sounds. */
+export interface SeparatedSounds {
+  mixture: Float32Array[]
+  sounds: Float32Array[][]
+  /** The same in every call. */
+  plan: MixPlan
+}
+
+export class Mix {
+  #mixer: TargetMixer | null = null
+
+  /** Takes the next samples, with their memory; returns those that are settled, perhaps none. */
+  add({ mixture, sounds, plan: { recipes, mayOverlap } }: SeparatedSounds): MixedTargets {
+    if (!mayOverlap) return { mixture, targets: recipes.map((r) => targetOf(r, mixture, sounds)) }
+    this.#mixer ??= new TargetMixer(recipes, sounds.length, mixture.length)
+    return this.#mixer.add(mixture, sounds)
+  }
+
+  /** Returns the samples that are left. */
+  finish(): MixedTargets | null {
+    return this.#mixer?.finish() ?? null
+  }
+}
+
+/** The target of a recipe that needs no mixer: a sound, the mixture, or the mixture without one. */
+function targetOf(
+  { wanted, unwanted }: TargetRecipe,
+  mixture: readonly Float32Array[],
+  sounds: readonly Float32Array[][],
+): Float32Array[] {
+  if (wanted) return sounds[wanted[0]!]!
+  const taken = unwanted.map((i) => sounds[i]!)
+  return mixture.map((wave, c) =>
+    wave.map((x, i) => taken.reduce((rest, sound) => rest - sound[c]![i]!, x)),
+  )
+}
