@@ -31,10 +31,16 @@ export type Advance = { target: Tensor; recognised?: Tensor }
 /** A request whose chunk is prepared. */
 export type MiniRequest = ChunkRequest & { chunk: MiniChunk }
 
+/** A head that a lane answers, and its place among those of its chunk. */
+export interface MiniHead extends Head {
+  index: number
+}
+
 /** Holds the samples, the prompt's embedding and what the steps found so far. */
 export class MiniLane implements Lane {
-  readonly prompt: string
   readonly heads: readonly number[]
+  /** The heads that ask for the same sound, which differ in what is made of it. */
+  readonly asked: readonly MiniHead[]
   readonly frames: number
   readonly steps: number
   stepsDone = 0
@@ -45,7 +51,6 @@ export class MiniLane implements Lane {
   readonly #predictsSpans: boolean
   /** True if speech is separated, and the target is what it leaves. */
   readonly #isRest: boolean
-  readonly #keepsLevel: boolean
   readonly #room: LaneRoom
   /** [channels, length], as the room has them. */
   readonly #samples: Tensor
@@ -57,22 +62,22 @@ export class MiniLane implements Lane {
 
   /**
    * The lane owns `embedding` from here on.
-   * @param index of the head among those of its chunk
+   * @param asked heads of one candidate, at least one
    * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
    *   that no name is near the nearest one would mostly find another sound (`mini-nameless`)
    */
   constructor(
     { chunk, spans, acceleration, predictSpans = false }: MiniRequest,
-    { prompt, candidate = 0, keepsLevel = false }: Head,
-    { index, embedding, isRest }: { index: number; embedding: Tensor; isRest: boolean },
+    asked: readonly MiniHead[],
+    { embedding, isRest }: { embedding: Tensor; isRest: boolean },
   ) {
-    this.prompt = prompt
-    this.heads = [index]
+    const [{ candidate = 0 }] = asked as readonly [MiniHead]
+    this.asked = asked
+    this.heads = asked.map(({ index }) => index)
     this.#chunk = chunk
     this.#spans = spans
     this.#predictsSpans = predictSpans && spans.length === 0
     this.#isRest = isRest
-    this.#keepsLevel = keepsLevel
     this.embedding = embedding
     const passes = acceleration === 'quality' ? QUALITY_PASSES : ONE_PASS
     const hops = passes.map((pass) => hopAt(chunk.sampleRate * pass))
@@ -192,28 +197,41 @@ export class MiniLane implements Lane {
     this.#spectrum = spectrum && tf.keep(spectrum)
   }
 
-  /** The target, shaped by the spans: only here the device is read. */
-  result(): HeadResult {
+  /** The target of each head, shaped by the spans: only here the device is read. */
+  results(): HeadResult[] {
     const found = this.#readTarget()
     const { activity, energy } = this.#readRecognised()
     const probability = activity.reduce((most, one) => Math.max(most, one), 0)
-    if (this.#isRest) return this.#restOf(found, probability)
+    if (this.#isRest) return this.#forEach(found, (speech) => this.#restOf(speech, probability))
     const share = Math.min(1, energy / (this.#chunk.prepared.energy || 1))
     const match = matchOf(probability, share)
     const predictedSpans = this.#predictsSpans
       ? predictSpans(activity, this.#seconds, this.#clockOf(this.#room.passes[0]!))
       : undefined
     const isVouchedFor = this.#spans.some(({ include }) => include)
-    const gain = isVouchedFor || this.#keepsLevel ? 1 : presenceGain(match)
-    if (gain !== 1) for (const wave of found) scale(wave, gain)
-    applySpans(found, predictedSpans ?? this.#spans, this.#chunk.sampleRate)
-    return {
-      target: found,
-      score: match,
-      match,
-      presenceGain: gain,
-      ...(predictedSpans && { predictedSpans }),
-    }
+    return this.#forEach(found, (target, { keepsLevel = false }) => {
+      const gain = isVouchedFor || keepsLevel ? 1 : presenceGain(match)
+      if (gain !== 1) for (const wave of target) scale(wave, gain)
+      applySpans(target, predictedSpans ?? this.#spans, this.#chunk.sampleRate)
+      return {
+        target,
+        score: match,
+        match,
+        presenceGain: gain,
+        ...(predictedSpans && { predictedSpans }),
+      }
+    })
+  }
+
+  /** The last head has the samples themselves, those before it have copies. */
+  #forEach(
+    found: Float32Array[],
+    resultOf: (target: Float32Array[], head: MiniHead) => HeadResult,
+  ): HeadResult[] {
+    const last = this.asked.length - 1
+    return this.asked.map((head, i) =>
+      resultOf(i < last ? found.map((wave) => wave.slice()) : found, head),
+    )
   }
 
   /** The mixture without speech. */

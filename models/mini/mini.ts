@@ -18,7 +18,7 @@ import type { Precision } from '../precision.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { groupsAlike, LANES_ALIKE } from './lanes-alike.ts'
-import { MiniLane, type MiniRequest } from './mini-lane.ts'
+import { MiniLane, type MiniHead, type MiniRequest } from './mini-lane.ts'
 import { prepareChunk, type MiniChunk } from './prepare-chunk.ts'
 import { loadNetwork, type Conditioning, type MaskOutput, type Network } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
@@ -110,7 +110,7 @@ class Mini implements Model {
     const request = { ...given, chunk }
     const lanes: MiniLane[] = []
     try {
-      for (const [index, head] of heads.entries()) lanes.push(this.#open(request, head, index))
+      for (const asked of this.#sameSounds(heads)) lanes.push(this.#open(request, asked))
     } catch (error) {
       for (const lane of lanes) lane.dispose()
       throw error
@@ -118,11 +118,29 @@ class Mini implements Model {
     return lanes
   }
 
-  #open(request: MiniRequest, head: Head, index: number): MiniLane {
-    const { understoodAs, mayBeVoice } = this.#understand(head.prompt)
-    const isRest = understoodAs === null && !mayBeVoice
+  /** Heads that ask for one sound, in whatever words, are answered by one lane. */
+  #sameSounds(heads: readonly Head[]): MiniHead[][] {
+    const groups = new Map<string, MiniHead[]>()
+    for (const [index, head] of heads.entries()) {
+      const { understoodAs } = this.#understand(head.prompt)
+      const sound = this.#isRest(head) ? 'rest' : (understoodAs ?? `"${modelPrompt(head.prompt)}"`)
+      const name = `${head.candidate ?? 0} ${sound}`
+      groups.set(name, [...(groups.get(name) ?? []), { ...head, index }])
+    }
+    return [...groups.values()]
+  }
+
+  #open(request: MiniRequest, asked: readonly MiniHead[]): MiniLane {
+    const [head] = asked as readonly [MiniHead]
+    const isRest = this.#isRest(head)
     const embedding = this.#parts.textEncoder.embed(isRest ? 'speech' : head.prompt)
-    return new MiniLane(request, head, { index, embedding, isRest })
+    return new MiniLane(request, asked, { embedding, isRest })
+  }
+
+  /** True if no name is near, and the head gets what speech leaves. */
+  #isRest({ prompt }: Head): boolean {
+    const { understoodAs, mayBeVoice } = this.#understand(prompt)
+    return understoodAs === null && !mayBeVoice
   }
 
   #understand(prompt: string): Understood {
@@ -207,10 +225,12 @@ class Mini implements Model {
     const { stepsDone, steps } = lane
     if (stepsDone < steps) throw new Error(`The lane has done ${stepsDone} of ${steps} steps`)
     const mine = own(lane)
-    const { meanings, understoodAs, nearest } = this.#understand(mine.prompt)
-    const result = { ...mine.result(), meanings, understoodAs, nearest }
+    const results = mine.results().map((result, i) => {
+      const { meanings, understoodAs, nearest } = this.#understand(mine.asked[i]!.prompt)
+      return { ...result, meanings, understoodAs, nearest }
+    })
     this.discard(lane)
-    return [result]
+    return results
   }
 
   discard(lane: Lane): void {

@@ -441,6 +441,29 @@ test('several prompts for one mixture share the encoded mixture, and give what e
   }
 })
 
+test('heads that ask for one sound share a lane, and each is softened as it asks', () => {
+  const request = laneRequest(mono(wave), 'siren')
+  const heads = ['siren', 'piano', 'a wailing siren'].map((prompt) => ({ ...request, prompt }))
+  heads[2] = { ...heads[2]!, keepsLevel: true }
+  const lanes = mini.open(request, heads)
+  assert.deepEqual(
+    lanes.map((lane) => lane.heads),
+    [[0, 2], [1]],
+  )
+  mini.step(lanes)
+  const [softened, whole] = mini.close(lanes[0]!)
+  mini.close(lanes[1]!)
+  assert.deepEqual([softened!.understoodAs, whole!.understoodAs], ['siren', 'siren'])
+  const gain = softened!.presenceGain!
+  assert.ok(gain < 1 && whole!.presenceGain === 1)
+  assertClose(
+    softened!.target[0]!,
+    whole!.target[0]!.map((x) => gain * x),
+    { absolute: 1e-6 },
+  )
+  assert.notEqual(softened!.target[0]!.buffer, whole!.target[0]!.buffer)
+})
+
 test('a chunk that the description does not allow is refused', () => {
   const refuse = (chunk: Chunk, message: RegExp) =>
     assert.throws(() => openLane(mini, laneRequest(chunk)), message)

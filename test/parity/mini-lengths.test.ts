@@ -79,8 +79,8 @@ const network = loadNetwork(Weights.open(join(WEIGHTS_FOLDER, 'model.safetensors
 
 /** The lane's result from a network that is given the lane's own tokens and no more. */
 function separateUnpadded(request: LaneRequest): HeadResult {
-  const lane = new MiniLane({ ...request, chunk: prepareChunk(request.chunk) }, request, {
-    index: 0,
+  const chunk = prepareChunk(request.chunk)
+  const lane = new MiniLane({ ...request, chunk }, [{ ...request, index: 0 }], {
     embedding: textEncoder.embed(request.prompt),
     isRest: false,
   })
@@ -116,9 +116,9 @@ function separateUnpadded(request: LaneRequest): HeadResult {
     return MiniLane.advances([lane], counts, { maskLogits, activityLogits })
   })
   lane.advance(advance!)
-  const result = lane.result()
+  const [result] = lane.results()
   lane.dispose()
-  return result
+  return result!
 }
 
 /** Above 32 kHz there are bins beyond the network's. */
