@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- songs [FOLDER ...]`: how well and how fast do the models that an engine has take
- * the vocals out of songs? Prints a JSON line for each song and model.
+ * `npm run bench -- songs [FOLDER ...]`: how well and how fast do the models of an engine take the
+ * vocals out of songs? Prints a JSON line for each song and model.
  *
  * The first song is the excerpt that the Python package stempeg brings for tests: six seconds of
  * "Falcon 69" by The Easton Ellises (CC BY-NC-SA 3.0), one of MUSDB18's songs for tests. A folder

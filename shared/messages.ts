@@ -200,8 +200,8 @@ export const Finding = Type.Object({
   same_as: Type.Optional({
     ...Text,
     description:
-      'An extension: an earlier prompt that is read as the same sound. Both have one output, which ' +
-      'the residual lacks once.',
+      'An extension: an earlier prompt that is read as the same sound. Both have one output, ' +
+      'which the residual lacks once.',
   }),
   softened_db: Type.Optional(
     Type.Number({

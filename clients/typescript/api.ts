@@ -794,7 +794,7 @@ export interface components {
             prompt?: string | null;
             /** @description An extension: several sounds of one media, each with a target of its own and all with one residual, which is what none of them took. All options hold for each. */
             prompts?: string[] | null;
-            /** @description Public HTTPS URL of audio or video; spaces and other letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string | null;
             /** @description Of an uploaded file. */
             file_id?: string | null;
@@ -1576,7 +1576,7 @@ export interface components {
         SeparateForm: {
             /** @description The sound to extract, in plain language; given again, one more of them. */
             prompt: string;
-            /** @description Public HTTPS URL of audio or video; spaces and other letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string;
             /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
             request_id?: string;

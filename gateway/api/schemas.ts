@@ -76,7 +76,7 @@ export const AudioSeparateInput = Type.Object(
         pattern: NO_NUL,
         maxLength: LIMITS.audioUrlCharactersMax,
         description:
-          'Public HTTPS URL of audio or video; spaces and other letters are encoded as browsers do ' +
+          'Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do ' +
           'it. Exactly one of audio_url, file_id and request_id.',
       }),
     ),

@@ -176,7 +176,7 @@ async function checkUrl(
   return { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) }
 }
 
-/** The name of a source that its client did not name: without folders, and as an upload's may be. */
+/** The name of a source that its client did not name: no folders, and as an upload's may be. */
 export function sourceName(text: string): string {
   const name =
     text

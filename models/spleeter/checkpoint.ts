@@ -1,4 +1,4 @@
-/** Spleeter's checkpoints as its authors publish them, by TensorFlow: `model.index` and its data. */
+/** Spleeter's checkpoints as its authors publish them: TensorFlow's `model.index` and its data. */
 import { openTensorFlowCheckpoint } from '../checkpoint/tensorflow-checkpoint.ts'
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 

@@ -1,4 +1,4 @@
-/** Spleeter as an installed model: the vocals of a song and what accompanies them. See `card.md`. */
+/** Spleeter as an installed model: the vocals of a song, and what accompanies them (`card.md`). */
 import { join } from 'node:path'
 import type { SpleeterRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
@@ -9,7 +9,7 @@ import { HOPS_PER_WINDOW, readSpleeterConfig } from './config.ts'
 import { CHANNELS, loadNetwork } from './network/network.ts'
 import { segmentSamples } from './spectrum.ts'
 
-/** Frames that neighbouring chunks share; more gain nothing (card.md), and the reference has none. */
+/** Frames that neighbouring chunks share; the reference has none, and more gain nothing. */
 const OVERLAP_FRAMES = 8
 
 /** @throws Error naming the file when weights are missing, misshapen or unread */

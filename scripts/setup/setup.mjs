@@ -1,7 +1,7 @@
 // Makes a fresh machine able to run Winnow: packages, libtensorflow, nats-server, the text encoder,
-// the two native addons, the playground, the documents and the model for songs. Every step is skipped when it is done,
-// writes under a temporary name and renames when whole, so that it can be interrupted anywhere and
-// started again.
+// the two native addons, the playground, the documents and the model for songs. Every step is
+// skipped when it is done, writes under a temporary name and renames when whole, so that it can be
+// interrupted anywhere and started again.
 //
 // Plain JavaScript without packages: it runs before anything is installed.
 

@@ -38,8 +38,8 @@ function problemOf(code: string, { host, port, prefix }: Address): string | unde
       )
     case 'EACCES':
       return (
-        `${prefix}PORT: this user may not listen at ${hostAndPort(host, port)}. Set ${prefix}PORT to a ` +
-        'port from 1024 on.'
+        `${prefix}PORT: this user may not listen at ${hostAndPort(host, port)}. Set ` +
+        `${prefix}PORT to a port from 1024 on.`
       )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':

@@ -25,26 +25,20 @@ export type UNet = ReturnType<typeof loadUNet>
  */
 export function loadUNet(weights: Weights, stem: number, channels: number, config: SpleeterConfig) {
   const { filters } = config
-  const encoders = filters.map((outDim, i) =>
-    loadDownsampling(
-      numbered(weights, 'conv2d', CONVOLUTIONS * stem + i),
-      filters[i - 1] ?? channels,
-      outDim,
-    ),
-  )
+  const encoders = filters.map((outDim, i) => {
+    const own = numbered(weights, 'conv2d', CONVOLUTIONS * stem + i)
+    return loadDownsampling(own, filters[i - 1] ?? channels, outDim)
+  })
   const norm = (index: number, dim: number) =>
     loadNorm(numbered(weights, 'batch_normalization', NORMS * stem + index), dim)
   const encoderNorms = filters.slice(0, -1).map((dim, i) => norm(i, dim))
   // That of the last encoder is computed by the reference and used by nothing.
   numbered(weights, 'batch_normalization', NORMS * stem + LEVELS - 1).ignoreAll()
   const widths = [...filters.slice(0, -1).toReversed(), 1]
-  const decoders = widths.map((outDim, j) =>
-    loadUpsampling(
-      numbered(weights, 'conv2d_transpose', LEVELS * stem + j),
-      j === 0 ? filters.at(-1)! : 2 * widths[j - 1]!,
-      outDim,
-    ),
-  )
+  const decoders = widths.map((outDim, j) => {
+    const own = numbered(weights, 'conv2d_transpose', LEVELS * stem + j)
+    return loadUpsampling(own, j === 0 ? filters.at(-1)! : 2 * widths[j - 1]!, outDim)
+  })
   const decoderNorms = widths.map((dim, j) => norm(LEVELS + j, dim))
   const last = loadLast(numbered(weights, 'conv2d', CONVOLUTIONS * stem + LEVELS), channels)
   const encoderActivation = activationOf(config.encoderActivation)

@@ -142,8 +142,8 @@ class AudioSeparateInput(TypedDict, total=False):
     # An extension: several sounds of one media, each with a target of its own and all with one
     # residual, which is what none of them took. All options hold for each.
     prompts: list[str] | None
-    # Public HTTPS URL of audio or video; spaces and other letters are encoded as browsers do it.
-    # Exactly one of audio_url, file_id and request_id.
+    # Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly
+    # one of audio_url, file_id and request_id.
     audio_url: str | None
     # Of an uploaded file.
     file_id: str | None

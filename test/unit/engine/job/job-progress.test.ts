@@ -72,7 +72,12 @@ test('whatever comes in whatever order, progress never falls nor reaches 1', () 
       }
       for (const [i, report] of reports.entries()) {
         assert.ok(report.progress >= (reports[i - 1]?.progress ?? 0) && report.progress < 1)
-        const message = { request_id: 'r', attempt_id: 'a', at: '2026-01-02T03:04:05.678Z', ...report }
+        const message = {
+          request_id: 'r',
+          attempt_id: 'a',
+          at: '2026-01-02T03:04:05.678Z',
+          ...report,
+        }
         assert.deepEqual(decodeMessage(Progress, encodeMessage(message)), message)
       }
     }),
@@ -80,7 +85,12 @@ test('whatever comes in whatever order, progress never falls nor reaches 1', () 
 })
 
 test('a message of an engine of another version is understood, with and without the field', () => {
-  const message = { request_id: 'r', attempt_id: 'a', at: '2026-01-02T03:04:05.678Z', progress: 0.5 }
+  const message = {
+    request_id: 'r',
+    attempt_id: 'a',
+    at: '2026-01-02T03:04:05.678Z',
+    progress: 0.5,
+  }
   assert.deepEqual(decodeMessage(Progress, encodeMessage(message)), message)
   const later = { ...message, seconds_at_least: 3, unknown: true }
   assert.equal(decodeMessage(Progress, encodeMessage(later)).seconds_at_least, 3)

@@ -347,7 +347,9 @@ test('several prompts share the chunks; the residual is the mixture minus every 
 
 test('prompts that are read as one sound share its output, which the residual lacks once', async () => {
   const found = () => ({ understoodAs: 'dog' })
-  const { wave, target, target2, residual, findings, logs } = await separated(TWO_PROMPTS, { found })
+  const { wave, target, target2, residual, findings, logs } = await separated(TWO_PROMPTS, {
+    found,
+  })
   assert.deepEqual(target2, target)
   for (const [i, x] of wave.entries()) assert.ok(Math.abs(target[i]! + residual[i]! - x) < 1e-6)
   assert.deepEqual(
