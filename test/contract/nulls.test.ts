@@ -49,12 +49,14 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
   await complete(gateway, request_id)
   const span = { start: 0, end: 1 }
   /** Valid bodies by operation, between them without each optional field. */
+  const separations = [
+    { input: { prompt: 'x', file_id, spans: [span] } },
+    { input: { prompts: ['x', 'y'], audio_url: 'https://a.example/x.mp3' } },
+  ]
   const samples: Record<string, Body[]> = {
     'post /v1/files': [createFileBody()],
-    [`post ${API}/audio/separate`]: [
-      { input: { prompt: 'x', file_id, spans: [span] } },
-      { input: { prompts: ['x', 'y'], audio_url: 'https://a.example/x.mp3' } },
-    ],
+    [`post ${API}/audio/separate`]: separations,
+    'post /v1/audio/separate': separations,
     'post /v1/queue/requests/{request_id}/shares': [{}],
     'post /v1/webhook-test': [{ webhookUrl: 'https://hooks.example/' }],
     'post /admin/accounts': [{ name: 'y' }],

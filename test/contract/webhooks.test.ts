@@ -178,7 +178,6 @@ test('2.8 a secret that was not given is made, and returned once', async (t) => 
   const { request_id: requestId, webhook } = await submit(gateway, { webhookSecret: undefined })
   assert.equal(webhook.url, HOOK)
   assert.match(webhook.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  await gateway.event('failed', requestId, { attempt_id: 'a' }) // of no attempt: nothing happens
   await complete(gateway, requestId)
   await gateway.send()
   const { headers, body } = gateway.posts[0]!
