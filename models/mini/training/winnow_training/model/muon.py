@@ -1,4 +1,5 @@
-"""Muon (K. Jordan et al., 2024): momentum whose update is made orthogonal, for matrices."""
+"""Muon (K. Jordan et al., 2024): momentum whose update is made orthogonal, for matrices; a
+convolution's weight is one of all that an output takes."""
 
 import math
 
@@ -22,7 +23,7 @@ def orthogonal(gradients, steps=5):
 
 
 class Muon(torch.optim.Optimizer):
-    """For matrices alone. Its rate is a tensor, so that a CUDA graph can read it."""
+    """For matrices and convolutions alone. Its rate is a tensor that a CUDA graph can read."""
 
     def __init__(self, parameters, lr, momentum=0.95, weight_decay=0.01):
         super().__init__(parameters, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
@@ -34,8 +35,9 @@ class Muon(torch.optim.Optimizer):
             for parameter in group["params"]:
                 alike.setdefault(parameter.shape, []).append(parameter)
             for shape, parameters in alike.items():  # many small products take longer than one
-                size = 0.2 * math.sqrt(max(shape))
-                update = orthogonal(torch.stack(self.momenta(parameters, group["momentum"])))
+                momenta = torch.stack(self.momenta(parameters, group["momentum"])).flatten(2)
+                size = 0.2 * math.sqrt(max(momenta.shape[1:]))
+                update = orthogonal(momenta).view(-1, *shape)
                 torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
                 torch._foreach_sub_(parameters, list(update * (group["lr"] * size)))
 
