@@ -1,0 +1,86 @@
+"""Tables of what a tagger gets right and wrong, in Markdown."""
+
+import numpy as np
+
+from winnow_training.data.mixtures import GROUPS
+from winnow_training.tagger.calibration import (
+    KINDS,
+    STATES,
+    Calibration,
+    File,
+    both_evidences,
+    class_files,
+    group_files,
+    states,
+)
+from winnow_training.tagger.cases import RELATIVES, Case
+from winnow_training.tagger.clips import CLASSES
+from winnow_training.tagger.decisions import Rules
+from winnow_training.tagger.training import average_precision
+
+ALONE = [[] for _ in GROUPS]
+
+
+def tables(
+    calibration: Calibration, cases: dict[int, list[Case]], logits: dict[int, list[np.ndarray]]
+) -> str:
+    """States and mean average precision, of classes and of groups, by the length of a file."""
+    lines = [
+        f"| asked | file | {' | '.join(STATES)} | mean AP |",
+        "|---" * (len(STATES) + 3) + "|",
+    ]
+    for seconds in cases:
+        part = cases[seconds], logits[seconds]
+        files = class_files(calibration, *part)
+        lines += rows("class", seconds, files, calibration.rules, RELATIVES)
+    for seconds in cases:
+        part = cases[seconds], logits[seconds]
+        files = group_files(calibration, *part)
+        lines += rows("group", seconds, files, calibration.group_rules, ALONE)
+    return "\n".join(lines)
+
+
+def rows(label: str, seconds: int, files: list[File], rules: Rules, relatives) -> list[str]:
+    precision = np.mean([one[0] for one in precisions(files, rules).values()])
+    shares = states(files, rules, relatives)
+    return [
+        f"| {label}, {kind} | {seconds} s | "
+        + " | ".join(f"{100 * shares[kind][state]:.1f} %" for state in STATES)
+        + f" | {f'{precision:.2f}' if kind == KINDS[0] else ''} |"
+        for kind in shares
+    ]
+
+
+def precisions(files: list[File], rules: Rules) -> dict[int, tuple[float, int]]:
+    """Class to its average precision over the files it may be asked of, and in how many it is."""
+    scores, truth = np.zeros((2, len(files), files[0].smooth.shape[1]))
+    is_asked = np.zeros(scores.shape, bool)
+    for row, file in enumerate(files):
+        scores[row] = both_evidences(file, rules)[1]
+        truth[row, file.present] = 1
+        is_asked[row, np.concatenate([getattr(file, kind) for kind in KINDS])] = True
+    found = {}
+    for place in np.flatnonzero(truth.any(0)):
+        rows_ = is_asked[:, place]
+        count = int(truth[rows_, place].sum())
+        found[int(place)] = average_precision(scores[rows_, place], truth[rows_, place]), count
+    return found
+
+
+def class_table(
+    calibration: Calibration, cases: dict[int, list[Case]], logits: dict[int, list[np.ndarray]]
+) -> str:
+    """By class, of the shortest files: average precision, and how often it is found."""
+    seconds = min(cases)
+    files = class_files(calibration, cases[seconds], logits[seconds])
+    counts = np.zeros((len(CLASSES), len(KINDS), 2), int)
+    for file in files:
+        kept = both_evidences(file, calibration.rules)[1]
+        for column, kind in enumerate(KINDS):
+            for place in getattr(file, kind):
+                counts[place, column] += (kept[place] >= calibration.rules.found, 1)
+    lines = ["| class | files | AP | found | found, unrelated | found, related |", "|---" * 6 + "|"]
+    for place, (precision, count) in precisions(files, calibration.rules).items():
+        shares = [f"{100 * hits / asked:.0f} %" if asked else "–" for hits, asked in counts[place]]
+        lines.append(f"| {CLASSES[place]} | {count} | {precision:.2f} | {' | '.join(shares)} |")
+    return "\n".join(lines)
