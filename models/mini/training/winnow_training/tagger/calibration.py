@@ -16,6 +16,7 @@ from winnow_training.tagger.decisions import (
     evidence,
     grouped,
     smoothed,
+    spans_of,
     state_of,
 )
 
@@ -29,8 +30,8 @@ MISSED = 0.01
 """Share of present sounds that may be called absent: few, for new owners are harder than these."""
 SHARPNESS, LENGTH = (1.0, 2.0, 4.0), (0.0, 0.5, 1.0)
 DISCOUNT, MARGIN = (0.0, 0.5, 1.0), (0.0, 1.0, 2.0)
-BEGINS, GOES_ON, GAP = 0.0, -1.5, 1
-"""The numbers for spans: probabilities of 0.5 and 0.18, and half a second."""
+SPAN_SLACKS, GAP_STEPS = (0.0, 1.0, 2.0, 3.0), 1
+"""A span goes on while the logit is at most so much under what finds a sound."""
 STATES = ("found", "similar", "unsure", "absent")
 
 
@@ -109,6 +110,8 @@ class File:
     unrelated: np.ndarray
     related: np.ndarray
     """Indices; the last two are of absent sounds."""
+    labels: np.ndarray
+    """[steps, K]"""
 
 
 NOBODY = -1e3
@@ -124,7 +127,7 @@ def class_files(calibration: Calibration, cases: list[Case], logits: list[np.nda
             for others in RELATIVES
         ]
         absent = np.flatnonzero(case.unrelated()), np.flatnonzero(case.related())
-        made.append(File(smooth, np.stack(near, 1), audible(case), *absent))
+        made.append(File(smooth, np.stack(near, 1), audible(case), *absent, case.labels))
     return made
 
 
@@ -135,7 +138,7 @@ def group_files(calibration: Calibration, cases: list[Case], logits: list[np.nda
         labels, _, absent = group_truth(case)
         present, none = np.flatnonzero(labels.any(0)), np.zeros(0, int)
         nobody = np.full_like(smooth, NOBODY)
-        made.append(File(smooth, nobody, present, np.flatnonzero(absent), none))
+        made.append(File(smooth, nobody, present, np.flatnonzero(absent), none, labels))
     return made
 
 
@@ -146,9 +149,13 @@ def audible(case: Case) -> np.ndarray:
 
 def both_evidences(file: File, rules: Rules) -> tuple[np.ndarray, np.ndarray]:
     """[K] each: plain, and after relatives' discount."""
+    return evidence(file.smooth, rules), evidence(discounted(file, rules), rules)
+
+
+def discounted(file: File, rules: Rules) -> np.ndarray:
+    """[steps, K]: as `decisions.discounted`, which this is quicker than."""
     surer = np.maximum(0, file.relatives - file.smooth - rules.margin)
-    kept = evidence(file.smooth - rules.discount * surer, rules)
-    return evidence(file.smooth, rules), kept
+    return file.smooth - rules.discount * surer
 
 
 def asked(files: list[File], rules: Rules) -> dict[str, np.ndarray]:
@@ -176,7 +183,7 @@ def choose_rules(lengths: list[list[File]]) -> Rules:
         has_relatives = any(len(file.related) for file in lengths[0])
         if numbers[2] == 0 and numbers[3] != MARGIN[0] or numbers[2] and not has_relatives:
             continue
-        rules = Rules(*numbers, found=0, absent=0, begins=BEGINS, goes_on=GOES_ON, gap_steps=GAP)
+        rules = Rules(*numbers, found=0, absent=0, begins=0, goes_on=0, gap_steps=GAP_STEPS)
         scores = [asked(files, rules) for files in lengths]
         found = max(
             max(
@@ -192,19 +199,44 @@ def choose_rules(lengths: list[list[File]]) -> Rules:
     return best[1]
 
 
+def choose_spans(files: list[File], rules: Rules) -> Rules:
+    """The rules with spans that begin where a sound would be found by that step alone, so that what
+    is found has one, and that go on until they fit best."""
+    slacked = [
+        replace(rules, begins=rules.found, goes_on=rules.found - slack) for slack in SPAN_SLACKS
+    ]
+    return max(slacked, key=lambda one: span_score(files, one))
+
+
+def span_score(files: list[File], rules: Rules) -> float:
+    """How well spans fit: the mean over found sounds of twice the overlap by both lengths (F1)."""
+    scores = []
+    for file in files:
+        kept = discounted(file, rules)
+        for place in file.present[evidence(kept, rules)[file.present] >= rules.found]:
+            said = np.zeros(len(kept))
+            for start, end in spans_of(kept[:, place], rules):
+                said[start:end] = 1
+            truth = file.labels[:, place]
+            scores.append(2 * (said * truth).sum() / max(1, said.sum() + truth.sum()))
+    return float(np.mean(scores)) if scores else 0.0
+
+
 def calibrate(cases: dict[int, list[Case]], logits: dict[int, list[np.ndarray]]) -> Calibration:
     """`cases` by length in seconds, and what the network makes of each."""
     pairs = [pair for length in cases for pair in zip(cases[length], logits[length])]
     truth = [(case.labels, case.weights) for case, _ in pairs]
     scales, offsets = fit(*joined([(raw, *said) for (_, raw), said in zip(pairs, truth)]))
-    rules = Rules(1, 1, 0, 0, 0, 0, BEGINS, GOES_ON, GAP)
+    rules = Rules(1, 1, 0, 0, 0, 0, 0, 0, GAP_STEPS)
     ones, nothing = [1.0] * len(MEMBERS), [0.0] * len(MEMBERS)
     made = Calibration(scales.tolist(), offsets.tolist(), ones, nothing, rules, rules)
     rows = [(made.groups(raw), *group_truth(case)[:2]) for case, raw in pairs]
     made.group_scales, made.group_offsets = (part.tolist() for part in fit(*joined(rows)))
     by_length = [(cases[length], logits[length]) for length in cases]
-    made.rules = choose_rules([class_files(made, *part) for part in by_length])
-    made.group_rules = choose_rules([group_files(made, *part) for part in by_length])
+    for key, files_of in (("rules", class_files), ("group_rules", group_files)):
+        lengths = [files_of(made, *part) for part in by_length]
+        files = [file for part in lengths for file in part]
+        setattr(made, key, choose_spans(files, choose_rules(lengths)))
     return made
 
 

@@ -11,6 +11,7 @@ from winnow_training.tagger.calibration import (
     both_evidences,
     class_files,
     group_files,
+    span_score,
     states,
 )
 from winnow_training.tagger.cases import RELATIVES, Case
@@ -26,8 +27,8 @@ def tables(
 ) -> str:
     """States and mean average precision, of classes and of groups, by the length of a file."""
     lines = [
-        f"| asked | file | {' | '.join(STATES)} | mean AP |",
-        "|---" * (len(STATES) + 3) + "|",
+        f"| asked | file | {' | '.join(STATES)} | mean AP | spans |",
+        "|---" * (len(STATES) + 4) + "|",
     ]
     for seconds in cases:
         part = cases[seconds], logits[seconds]
@@ -43,10 +44,11 @@ def tables(
 def rows(label: str, seconds: int, files: list[File], rules: Rules, relatives) -> list[str]:
     precision = np.mean([one[0] for one in precisions(files, rules).values()])
     shares = states(files, rules, relatives)
+    fit = span_score(files, rules)
     return [
         f"| {label}, {kind} | {seconds} s | "
         + " | ".join(f"{100 * shares[kind][state]:.1f} %" for state in STATES)
-        + f" | {f'{precision:.2f}' if kind == KINDS[0] else ''} |"
+        + f" | {f'{precision:.2f} | {fit:.2f}' if kind == KINDS[0] else ' | '} |"
         for kind in shares
     ]
 
