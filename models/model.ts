@@ -131,6 +131,8 @@ export interface HeadResult extends Found {
   predictedSpans?: readonly Span[]
   /** Present if it was asked for. */
   overlapState?: OverlapState
+  /** A tagger's logits, [steps · classes]: it has no target. */
+  tags?: Float32Array
 }
 
 /** How the results of chunks that overlap are joined. */

@@ -231,6 +231,7 @@ const RULES: Readonly<Record<string, Rule>> = {
         'Elu',
         'Erf',
         'LeakyRelu',
+        'Log',
         'Neg',
         'Relu',
         'Rsqrt',

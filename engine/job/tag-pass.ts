@@ -1,0 +1,105 @@
+/** A mixture through the tagger, streaming: the logits of every sound in every half second. */
+
+import type { HeadResult } from '../../models/model.ts'
+import { melFraming, stepSamples } from '../../models/tagger/mel.ts'
+import { TAGGER, type TaggerConfig } from '../../models/tagger/config.ts'
+import type { LaneOwner, Scheduler } from '../compute/scheduler.ts'
+import { ChunkCutter, type MixtureChunk } from './chunks.ts'
+
+/** Steps of a piece: those within the context at its ends are answered by its neighbours. */
+const PIECE_STEPS = 64
+/** Pieces that are under way at once. */
+const IN_FLIGHT_MAX = 2
+
+interface TagPassDeps {
+  scheduler: Pick<Scheduler, 'separate'>
+  tagger: TaggerConfig
+  /** Ends all that is under way. */
+  signal: AbortSignal
+  /** A piece failed. */
+  onFailed(error: unknown): void
+}
+
+interface Piece {
+  firstStep: number
+  tagged: Promise<HeadResult[]>
+}
+
+export class TagPass {
+  readonly #owner: LaneOwner
+  /** Hertz. */
+  readonly #sampleRate: number
+  readonly #deps: TagPassDeps
+  readonly #stepSamples: number
+  readonly #cutter: ChunkCutter
+  readonly #inFlight: Piece[] = []
+  /** [steps · classes] of each piece, and where it starts. */
+  readonly #answers: { firstStep: number; logits: Float32Array }[] = []
+
+  constructor(owner: LaneOwner, sampleRate: number, deps: TagPassDeps) {
+    this.#owner = owner
+    this.#sampleRate = sampleRate
+    this.#deps = deps
+    this.#stepSamples = stepSamples(melFraming(sampleRate))
+    this.#cutter = new ChunkCutter(1, {
+      chunkSamples: PIECE_STEPS * this.#stepSamples,
+      overlapSamples: 2 * deps.tagger.contextSteps * this.#stepSamples,
+      frameSamples: this.#stepSamples,
+    })
+  }
+
+  /** Takes the next planar block, which stays the caller's; resolves when there is room. */
+  async push(block: readonly Float32Array[]): Promise<void> {
+    for (const piece of this.#cutter.add([meanOf(block)])) await this.#begin(piece)
+  }
+
+  /** @returns the logits of the whole mixture, [steps · classes] */
+  async finish(): Promise<Float32Array> {
+    for (const piece of this.#cutter.finish()) await this.#begin(piece)
+    while (this.#inFlight.length > 0) await this.#settleFirst()
+    const width = this.#deps.tagger.classes.names.length
+    const last = this.#answers.at(-1)
+    const joined = new Float32Array(last ? last.firstStep * width + last.logits.length : 0)
+    for (const { firstStep, logits } of this.#answers) {
+      // The next piece has its first steps after them, whose context it knows better.
+      const skipped = firstStep === 0 ? 0 : this.#deps.tagger.contextSteps
+      joined.set(logits.subarray(skipped * width), (firstStep + skipped) * width)
+    }
+    return joined
+  }
+
+  /** Resolves when nothing is under way; never rejects. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#inFlight.map(({ tagged }) => tagged))
+  }
+
+  async #begin({ startSample, channels }: MixtureChunk): Promise<void> {
+    const { scheduler, signal, onFailed } = this.#deps
+    const order = {
+      model: TAGGER,
+      request: { chunk: { channels, sampleRate: this.#sampleRate }, ...WHOLE },
+      heads: [{ prompt: '', seed: 0 }],
+    }
+    const tagged = scheduler.separate(order, this.#owner, { signal, onStep: () => {} })
+    tagged.catch(onFailed) // it is awaited later, in order
+    this.#inFlight.push({ firstStep: startSample / this.#stepSamples, tagged })
+    if (this.#inFlight.length >= IN_FLIGHT_MAX) await this.#settleFirst()
+  }
+
+  async #settleFirst(): Promise<void> {
+    const { firstStep, tagged } = this.#inFlight[0]!
+    const [result] = await tagged
+    this.#inFlight.shift()
+    this.#answers.push({ firstStep, logits: result!.tags! })
+  }
+}
+
+const WHOLE = { spans: [], acceleration: 'fast' } as const
+
+function meanOf(channels: readonly Float32Array[]): Float32Array {
+  const mean = new Float32Array(channels[0]?.length ?? 0)
+  for (const wave of channels) {
+    for (let i = 0; i < mean.length; i += 1) mean[i]! += wave[i]! / channels.length
+  }
+  return mean
+}

@@ -1,0 +1,94 @@
+/**
+ * The tagger's sizes, calibration and rules, from the `config.json` next to its weights; loads no
+ * TensorFlow.
+ */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { readConfig } from '../mini/config.ts'
+import { STEP_SECONDS, type TaggerRules } from './decisions.ts'
+import { MEL_FEATURES } from './mel.ts'
+import type { TaggerSizes } from './network.ts'
+
+/** The tagger as lanes and batches know it. */
+export const TAGGER = 'tagger'
+
+/** Scales and offsets that make logits those of probabilities. */
+export interface Calibration {
+  scales: readonly number[]
+  offsets: readonly number[]
+  /** No step is surer than this logit, either way. */
+  most: number
+}
+
+/** What decides about classes or about groups. */
+interface Deciding {
+  /** What people call them: the names that the built-in model knows. */
+  names: readonly string[]
+  calibration: Calibration
+  rules: TaggerRules
+}
+
+export interface TaggerConfig {
+  sizes: TaggerSizes
+  /** Steps that a step depends on, to either side. */
+  contextSteps: number
+  classes: Deciding & {
+    /** For each class, others that sound like it. */
+    relatives: readonly (readonly number[])[]
+  }
+  groups: Deciding & {
+    /** The classes of each group. */
+    members: readonly (readonly number[])[]
+  }
+}
+
+const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+/**
+ * The configuration of the served weights.
+ * @throws Error naming the file when it describes features, steps or sounds of another network
+ */
+export async function readTaggerConfig(): Promise<TaggerConfig> {
+  const file = pathOf('weights/config.json')
+  const config = JSON.parse(await readFile(file, 'utf8'))
+  const expected = { ...MEL_FEATURES, step_seconds: STEP_SECONDS }
+  const stated = { ...config.features, step_seconds: config.step_seconds }
+  for (const [name, value] of Object.entries(expected)) {
+    if (stated[name] !== value) {
+      throw new Error(`${file}: ${name} must be ${value}, not ${stated[name]}`)
+    }
+  }
+  const { names } = await readConfig(pathOf('../mini/weights/config.json'))
+  const textsOf = (keys: string[]) =>
+    keys.map((key) => {
+      const known = names.find((name) => name.key === key)
+      if (!known) throw new Error(`${file}: the built-in model knows no ${key}`)
+      return known.text
+    })
+  const { classes, groups, model, calibration } = config
+  const { logit_most: most } = calibration
+  return {
+    sizes: { ...model, classes: classes.length },
+    contextSteps: config.context_steps,
+    classes: {
+      names: textsOf(classes),
+      calibration: { scales: calibration.scales, offsets: calibration.offsets, most },
+      rules: rulesOf(config.rules),
+      relatives: config.relatives,
+    },
+    groups: {
+      names: textsOf(Object.keys(groups)),
+      members: Object.values(groups),
+      calibration: { scales: calibration.group_scales, offsets: calibration.group_offsets, most },
+      rules: rulesOf(config.group_rules),
+    },
+  }
+}
+
+function rulesOf({
+  goes_on: goesOn,
+  gap_steps: gapSteps,
+  ...rules
+}: Record<string, number>): TaggerRules {
+  return { ...rules, goesOn, gapSteps } as unknown as TaggerRules
+}

@@ -1,0 +1,218 @@
+/**
+ * Decides from a file's logits whether a sound is in it, where, and what else it may be
+ * (`tagger/decisions.py` of the training; computes without TensorFlow).
+ *
+ * Evidence is no maximum over the file, or a longer file would find more: it is the logarithm of
+ * the mean odds, so that a step counts as one of so many.
+ */
+
+/** A step is half a second. */
+export const STEP_SECONDS = 0.5
+/** A step's logit takes part in that of its neighbours. */
+const NEIGHBOUR_SHARE = 0.25
+const OWN_SHARE = 0.5
+
+/** Logits of all steps in turn, [steps · width]. */
+export interface StepLogits {
+  values: Float64Array
+  width: number
+}
+
+/** Numbers that calibration chose. Logits are natural logarithms of odds. */
+export interface TaggerRules {
+  /** Power of the odds of which the mean is taken: more is nearer to the maximum. */
+  sharpness: number
+  /** 1: a step counts as one of so many; 0: a longer file has more evidence. */
+  length: number
+  /** Share of what a relative has more of, beyond the margin, that a sound's logit loses. */
+  discount: number
+  margin: number
+  /** Evidence from which a sound is found, and below which it is absent. */
+  found: number
+  absent: number
+  /** Logit that a span reaches somewhere, and that it keeps. */
+  begins: number
+  goesOn: number
+  /** Gaps of so many steps are bridged. */
+  gapSteps: number
+}
+
+export interface TaggerAnswer {
+  state: 'found' | 'similar' | 'unsure' | 'absent'
+  /** A logit. */
+  evidence: number
+  /** The relative that explains what is heard; null unless `state` is `similar`. */
+  similarTo: number | null
+  /** Seconds from the start of the file, where the sound is or may be. */
+  spans: { start: number; end: number }[]
+  /** The spans' share of the file, from 0 to 1. */
+  share: number
+}
+
+/** Logits whose sigmoid is a probability. @param most no step is surer than this, either way */
+export function calibrated(
+  { values, width }: { values: ArrayLike<number>; width: number },
+  {
+    scales,
+    offsets,
+    most,
+  }: { scales: readonly number[]; offsets: readonly number[]; most: number },
+): StepLogits {
+  const made = Float64Array.from(values, (value, i) => {
+    const place = i % width
+    return Math.min(most, Math.max(-most, value * scales[place]! + offsets[place]!))
+  })
+  return { values: made, width }
+}
+
+/** Logits of whether any member of each group sounds, as if each did for itself (noisy or). */
+export function grouped(
+  logits: StepLogits,
+  members: readonly (readonly number[])[],
+  most: number,
+): StepLogits {
+  const steps = logits.values.length / logits.width
+  const values = new Float64Array(steps * members.length)
+  for (let step = 0; step < steps; step += 1) {
+    for (const [group, places] of members.entries()) {
+      const all = places.reduce(
+        (sum, place) => sum - softplus(logits.values[step * logits.width + place]!),
+        0,
+      )
+      const absent = Math.min(all, -1e-9)
+      const logit = Math.log(-Math.expm1(absent)) - absent
+      values[step * members.length + group] = Math.min(most, Math.max(-most, logit))
+    }
+  }
+  return { values, width: members.length }
+}
+
+const softplus = (x: number): number => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)))
+
+/** Answers for each class or group of a file. */
+export class FileTags {
+  readonly #smooth: StepLogits
+  readonly #relatives: readonly (readonly number[])[]
+  readonly #rules: TaggerRules
+  readonly #kept = new Map<number, KeptLogits>()
+
+  /**
+   * @param logits calibrated, of the whole file
+   * @param relatives of each class: others that sound like it
+   */
+  constructor(logits: StepLogits, relatives: readonly (readonly number[])[], rules: TaggerRules) {
+    this.#smooth = smoothed(logits)
+    this.#relatives = relatives
+    this.#rules = rules
+  }
+
+  /** Answers for the class at `place`. */
+  answer(place: number): TaggerAnswer {
+    const rules = this.#rules
+    const { logits, evidence } = this.#keptOf(place)
+    const plain = evidenceOf(columnOf(this.#smooth, place), rules)
+    const best = this.#relatives[place]!.reduce(
+      (most, at) => {
+        const { evidence: its } = this.#keptOf(at)
+        return its > most.evidence ? { at, evidence: its } : most
+      },
+      { at: -1, evidence: -Infinity },
+    )
+    const state = stateOf(plain, evidence, best.evidence >= rules.found, rules)
+    const spans = state === 'found' || state === 'unsure' ? spansOf(logits, rules) : []
+    return {
+      state,
+      evidence,
+      similarTo: state === 'similar' ? best.at : null,
+      spans: spans.map(([start, end]) => ({
+        start: start * STEP_SECONDS,
+        end: end * STEP_SECONDS,
+      })),
+      share: spans.reduce((sum, [start, end]) => sum + end - start, 0) / logits.length,
+    }
+  }
+
+  #keptOf(place: number): KeptLogits {
+    const known = this.#kept.get(place)
+    if (known) return known
+    const logits = discounted(this.#smooth, place, this.#relatives[place]!, this.#rules)
+    const kept = { logits, evidence: evidenceOf(logits, this.#rules) }
+    this.#kept.set(place, kept)
+    return kept
+  }
+}
+
+/** A class's logits, less what its relatives explain. */
+interface KeptLogits {
+  logits: Float64Array
+  evidence: number
+}
+
+/** `kept` is what relatives leave of the evidence for the sound, `plain`. */
+function stateOf(
+  plain: number,
+  kept: number,
+  hasRelative: boolean,
+  { found, absent }: TaggerRules,
+): TaggerAnswer['state'] {
+  if (kept >= found) return 'found'
+  if (plain < absent) return 'absent'
+  return hasRelative ? 'similar' : 'unsure'
+}
+
+/** Each step with its neighbours; at the ends with the one that there is. */
+function smoothed({ values, width }: StepLogits): StepLogits {
+  const made = values.map((value, i) => {
+    const neighbours = [values[i - width], values[i + width]].filter((one) => one !== undefined)
+    const sum = neighbours.reduce((total, one) => total + NEIGHBOUR_SHARE * one, OWN_SHARE * value)
+    return sum / (OWN_SHARE + NEIGHBOUR_SHARE * neighbours.length)
+  })
+  return { values: made, width }
+}
+
+/** The logits of one class, of each step. */
+const columnOf = ({ values, width }: StepLogits, place: number): Float64Array =>
+  values.filter((_, i) => i % width === place)
+
+/** The logits of one class, less where a relative is surer, since it explains what is heard. */
+function discounted(
+  smooth: StepLogits,
+  place: number,
+  relatives: readonly number[],
+  { discount, margin }: TaggerRules,
+): Float64Array {
+  const own = columnOf(smooth, place)
+  if (relatives.length === 0 || discount === 0) return own
+  return own.map((logit, step) => {
+    const surest = Math.max(...relatives.map((at) => smooth.values[step * smooth.width + at]!))
+    return logit - discount * Math.max(0, surest - logit - margin)
+  })
+}
+
+/** The logarithm of the mean of the odds, to a power. */
+function evidenceOf(logits: Float64Array, { sharpness, length }: TaggerRules): number {
+  const most = sharpness * logits.reduce((max, one) => Math.max(max, one), -Infinity)
+  const sum = logits.reduce((total, one) => total + Math.exp(sharpness * one - most), 0)
+  return (most + Math.log(sum) - length * Math.log(logits.length)) / sharpness
+}
+
+type Run = [start: number, end: number]
+
+/** Steps from and to: runs that keep `goesOn` and somewhere reach `begins`, gaps bridged. */
+function spansOf(logits: Float64Array, { begins, goesOn, gapSteps }: TaggerRules): Run[] {
+  const runs: Run[] = []
+  let start = -1
+  for (let step = 0; step <= logits.length; step += 1) {
+    const isOn = step < logits.length && logits[step]! >= goesOn
+    if (isOn && start < 0) start = step
+    if (isOn || start < 0) continue
+    if (logits.subarray(start, step).some((logit) => logit >= begins)) runs.push([start, step])
+    start = -1
+  }
+  return runs.reduce<Run[]>((joined, run) => {
+    const last = joined.at(-1)
+    if (last && run[0] - last[1] <= gapSteps) last[1] = run[1]
+    else joined.push([...run])
+    return joined
+  }, [])
+}

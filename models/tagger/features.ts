@@ -1,0 +1,24 @@
+/** What the tagger hears: a log-mel spectrogram with absolute levels. */
+import { spectraOf } from '../stft.ts'
+import { multiply, tf, upload, type Tensor } from '../tensor.ts'
+import { CENTRE, FLOOR, melMatrix, MELS, SCALE, type MelFraming } from './mel.ts'
+
+/** Mel power of padded waves [rows, samples], [rows, frames, MELS]: a full-scale sine has 1/4. */
+export function melPower(padded: Tensor, framing: MelFraming): Tensor {
+  const { hop, window } = framing
+  return tf.tidy(() => {
+    const frames = padded.shape[1]! / hop - Math.ceil(window / hop) + 1
+    const spectrum = spectraOf(padded, { hop, frames, shift: 0, window })
+    const power = tf.real(spectrum).square().add(tf.imag(spectrum).square())
+    const scale = (2 / window) ** 2 // the Hann window's sum is half its length
+    const matrix = upload(
+      melMatrix(framing).map((weight) => weight * scale),
+      [window / 2 + 1, MELS],
+    )
+    return multiply(power, matrix)
+  })
+}
+
+/** The network's input, shaped like `power`. */
+export const logMel = (power: Tensor): Tensor =>
+  tf.tidy(() => power.add(FLOOR).log().sub(CENTRE).div(SCALE))

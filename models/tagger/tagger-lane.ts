@@ -1,0 +1,58 @@
+/** A piece of a mixture on its way through the tagger. */
+import type { Chunk, HeadResult, Lane } from '../model.ts'
+import { upload, type Tensor } from '../tensor.ts'
+import { edgeSamples, melFraming, paddedSamples, stepSamples, type MelFraming } from './mel.ts'
+
+export class TaggerLane implements Lane {
+  readonly heads = [0]
+  readonly rows = 1
+  /** Steps of half a second. */
+  readonly frames: number
+  readonly steps = 1
+  stepsDone = 0
+  readonly framing: MelFraming
+  /** The mean of the channels, with silence beyond both ends. */
+  readonly #wave: Float32Array
+  /** [frames, classes]. */
+  #logits: Tensor | null = null
+
+  constructor({ channels, sampleRate }: Chunk) {
+    const samples = channels[0]!.length
+    this.framing = melFraming(sampleRate)
+    this.frames = Math.max(1, Math.ceil(samples / stepSamples(this.framing)))
+    this.#wave = new Float32Array(paddedSamples(this.framing, this.frames))
+    const inside = this.#wave.subarray(edgeSamples(this.framing))
+    for (const channel of channels) {
+      for (let i = 0; i < samples; i += 1) inside[i]! += channel[i]! / channels.length
+    }
+  }
+
+  /** Lanes may share a batch where it is the same. */
+  get likeness(): string {
+    return `${this.framing.sampleRate} ${this.frames}`
+  }
+
+  /** The waves of lanes that are alike, [lanes, samples]. */
+  static waves(lanes: readonly TaggerLane[]): Tensor {
+    const length = lanes[0]!.#wave.length
+    const waves = new Float32Array(lanes.length * length)
+    for (const [i, lane] of lanes.entries()) waves.set(lane.#wave, i * length)
+    return upload(waves, [lanes.length, length])
+  }
+
+  /** Ends the only step; the lane owns `logits` from here on. */
+  advance(logits: Tensor): void {
+    this.#logits = logits
+    this.stepsDone = 1
+  }
+
+  /** Reads the logits, [steps · classes]. */
+  result(): HeadResult {
+    return { target: [], score: 0, tags: this.#logits!.dataSync<'float32'>().slice() }
+  }
+
+  dispose(): void {
+    this.#logits?.dispose()
+    this.#logits = null
+  }
+}

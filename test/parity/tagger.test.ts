@@ -1,0 +1,130 @@
+/** The tagger against PyTorch, part by part, with few channels and seeded weights. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { ChunkOrder } from '../../engine/compute/compute-messages.ts'
+import { TagPass } from '../../engine/job/tag-pass.ts'
+import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
+import { Weights } from '../../models/checkpoint/weights.ts'
+import { logMel, melPower } from '../../models/tagger/features.ts'
+import { edgeSamples, melFraming, melMatrix, paddedSamples } from '../../models/tagger/mel.ts'
+import { TAGGER } from '../../models/tagger/config.ts'
+import { loadTaggerNetwork, runTagger } from '../../models/tagger/network.ts'
+import { loadTagger } from '../../models/tagger/tagger.ts'
+import { tf, upload, type Tensor } from '../../models/tensor.ts'
+import { assertClose } from '../harness/assert-close.ts'
+import { chirp, noise } from '../harness/signals.ts'
+import { assertStream, counted } from '../harness/golden.ts'
+
+const folderOf = (name: string) =>
+  fileURLToPath(new URL(`../fixtures/parity/tagger/${name}`, import.meta.url))
+const file = folderOf('tiny.safetensors')
+const stored = openSafetensors(file)
+const values = (name: string) => stored.get(name)!.values() as Float32Array
+const tensor = (name: string): Tensor => upload(values(name), stored.get(name)!.shape)
+
+const ROOT = 'weights.'
+const weights = Weights.of(
+  file,
+  new Map(
+    [...stored]
+      .filter(([name]) => name.startsWith(ROOT))
+      .map(([name, one]) => [name.slice(ROOT.length), one]),
+  ),
+)
+const sizes = { classes: 5, widths: [4, 4, 8, 8, 8], hidden: 8, temporal: 2 }
+const network = loadTaggerNetwork(weights, sizes)
+weights.assertAllRead()
+
+const tagger = await loadTagger()
+const RATE = 8_000
+const HEAD = { prompt: '', seed: 0 }
+const NOTHING = { spans: [], acceleration: 'fast' } as const
+
+const framing = melFraming(32_000)
+const STEPS = 4
+
+test('the mel bands are those of the reference', () => {
+  assertClose(melMatrix(framing), values('mel_matrix'), { absolute: 1e-6 })
+})
+
+test('mel power and its logarithm agree', () => {
+  const padded = new Float32Array(paddedSamples(framing, STEPS))
+  padded.set(values('wave'), edgeSamples(framing))
+  const wave = () => upload(padded, [1, padded.length])
+  const power = () => tf.tidy(() => melPower(wave(), framing))
+  power().dispose() // the window is made once, and stays
+  counted(power, (x) => assertStream(x, values('mel_power')))
+  counted(
+    () => tf.tidy(() => logMel(tensor('mel_power'))),
+    (x) => assertStream(x, values('log_mel')),
+  )
+})
+
+const { halvings, blocks, steps } = network
+type Part = [name: string, input: string, run: (x: Tensor) => Tensor]
+const parts: Part[] = [
+  ...halvings
+    .slice(1)
+    .map((run, i): Part => [`halving.${i + 1}`, i === 0 ? 'halving.0' : `block.${i - 1}`, run]),
+  ...blocks.map((run, i): Part => [`block.${i}`, `halving.${i + 1}`, run]),
+  ['gather', `block.${blocks.length - 1}`, network.gather],
+  ...steps.map((run, i): Part => [`steps.${i}`, i === 0 ? 'gather' : `steps.${i - 1}`, run]),
+  ['logits', `steps.${steps.length - 1}`, network.classify],
+]
+
+for (const [name, input, run] of parts) {
+  test(`${name} agrees`, () => {
+    counted(
+      () => tf.tidy(() => run(tensor(input))),
+      (x) => assertStream(x, values(name)),
+    )
+  })
+}
+
+test('the whole network agrees', () => {
+  counted(
+    () => tf.tidy(() => runTagger(network)(tensor('log_mel'))),
+    (x) => {
+      assert.deepEqual(x.shape, [1, STEPS, sizes.classes])
+      assertStream(x, values('logits'))
+    },
+  )
+})
+
+test('the served weights agree, whatever a lane shares its batch with', () => {
+  const lane = openSafetensors(folderOf('lane.safetensors'))
+  const wave = Float32Array.from(lane.get('wave')!.values())
+  const open = (samples: Float32Array) =>
+    tagger.open({ chunk: { channels: [samples], sampleRate: 32_000 }, ...NOTHING }, [HEAD])[0]!
+  const lanes = [open(wave), open(wave.slice(0, 100_000)), open(wave.map((x) => x / 2))]
+  tagger.step(lanes)
+  const [first, short] = lanes.map((one) => tagger.close(one)[0]!.tags!)
+  assertClose(first!, lane.get('logits')!.values(), { absolute: 2e-3 })
+  assert.equal(short!.length, 7 * tagger.config.classes.names.length)
+})
+
+test('a file in pieces is answered as a whole one, in blocks of any length', async () => {
+  const samples = Math.round(75.3 * RATE)
+  const waves = [noise(samples / RATE, RATE), chirp(samples / RATE, RATE)]
+  const separate = async (order: ChunkOrder) => {
+    const [lane] = tagger.open(order.request, order.heads)
+    tagger.step([lane!])
+    return tagger.close(lane!)
+  }
+  const whole = await separate({
+    model: TAGGER,
+    request: { chunk: { channels: waves, sampleRate: RATE }, ...NOTHING },
+    heads: [HEAD],
+  })
+  const pass = new TagPass({ accountId: 'a', requestId: 'r' }, RATE, {
+    scheduler: { separate },
+    tagger: tagger.config,
+    signal: new AbortController().signal,
+    onFailed: assert.ifError,
+  })
+  for (let start = 0; start < samples; start += 10_007) {
+    await pass.push(waves.map((wave) => wave.slice(start, start + 10_007)))
+  }
+  assertClose(await pass.finish(), whole[0]!.tags!, { absolute: 1e-3 })
+})
