@@ -36,7 +36,7 @@ test('every text of a body has a greatest length, and a form that U+0000 does no
   )
   assert.ok(texts.length >= 10, `${texts.length} texts`)
   for (const [path, { maxLength, pattern, format }] of texts) {
-    assert.ok(maxLength <= 2_048, `${path}: maxLength ${maxLength}`)
+    assert.ok(maxLength <= 8_192, `${path}: maxLength ${maxLength}`)
     assert.ok(
       format === 'uri' || !RegExp(pattern, 'u').test('audio/a;\0'),
       `${path}: pattern ${pattern}`,
