@@ -12,6 +12,7 @@ const MODULES = [
   'call',
   'client',
   'content-type',
+  'download',
   'errors',
   'event-stream',
   'follow',

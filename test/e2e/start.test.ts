@@ -97,7 +97,8 @@ test('npm start prints no secret where others may read it, but where each one is
     ['Try it in a page', /\/#code=[0-9a-f]{64}\n$/],
     ['For operators', /\/#operator=adm_code_\w+\n$/],
   ] as const) {
-    const [, open = ''] = RegExp(`${name} +(npm run winnow -- open .*)\n`).exec(printed()) ?? []
+    const [, open = ''] =
+      RegExp(`${name} +(DATA_DIR=.* npm run winnow -- open.*)\n`).exec(printed()) ?? []
     const { stdout } = await promisify(execFile)('sh', ['-c', open], { cwd: ROOT })
     assert.match(stdout, code)
   }
