@@ -147,14 +147,11 @@ test('a video with mp3 output has both; its picture may break off before its sou
     'video/mp4',
   )
   const { result } = await downloadResult(winnow, submitted)
-  assert.equal(result.data.target.file_name, 'short-picture.everything-but-speech-not-noise.mp3')
+  assert.equal(result.data.target.file_name, 'short-picture.without-speech.mp3')
   const file = join(winnow.folder, 'short-picture-out.mp4')
   await writeFile(
     file,
-    await download(
-      result.data.target.video_url,
-      'short-picture.everything-but-speech-not-noise.mp4',
-    ),
+    await download(result.data.target.video_url, 'short-picture.without-speech.mp4'),
   )
   assertNear((await readSound(file)).planes[0]!.length, 3 * RATE, 1_100)
   assert.equal((await readVideo(file)).times.length, (await readVideo(path)).times.length)
