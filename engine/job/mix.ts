@@ -2,6 +2,7 @@
 
 import type { TargetRecipe } from './competing-frame.ts'
 import type { MixPlan } from './mix-plan.ts'
+import { residualOf } from './residual.ts'
 import { TargetMixer, type MixedTargets } from './target-mixer.ts'
 
 /** Planar samples `[channels][samples]`, of one length, of a mixture and of its sounds. */
@@ -35,8 +36,8 @@ function targetOf(
   sounds: readonly Float32Array[][],
 ): Float32Array[] {
   if (wanted) return sounds[wanted[0]!]!
-  const taken = unwanted.map((i) => sounds[i]!)
-  return mixture.map((wave, c) =>
-    wave.map((x, i) => taken.reduce((rest, sound) => rest - sound[c]![i]!, x)),
+  return residualOf(
+    mixture.map((wave) => wave.slice()),
+    unwanted.map((i) => sounds[i]!),
   )
 }

@@ -5,9 +5,9 @@
  * the memory of `mixture`.
  */
 export function residualOf(
-  mixture: readonly Float32Array[],
+  mixture: Float32Array[],
   targets: readonly (readonly Float32Array[])[],
-): readonly Float32Array[] {
+): Float32Array[] {
   for (const [c, wave] of mixture.entries()) {
     for (const target of targets) {
       const taken = target[c]!
