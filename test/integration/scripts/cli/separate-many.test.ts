@@ -104,7 +104,8 @@ test('--task names prompts and format, where none are given', async (t) => {
   const own = await task('--task', 'song', 'a bell', '--format', 'mp3')
   assert.deepEqual(own, { ...speech, prompt: 'a bell', output_format: 'mp3' })
   const removed = await task('--task', 'remove', 'a siren')
-  assert.deepEqual(removed, { ...speech, prompt: 'a siren', metadata: { keeps: 'residual' } })
+  const rest = { side: 'residual', metadata: { keeps: 'residual' } }
+  assert.deepEqual(removed, { ...speech, prompt: 'a siren', ...rest })
 
   const needs = await run(service, join(folder, 'song.mp3'), '--task', 'remove')
   assert.deepEqual(
