@@ -10,6 +10,8 @@ export type WordKind =
   | 'remove'
   /** After what is not wanted: "drums removed". */
   | 'after'
+  /** As `after`, and also closes an `except`: "除了狗以外". */
+  | 'apart'
   /** As `after` at the end of a prompt or behind a verb of `turn`: "drums off". */
   | 'off'
   /** Verbs that remove together with `off`: "turn the drums off". */

@@ -49,6 +49,7 @@ const KINDS: readonly WordKind[] = [
     'but',
     'except',
     'after',
+    'apart',
     'remove',
     'without',
   ] as const),

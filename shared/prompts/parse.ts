@@ -15,7 +15,7 @@ const CONTENT = new Set<Symbol['kind']>(['sound', 'word', 'whole'])
 /** Between these, words belong to one sound. */
 const JOINING = new Set<Symbol['kind']>([
   ...(['comma', 'and', 'but', 'without', 'not', 'remove', 'except', 'keep', 'only'] as const),
-  ...(['after', 'dash'] as const),
+  ...(['after', 'apart', 'dash'] as const),
 ])
 
 /** Reads symbols once, from left to right. */
@@ -93,13 +93,15 @@ export class Parser {
   #operate(symbol: Symbol, i: number): void {
     switch (symbol.kind) {
       case 'without':
-        return this.#without(symbol)
+        return this.#without(symbol, i)
       case 'not':
         return this.#not(i)
       case 'remove':
         return this.#remove(symbol, i)
       case 'after':
         return this.#after()
+      case 'apart':
+        return this.#isByExcept ? undefined : this.#after()
       case 'turn':
         if (this.#hasContent) return this.#push(symbol)
         this.#isTurning = true
@@ -185,11 +187,13 @@ export class Parser {
     this.#pending = 'other'
   }
 
-  #without({ sound, start, end }: Symbol): void {
+  #without({ sound, start, end }: Symbol, i: number): void {
     if (sound !== undefined) {
       this.#flush() // "drumless"
       const typed = this.#text.slice(start, end)
       this.#lists.unwanted.push({ name: sound, typed, isKnown: true })
+    } else if (this.#hasContent && this.#next(i) === undefined) {
+      this.#after() // "bass-less"
     } else if (this.#pending === 'not') this.#turnTo('wanted')
     else if (this.#pending === null) this.#turnTo('unwanted')
   }

@@ -18,14 +18,14 @@ const TOKEN = new RegExp(
     String.raw`\p{Extended_Pictographic}`,
     String.raw`\bw\/o\b`,
     String.raw`(?!${CHARACTER})[\p{L}\p{N}](?:(?!${CHARACTER})[\p{L}\p{M}\p{N}])*`,
-    String.raw`[,;/&+、，；＋＆・]`,
+    String.raw`[,;/|&+、，；＋＆・]`,
     String.raw`(?<=^|\s)[-−–—](?=\p{L}|\s)`,
   ].join('|'),
   'giu',
 )
 
 const MINUS = /^[-−–—]$/u
-const JOINING = /^[,;/、，；・]$/u
+const JOINING = /^[,;/|、，；・]$/u
 
 /** The text that tokens are of: one form of each letter, without markup. */
 export const plainText = (text: string): string =>

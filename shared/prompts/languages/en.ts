@@ -15,7 +15,7 @@ export const en: Language = {
     instrumental:
       'instrumental, instrumentals, instrumental version, instrumental track, karaoke, ' +
       'off vocals, ' +
-      'karaoke version, karaoke track, backing track, backing tracks, backing music, minus one, ' +
+      'karaoke version, karaoke track, backing track, backing tracks, backing music, minus one, music minus one, ' +
       'off vocal, accompaniment, instruments, all instruments, playback',
     other:
       'other, others, everything else, all else, anything else, the rest, rest, other sounds, ' +
@@ -283,15 +283,15 @@ export const en: Language = {
       'devoid of, ' +
       'lacking, clear of, leaving out, zero, omitting, removing, muting, subtracting, ' +
       'instead of, ' +
-      'rather than, in absence of, in the absence of, eliminating, dropping',
+      'less, fewer, rather than, in absence of, in the absence of, eliminating, dropping',
     not:
       "not, don't, dont, do not, never, does not, doesn't, isn't, is not, didn't, shouldn't, " +
       "should not, won't, cannot, can't, not any, no more, neither, hate, can't stand, dislike, " +
-      'tired of, sick of',
+      "tired of, sick of, not include, do not include, don't include, dont include, not including",
     remove:
       'remove, mute, nix, drop, cut, strip, delete, kill, get rid of, getting rid of, rid of, ' +
       'stop, ' +
-      'take out, take away, ' +
+      'take out, take away, taking out, taking away, turning off, filtering out, ' +
       'leave out, silence, exclude, omit, eliminate, erase, subtract, suppress, filter out, ' +
       'cut out, ' +
       'strip out, strip away, wipe out, throw out, throw away, turn off, turn down, switch off, ' +
@@ -308,7 +308,7 @@ export const en: Language = {
       'turned down, ' +
       'switched off, edited out, faded out, discarded, disabled, exclusion, deleted, absent, ' +
       'suppressor, killer, begone, disappear, vanish, silent, inaudible',
-    off: 'off, out, away, down, out of, less',
+    off: 'off, out, away, down, out of',
     turn:
       'turn, take, leave, cut, filter, switch, strip, throw, fade, shut, edit, bring, move, ' +
       'tune',
@@ -369,12 +369,12 @@ export const en: Language = {
       'go, away from me, provide, produce, output, create, return, render, split, need you to, ' +
       'i am, ' +
       'am, be, looking, looking for, interested in, must, should, may, might, able, possible, ' +
-      'longer, ' +
+      'longer, how, how to, mind, ' +
       'purely, solely, exclusively, single, specific, particular, focus on, focus, bring out, ' +
       'the part of, not only, any of',
     whole:
       'drum and bass, drum & bass, drum n bass, rock and roll, rock & roll, rock n roll, ' +
-      "rock 'n' roll, rhythm and blues, salt and pepper shaker, salt and pepper, " +
+      "rock 'n' roll, rhythm and blues, r&b, salt and pepper shaker, salt and pepper, " +
       'country and western, ' +
       'black and white, up and down, back and forth, on and off, loud and clear, high and low, ' +
       'low and high, old and young, big and small, mortar and pestle, bow and arrow, ' +

@@ -75,6 +75,7 @@ const NEGATIONS = [
   ],
   ...['X-free', 'X removal', 'X remover', 'X muted', 'I would like the X to be removed', 'NO X!'],
   ...['song without X please', 'could you give me the audio without the X', 'free of X', 'non-X'],
+  ...["don't include the X", 'less X', 'how do I get rid of the X?', 'would you mind taking out X'],
 ]
 
 test('what is negated is taken away, in whatever words', () => {
@@ -180,7 +181,7 @@ const READINGS: Record<string, string[]> = {
   vocals: ['acapella', 'a cappella', 'no instrumental', 'just vocals, no instruments'],
   'speech - woman': ['speech without the woman', 'speech, but not the woman'],
   'drums - hi-hat': ['drums but no hi-hat', 'drums (no hi-hat)'],
-  'drums + bass': ['drums and bass', 'drums, bass and drums'],
+  'drums + bass': ['drums and bass', 'drums | bass', 'drums, bass and drums'],
   drums: ['drums and drums', 'drums and kick drum', 'drums or percussion', '<b>drums</b>'],
   'drum and bass': ['drum and bass', 'Drum and bass'.toLowerCase()],
   'rock and roll': ['rock and roll'],
