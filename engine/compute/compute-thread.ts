@@ -18,7 +18,7 @@ import type {
   WorkerOptions,
 } from './compute-messages.ts'
 import { memoryOf } from '../threads/task-thread.ts'
-import { loaderOf } from '../threads/thread-program.ts'
+import { threadProgram } from '../../shared/process/programs.ts'
 import { ComputeWatchdog, killHungProcess } from './compute-watchdog.ts'
 import { Preparation } from './preparation.ts'
 
@@ -189,7 +189,7 @@ function startWorker(
   program: URL,
   options: WorkerOptions,
 ): Promise<{ worker: Worker; ready: Ready }> {
-  const worker = new Worker(loaderOf(program), { eval: true, workerData: options })
+  const worker = new Worker(threadProgram(program), { eval: true, workerData: options })
   return new Promise((resolve, reject) => {
     const ended = (code: number) => reject(new Error(`the compute thread ended with ${code}`))
     worker.once('error', reject)

@@ -1,7 +1,7 @@
 /** A worker thread that answers tasks; its program calls `answerTasks`. */
 
 import { Worker } from 'node:worker_threads'
-import { loaderOf } from './thread-program.ts'
+import { threadProgram } from '../../shared/process/programs.ts'
 
 /** The thread ended before it answered; a new one answers the next task. */
 export class ThreadLostError extends Error {
@@ -63,7 +63,7 @@ export class TaskThread<Task> {
   }
 
   #begin(): Worker {
-    const worker = new Worker(loaderOf(this.#program), { eval: true })
+    const worker = new Worker(threadProgram(this.#program), { eval: true })
     worker.unref() // an idle one does not keep this process; a task does
     worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
     let cause: unknown

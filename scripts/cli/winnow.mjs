@@ -48,8 +48,7 @@ else {
 
 async function runInApp(program) {
   const app = await prepareApp(version, run)
-  const loader = new URL(`file://${app}/node_modules/tsx/dist/loader.mjs`).href
-  process.exitCode = await run(['--import', loader, `${app}/${program}`, ...words])
+  process.exitCode = await run([`${app}/scripts/run.mjs`, `${app}/${program}`, ...words])
 }
 
 /** Runs node with our terminal and signals; resolves with its exit code. */

@@ -14,6 +14,7 @@ import { downloadedMs, execute, timedDownload } from './commands.mjs'
 import { docsStep } from './docs.mjs'
 import { hashOf, readText, ROOT } from './files.mjs'
 import { withLock } from './lock.mjs'
+import { programsStep } from './programs.mjs'
 import { songsStep } from './songs.mjs'
 import { webStep } from './web.mjs'
 import { unpackStep } from './wheels.mjs'
@@ -48,6 +49,7 @@ async function main() {
     unpackStep('text-encoder', 'text-encoder', TEXT_ENCODER_MEMBERS),
     unpackStep('tensorflow', `tensorflow-${compute}`, TENSORFLOW_MEMBERS),
     ...addons,
+    programsStep(),
     webStep(),
     docsStep(),
     songsStep(),

@@ -22,13 +22,14 @@ const SLOWEST = 10
 /** One more than processors: a file waits a third of its time. */
 const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
+/** Into every file of tests. */
+const PRELOADS = [
+  ...('registerHooks' in nodeModule ? [] : ['./scripts/tools/test/import-packages.mjs']),
+  './scripts/tools/test/count-work.mjs',
+]
 /** Marks files that draw at random: they run by a new seed every night. */
 const DRAWS = /support\/(property|test-seed)\.ts'/
 
-if (!('registerHooks' in nodeModule)) {
-  const preload = new URL('./test/import-packages.mjs', import.meta.url).href
-  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import ${preload}`
-}
 const { values, positionals: parts } = parseArgs({
   allowPositionals: true,
   options: { tier: { type: 'string' }, shard: { type: 'string', default: '1/1' } },
@@ -99,7 +100,7 @@ function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
     `--test-timeout=${minutes * 60_000}`,
     '--test-reporter=spec',
   ]
-  const preloads = ['--import', 'tsx', '--import', './scripts/tools/test/count-work.mjs']
+  const preloads = ['tsx', ...PRELOADS].flatMap((module) => ['--import', module])
   run(
     `${name}: ${files.length} files, ${atOnce} at once`,
     [...preloads, '--test', ...options, ...files],

@@ -19,7 +19,7 @@ const REST = 'rest.without-piano+speech'
 
 /** Runs the command; after `linesMax` lines it gets Ctrl-C. */
 async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = Infinity) {
-  const child = spawn(process.execPath, ['--import', 'tsx', COMMAND, ...words, '--url', url], {
+  const child = spawn(process.execPath, ['scripts/run.mjs', COMMAND, ...words, '--url', url], {
     env: { ...process.env, WINNOW_API_KEY: API_KEY },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -182,7 +182,7 @@ async function separate({ folder, url }: Fleet): Promise<void> {
   const path = join(folder, 'mix.wav')
   await copyFile(SOURCE, path)
   const words = ['scripts/cli/separate.ts', '--url', url, '--key', API_KEY, path, 'piano']
-  await promisify(execFile)(process.execPath, ['--import', 'tsx', ...words], {
+  await promisify(execFile)(process.execPath, ['scripts/run.mjs', ...words], {
     env: { ...process.env, ...TRUST },
   })
   const [target, residual] = await Promise.all(

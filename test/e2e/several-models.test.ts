@@ -26,7 +26,7 @@ before(async (t) => {
   modelsFolder = mkdtempSync(join(tmpdir(), 'several-models-'))
   ;(t as TestContext).after(() => rmSync(modelsFolder, { recursive: true }))
   for (const name of ['htdemucs', 'audiosep', 'bandit']) {
-    const words = ['--import', 'tsx', 'scripts/cli/model.ts', 'import', ...TINY_MODELS[name]!]
+    const words = ['scripts/run.mjs', 'scripts/cli/model.ts', 'import', ...TINY_MODELS[name]!]
     const env = { ...process.env, MODELS_DIR: modelsFolder }
     const { stdout } = await promisify(execFile)(process.execPath, words, { env })
     assert.match(stdout, RegExp(`^Installed ${name} in `))

@@ -30,7 +30,7 @@ interface LogLine {
 async function startHeld(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-test-'))
   const nats = await startNatsServer({ folder: join(folder, 'nats') })
-  const words = [HOLDER, 'http:grpc', process.execPath, '--import', 'tsx', 'gateway/main.ts']
+  const words = [HOLDER, 'http:grpc', process.execPath, 'scripts/run.mjs', 'gateway/main.ts']
   const env = {
     ...process.env,
     NATS_URL: nats.url,

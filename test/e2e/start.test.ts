@@ -180,7 +180,7 @@ interface Starting {
 /** The output of a start that ends by itself. */
 function startFailing({ folder, port = 0, uid }: Starting): string {
   const env = { ...process.env, ...PORTS, PORT: String(port), DATA_DIR: folder }
-  const words = ['--import', 'tsx', 'scripts/cli/start.ts']
+  const words = ['scripts/run.mjs', 'scripts/cli/start.ts']
   const options = { cwd: ROOT, env, timeout: 60_000, encoding: 'utf8', uid } as const
   const { status, stdout, stderr } = spawnSync(process.execPath, words, options)
   assert.equal(status, 1, stdout + stderr)

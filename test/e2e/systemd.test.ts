@@ -36,7 +36,7 @@ const read = async ({ run }: Host, path: string): Promise<Buffer> =>
 
 async function separate({ run }: Host, path: string, prompt: string): Promise<void> {
   const key = await run('cat', '/var/lib/winnow/api-key')
-  await run('node', '--import', 'tsx', 'scripts/cli/separate.ts', '--key', key.trim(), path, prompt)
+  await run('node', 'scripts/run.mjs', 'scripts/cli/separate.ts', '--key', key.trim(), path, prompt)
 }
 
 const property = async ({ run }: Host, unit: string, name: string): Promise<string> =>
@@ -67,8 +67,7 @@ test(
     await t.test('what install-host has installed starts and is ready', async () => {
       await run(
         'node',
-        '--import',
-        'tsx',
+        'scripts/run.mjs',
         'scripts/cli/install-host.ts',
         '--role',
         'all',
@@ -117,8 +116,7 @@ test(
       const outside = 'http://127.0.0.1:9080/metrics'
       const text = await run(
         'node',
-        '--import',
-        'tsx',
+        'scripts/run.mjs',
         'scripts/cli/doctor.ts',
         '--json',
         '--egress',

@@ -31,7 +31,7 @@ export type Launched = Omit<Program, 'ready'> & {
 
 /** @param path its main file, from the root of the checkout */
 export function launchProgram(path: string, environment: Environment): Launched {
-  const child = spawn(process.execPath, ['--import', 'tsx', path], {
+  const child = spawn(process.execPath, ['scripts/run.mjs', path], {
     cwd: ROOT,
     env: { ...process.env, SONGS_MODEL_DIR: NO_MODEL, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

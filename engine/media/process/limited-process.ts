@@ -6,11 +6,15 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { userInfo } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AVERROR_ENOSPC } from 'node-av/constants'
 import { type ErrorCode, ServiceError } from '../../../shared/errors.ts'
+import {
+  programArguments,
+  programPlaces,
+  programThreads,
+} from '../../../shared/process/programs.ts'
 import { COLLECT_LESS_OFTEN } from '../../garbage-collection.ts'
 import { CallError } from '../ffmpeg.ts'
 import { SANDBOX } from './sandbox-support.ts'
@@ -167,9 +171,9 @@ export const MEMORY = 4
 
 /**
  * From Node 24 on V8 maps 512 MiB for its code in a way that counts as data from the start, for
- * each of the two threads that run JavaScript: the program's, and that of tsx.
+ * each thread that runs JavaScript.
  */
-const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 2 * 512 * 2 ** 20 : 0
+const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 512 * 2 ** 20 : 0
 
 /** Its environment is empty: it has to do with strangers' files, and with no secrets. */
 function startLimited(
@@ -177,12 +181,11 @@ function startLimited(
   { bytesMax, niceness }: ProcessLimits,
   { reads = [], writes = [], memory }: ProcessFiles,
 ): ChildProcess {
-  const path = fileURLToPath(program)
   const descriptors = { channel: CHANNEL, ...(memory !== undefined && { memory: MEMORY }) }
-  const options = { reads: [...programFiles(path), ...reads], writes, ...descriptors }
-  const node = [process.execPath, COLLECT_LESS_OFTEN, '--import', import.meta.resolve('tsx'), path]
+  const options = { reads: [...programFiles(program), ...reads], writes, ...descriptors }
+  const node = [process.execPath, COLLECT_LESS_OFTEN, ...programArguments(program)]
   const sandboxed = [process.execPath, SANDBOX, JSON.stringify(options), ...node]
-  const kibibytes = Math.floor((bytesMax + CODE_BYTES) / 1_024)
+  const kibibytes = Math.floor((bytesMax + programThreads(program) * CODE_BYTES) / 1_024)
   const limits = [kibibytes, niceness].map(String)
   return spawn('/bin/sh', ['-c', LIMITED, 'sh', ...limits, ...sandboxed], {
     env: {},
@@ -191,13 +194,12 @@ function startLimited(
   })
 }
 
-/** Node, the system's libraries, and the sources and packages that a program imports. */
-function programFiles(program: string): string[] {
+/** Node, the system's libraries, and the program with the packages that it imports. */
+function programFiles(program: URL): string[] {
   const root = fileURLToPath(new URL('../../..', import.meta.url))
-  const sources = ['engine', 'shared', 'node_modules', 'package.json', 'tsconfig.json']
   return [
     ...[process.execPath, '/usr', '/lib', '/lib64', '/etc/ld.so.cache', '/dev/null'],
-    ...[dirname(program), ...sources.map((name) => join(root, name))],
-    `/tmp/tsx-${userInfo().uid}`, // what tsx has compiled before, where it keeps it without TMPDIR
+    ...['node_modules', 'package.json'].map((name) => join(root, name)),
+    ...programPlaces(program),
   ]
 }

@@ -6,14 +6,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../shared/durations.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
+import { programArguments } from '../../../shared/process/programs.ts'
 import { keepLogSmall } from './log-rotation.ts'
 import { endOf, fatalMessage, logSince } from './log-tail.ts'
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const ROOT = new URL('../../../', import.meta.url)
 /** Wait before a process that died comes back; doubled with each death, up to the most. */
 const RESTART_MS = { least: 500, most: 30_000 }
 /** A process that has lived so long starts with the shortest wait again. */
@@ -88,7 +88,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
  */
 function launch({ program, env }: ServiceOptions, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a', 0o600)
-  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+  const child = spawn(process.execPath, programArguments(new URL(program, ROOT)), {
     cwd: ROOT,
     env,
     detached: true,

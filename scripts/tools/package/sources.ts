@@ -13,7 +13,7 @@ export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** Runs the service: neither its tests and tools, nor what trains the model. As git takes paths. */
 const SHIPPED = [
   ...['gateway', 'engine', 'models', 'shared', 'proto', 'clients/typescript'],
-  ...['scripts/cli', 'scripts/setup'],
+  ...['scripts/cli', 'scripts/setup', 'scripts/run.mjs'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
   ...['examples/README.md', 'examples/speech-over-piano.wav'], // doctor separates a second of it
   ...[':!models/mini/training', ':!models/mini/pictures', ':!*.gitignore'],

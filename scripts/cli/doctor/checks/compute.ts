@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { programArguments } from '../../../../shared/process/programs.ts'
 import { called, setUpAgain } from '../../command-name.ts'
 import { driverText } from '../../../setup/nvidia-driver.mjs'
 import type { Context } from '../context.ts'
@@ -9,7 +10,7 @@ import { failure, fine, warning, type Finding } from '../finding.ts'
 import type { SeparationReport, TensorFlowReport } from '../probe.ts'
 import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
-const PROBE = fileURLToPath(new URL('../probe.ts', import.meta.url))
+const PROBE = new URL('../probe.ts', import.meta.url)
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 /** For the largest models on a processor. */
 const PROBE_MS_MAX = 900_000
@@ -38,7 +39,7 @@ interface Probed {
 }
 
 function runProbe(env: Context['env']): Promise<Probed> {
-  const child = spawn(process.execPath, ['--import', 'tsx', PROBE], {
+  const child = spawn(process.execPath, programArguments(PROBE), {
     cwd: ROOT,
     // Level 0: the native library says which of its libraries are missing.
     env: { ...process.env, ...env, TF_CPP_MIN_LOG_LEVEL: '0', TF_CPP_MAX_VLOG_LEVEL: '0' },

@@ -90,7 +90,10 @@ test('an installation has users, units for this checkout, and secrets that root 
   const root = await makeRoot(t)
   await install(root, ['--role', 'all', '--engine', '0', '--engine', 'GPU-5e2c7a31'])
   const unit = await read(root, `${UNITS}/winnow-engine@.service`)
-  assert.match(unit, new RegExp(`^ExecStart=${installed.node} --import tsx engine/main\\.ts$`, 'm'))
+  assert.match(
+    unit,
+    new RegExp(`^ExecStart=${installed.node} scripts\\/run\\.mjs engine/main\\.ts$`, 'm'),
+  )
   assert.match(unit, new RegExp(`^WorkingDirectory=${installed.checkout}$`, 'm'))
   const passwd = await read(root, 'etc/passwd')
   for (const user of ['winnow', 'winnow-engine', 'winnow-nats'])

@@ -172,7 +172,7 @@ test('as a process it takes the key that lies in DATA_DIR, and shows no control 
   await writeFile(join(gateway.folder, 'api-key'), `${gateway.key}\n`)
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', COMMAND, 'list', '--url', env.WINNOW_URL],
+    ['scripts/run.mjs', COMMAND, 'list', '--url', env.WINNOW_URL],
     { env: { PATH: process.env.PATH, DATA_DIR: gateway.folder } },
   )
   assert.equal(idsIn(stdout).length, 1)

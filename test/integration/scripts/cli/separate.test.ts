@@ -442,7 +442,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const service = await startService(t)
     service.streams = [[status('IN_PROGRESS'), 'stay']]
     const env = { ...process.env, WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
-    const words = ['--import', 'tsx', COMMAND, 'https://example.com/a.mp4', 'x']
+    const words = ['scripts/run.mjs', COMMAND, 'https://example.com/a.mp4', 'x']
     const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child.stderr.on('data', (data: Buffer) => {
       if (!data.includes('separating')) return

@@ -46,7 +46,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   const unit = await read('usr/lib/systemd/system/winnow-engine@.service')
   assert.match(
     unit,
-    /^ExecStart=\/usr\/lib\/winnow\/node\/bin\/node --import tsx engine\/main\.ts$/m,
+    /^ExecStart=\/usr\/lib\/winnow\/node\/bin\/node scripts\/run\.mjs engine\/main\.ts$/m,
   )
   assert.match(unit, /^WorkingDirectory=\/usr\/lib\/winnow$/m)
   await read('usr/lib/winnow/docs/README.md') // by the link that the units' Documentation= takes
