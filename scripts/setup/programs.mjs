@@ -93,8 +93,8 @@ async function compile() {
     mkdirSync(FOLDER, { recursive: true })
     fresh = mkdtempSync(join(FOLDER, 'new-'))
     const { metafile } = await build(optionsFor(join(fresh, 'programs')))
-    const made = [...Object.keys(metafile.inputs), 'scripts/setup/programs.mjs']
-    const inputs = [...made, 'package-lock.json'].sort()
+    const sources = Object.keys(metafile.inputs).filter((path) => !isOfPackage(path))
+    const inputs = [...sources, 'scripts/setup/programs.mjs', 'package-lock.json'].sort()
     const folder = folderOf(inputs)
     removeOld()
     if (!existsSync(folder)) rename(join(fresh, 'programs'), folder)
@@ -129,7 +129,6 @@ function optionsFor(outdir) {
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
-    packages: 'external',
     platform: 'node',
     format: 'esm',
     target: 'node20',
@@ -137,8 +136,22 @@ function optionsFor(outdir) {
     sourcesContent: false,
     metafile: true,
     logLevel: 'silent',
-    plugins: [ownPlaces],
+    plugins: [packages, ownPlaces],
   }
+}
+
+/** Pure packages of hundreds of small modules, which load in a tenth of the time as one file. */
+const COMPILED_PACKAGES = /^(typebox|kysely)(\/|$)/
+
+/** All others are imported from node_modules. */
+const packages = {
+  name: 'packages',
+  setup(build) {
+    build.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
+      if (kind === 'entry-point' || COMPILED_PACKAGES.test(path)) return undefined
+      return { path, external: true }
+    })
+  },
 }
 
 /** A compiled file finds what lies beside its source, as the source does. */
@@ -146,7 +159,7 @@ const ownPlaces = {
   name: 'own places',
   setup(build) {
     build.onLoad({ filter: /\.m?ts$|\.mjs$/ }, async ({ path }) => {
-      if (path.includes('/node_modules/')) return
+      if (isOfPackage(path)) return undefined
       const source = await readFile(path, 'utf8')
       const beside = JSON.stringify(`../../../${relative(ROOT, path)}`)
       const place = `new URL(${beside}, import.meta.url).href`
@@ -157,6 +170,8 @@ const ownPlaces = {
     })
   },
 }
+
+const isOfPackage = (path) => path.includes('node_modules/')
 
 function removeOld() {
   for (const name of readdirSync(FOLDER)) {
