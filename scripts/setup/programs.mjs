@@ -44,7 +44,7 @@ export const PROGRAMS = [
 ]
 
 /** The name of a compiled program (shared/process/programs.ts has the same). */
-const compiledName = (program) => program.replaceAll('/', '.').replace(/ts$/, 'mjs')
+export const compiledName = (program) => program.replaceAll('/', '.').replace(/ts$/, 'mjs')
 
 /**
  * The path of a program, compiled from the sources as they are now; null: it is none of these, or
@@ -92,7 +92,7 @@ async function compile() {
     const { build } = await import('esbuild')
     mkdirSync(FOLDER, { recursive: true })
     fresh = mkdtempSync(join(FOLDER, 'new-'))
-    const { metafile } = await build(optionsFor(join(fresh, 'programs')))
+    const { metafile } = await build(optionsFor(join(fresh, 'programs'), PROGRAMS))
     const sources = Object.keys(metafile.inputs).filter((path) => !isOfPackage(path))
     const inputs = [...sources, 'scripts/setup/programs.mjs', 'package-lock.json'].sort()
     const folder = folderOf(inputs)
@@ -120,11 +120,15 @@ function rename(from, to) {
   }
 }
 
-function optionsFor(outdir) {
+/**
+ * Options of esbuild that compile programs of ours.
+ * @param outdir three folders below the root of the checkout
+ * @param programs paths from that root; each becomes a file of the folder (see compiledName)
+ */
+export function optionsFor(outdir, programs) {
   return {
     absWorkingDir: ROOT,
-    // Flat, so that the checkout is as many folders up from each of them.
-    entryPoints: PROGRAMS.map((path) => ({ in: path, out: compiledName(path).slice(0, -4) })),
+    entryPoints: programs.map((path) => ({ in: path, out: compiledName(path).slice(0, -4) })),
     outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -137,11 +141,14 @@ function optionsFor(outdir) {
     metafile: true,
     logLevel: 'silent',
     plugins: [packages, ownPlaces],
+    // A compiled file finds what lies beside its source, as the source does.
+    banner: { js: "const checkoutUrl = new URL('../../../', import.meta.url);" },
+    define: { 'import.meta.url': 'sourceUrl' },
   }
 }
 
 /** Pure packages of hundreds of small modules, which load in a tenth of the time as one file. */
-const COMPILED_PACKAGES = /^(typebox|kysely)(\/|$)/
+const COMPILED_PACKAGES = /^(typebox|kysely|fast-check|pure-rand)(\/|$)/
 
 /** All others are imported from node_modules. */
 const packages = {
@@ -154,18 +161,17 @@ const packages = {
   },
 }
 
-/** A compiled file finds what lies beside its source, as the source does. */
 const ownPlaces = {
   name: 'own places',
   setup(build) {
-    build.onLoad({ filter: /\.m?ts$|\.mjs$/ }, async ({ path }) => {
+    build.onLoad({ filter: /\.(m?ts|tsx|mjs)$/ }, async ({ path }) => {
       if (isOfPackage(path)) return undefined
       const source = await readFile(path, 'utf8')
-      const beside = JSON.stringify(`../../../${relative(ROOT, path)}`)
-      const place = `new URL(${beside}, import.meta.url).href`
+      if (!source.includes('import.meta.url')) return undefined
+      const place = JSON.stringify(relative(ROOT, path))
       return {
-        contents: source.replaceAll('import.meta.url', place),
-        loader: path.endsWith('ts') ? 'ts' : 'js',
+        contents: `const sourceUrl = new URL(${place}, checkoutUrl).href; ${source}`,
+        loader: /[jt]sx?$/.exec(path)[0],
       }
     })
   },

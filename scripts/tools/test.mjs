@@ -7,10 +7,10 @@
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import * as nodeModule from 'node:module'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { compileTests } from './test/compile.mjs'
 import { chooseFiles, inShard, shardOf } from './test/tiers.mjs'
 
 /** A file that takes longer hangs, and fails; packages are built for minutes. */
@@ -22,11 +22,6 @@ const SLOWEST = 10
 /** One more than processors: a file waits a third of its time. */
 const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
-/** Into every file of tests. */
-const PRELOADS = [
-  ...('registerHooks' in nodeModule ? [] : ['./scripts/tools/test/import-packages.mjs']),
-  './scripts/tools/test/count-work.mjs',
-]
 /** Marks files that draw at random: they run by a new seed every night. */
 const DRAWS = /support\/(property|test-seed)\.ts'/
 
@@ -40,10 +35,12 @@ const startedAt = Date.now()
 const reports = mkdtempSync(join(tmpdir(), 'winnow-test-'))
 const report = join(reports, 'work.jsonl')
 const failed = []
+/** Files of tests by the names of what is made of them. */
+const sources = new Map()
 try {
   if (['quick', 'all'].includes(tier) && shard.index === 0) runChecks()
-  if (tier === 'nightly') runNightly()
-  else runTier()
+  if (tier === 'nightly') await runNightly()
+  else await runTier()
   printWork()
 } finally {
   rmSync(reports, { recursive: true })
@@ -67,17 +64,17 @@ function runChecks() {
   run('lint', ['node_modules/eslint/bin/eslint.js', '.'])
 }
 
-function runTier() {
+async function runTier() {
   const { files, onPostgres } = chooseFiles(allFiles(), tier, parts)
   if (files.length === 0) failed.push(`no file of tests has ${parts.join(' or ')} in its path`)
-  runTests('tests', inShard(files, shard))
-  runTests('contract on PostgreSQL', inShard(onPostgres, shard), {
+  await runTests('tests', inShard(files, shard))
+  await runTests('contract on PostgreSQL', inShard(onPostgres, shard), {
     WINNOW_TEST_DATABASE: 'postgres',
   })
 }
 
 /** Each part by a seed that nobody has run. */
-function runNightly() {
+async function runNightly() {
   const seed = String(randomInt(2 ** 31))
   console.log(`WINNOW_TEST_SEED=${seed}`)
   const env = { WINNOW_TEST_SEED: seed }
@@ -86,13 +83,13 @@ function runNightly() {
   const drawing = all.filter(
     (file) => !files.includes(file) && DRAWS.test(readFileSync(file, 'utf8')),
   )
-  runTests('new seeds', drawing, env)
-  runTests('campaign, packages, systemd', files, env, { atOnce: 1 })
+  await runTests('new seeds', drawing, env)
+  await runTests('campaign, packages, systemd', files, env, { atOnce: 1 })
   const soak = ['test/campaign/main.ts', '--minutes', String(SOAK_MINUTES), '--seed', seed]
   run('soak', ['--import', 'tsx', ...soak])
 }
 
-function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
+async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
   if (files.length === 0) return
   const minutes = tier === 'nightly' ? NIGHTLY_FILE_MINUTES_MAX : FILE_MINUTES_MAX
   const options = [
@@ -100,12 +97,18 @@ function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
     `--test-timeout=${minutes * 60_000}`,
     '--test-reporter=spec',
   ]
-  const preloads = ['tsx', ...PRELOADS].flatMap((module) => ['--import', module])
-  run(
-    `${name}: ${files.length} files, ${atOnce} at once`,
-    [...preloads, '--test', ...options, ...files],
-    { ...env, WINNOW_TEST_WORK: report },
-  )
+  const preloads = ['--enable-source-maps', '--import', './scripts/tools/test/count-work.mjs']
+  const compiled = await compileTests(files)
+  for (const [i, path] of compiled.files.entries()) sources.set(basename(path), files[i])
+  try {
+    run(
+      `${name}: ${files.length} files, ${atOnce} at once`,
+      [...preloads, '--test', ...options, ...compiled.files],
+      { ...env, WINNOW_TEST_WORK: report },
+    )
+  } finally {
+    compiled.remove()
+  }
 }
 
 function run(name, args, env = {}) {
@@ -125,7 +128,7 @@ function printWork() {
   const processes = sum('processes')
   console.log(`\n=== The slowest of ${work.length} files, in seconds of a processor`)
   for (const { file, seconds, processes: started } of work.slice(0, SLOWEST)) {
-    console.log(`${seconds.toFixed(1).padStart(7)}  ${file}, ${started} processes`)
+    console.log(`${seconds.toFixed(1).padStart(7)}  ${sources.get(file)}, ${started} processes`)
   }
   console.log(`${sum('seconds').toFixed(1).padStart(7)}  all, ${processes} processes`)
   const most = Math.ceil((PROCESSES_MAX[tier] ?? Infinity) / shard.count)

@@ -3,7 +3,7 @@
 
 import { subscribe } from 'node:diagnostics_channel'
 import { appendFileSync, readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { basename } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 /**
@@ -16,13 +16,13 @@ const TICKS_PER_SECOND = 100
 
 const report = process.env.WINNOW_TEST_WORK
 const path = process.argv[1] ?? ''
-if (report && isMainThread && path.endsWith('.test.ts')) {
+if (report && isMainThread && /\.test\.(ts|mjs)$/.test(path)) {
   let processes = 0
   subscribe('child_process', () => {
     processes += 1
   })
   process.once('exit', () => {
-    const file = relative(process.cwd(), path)
+    const file = basename(path)
     const work = { file, processes, seconds: processorSeconds() }
     appendFileSync(report, `${JSON.stringify(work)}\n`)
   })

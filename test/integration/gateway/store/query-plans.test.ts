@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import test from 'node:test'
 import type { Store } from '../../../../gateway/store/database.ts'
+import { register } from 'tsx/esm/api'
 import { addOthers, problemsOf, readPlanSchema } from '../../../support/query-plans.ts'
 import { ADDING, CALLS } from '../../../support/store-calls.ts'
 import { makeRows } from '../../../support/store-rows.ts'
@@ -60,6 +61,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const FOLDER = new URL('../../../../gateway/store/', import.meta.url)
 
 test('every exported function of the store has its calls', async () => {
+  register()
   for (const file of await readdir(FOLDER)) {
     if (!file.endsWith('.ts')) continue
     const module = (await import(new URL(file, FOLDER).href)) as Record<string, unknown>

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { keepInstallation } from '../../../../gateway/store/installation.ts'
 import { open } from '../../../../scripts/cli/open/command.ts'
 import { requests } from '../../../../scripts/cli/requests/command.ts'
@@ -15,7 +16,7 @@ import { runCommand } from '../../../support/run-command.ts'
 import { API, complete, startGateway, submitted } from '../../../support/start-gateway.ts'
 import { onDisk } from '../../../support/stored.ts'
 
-const COMMAND = join(import.meta.dirname, '../../../../scripts/cli/requests.ts')
+const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/requests.ts', import.meta.url))
 
 async function start(t: TestContext) {
   const gateway = await startGateway(t)

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { separate } from '../../../../scripts/cli/separate/command.ts'
 import {
   DONE,
@@ -24,7 +25,7 @@ import {
   type Json,
 } from '../../../support/separation-service.ts'
 
-const COMMAND = join(import.meta.dirname, '../../../../scripts/cli/separate.ts')
+const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/separate.ts', import.meta.url))
 
 test('a file is uploaded, separated and both parts lie beside it', async (t) => {
   const service = await startService(t)

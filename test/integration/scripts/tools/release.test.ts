@@ -4,9 +4,10 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { release } from '../../../../scripts/tools/release/release.ts'
 
-const ROOT = join(import.meta.dirname, '../../../..')
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const PATHS = [
   'package.json',
   'package-lock.json',

@@ -9,9 +9,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { isTlsFault } from '../../../../shared/http/public-route.ts'
 
-const ROOT = join(import.meta.dirname, '../../../..')
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const fixture = (name: string) => join(ROOT, 'test/fixtures/tls', name)
 
 async function serveTls(t: TestContext): Promise<number> {

@@ -3,10 +3,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { called, setUpAgain } from '../../../../scripts/cli/command-name.ts'
 import { shellWord } from '../../../../scripts/cli/shell-word.ts'
 
-const ROOT = join(import.meta.dirname, '../../../..')
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const INSTALLATION = join(ROOT, 'scripts/cli/installation.mjs')
 /** As git takes paths: a changelog names the commands of its time. */
 const TEXTS = ['*.md', '*.ts', '*.mjs', '*.yml', '*.py', ':!CHANGELOG.md', ':!bench/results']

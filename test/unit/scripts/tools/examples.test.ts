@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
-const FOLDER = join(import.meta.dirname, '../../../../examples')
+const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url))
 const HEADER_BYTES = 44
 
 /** Header and samples of one of our own files, whose header is of the shortest form. */

@@ -1,0 +1,27 @@
+// Compiles files of tests, as scripts/setup/programs.mjs compiles the programs: on Node 20 each of
+// them starts a second sooner than by tsx.
+
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { RUNTIME } from '../../setup/files.mjs'
+import { compiledName, optionsFor, PROGRAMS } from '../../setup/programs.mjs'
+
+/**
+ * @param files paths from the root of the checkout
+ * @returns the compiled files, in a folder that `remove` removes
+ * @throws Error what is wrong in a file
+ */
+export async function compileTests(files) {
+  const parent = join(RUNTIME, 'tests')
+  mkdirSync(parent, { recursive: true })
+  const folder = mkdtempSync(join(parent, 'run-'))
+  const remove = () => rmSync(folder, { recursive: true })
+  try {
+    await build({ ...optionsFor(folder, [...files, ...PROGRAMS]), logLevel: 'error' })
+  } catch (error) {
+    remove()
+    throw error
+  }
+  return { files: files.map((file) => join(folder, compiledName(file))), remove }
+}
