@@ -36,15 +36,8 @@ ${Object.keys(MORE_PROGRAMS).slice(1).join(' | ')}
 /** @returns the folder of the sources, which `npm run setup` sets up */
 export const prepareApp = () => fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
-const CLIENTS = {
-  separate: () => import('./separate.ts'),
-  requests: () => import('./requests.ts'),
-  open: () => import('./open.ts'),
-}
-
 /** Runs a client in this process, which has Ctrl-C to itself. */
-export async function runClient(command) {
-  const { register } = await import('tsx/esm/api')
-  register()
-  await CLIENTS[command]()
+export function runClient(command) {
+  process.argv.splice(2, 0, fileURLToPath(new URL(`${command}.ts`, import.meta.url)))
+  return import('../run.mjs')
 }

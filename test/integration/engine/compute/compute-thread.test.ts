@@ -36,11 +36,12 @@ async function runHanging(
   }
   child.stdout.on('data', read)
   child.stderr.on('data', read)
+  const closed = new Promise((resolve) => child.once('close', resolve)) // in the turn it ends, maybe
   const ended = await new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code))
   })
   child.stdin.end()
-  await new Promise((resolve) => child.once('close', resolve))
+  await closed
   return { output, ended }
 }
 
