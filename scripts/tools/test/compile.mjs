@@ -4,8 +4,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { RUNTIME } from '../../setup/files.mjs'
+import { removeLeftovers, RUNTIME } from '../../setup/files.mjs'
 import { compiledName, optionsFor, PROGRAMS } from '../../setup/programs.mjs'
+
+/** Those of runs that were killed go after this time. */
+const LEFTOVER_MS = 24 * 3_600_000
 
 /**
  * @param files paths from the root of the checkout
@@ -15,6 +18,7 @@ import { compiledName, optionsFor, PROGRAMS } from '../../setup/programs.mjs'
 export async function compileTests(files) {
   const parent = join(RUNTIME, 'tests')
   mkdirSync(parent, { recursive: true })
+  removeLeftovers(parent, 'run-', LEFTOVER_MS)
   const folder = mkdtempSync(join(parent, 'run-'))
   const remove = () => rmSync(folder, { recursive: true })
   try {
