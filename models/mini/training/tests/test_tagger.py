@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from winnow_training.commands import tagger_export
+from winnow_training.commands import tagger_combine, tagger_export
 from winnow_training.commands.prepare import synthesised_clips, write_banks
 from winnow_training.data.synthesis import procedural
-from winnow_training.tagger import decisions, training
+from winnow_training.model.network import PATCH, TEXT, WINDOW
+from winnow_training.tagger import decisions, matches, training
 from winnow_training.tagger.calibration import calibrate
 from winnow_training.tagger.cases import Clips, logits_of, make_cases
 from winnow_training.tagger.checkpoint import load_average, read_calibration, write_calibration
@@ -23,8 +24,9 @@ from winnow_training.tagger.clips import (
     sources,
     write_variant,
 )
-from winnow_training.tagger.decisions import Rules, answer, evidence, grouped, spans_of
-from winnow_training.tagger.export import folded, golden_tiny, tiny_model, unfolded
+from winnow_training.tagger.combined import Asked, combined_states, fit_rule, reliability
+from winnow_training.tagger.decisions import Combined, Rules, answer, evidence, grouped, spans_of
+from winnow_training.tagger.export import config_of, folded, golden_tiny, tiny_model, unfolded
 from winnow_training.tagger.features import (
     FLOOR,
     MELS,
@@ -35,6 +37,7 @@ from winnow_training.tagger.features import (
     mel_matrix,
     mel_power,
 )
+from winnow_training.tagger.matches import SEEDS, Matches, cases_of, chunks_of
 from winnow_training.tagger.network import CONTEXT_STEPS
 from winnow_training.tagger.scenes import PLACE, REST_DB, label
 from winnow_training.tagger.tables import class_table, tables
@@ -184,6 +187,62 @@ class Decisions(unittest.TestCase):
         self.assertEqual(far.tolist(), [[decisions.LOGIT_MOST, -decisions.LOGIT_MOST]])
 
 
+class Together(unittest.TestCase):
+    """The tagger's evidence and mini's match."""
+
+    RULE = Combined(match_sharpness=1.0, tagger=1.0, match=2.0, offset=0.5, found=3.0, absent=-3.0)
+
+    def test_a_longer_file_of_the_same_has_no_higher_score(self):
+        short, long = (self.RULE.score(1.0, np.full(chunks, -2.0)) for chunks in (1, 8))
+        self.assertAlmostEqual(short, 1.0 - 4.0 + 0.5)
+        self.assertAlmostEqual(long, short)
+
+    def test_the_match_is_bounded_as_steps_are(self):
+        far = self.RULE.score(0.0, np.array([30.0]))
+        self.assertEqual(far, 2 * decisions.LOGIT_MOST + 0.5)
+
+    def test_states(self):
+        said = [self.RULE.state(z, near) for z in (3.0, 0.0, -3.1) for near in (False, True)]
+        self.assertEqual(said, ["found", "found", "unsure", "similar", "absent", "absent"])
+
+    def asked(self, count: int) -> Asked:
+        """Present sounds have more of both; related ones are less unlike them."""
+        rng = np.random.default_rng(count)
+        kind = np.repeat(["present", "unrelated", "related"], count)
+        middle = np.repeat([2.0, -4.0, -2.0], count)
+        chunks = [[float(logit)] for logit in middle + rng.normal(0, 1, len(middle))]
+        return Asked(middle + rng.normal(0, 1, len(middle)), chunks, kind, kind == "related")
+
+    def test_a_fitted_rule_keeps_its_shares_and_is_reliable_on_others(self):
+        rule = fit_rule([self.asked(300), self.asked(200)])
+        shares = combined_states(self.asked(300), rule)
+        self.assertLess(shares["unrelated"]["found"], 0.06)
+        self.assertLess(shares["related"]["found"], 0.3)
+        self.assertLess(shares["present"]["absent"], 0.06)
+        self.assertGreater(shares["present"]["found"], 0.9)
+        rows, error = reliability([self.asked(300)], rule)
+        self.assertEqual(sum(count for *_, count in rows), 900)
+        self.assertLess(error, 0.05)
+
+    def test_chunks_are_those_of_the_engine(self):
+        samples = np.arange(21 * RATE)
+        starts = [int(chunk[0]) / RATE for chunk in chunks_of(samples)]
+        self.assertEqual(starts, [0, 8, 11])
+        self.assertEqual([len(chunk) for chunk in chunks_of(samples[: 3 * RATE])], [3 * RATE])
+
+
+class KnownBy:
+    """A network that lets half of everything through, and is as sure as the prompt's first number
+    says; it does without training."""
+
+    window = torch.hann_window(WINDOW)
+
+    def __call__(self, x, embedding, spans, queries):
+        tokens = x.shape[1]
+        logits = torch.zeros(len(x) * queries, tokens * PATCH, WINDOW // 2 + 1)
+        return logits, embedding[:, :1].expand(-1, tokens)
+
+
 class WholeWay(unittest.TestCase):
     """From banks to files that the service loads, in small."""
 
@@ -220,6 +279,9 @@ class WholeWay(unittest.TestCase):
         self.assertEqual(read_calibration(self.cache, "small"), calibration)
         self.assertIn("| class, present | 5 s |", tables(calibration, cases, logits))
         self.assertIn("| airplane |", class_table(calibration, cases, logits))
+        with self.assertRaisesRegex(ValueError, "run tagger-combine"):
+            config_of(model, {}, calibration)
+        self.combine()
         weights, golden = self.cache / "weights", self.cache / "golden"
         with mock.patch(
             "sys.argv",
@@ -234,6 +296,26 @@ class WholeWay(unittest.TestCase):
         torch.testing.assert_close(heard, lane["logits"])
         config = json.loads((weights / "config.json").read_text())
         self.assertEqual(len(config["calibration"]["scales"]), heard.shape[-1])
+        self.assertEqual(config["combined"].keys() - {"group"}, config["combined"]["group"].keys())
+
+    @mock.patch.object(matches, "FILES", {5: 3, 12: 2})
+    @mock.patch.object(matches, "OR_MADE", ("calibration", "test"))
+    def combine(self):
+        """By a network that knows whatever it is asked for, about as well."""
+        found = Matches(self.cache)
+        cases = {split: cases_of(self.cache, split) for split in SEEDS}
+
+        def embed(texts: list[str]) -> np.ndarray:
+            return np.linspace(-1, 1, len(texts) * TEXT, dtype=np.float32).reshape(-1, TEXT)
+
+        found.add(KnownBy(), embed, cases)
+        rows = Matches(self.cache).rows
+        self.assertEqual(rows, found.rows)
+        self.assertEqual({len(row.logits) for row in rows}, {1, 2})
+        found.add(None, embed, cases)  # has nothing left to ask
+        with mock.patch("sys.argv", ["tagger-combine", str(self.cache), "small"]):
+            tagger_combine.main()
+        self.assertIsNotNone(read_calibration(self.cache, "small").group_combined)
 
 
 if __name__ == "__main__":

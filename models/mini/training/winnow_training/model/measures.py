@@ -26,10 +26,10 @@ SILENCED_DB = -60
 
 @torch.no_grad()
 def separate(model, mixtures, embeddings, passes=(1,)):
-    """mixtures [batch, N] of RMS 0.1, embeddings [batch, 384] to targets [batch, N], all that is
-    let through: the mean of passes in which the mixtures' rate is taken for another, relative to
-    the true one. And what decides the match, of the first pass alone: its targets and its activity
-    logits [batch, tokens]. Float32 throughout."""
+    """mixtures [batch, N] of RMS 0.1, embeddings [batch·queries, 384] to targets
+    [batch·queries, N], all that is let through: the mean of passes in which the mixtures' rate is
+    taken for another, relative to the true one. And what decides the match, of the first pass
+    alone: its targets and its activity logits [batch·queries, tokens]. Float32 throughout."""
     results = [one_pass(model, mixtures, embeddings, rate) for rate in passes]
     return sum(target for target, _ in results) / len(passes), results[0]
 
@@ -43,11 +43,13 @@ def one_pass(model, mixtures, embeddings, rate, gives_mask=False):
     share = power[..., :BINS].sum((1, 2), keepdim=True) / power.sum((1, 2), keepdim=True)
     padding = (0, max(0, BINS - bins), 0, frames % PATCH)
     x = features(F.pad(power[..., :BINS] / share, padding))
-    spans = torch.zeros(len(x), x.shape[1], 2, device=x.device)
-    logits, activity = model(x, embeddings, spans, 1)
+    spans = torch.zeros(len(embeddings), x.shape[1], 2, device=x.device)
+    queries = len(embeddings) // len(mixtures)
+    logits, activity = model(x, embeddings, spans, queries)
     mask = mask_of(logits[:, :frames], bins)
     if gives_mask:
         return mask, activity
+    spectra = spectra.repeat_interleave(queries, 0)
     return istft(spectra * mask, window, mixtures.shape[1]), activity
 
 

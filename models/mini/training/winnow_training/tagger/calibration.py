@@ -11,6 +11,7 @@ from winnow_training.data.mixtures import CONFUSABLE, GROUPS, UNSURE
 from winnow_training.tagger.cases import RELATIVES, Case
 from winnow_training.tagger.clips import CLASSES
 from winnow_training.tagger.decisions import (
+    Combined,
     Rules,
     calibrated,
     evidence,
@@ -45,8 +46,10 @@ class Calibration:
     group_offsets: list[float]
     rules: Rules
     group_rules: Rules
-
     """Rules for groups, which have no relatives."""
+    combined: Combined | None = None
+    group_combined: Combined | None = None
+    """Rules for the evidence with mini's match, once `tagger-combine` has fitted them."""
 
     def classes(self, logits: np.ndarray) -> np.ndarray:
         return calibrated(logits, np.array(self.scales), np.array(self.offsets))

@@ -8,7 +8,7 @@ import torch
 
 from winnow_training.tagger.calibration import Calibration
 from winnow_training.tagger.clips import CLASSES
-from winnow_training.tagger.decisions import Rules
+from winnow_training.tagger.decisions import Combined, Rules
 from winnow_training.tagger.network import Tagger
 
 
@@ -29,6 +29,8 @@ def read_calibration(cache: Path, name: str) -> Calibration:
     stored = json.loads(calibration_path(cache, name).read_text())
     for key in ("rules", "group_rules"):
         stored[key] = Rules(**stored[key])
+    for key in ("combined", "group_combined"):
+        stored[key] = stored.get(key) and Combined(**stored[key])
     return Calibration(**stored)
 
 

@@ -41,6 +41,37 @@ class Rules:
 
 
 @dataclass(frozen=True)
+class Combined:
+    """Numbers by which the evidence and the match of mini decide together, see `combined.py`."""
+
+    match_sharpness: float
+    """Power of the match's odds of which the mean over chunks is taken."""
+    tagger: float
+    match: float
+    offset: float
+    found: float
+    """z from which a sound is found …"""
+    absent: float
+    """… and below which it is absent."""
+
+    def score(self, evidence: float, chunks: np.ndarray) -> float:
+        """Returns z; its sigmoid is a probability. `chunks` are logits of mini's matches."""
+        sharp = self.match_sharpness * chunks
+        most = sharp.max()
+        mean = (most + math.log(np.exp(sharp - most).mean())) / self.match_sharpness
+        match = min(LOGIT_MOST, max(-LOGIT_MOST, mean))
+        return self.tagger * float(evidence) + self.match * match + self.offset
+
+    def state(self, z: float, has_relative: bool) -> str:
+        """`has_relative` tells whether the tagger finds a sound of its family."""
+        if z >= self.found:
+            return "found"
+        if z < self.absent:
+            return "absent"
+        return "similar" if has_relative else "unsure"
+
+
+@dataclass(frozen=True)
 class Answer:
     """`state` is found, similar, unsure or absent."""
 

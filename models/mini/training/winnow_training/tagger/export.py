@@ -165,8 +165,21 @@ def config_of(model: Tagger, stored: dict, calibration: Calibration) -> dict:
         "smoothing": list(SMOOTHING),
         "rules": dataclasses.asdict(calibration.rules),
         "group_rules": dataclasses.asdict(calibration.group_rules),
+        "combined": combined_config(calibration),
         "training": {key: stored[key] for key in ("step", "seconds", "curve")},
     }
+
+
+def combined_config(calibration: Calibration) -> dict:
+    """The rule for classes, and under `group` that for groups."""
+    if calibration.combined is None:
+        raise ValueError("The calibration has no rule for mini's match yet: run tagger-combine")
+    rules = calibration.combined, calibration.group_combined
+    classes, groups = (
+        {key: round(number, 4) for key, number in dataclasses.asdict(rule).items()}
+        for rule in rules
+    )
+    return {**classes, "group": groups}
 
 
 def rounded(numbers: list[float]) -> list[float]:

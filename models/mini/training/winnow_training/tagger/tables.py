@@ -16,6 +16,7 @@ from winnow_training.tagger.calibration import (
 )
 from winnow_training.tagger.cases import RELATIVES, Case
 from winnow_training.tagger.clips import CLASSES
+from winnow_training.tagger.combined import Asked, combined_states, reliability
 from winnow_training.tagger.decisions import Rules
 from winnow_training.tagger.training import average_precision
 
@@ -85,4 +86,22 @@ def class_table(
     for place, (precision, count) in precisions(files, calibration.rules).items():
         shares = [f"{100 * hits / asked:.0f} %" if asked else "–" for hits, asked in counts[place]]
         lines.append(f"| {CLASSES[place]} | {count} | {precision:.2f} | {' | '.join(shares)} |")
+    return "\n".join(lines)
+
+
+def combined_table(calibration: Calibration, by_length: dict[int, tuple[Asked, Asked]]) -> str:
+    """States by the tagger and mini together, of classes and groups, by the length of a file; and
+    how reliable the probabilities are."""
+    lines = [f"| asked | file | {' | '.join(STATES)} |", "|---" * (len(STATES) + 2) + "|"]
+    parts = (("class", calibration.combined), ("group", calibration.group_combined))
+    for at, (label, rule) in enumerate(parts):
+        for seconds, both in by_length.items():
+            for kind, shares in combined_states(both[at], rule).items():
+                said = " | ".join(f"{100 * shares[state]:.1f} %" for state in STATES)
+                lines.append(f"| {label}, {kind} | {seconds} s | {said} |")
+    lines += ["", "| asked | said | there | sounds |", "|---|---|---|---|"]
+    for at, (label, rule) in enumerate(parts):
+        rows, error = reliability([both[at] for both in by_length.values()], rule)
+        lines += [f"| {label} | {mean:.2f} | {true:.2f} | {count} |" for mean, true, count in rows]
+        lines.append(f"| {label}, mean gap | {error:.3f} | | |")
     return "\n".join(lines)

@@ -1,0 +1,163 @@
+"""Decides by what the tagger heard and by mini's match together whether a sound is in a file.
+
+z = tagger · evidence + match · M + offset, where M is the logarithm of the mean over mini's chunks
+of the match's odds, to a power, and is bounded as the tagger's steps are. sigmoid(z) is how
+probable the sound is, if as many are asked for that are there as are not.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+
+from winnow_training.tagger.calibration import (
+    FALSE_RELATED,
+    FALSE_UNRELATED,
+    MISSED,
+    STATES,
+    Calibration,
+    both_evidences,
+    class_files,
+    group_files,
+    threshold,
+)
+from winnow_training.tagger.cases import RELATIVES, Case
+from winnow_training.tagger.decisions import Combined
+from winnow_training.tagger.matches import Row
+
+SHARPNESS = (0.5, 1.0, 2.0, 4.0)
+SHARES = {"present": 0.5, "unrelated": 0.25, "related": 0.25}
+"""How often a sound of each kind is asked for, of which the probability is true."""
+ABSENT_MOST = 0.05
+"""A sound that is more probable than this is not called absent, however few of those that are there
+are less probable: mini was trained on the owners of calibration, and knows new ones less well."""
+RELIABILITY_BINS = 10
+
+
+@dataclass
+class Asked:
+    """What N sounds that files of one length were asked for have for and against them."""
+
+    evidence: np.ndarray
+    chunks: list[list[float]]
+    """Logits of the match of mini's chunks."""
+    kind: np.ndarray
+    """present, unrelated or related."""
+    has_relative: np.ndarray
+    """Whether the tagger finds a relative of it."""
+
+    def weights(self) -> np.ndarray:
+        """[N], which sum to 1: as if kinds were asked for as SHARES has them."""
+        kinds = [kind for kind in SHARES if (self.kind == kind).any()]
+        total = sum(SHARES[kind] for kind in kinds)
+        made = np.zeros(len(self.kind))
+        for kind in kinds:
+            is_one = self.kind == kind
+            made[is_one] = SHARES[kind] / total / is_one.sum()
+        return made
+
+
+def asked(
+    calibration: Calibration, rows: list[Row], cases: list[Case], logits: list[np.ndarray]
+) -> tuple[Asked, Asked]:
+    """Of classes and of groups; `rows` are of these files."""
+    class_evidence, group_evidence = (
+        [both_evidences(file, rules)[1] for file in files]
+        for files, rules in (
+            (class_files(calibration, cases, logits), calibration.rules),
+            (group_files(calibration, cases, logits), calibration.group_rules),
+        )
+    )
+
+    def part(is_group: bool) -> Asked:
+        kept = [row for row in rows if row.is_group == is_group]
+        evidence = group_evidence if is_group else class_evidence
+        found = [
+            not is_group
+            and any(
+                class_evidence[row.file][at] >= calibration.rules.found
+                for at in RELATIVES[row.place]
+            )
+            for row in kept
+        ]
+        return Asked(
+            np.array([evidence[row.file][row.place] for row in kept]),
+            [row.logits for row in kept],
+            np.array([row.kind for row in kept]),
+            np.array(found, bool),
+        )
+
+    return part(False), part(True)
+
+
+def scores(one: Asked, rule: Combined) -> np.ndarray:
+    """[N]: z."""
+    pairs = zip(one.evidence, one.chunks)
+    return np.array([rule.score(evidence, np.array(chunks)) for evidence, chunks in pairs])
+
+
+def fit_rule(lengths: list[Asked]) -> Combined:
+    """The rule by which sounds are most probable where they are there, and the thresholds by which
+    no more than the shares that `calibration.py` has are wrong in files of any length."""
+    fits = [fit_weights(lengths, sharpness) for sharpness in SHARPNESS]
+    _, rule = min(fits, key=lambda fit: fit[0])
+    made = [(one.kind, scores(one, rule)) for one in lengths]
+    bounds = (("unrelated", FALSE_UNRELATED), ("related", FALSE_RELATED))
+    found = max(threshold(z[kind == one], share) for kind, z in made for one, share in bounds)
+    lowest = min(float(np.quantile(z[kind == "present"], MISSED)) for kind, z in made)
+    absent = min(found, lowest, float(np.log(ABSENT_MOST / (1 - ABSENT_MOST))))
+    return replace(rule, found=found, absent=absent)
+
+
+def fit_weights(lengths: list[Asked], sharpness: float) -> tuple[float, Combined]:
+    """The mean loss of the rule that has the least, without its thresholds."""
+    plain = Combined(sharpness, tagger=0, match=1, offset=0, found=0, absent=0)
+    columns = np.concatenate(
+        [np.stack([one.evidence, scores(one, plain), np.ones(len(one.kind))], 1) for one in lengths]
+    )
+    signs = np.concatenate([np.where(one.kind == "present", 1, -1) for one in lengths])
+    weights = np.concatenate([one.weights() for one in lengths]) / len(lengths)
+
+    def loss(numbers):
+        return float(weights @ np.logaddexp(0, -signs * (columns @ numbers)))
+
+    found = minimize(loss, [0.5, 0.5, 0], bounds=[(0, None), (0, None), (None, None)])
+    tagger, match, offset = (float(number) for number in found.x)
+    return found.fun, replace(plain, tagger=tagger, match=match, offset=offset)
+
+
+def combine(calibration: Calibration, lengths: list[tuple[Asked, Asked]]) -> Calibration:
+    """`calibration` with rules for both, of what files of each length were asked for."""
+    classes, groups = zip(*lengths)
+    return replace(
+        calibration, combined=fit_rule(list(classes)), group_combined=fit_rule(list(groups))
+    )
+
+
+def combined_states(one: Asked, rule: Combined) -> dict[str, dict[str, float]]:
+    """Kind to shares of states."""
+    states = np.array([rule.state(z, near) for z, near in zip(scores(one, rule), one.has_relative)])
+    return {
+        kind: {state: float((states[one.kind == kind] == state).mean()) for state in STATES}
+        for kind in SHARES
+        if (one.kind == kind).any()
+    }
+
+
+def reliability(
+    lengths: list[Asked], rule: Combined
+) -> tuple[list[tuple[float, float, int]], float]:
+    """Of each tenth of probabilities the mean, the share of sounds that are there and their number;
+    and the mean gap between both (expected calibration error)."""
+    said = 1 / (1 + np.exp(-np.concatenate([scores(one, rule) for one in lengths])))
+    truth = np.concatenate([one.kind == "present" for one in lengths])
+    weights = np.concatenate([one.weights() for one in lengths]) / len(lengths)
+    places = np.minimum((said * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
+    rows, error = [], 0.0
+    for place in np.unique(places):
+        kept = places == place
+        share = weights[kept] / weights[kept].sum()
+        mean, true = float(share @ said[kept]), float(share @ truth[kept])
+        rows.append((mean, true, int(kept.sum())))
+        error += weights[kept].sum() * abs(mean - true)
+    return rows, float(error)
