@@ -57,6 +57,16 @@ class Asked:
         return made
 
 
+def joined(lengths: list[Asked]) -> Asked:
+    """All that files of any length were asked for."""
+    return Asked(
+        np.concatenate([one.evidence for one in lengths]),
+        [chunks for one in lengths for chunks in one.chunks],
+        np.concatenate([one.kind for one in lengths]),
+        np.concatenate([one.has_relative for one in lengths]),
+    )
+
+
 def asked(
     calibration: Calibration, rows: list[Row], cases: list[Case], logits: list[np.ndarray]
 ) -> tuple[Asked, Asked]:
@@ -112,11 +122,10 @@ def fit_rule(lengths: list[Asked]) -> Combined:
 def fit_weights(lengths: list[Asked], sharpness: float) -> tuple[float, Combined]:
     """The mean loss of the rule that has the least, without its thresholds."""
     plain = Combined(sharpness, tagger=0, match=1, offset=0, found=0, absent=0)
-    columns = np.concatenate(
-        [np.stack([one.evidence, scores(one, plain), np.ones(len(one.kind))], 1) for one in lengths]
-    )
-    signs = np.concatenate([np.where(one.kind == "present", 1, -1) for one in lengths])
-    weights = np.concatenate([one.weights() for one in lengths]) / len(lengths)
+    one = joined(lengths)
+    columns = np.stack([one.evidence, scores(one, plain), np.ones(len(one.kind))], 1)
+    signs = np.where(one.kind == "present", 1, -1)
+    weights = one.weights()
 
     def loss(numbers):
         return float(weights @ np.logaddexp(0, -signs * (columns @ numbers)))
@@ -149,9 +158,9 @@ def reliability(
 ) -> tuple[list[tuple[float, float, int]], float]:
     """Of each tenth of probabilities the mean, the share of sounds that are there and their number;
     and the mean gap between both (expected calibration error)."""
-    said = 1 / (1 + np.exp(-np.concatenate([scores(one, rule) for one in lengths])))
-    truth = np.concatenate([one.kind == "present" for one in lengths])
-    weights = np.concatenate([one.weights() for one in lengths]) / len(lengths)
+    one = joined(lengths)
+    said = 1 / (1 + np.exp(-scores(one, rule)))
+    truth, weights = one.kind == "present", one.weights()
     places = np.minimum((said * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
     rows, error = [], 0.0
     for place in np.unique(places):
