@@ -12,6 +12,7 @@ import {
 import { ComputeLostError, DeviceMemoryError, LaneTooLargeError } from './compute-errors.ts'
 import type { ChunkOrder, OpenedLane } from './compute-messages.ts'
 import type { ComputeThread } from './compute-thread.ts'
+import { ServedSeconds } from './served-seconds.ts'
 
 /** The account and request of the lane. */
 export interface LaneOwner {
@@ -77,8 +78,8 @@ export class Scheduler {
   readonly #secondsPerFrame = new Map<string, number>()
   readonly #observer: SchedulerObserver
   readonly #lanes = new Map<number, OpenLane>()
-  readonly #accounts = new Map<string, number>()
-  readonly #requests = new Map<string, number>()
+  readonly #accounts = new ServedSeconds()
+  readonly #requests = new ServedSeconds()
   /** Lanes that the thread has been asked to open. */
   readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
@@ -172,7 +173,7 @@ export class Scheduler {
         // The thread takes its calls in order: a batch without the lanes that it is opening would
         // begin no sooner, and lanes of one chunk would not share its encoding.
         await Promise.allSettled(this.#opening)
-        const served = { accounts: this.#accounts, requests: this.#requests }
+        const served = { accounts: this.#accounts.seconds, requests: this.#requests.seconds }
         const limitsOf = (model: string) => this.#limitsOf(model)
         const batch = nextBatch([...this.#lanes.values()], served, limitsOf) as OpenLane[]
         if (batch.length === 0) return
@@ -258,26 +259,19 @@ export class Scheduler {
     this.#compute.discard(id).catch(() => undefined)
   }
 
-  /**
-   * A new or returning account starts with the smallest count of the others: idling earns no
-   * credit.
-   */
   #join({ accountId, requestId }: LaneOwner): void {
-    const others = [...this.#lanes.values()]
-    raise(
-      this.#accounts,
+    const open = [...this.#lanes.values()]
+    this.#accounts.join(
       accountId,
-      others.map((lane) => lane.accountId),
+      open.map((lane) => lane.accountId),
     )
-    const siblings = others.filter((lane) => lane.accountId === accountId)
-    raise(
-      this.#requests,
+    const siblings = open.filter((lane) => lane.accountId === accountId)
+    this.#requests.join(
       requestId,
       siblings.map((lane) => lane.requestId),
     )
-    if (this.#requests.size <= REQUESTS_REMEMBERED_MAX) return
-    const open = new Set([requestId, ...others.map((lane) => lane.requestId)])
-    for (const known of this.#requests.keys()) if (!open.has(known)) this.#requests.delete(known)
+    const requestIds = new Set([requestId, ...open.map((lane) => lane.requestId)])
+    this.#requests.prune(requestIds, REQUESTS_REMEMBERED_MAX)
   }
 
   #leave(lane: OpenLane): void {
@@ -311,19 +305,12 @@ export class Scheduler {
     for (const lane of batch) {
       const { accountId, requestId } = lane
       const share = (seconds * framesOf(lane)) / total
-      this.#accounts.set(accountId, (this.#accounts.get(accountId) ?? 0) + share)
-      this.#requests.set(requestId, (this.#requests.get(requestId) ?? 0) + share)
+      this.#accounts.add(accountId, share)
+      this.#requests.add(requestId, share)
     }
     this.#totals.framesTotal += total
     return total
   }
-}
-
-/** Sets `name` to at least the smallest count among `others`. */
-function raise(served: Map<string, number>, name: string, others: readonly string[]): void {
-  const counts = others.map((other) => served.get(other) ?? 0)
-  const level = counts.length > 0 ? Math.min(...counts) : 0
-  served.set(name, Math.max(served.get(name) ?? 0, level))
 }
 
 /**

@@ -169,6 +169,50 @@ test('a new lane joins those that are half done', async () => {
   assert.equal(compute.batches.flat().filter((prompt) => prompt === 'second').length, 3)
 })
 
+/** Serves eight long requests of account a, and then a short one; counts the batches before its. */
+async function withNewcomer(account: string, framesMax: number) {
+  const compute = new FakeCompute()
+  const [open, step] = [compute.open.bind(compute), compute.step.bind(compute)]
+  let stepped = Promise.resolve()
+  compute.step = (lanes) => (stepped = step(lanes))
+  compute.open = (asked) => stepped.then(() => open(asked)) // a thread takes its calls in order
+  const scheduler = new Scheduler(compute, budgets(new BatchBudget(framesMax, log)))
+  const options = { signal: new AbortController().signal, onStep: () => undefined }
+  const long = Array.from({ length: 8 }, async (_, i) => {
+    const name = `long ${i}`
+    const chunks = Array.from({ length: 6 }, () =>
+      scheduler.separate(order(name), owner(name, 'a'), options),
+    )
+    await Promise.all(chunks)
+  })
+  while (compute.batches.length < 12) await new Promise(setImmediate)
+  const before = compute.batches.length
+  await scheduler.separate(order('short', 4), owner('short', account), options)
+  const waited = compute.batches.slice(before).findIndex((batch) => batch.includes('short'))
+  await Promise.all(long)
+  return waited
+}
+
+test('a newcomer of another length is in the next batch, whoever waits', async () => {
+  for (const account of ['a', 'another']) {
+    for (const framesMax of [10, 40]) {
+      const waited = await withNewcomer(account, framesMax)
+      assert.equal(waited, 0, `of account ${account}, with ${framesMax} frames a batch`)
+    }
+  }
+})
+
+test('of newcomers the first goes first, and none goes before it again and again', async () => {
+  const compute = new FakeCompute()
+  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log)))
+  const names = ['long', 'long', 'one', 'two', 'three']
+  await Promise.all(names.map((name) => separate(scheduler, name)))
+  assert.deepEqual(
+    compute.batches.map(([name]) => name),
+    ['long', 'one', 'two', 'three', 'long'],
+  )
+})
+
 test('a lane that breaks its batch fails alone', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new ModelError('no') : null,
