@@ -157,6 +157,8 @@ export interface ModelDescription {
   framesPerSecond: number
   /** Frames of a batch beyond which a processor is no faster. */
   framesOnProcessor: number
+  /** The same while requests share the processor; absent: as many. */
+  framesOnSharedProcessor?: number
   /** The rate that chunks must have, in hertz; null: any. */
   sampleRate: number | null
   /**

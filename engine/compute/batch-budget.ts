@@ -34,6 +34,19 @@ export function chooseFrames(
   return Math.min(framesFitting, FRAMES_AUTO_MAX)
 }
 
+/**
+ * Frames of a batch while several requests are open: on a processor a large batch hardly gains
+ * speed, and who comes meanwhile waits for its end.
+ * @returns Infinity where it makes no difference
+ */
+const chooseSharedFrames = (
+  configured: number | 'auto',
+  { description, framesFitting }: LoadedModel,
+): number =>
+  configured === 'auto' && framesFitting === null
+    ? (description.framesOnSharedProcessor ?? Infinity)
+    : Infinity
+
 /** The budget of each model, by name. */
 export const budgetsOf = (
   models: readonly LoadedModel[],
@@ -43,7 +56,7 @@ export const budgetsOf = (
   new Map(
     models.map((model) => [
       model.description.name,
-      new BatchBudget(chooseFrames(configured, model), log),
+      new BatchBudget(chooseFrames(configured, model), log, chooseSharedFrames(configured, model)),
     ]),
   )
 
@@ -54,11 +67,14 @@ export class BatchBudget {
   readonly #log: Logger
   #framesSet: number
   #framesMax: number
+  #framesShared: number
   #steps = 0
 
-  constructor(framesMax: number, log: Logger) {
+  /** @param framesShared a batch has at most so many while several requests are open */
+  constructor(framesMax: number, log: Logger, framesShared = Infinity) {
     this.#framesSet = framesMax
     this.#framesMax = framesMax
+    this.#framesShared = framesShared
     this.#log = log
   }
 
@@ -71,10 +87,16 @@ export class BatchBudget {
     return this.#framesMax
   }
 
-  /** From the next batch on. */
+  /** Frames of the next batch while so many requests are open. */
+  framesFor(requests: number): number {
+    return requests > 1 ? Math.min(this.#framesMax, this.#framesShared) : this.#framesMax
+  }
+
+  /** From the next batch on, however many requests are open. */
   set framesMax(frames: number) {
     this.#framesSet = frames
     this.#framesMax = frames
+    this.#framesShared = Infinity
     this.#steps = 0
   }
 

@@ -174,8 +174,10 @@ export class Scheduler {
         // begin no sooner, and lanes of one chunk would not share its encoding.
         await Promise.allSettled(this.#opening)
         const served = { accounts: this.#accounts.seconds, requests: this.#requests.seconds }
-        const limitsOf = (model: string) => this.#limitsOf(model)
-        const batch = nextBatch([...this.#lanes.values()], served, limitsOf) as OpenLane[]
+        const lanes = [...this.#lanes.values()]
+        const requests = new Set(lanes.map(({ requestId }) => requestId)).size
+        const limitsOf = (model: string) => this.#limitsOf(model, requests)
+        const batch = nextBatch(lanes, served, limitsOf) as OpenLane[]
         if (batch.length === 0) return
         await this.#step(batch)
       }
@@ -184,9 +186,9 @@ export class Scheduler {
     }
   }
 
-  #limitsOf(model: string): BatchLimits {
+  #limitsOf(model: string, requests: number): BatchLimits {
     const secondsPerFrame = this.#secondsPerFrame.get(model) ?? SECONDS_PER_FRAME_UNKNOWN
-    return { framesMax: this.#budgets.get(model)!.framesMax, secondsPerFrame }
+    return { framesMax: this.#budgets.get(model)!.framesFor(requests), secondsPerFrame }
   }
 
   /**

@@ -64,6 +64,7 @@ const DESCRIPTION = {
   stems: [],
   framesPerSecond: 31.25,
   framesOnProcessor: 1_024,
+  framesOnSharedProcessor: 320, // one chunk
   sampleRate: null,
   frameSamples: 1,
   chunkSecondsMax: 10,

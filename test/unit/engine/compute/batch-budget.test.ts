@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   BatchBudget,
+  budgetsOf,
   chooseFrames,
   parseBatchFrames,
 } from '../../../../engine/compute/batch-budget.ts'
@@ -40,6 +41,20 @@ test('what is configured has precedence; else it is what fits a device that coun
   assert.equal(chooseFrames('auto', loaded(50_000)), 50_000)
   assert.equal(chooseFrames('auto', loaded(1_000_000)), 65_536)
   assert.equal(chooseFrames('auto', loaded(null)), PLAIN_MODEL.framesOnProcessor)
+})
+
+test('requests that share a processor have small batches, unless a size is configured', () => {
+  const description = { ...PLAIN_MODEL, framesOnProcessor: 1_024, framesOnSharedProcessor: 320 }
+  const framesFor = (configured: number | 'auto', framesFitting: number | null) => {
+    const budget = budgetsOf([{ description, framesFitting }], configured, log)
+    return [1, 2].map((requests) => budget.get(PLAIN_MODEL.name)!.framesFor(requests))
+  }
+  assert.deepEqual(framesFor('auto', null), [1_024, 320])
+  assert.deepEqual(framesFor('auto', 4_000), [4_000, 4_000], 'on a GPU')
+  assert.deepEqual(framesFor(700, null), [700, 700])
+  const budget = new BatchBudget(1_024, log, 320)
+  budget.framesMax = 600
+  assert.deepEqual([budget.framesFor(1), budget.framesFor(2)], [600, 600])
 })
 
 test('the setting is a number of frames, or auto', () => {

@@ -213,6 +213,16 @@ test('of newcomers the first goes first, and none goes before it again and again
   )
 })
 
+test('batches are small while several requests are open, and large for one alone', async () => {
+  const compute = new FakeCompute()
+  const scheduler = new Scheduler(compute, budgets(new BatchBudget(1_000, log, 10)))
+  await Promise.all(['x', 'x', 'x', 'x', 'y'].map((prompt) => separate(scheduler, prompt)))
+  assert.deepEqual(
+    compute.batches.map((batch) => batch.join('')),
+    ['x', 'y', 'xxx'],
+  )
+})
+
 test('a lane that breaks its batch fails alone', async () => {
   const compute = new FakeCompute(1, (prompts) =>
     prompts.includes('bad') ? new ModelError('no') : null,
