@@ -3,11 +3,16 @@
 import type { EncodedFile } from '../write/encode.ts'
 import { LimitedProcess, type ProcessLimits } from './limited-process.ts'
 import type { MuxOptions } from '../write/mux-video.ts'
+import { Turns } from './turns.ts'
 import type { PictureProgress } from '../write/picture-progress.ts'
 import type { PreparedVideo, VideoOptions } from '../write/prepare-video.ts'
 
 /** The model and the sound go first. */
 export const VIDEO_LIMITS: ProcessLimits = { bytesMax: 2 ** 31, secondsMax: 7_200, niceness: 5 }
+
+/** Videos that are coded at once: each may take memory up to the limit, and a processor. */
+const VIDEOS_AT_ONCE = 8
+const turns = new Turns(VIDEOS_AT_ONCE)
 
 export type VideoTask = ({ do: 'prepare' } & VideoOptions) | ({ do: 'mux' } & MuxOptions)
 
@@ -29,6 +34,7 @@ export class VideoProcess {
   }
 
   /**
+   * Begins when it has its turn among the videos of all jobs.
    * @param onProgress called while the video is coded again
    * @throws the signal's reason once aborted; Error when there is no video within the limits
    */
@@ -36,7 +42,9 @@ export class VideoProcess {
     options: VideoOptions,
     onProgress: (progress: PictureProgress) => void = () => {},
   ): Promise<PreparedVideo> {
-    return this.#process.call({ do: 'prepare', ...options }, onProgress)
+    const prepare = () =>
+      this.#process.call<PreparedVideo>({ do: 'prepare', ...options }, onProgress)
+    return turns.take(this.#signal, prepare)
   }
 
   /** @throws as `prepare`; CallError when the disk is full */
