@@ -36,7 +36,7 @@ const HELP = `Usage: npm run bench -- capacity [options]
 const CHECK_MIX = '4s:4,10s:1'
 const CHECK_SECONDS = 40
 const CHECK_LOADS = [0.5, 0.75]
-/** Jobs of one account that an engine runs at once: its first, and half of JOBS_MAX = 8. */
+/** Jobs of one account that an engine runs at once: its first and four further ones. */
 const JOBS_OF_ONE_ACCOUNT = 5
 const JOBS_MAX = 8
 const SIZES = [1, 2, 10, 100, 1_000]

@@ -17,6 +17,7 @@ import { ENGINE_ID_PATTERN } from '../shared/messages.ts'
 import { readBrokerAddress } from '../shared/broker/connection.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
 import { parseBatchFrames } from './compute/batch-budget.ts'
+import { parseJobsMax } from './jobs-max.ts'
 
 const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
 
@@ -76,7 +77,7 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     /** GPUs of this machine that CUDA gives to this process. */
     visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: there are none
     /** Jobs in flight at once. */
-    jobsMax: integer('JOBS_MAX', 1, 1_000, 8),
+    jobsMax: parsed('JOBS_MAX', 'auto', (text) => parseJobsMax(text)),
     /** Chunks of one job decoded or in the model at once. */
     chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),
     /** Frames of one batch, padding included; auto: by the memory of a GPU. */

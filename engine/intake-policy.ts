@@ -19,9 +19,17 @@ const SUSPECT_DELIVERIES = 3
 
 const isSuspect = ({ deliveries }: HeldJob): boolean => deliveries >= SUSPECT_DELIVERIES
 
-/** Jobs of the queue in flight at once. For `further` half, so that one account leaves room. */
-const jobsMaxOf = (queue: JobQueue, jobsMax: number): number =>
-  queue === 'first' ? jobsMax : Math.max(1, Math.floor(jobsMax / 2))
+/**
+ * The share of an engine that the jobs of a queue may fill together with those of all queues before
+ * it. So each queue has a quarter that none before it can take: there is room for a short job
+ * beside any number of long ones, and for an account's only one beside the further ones of others.
+ */
+const SHARES: Readonly<Record<JobQueue, number>> = {
+  further: 1 / 4,
+  first: 1 / 2,
+  'short-further': 3 / 4,
+  short: 1,
+}
 
 /**
  * Returns whether a job of the queue may be leased.
@@ -36,10 +44,9 @@ export function mayLease(
   }: { inHand: readonly HeldJob[]; pulls: readonly JobQueue[]; jobsMax: number },
 ): boolean {
   const taken = [...inHand.map((job) => job.queue), ...pulls]
-  const ofQueue = taken.filter((each) => each === queue)
-  return (
-    taken.length < jobsMax && ofQueue.length < jobsMaxOf(queue, jobsMax) && !inHand.some(isSuspect)
-  )
+  const upToQueue = taken.filter((other) => SHARES[other] <= SHARES[queue])
+  const most = Math.max(1, Math.round(SHARES[queue] * jobsMax))
+  return taken.length < jobsMax && upToQueue.length < most && !inHand.some(isSuspect)
 }
 
 /**

@@ -3,7 +3,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Broker, JobQueue, Lease } from '../shared/broker/broker.ts'
+import { JOB_QUEUE_NAMES, type Broker, type JobQueue, type Lease } from '../shared/broker/broker.ts'
 import type { EngineState } from '../shared/engine-control.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import { mayBegin, mayLease, type HeldJob } from './intake-policy.ts'
@@ -55,7 +55,9 @@ export class Intake {
   }
 
   start(): void {
-    this.#pulling = Promise.all([this.#pull('first'), this.#pull('further'), this.#pullNamed()])
+    this.#pulling = Promise.all(
+      JOB_QUEUE_NAMES.flatMap((queue) => [this.#pull(queue), this.#pullNamed(queue)]),
+    )
   }
 
   get jobs(): number {
@@ -66,7 +68,7 @@ export class Intake {
     if (this.#draining) return 'DRAINING'
     const { jobsMax, outage } = this.#options
     const inHand = [...this.#inHand.values()]
-    if (!mayLease('first', { inHand, pulls: [], jobsMax })) return 'BUSY'
+    if (!mayLease('short', { inHand, pulls: [], jobsMax })) return 'BUSY'
     return outage() ? 'PAUSED' : 'READY'
   }
 
@@ -114,14 +116,12 @@ export class Intake {
   }
 
   /** Jobs that name a model: no slot is kept for them while there are none. */
-  async #pullNamed(): Promise<void> {
+  async #pullNamed(queue: JobQueue): Promise<void> {
     const { modelNames, outage } = this.#options
     while (!this.#draining && modelNames.length > 0) {
       for (const model of modelNames) {
-        for (const queue of ['first', 'further'] as const) {
-          while (!this.#draining && !this.#mayLease(queue)) await this.#untilWoken()
-          if (!this.#draining && !outage()) await this.#pullOnce(queue, model)
-        }
+        while (!this.#draining && !this.#mayLease(queue)) await this.#untilWoken()
+        if (!this.#draining && !outage()) await this.#pullOnce(queue, model)
       }
       await sleep(NAMED_EVERY_MS)
     }

@@ -47,7 +47,7 @@ export function knobsFor(machine: Machine): Knob[] {
       levels: batchLevels(machine),
       default: String(BATCH_FRAMES_DEFAULT),
     },
-    { name: 'JOBS_MAX', levels: ['2', '4', '8', '16', '32'], default: '8' },
+    { name: 'JOBS_MAX', levels: ['2', '4', '8', '16', '32'], default: '32' },
     { name: 'CHUNKS_IN_FLIGHT_MAX', levels: ['1', '2', '4', '8'], default: '2' },
   ]
   return knobs.filter(({ levels }) => levels.length > 1)

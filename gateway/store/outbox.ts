@@ -1,6 +1,8 @@
 /** Requests whose jobs are still to be handed to the broker; written with the request itself. */
 
+import type { SqlBool } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
+import { isShort } from './jobs-in-broker.ts'
 import type { OutboxRow, RequestRow } from './schema/tables.ts'
 
 type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
@@ -12,7 +14,11 @@ export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void
     .execute()
 }
 
-export type WaitingJob = RequestRow & Pick<OutboxRow, 'message_id' | 'tries' | 'trace_parent'>
+export type WaitingJob = RequestRow &
+  Pick<OutboxRow, 'message_id' | 'tries' | 'trace_parent'> & {
+    /** By the database: true or 1. */
+    is_short: SqlBool | null
+  }
 
 interface TakeOptions {
   now: string
@@ -60,6 +66,7 @@ const withRequests = (query: ReturnType<typeof inOrder>) =>
     .innerJoin('requests', 'requests.request_id', 'outbox.request_id')
     .selectAll('requests')
     .select(['outbox.message_id', 'outbox.tries', 'outbox.trace_parent'])
+    .select(isShort.as('is_short'))
 
 /** Returns what was taken: it can be taken again at once. */
 export async function giveBackToOutbox(store: Store, messageIds: readonly string[]): Promise<void> {
@@ -73,7 +80,7 @@ export async function giveBackToOutbox(store: Store, messageIds: readonly string
 /** Records that the broker refused a job; it is delayed until `notBefore`. */
 export async function putOff(
   store: Store,
-  { message_id: messageId, tries }: WaitingJob,
+  { message_id: messageId, tries }: Pick<WaitingJob, 'message_id' | 'tries'>,
   notBefore: string,
 ): Promise<void> {
   await store

@@ -197,29 +197,6 @@ export async function countWaiting(
   return Number(count)
 }
 
-/** Accounts of the list that have an unfinished request whose job is with the broker. */
-export async function accountsInBroker(
-  store: Store,
-  accountIds: readonly string[],
-): Promise<string[]> {
-  if (accountIds.length === 0) return []
-  const rows = await store
-    .selectFrom('accounts')
-    .select('account_id')
-    .where('account_id', 'in', accountIds)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('requests')
-          .select('request_id')
-          .whereRef('requests.account_id', '=', 'accounts.account_id')
-          .where('status', 'in', UNFINISHED)
-          .where('job_sequence', 'is not', null),
-      ),
-    )
-    .execute()
-  return rows.map((row) => row.account_id)
-}
-
 interface PageWithJobs {
   statuses: readonly RequestStatus[]
   /** Only those that changed before, or later than `latest`: their clock was ahead of ours. */

@@ -62,6 +62,7 @@ const ANNOUNCEMENT_SUBJECT = 'engines.hello'
 /** Time to send buffered messages at the end; without a server they would never be sent. */
 const CLOSE_MS_MAX = 2_000
 
+export { JOB_QUEUE_NAMES } from './streams.ts'
 export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './interface.ts'
 
 /**

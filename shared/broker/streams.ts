@@ -22,18 +22,30 @@ export interface Source {
 }
 
 /**
- * Engines lease from both, each in its order: `first` jobs into any room that they have, `further`
- * ones into a part of it.
+ * The queues of jobs, those that may take most of an engine first. An account's only job of its
+ * length is a `short` or a `first` one; all others are `further` jobs.
  */
-export type JobQueue = 'first' | 'further'
+export const JOB_QUEUE_NAMES = ['short', 'short-further', 'first', 'further'] as const
+
+export type JobQueue = (typeof JOB_QUEUE_NAMES)[number]
 
 export const JOBS = { stream: 'JOBS' }
 export const JOB_QUEUES = {
-  first: { stream: JOBS.stream, subject: 'jobs.separate', consumer: 'engines' },
   further: { stream: JOBS.stream, subject: 'jobs.further', consumer: 'engines-further' },
+  first: { stream: JOBS.stream, subject: 'jobs.separate', consumer: 'engines' },
+  'short-further': {
+    stream: JOBS.stream,
+    subject: 'jobs.short-further',
+    consumer: 'engines-short-further',
+  },
+  short: { stream: JOBS.stream, subject: 'jobs.short', consumer: 'engines-short' },
 } as const satisfies Record<JobQueue, Source & { subject: string }>
 /** Begins the subjects of jobs that name their model. */
 const NAMED_SUBJECT = 'jobs.named'
+const JOB_SUBJECTS = [
+  ...Object.values(JOB_QUEUES).map(({ subject }) => subject),
+  `${NAMED_SUBJECT}.>`,
+]
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
 /** The server's advisories on messages of the two above that used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
@@ -147,13 +159,13 @@ export async function hasConsumer(
 }
 
 /**
- * Returns whether the server lacks a stream, a consumer or a subject: a process of 0.2.0 that
- * starts takes away the subjects that it does not know.
+ * Returns whether the server lacks a stream, a consumer or a subject: an older process that starts
+ * takes away the subjects that it does not know.
  */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
     const { subjects } = (await manager.streams.info(JOBS.stream)).config
-    if (!subjects.includes(`${NAMED_SUBJECT}.>`)) return true
+    if (!JOB_SUBJECTS.every((subject) => subjects.includes(subject))) return true
     for (const { stream, consumer } of CONSUMERS) {
       await manager.consumers.info(stream, consumer)
     }
@@ -206,7 +218,7 @@ const streams = (installation?: string): NamedStream[] => [
   {
     name: JOBS.stream,
     ...(installation !== undefined && { metadata: { [INSTALLATION_KEY]: installation } }),
-    subjects: [...Object.values(JOB_QUEUES).map(({ subject }) => subject), `${NAMED_SUBJECT}.>`],
+    subjects: JOB_SUBJECTS,
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     discard: DiscardPolicy.New, // a full queue refuses new jobs: it must never drop an accepted one

@@ -135,27 +135,77 @@ test('3 a request canceled while it rests has no new job', async (t) => {
   assert.equal(gateway.broker.jobs.size, 0)
 })
 
-test('3 the only job of an account, and one that was begun before, go first; the others after them', async (t) => {
+/** Of unknown length, so a long one. */
+const LONG = { audio_url: 'https://media.example/long.wav' }
+
+const queuesIn = ({ broker }: Gateway, ids: readonly string[]) =>
+  ids.map((requestId) => broker.queues.get(requestId))
+
+for (const [length, input, only, further] of [
+  ['long', LONG, 'first', 'further'],
+  ['short', {}, 'short', 'short-further'],
+] as const) {
+  test(`3 the only ${length} job of an account, and one that was begun before, go first; the others after them`, async (t) => {
+    const gateway = await startGateway(t)
+    const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+    const ids: string[] = []
+    for (const of of [gateway, gateway, gateway, other, other]) {
+      ids.push((await submit(of, input)).json().request_id)
+      gateway.clock.advance(1)
+    }
+    await gateway.publish()
+    assert.deepEqual(queuesIn(gateway, ids), [only, further, further, only, further])
+    await gateway.event('started', ids[0]!)
+    await gateway.event('completed', ids[0]!)
+    const more = await submitted(gateway, input)
+    assert.deepEqual(queuesIn(gateway, [more]), [further], 'two others have jobs')
+    await release(gateway, ids[1]!, 'attempt-1', 'drain')
+    assert.deepEqual(queuesIn(gateway, [ids[1]!]), [only])
+    for (const requestId of [ids[3]!, ids[4]!]) {
+      await gateway.event('started', requestId)
+      await gateway.event('completed', requestId)
+    }
+    assert.deepEqual(queuesIn(gateway, [await submitted(other, input)]), [only])
+  })
+}
+
+test('3 beside long jobs of its account a short one goes first', async (t) => {
   const gateway = await startGateway(t)
-  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
   const ids: string[] = []
-  for (const of of [gateway, gateway, gateway, other, other]) {
-    ids.push((await submit(of)).json().request_id)
-    gateway.clock.advance(1)
+  for (const input of [LONG, LONG, {}, LONG, {}]) ids.push(await submitted(gateway, input))
+  const queues = ['first', 'further', 'short', 'further', 'short-further']
+  assert.deepEqual(queuesIn(gateway, ids), queues)
+})
+
+test('3 a job is short by the length of its media, and by their bytes until that is known', async (t) => {
+  const gateway = await startGateway(t)
+  const { store } = gateway
+  const cases = [
+    { duration: 60, file_size: 99_000_000, queue: 'short' },
+    { duration: 61, file_size: 1_000, queue: 'first' },
+    { file_size: 10_000_000, content_type: 'audio/x-wav', queue: 'short' },
+    { file_size: 10_000_001, content_type: 'audio/flac', queue: 'first' },
+    { file_size: 1_000_000, content_type: 'audio/mpeg', queue: 'short' },
+    { file_size: 1_000_001, content_type: 'audio/mpeg', queue: 'first' },
+    { file_size: 20_000_000, content_type: 'video/mp4', queue: 'short' },
+    { file_size: 20_000_001, content_type: 'video/mp4', queue: 'first' },
+  ]
+  for (const { queue, duration = null, ...file } of cases) {
+    const own = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+    const { request_id: requestId } = (await submit(own)).json()
+    await store
+      .updateTable('requests')
+      .set({ duration })
+      .where('request_id', '=', requestId)
+      .execute()
+    const ofRequest = store
+      .selectFrom('requests')
+      .select('file_id')
+      .where('request_id', '=', requestId)
+    await store.updateTable('files').set(file).where('file_id', '=', ofRequest).execute()
+    await gateway.publish()
+    assert.deepEqual(queuesIn(gateway, [requestId]), [queue], JSON.stringify({ duration, ...file }))
   }
-  await gateway.publish()
-  const queues = (list: string[]) => list.map((requestId) => gateway.broker.queues.get(requestId))
-  assert.deepEqual(queues(ids), ['first', 'further', 'further', 'first', 'further'])
-  await gateway.event('started', ids[0]!)
-  await gateway.event('completed', ids[0]!)
-  assert.deepEqual(queues([await submitted(gateway)]), ['further'], 'two others have jobs')
-  await release(gateway, ids[1]!, 'attempt-1', 'drain')
-  assert.deepEqual(queues([ids[1]!]), ['first'])
-  for (const requestId of [ids[3]!, ids[4]!]) {
-    await gateway.event('started', requestId)
-    await gateway.event('completed', requestId)
-  }
-  assert.deepEqual(queues([await submitted(other)]), ['first'])
 })
 
 test('3 an attempt that was overtaken can complete a request, not fail or release it', async (t) => {

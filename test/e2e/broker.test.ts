@@ -18,6 +18,7 @@ import { connectServer } from '../../shared/broker/connection.ts'
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
+import { Intake } from '../../engine/intake.ts'
 import { encodeMessage, type Event, type Job } from '../../shared/messages.ts'
 import { freePorts } from '../harness/free-ports.ts'
 import { startCluster } from '../support/start-cluster.ts'
@@ -210,15 +211,68 @@ test('jobs that name a model outlive a start of an older version', async (t) => 
   }
 })
 
-test('the two queues of jobs are leased apart; a repeat is stored in neither', async (t) => {
+test('short jobs outlive a start of an older version', async (t) => {
+  const server = await startServer(t)
+  const broker = await connectTo(server)
+  await broker.publishJob(job('r1'), 'r1', 'short')
+  const { manager } = await inspect(server)
+  const subjects = ['jobs.separate', 'jobs.further', 'jobs.named.>'] // as 0.4.0
+  await manager.streams.update('JOBS', { subjects })
+  await broker.publishJob(job('r2'), 'r2', 'short')
+  for (const requestId of ['r1', 'r2']) {
+    assert.equal((await broker.leaseJob(2_000, 'short'))?.job.request_id, requestId)
+  }
+})
+
+test('the queues of jobs are leased apart; a repeat is stored in none', async (t) => {
   const broker = await start(t)
   const sequence = await broker.publishJob(job('r1'), 'r1', 'further')
   assert.equal(await broker.publishJob(job('r1'), 'r1', 'first'), sequence)
+  await broker.publishJob(job('r2'), 'r2', 'short')
+  await broker.publishJob(job('r3'), 'r3', 'short-further')
   assert.equal(await broker.leaseJob(1_000), null)
   const lease = await broker.leaseJob(2_000, 'further')
   assert.equal(lease?.job.request_id, 'r1')
   await lease?.ack()
   assert.equal(await broker.hasJob('r1', sequence), false)
+  assert.equal((await broker.leaseJob(2_000, 'short'))?.job.request_id, 'r2')
+  assert.equal((await broker.leaseJob(2_000, 'short-further'))?.job.request_id, 'r3')
+})
+
+test('an engine that holds all the long jobs that it may leases a short one at once', async (t) => {
+  const broker = await start(t)
+  const begun = new Set<string>()
+  const intake = new Intake({
+    broker,
+    modelNames: [],
+    jobsMax: 8,
+    leaseSeconds: 30,
+    jobSecondsMax: 600,
+    outage: () => null,
+    separate: ({ job }, signal) =>
+      new Promise((resolve) => {
+        begun.add(job.request_id)
+        signal.addEventListener('abort', () => resolve('released'))
+      }),
+    log,
+  })
+  const untilBegun = async (count: number) => {
+    while (begun.size < count) await sleep(10)
+  }
+  for (const queue of ['first', 'further'] as const) {
+    for (let i = 0; i < 8; i += 1) {
+      await broker.publishJob(job(`${queue} ${i}`), `${queue} ${i}`, queue)
+    }
+  }
+  intake.start()
+  await untilBegun(4) // half of the engine
+  await broker.publishJob(job('short 1'), 'short 1', 'short')
+  await broker.publishJob(job('short 2'), 'short 2', 'short-further')
+  await untilBegun(6)
+  const names = [...begun].map((name) => name.split(' ')[0])
+  assert.ok(names.filter((name) => name === 'further').length <= 2, names.join(', '))
+  assert.deepEqual(names.slice(4).sort(), ['short', 'short'])
+  assert.deepEqual(await intake.drain(0), { finished: 0, released: 6 })
 })
 
 test('the queue of an older version is taken over with the jobs in it', async (t) => {

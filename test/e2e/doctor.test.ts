@@ -188,7 +188,7 @@ test('settings that no process would take are named, each', async () => {
   const problems = findings.filter(({ name }) => name === 'settings').map(({ found }) => found)
   assert.equal(problems.length, 2)
   assert.match(problems.join('\n'), /PORT must be a whole number/)
-  assert.match(problems.join('\n'), /JOBS_MAX must be a whole number/)
+  assert.match(problems.join('\n'), /JOBS_MAX must be auto or a whole number/)
 })
 
 test('a database of a newer version, and one that is none, fail', async (t) => {

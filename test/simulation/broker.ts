@@ -6,6 +6,7 @@
 
 import type { Broker, DeadLetter, JobQueue, Lease } from '../../shared/broker/interface.ts'
 import type { EngineAnnouncement, Event, Job, Progress } from '../../shared/messages.ts'
+import { JOB_QUEUE_NAMES } from '../../shared/broker/streams.ts'
 import { BrokerStream, type Message } from './broker-stream.ts'
 import { Unreachable, type Calls } from './calls.ts'
 import { never, type Process } from './scheduler.ts'
@@ -101,7 +102,7 @@ export class MemoryJetStream {
   /** It is reached again. */
   back(): void {
     this.away = false
-    for (const queue of ['first', 'further'] as const) this.#offerJobs(queue)
+    for (const queue of JOB_QUEUE_NAMES) this.#offerJobs(queue)
     this.#offerEvents()
   }
 

@@ -105,6 +105,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '      await beginning\n      await lease.ack()\n',
   },
   {
+    name: 'lease no further short jobs',
+    file: 'engine/intake.ts',
+    find: '      JOB_QUEUE_NAMES.flatMap((queue) =>',
+    replace: "      JOB_QUEUE_NAMES.filter((each) => each !== 'short-further').flatMap((queue) =>",
+  },
+  {
     name: 'forget the key of a submit',
     file: 'gateway/requests/submit.ts',
     find: '      if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })\n',

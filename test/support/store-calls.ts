@@ -18,6 +18,7 @@ import * as attempts from '../../gateway/store/delivery-attempts.ts'
 import * as files from '../../gateway/store/files.ts'
 import * as idempotencyKeys from '../../gateway/store/idempotency-keys.ts'
 import * as installation from '../../gateway/store/installation.ts'
+import * as jobsInBroker from '../../gateway/store/jobs-in-broker.ts'
 import * as ledger from '../../gateway/store/ledger.ts'
 import * as outbox from '../../gateway/store/outbox.ts'
 import * as pageSessions from '../../gateway/store/page-sessions.ts'
@@ -66,7 +67,6 @@ const ofRequests: Calls<typeof requests> = {
     await requests.countWaiting(store, 10)
     await requests.countWaiting(store, 10, account.account_id)
   },
-  accountsInBroker: (store, { account }) => requests.accountsInBroker(store, [account.account_id]),
   async listWithJobs(store, { open, past, future }) {
     const unchanged = { before: past, latest: future }
     const statuses = requests.UNFINISHED
@@ -229,6 +229,10 @@ const ofLedger: Calls<typeof ledger> = {
   },
 }
 
+const ofJobsInBroker: Calls<typeof jobsInBroker> = {
+  jobsInBroker: (store, { account }) => jobsInBroker.jobsInBroker(store, [account.account_id]),
+}
+
 const ofOutbox: Calls<typeof outbox> = {
   putInOutbox: (store, { now }) =>
     outbox.putInOutbox(store, { message_id: 'new', request_id: 'req_new', created_at: now }),
@@ -348,6 +352,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
     setMediaPlace: (store) => installation.setMediaPlace(store, 'here'),
     useAdminCode: (store, { now }) => installation.useAdminCode(store, now),
   } satisfies Calls<typeof installation>,
+  'jobs-in-broker': ofJobsInBroker,
   ledger: ofLedger,
   outbox: ofOutbox,
   'page-sessions': ofPageSessions,

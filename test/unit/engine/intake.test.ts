@@ -31,15 +31,15 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
     ack: async () => void ended.push(`ack ${requestId}`),
     nak: (delayMs) => void ended.push(`nak ${requestId} ${delayMs}`),
   })
-  const further: string[] = []
+  const queues = { first: waiting, further: [], short: [], 'short-further': [] }
+  const others: Omit<Record<JobQueue, string[]>, 'first'> = queues
   const named: Record<string, string[]> = {}
   const leaseJob = async (_waitMs: number, queue: JobQueue = 'first', model?: string) => {
     await sleep(1)
-    const anyModel = queue === 'first' ? waiting : further
-    const next = (model === undefined ? anyModel : named[`${queue} ${model}`])?.shift()
+    const next = (model === undefined ? queues[queue] : named[`${queue} ${model}`])?.shift()
     return next ? lease(next) : null
   }
-  return { ended, waiting, further, named, beats, leaseJob }
+  return { ended, waiting, ...others, named, beats, leaseJob }
 }
 
 type Serve = (requestId: string, signal: AbortSignal) => Promise<Outcome>
@@ -81,7 +81,7 @@ const untilStopped: Serve = (_requestId, signal) =>
 
 test('a lease ends by the outcome of its job', async (t) => {
   const queue = fakeQueue(['completed', 'failed', 'released', 'interrupted'])
-  startIntake(t, queue, 8, async (outcome) => outcome as Outcome)
+  startIntake(t, queue, 16, async (outcome) => outcome as Outcome)
   await until(() => queue.ended.length === 4)
   assert.deepEqual(queue.ended.sort(), [
     'ack completed',
@@ -92,14 +92,15 @@ test('a lease ends by the outcome of its job', async (t) => {
 })
 
 test('no more jobs are taken than there is room for', async (t) => {
-  const queue = fakeQueue(['1', '2', '3'])
+  const queue = fakeQueue([])
+  queue.short.push('1', '2', '3')
   const intake = startIntake(t, queue, 2, untilStopped)
   await until(() => intake.jobs === 2)
   await sleep(10)
-  assert.deepEqual(queue.waiting, ['3'])
+  assert.deepEqual(queue.short, ['3'])
   assert.equal(intake.state, 'BUSY')
   intake.cancel('1')
-  await until(() => queue.waiting.length === 0)
+  await until(() => queue.short.length === 0)
 })
 
 test('a canceled job ends as failed; one that is not in hand is not found', async (t) => {
@@ -114,7 +115,7 @@ test('a canceled job ends as failed; one that is not in hand is not found', asyn
 
 test('a drain takes no more, lets jobs finish, and gives back at once those that do not', async (t) => {
   const queue = fakeQueue(['slow', 'quick'])
-  const intake = startIntake(t, queue, 8, async (requestId, signal) =>
+  const intake = startIntake(t, queue, 16, async (requestId, signal) =>
     requestId === 'quick' ? sleep(20, 'completed' as const) : untilStopped(requestId, signal),
   )
   await until(() => intake.jobs === 2)
@@ -129,7 +130,7 @@ test('a job that arrives in the middle of a drain is given back as a drained one
   const asked = new Promise<void>((onAsked) => {
     const { leaseJob } = queue
     queue.leaseJob = async (waitMs, name) =>
-      name === 'further'
+      name !== 'first'
         ? null
         : new Promise((resolve) => {
             arrive = () => {
@@ -140,7 +141,7 @@ test('a job that arrives in the middle of a drain is given back as a drained one
           })
   })
   const causes: unknown[] = []
-  const intake = startIntake(t, queue, 8, async (_requestId, { reason }) => {
+  const intake = startIntake(t, queue, 16, async (_requestId, { reason }) => {
     causes.push((reason as JobStopped).because)
     return 'released'
   })
@@ -154,7 +155,7 @@ test('a job that arrives in the middle of a drain is given back as a drained one
 test('a job delivered again while it is in hand goes on, and no delivery is spent on it', async (t) => {
   const queue = fakeQueue(['x', 'x'])
   let begun = 0
-  const intake = startIntake(t, queue, 8, (requestId, signal) => {
+  const intake = startIntake(t, queue, 16, (requestId, signal) => {
     begun += 1
     return untilStopped(requestId, signal)
   })
@@ -187,7 +188,7 @@ function byHand() {
 test('from its third delivery on a job runs alone: what is in hand ends first, and no more is leased', async (t) => {
   const queue = fakeQueue(['a', 'b', 'suspect', 'c'], { b: 2, suspect: 3 })
   const hand = byHand()
-  const intake = startIntake(t, queue, 8, hand.serve)
+  const intake = startIntake(t, queue, 16, hand.serve)
   await until(() => intake.jobs === 3)
   assert.deepEqual([hand.names(), intake.state], [['a', 'b'], 'BUSY'])
   hand.end('a')
@@ -205,7 +206,7 @@ test('a job that waits to run alone is canceled, and given back by a drain, like
   for (const stop of ['cancel', 'drain'] as const) {
     const queue = fakeQueue(['a', 'suspect'], { suspect: 5 })
     const hand = byHand()
-    const intake = startIntake(t, queue, 8, hand.serve)
+    const intake = startIntake(t, queue, 16, hand.serve)
     await until(() => intake.jobs === 2)
     assert.deepEqual(hand.names(), ['a'])
     if (stop === 'cancel') assert.equal(intake.cancel('suspect'), true)
@@ -226,7 +227,7 @@ test('no job is taken during an outage, and all are after it', async (t) => {
   const intake = startIntake(
     t,
     queue,
-    8,
+    16,
     async () => 'completed',
     () => outage,
   )
@@ -242,24 +243,32 @@ test('a drain does not wait for the end of an outage', async (t) => {
   const intake = startIntake(
     t,
     fakeQueue(['x']),
-    8,
+    16,
     untilStopped,
     () => new Promise(() => undefined),
   )
   assert.deepEqual(await intake.drain(0), { finished: 0, released: 0 })
 })
 
-test('further jobs of accounts take half of the room; an only job of another account is leased at once', async (t) => {
-  const queue = fakeQueue(['mine 1'])
-  queue.further.push('mine 2', 'mine 3', 'mine 4', 'mine 5', 'mine 6')
-  const intake = startIntake(t, queue, 8, untilStopped)
-  await until(() => intake.jobs === 5)
+test('long jobs take half of the room, further ones of accounts half of that; short ones the rest', async (t) => {
+  const queue = fakeQueue(["another's 1", "another's 2", "another's 3", "another's 4", 'a ninth'])
+  queue.further.push(...[1, 2, 3, 4, 5].map((i) => `mine ${i}`))
+  const intake = startIntake(t, queue, 16, untilStopped)
+  await until(() => intake.jobs === 8)
   await sleep(20)
-  assert.deepEqual([queue.further, intake.state], [['mine 6'], 'READY'])
-  queue.waiting.push("another's")
-  await until(() => queue.waiting.length === 0)
+  assert.deepEqual([queue.further, queue.waiting, intake.state], [['mine 5'], ['a ninth'], 'READY'])
+  queue['short-further'].push(...[1, 2, 3, 4, 5].map((i) => `short ${i}`))
+  await until(() => intake.jobs === 12)
+  await sleep(20)
+  assert.deepEqual(queue['short-further'], ['short 5'], 'a quarter is left')
+  queue.short.push('the only short one of an account')
+  await until(() => queue.short.length === 0)
   intake.cancel('mine 3')
   await until(() => queue.further.length === 0)
+  intake.cancel("another's 1")
+  await until(() => queue.waiting.length === 0)
+  intake.cancel('short 1')
+  await until(() => queue['short-further'].length === 0)
 })
 
 test('no queue waits for ever for the other: with room for one job they take turns', async (t) => {
@@ -285,7 +294,7 @@ test('a job that is to run alone lets one that is on its way from the other queu
         })
       : leaseJob(waitMs)
   const hand = byHand()
-  const intake = startIntake(t, queue, 8, hand.serve)
+  const intake = startIntake(t, queue, 16, hand.serve)
   await until(() => intake.jobs === 1)
   await sleep(5)
   assert.deepEqual(hand.names(), [])
@@ -307,7 +316,7 @@ test('of jobs that name a model, those of the models here are taken', async (t) 
   queue.named['first mini'] = ['m1']
   queue.named['further htdemucs'] = ['h1']
   queue.named['first sam-audio'] = ['s1']
-  startIntake(t, queue, 8, async () => 'completed', undefined, ['htdemucs', 'mini'])
+  startIntake(t, queue, 16, async () => 'completed', undefined, ['htdemucs', 'mini'])
   await until(() => queue.ended.length === 3)
   assert.deepEqual(queue.ended.sort(), ['ack any', 'ack h1', 'ack m1'])
   assert.deepEqual(queue.named['first sam-audio'], ['s1'])

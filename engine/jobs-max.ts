@@ -1,0 +1,28 @@
+/** How many jobs an engine has at once: as many as its memory has room for. */
+
+import { totalmem } from 'node:os'
+
+/** The range of the setting. */
+export const JOBS_MAX = { least: 1, most: 1_000 }
+
+/**
+ * Memory of an open job beside the model's: the process that reads its media, and its chunks in
+ * flight. Half of the machine's memory is for jobs.
+ */
+const JOB_BYTES = 192 * 2 ** 20
+/** More than that shares a device among too many: none would end. */
+const JOBS_AUTO_MAX = 32
+
+/** A setting; `auto`: by memory. @throws Error that says what it must be */
+export function parseJobsMax(text: string, memoryBytes = memoryOfProcess()): number {
+  const jobs = Number(text)
+  const { least, most } = JOBS_MAX
+  if (text === 'auto') {
+    return Math.max(4, Math.min(Math.floor(memoryBytes / 2 / JOB_BYTES), JOBS_AUTO_MAX))
+  }
+  if (Number.isInteger(jobs) && jobs >= least && jobs <= most) return jobs
+  throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
+}
+
+/** The limit of the process's control group, where it has one below the machine's memory. */
+const memoryOfProcess = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem())
