@@ -12,6 +12,8 @@ export interface Framing {
   shift: number
   /** Samples of a window, an even number (absent: four hops). */
   window?: number
+  /** Its shape (absent: a periodic Hann window). */
+  taper?: 'hann' | 'none'
 }
 
 export const windowLength = (hop: number): number => HOPS_PER_WINDOW * hop

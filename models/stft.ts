@@ -1,6 +1,6 @@
 /**
- * Short-time Fourier transform with a periodic Hann window, as torch.stft does it: centred frames,
- * the signal's ends mirrored. A block of a hop's samples belongs to as many frames as hops begin in
+ * Short-time Fourier transform with a periodic Hann window or none, as torch.stft does it: centred
+ * frames, the signal's ends mirrored. A block of a hop's samples belongs to as many frames as hops begin in
  * a window, so everything is reshapes, slices and sums.
  */
 import type { Binding } from './binding.ts'
@@ -56,8 +56,8 @@ export function spectraOf(padded: Tensor, framing: Framing, isFrame?: Tensor): T
     )
     const whole = tf.concat(parts, -1) // [rows, frames, hops · hop]
     const framed = hops * hop > window ? tf.slice(whole, [0, 0, 0], [-1, -1, window]) : whole
-    const hann = hannWindow(window)
-    return rfft(framed.mul(isFrame ? hann.mul(isFrame) : hann), window)
+    const taper = taperOf(framing)
+    return rfft(framed.mul(isFrame ? taper.mul(isFrame) : taper), window)
   })
 }
 
@@ -82,7 +82,7 @@ export function istft(
 ): Tensor {
   const { hop, shift, window } = sizesOf(framing)
   return tf.tidy(() => {
-    const framed = irfft(spectrum, window).mul(hannWindow(window)) // [rows, frames, window]
+    const framed = irfft(spectrum, window).mul(taperOf(framing)) // [rows, frames, window]
     const start = window / 2 + shift
     const cut = (x: Tensor) => tf.slice(x, [0, start], [-1, samples])
     const [sum, weight] = [overlapAdd(framed, hop), weightOf(framing, isFrame)]
@@ -94,7 +94,7 @@ export function istft(
 function weightOf(framing: Framing, isFrame?: Tensor): Tensor {
   const { hop, frames, window, hops } = sizesOf(framing)
   return tf.tidy(() => {
-    const squares = padEnd(hannWindow(window).square().reshape([1, window]), hops * hop - window)
+    const squares = padEnd(taperOf(framing).square().reshape([1, window]), hops * hop - window)
     const counts = isFrame ?? tf.ones([1, frames, 1])
     const shifted = Array.from({ length: hops }, (_, i) =>
       pad(counts, [
@@ -160,12 +160,16 @@ const WINDOWS_KEPT = 16
 /** By what computes with them: one without numbers serves no other. */
 const windows = new WeakMap<Binding, LruCache<Tensor>>()
 
-/** [length], held on the device; a graph has its own, with which its weights are made once. */
-function hannWindow(length: number): Tensor {
+/** [window], held on the device; a graph has its own, with which its weights are made once. */
+function taperOf(framing: Framing): Tensor {
+  const { window: length } = sizesOf(framing)
+  const { taper = 'hann' } = framing
   const angle = (2 * Math.PI) / length
-  const numbers = () => Float32Array.from({ length }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i))
+  const valueAt = (i: number) => (taper === 'none' ? 1 : 0.5 - 0.5 * Math.cos(angle * i))
+  const numbers = () => Float32Array.from({ length }, (_, i) => valueAt(i))
   if (native.binding.isRecording) return tf.tensor1d(numbers())
-  return windowsOf(native.binding).get(String(length), () => tf.keep(tf.tensor1d(numbers())))
+  const held = windowsOf(native.binding)
+  return held.get(`${taper} ${length}`, () => tf.keep(tf.tensor1d(numbers())))
 }
 
 function windowsOf(binding: Binding): LruCache<Tensor> {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { BanditRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
-import { triangle } from '../triangle.ts'
+import { triangle } from '../chunk-weights.ts'
 import type { Model } from '../model.ts'
 import { frameCount } from '../framing.ts'
 import { StemsModel } from '../stems-model.ts'

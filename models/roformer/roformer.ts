@@ -3,17 +3,12 @@ import { join } from 'node:path'
 import type { RoformerRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
 import type { Model } from '../model.ts'
+import { fades } from '../chunk-weights.ts'
 import { frameCount } from '../framing.ts'
 import { StemsModel } from '../stems-model.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { readRoformerConfig } from './config.ts'
 import { loadNetwork } from './network/network.ts'
-
-/** The chunk's part over which its weights rise and fall: as `demix` of the reference has them. */
-const FADE_SHARE = 10
-
-/** Weights are above 0: the first and the last sample of a song are in one chunk alone. */
-const WEIGHT_MIN = 1e-4
 
 /** @throws Error naming the file when weights are missing, misshapen or unread */
 export function loadRoformer(folder: string, record: RoformerRecord): Model {
@@ -41,11 +36,4 @@ export function loadRoformer(folder: string, record: RoformerRecord): Model {
     samples,
     frames,
   })
-}
-
-function fades(samples: number): Float32Array {
-  const fade = Math.floor(samples / FADE_SHARE)
-  return Float32Array.from({ length: samples }, (_, i) =>
-    Math.max(WEIGHT_MIN, Math.min(1, i / (fade - 1), (samples - 1 - i) / (fade - 1))),
-  )
 }

@@ -6,7 +6,7 @@ import type { HTDemucsConfig } from '../config.ts'
 import { spectrumFrames } from '../spectrum.ts'
 import type { Branches } from './branches.ts'
 import { STRIDE } from './convolution.ts'
-import { EPSILON } from './norms.ts'
+import { EPSILON } from '../../norms.ts'
 import { positionsInSpectrogram, positionsInTime } from './positions.ts'
 import { loadTransformer, type Tokens } from './transformer.ts'
 

@@ -7,7 +7,7 @@ import { spectrumOf, wavesOf } from '../spectrum.ts'
 import { loadBottleneck } from './bottleneck.ts'
 import type { Branches } from './branches.ts'
 import { loadDecoders, loadEncoders, widthsOf } from './levels.ts'
-import { momentsOf, normalize, restore } from './norms.ts'
+import { momentsOf, normalize, restore } from '../../norms.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 

@@ -5,7 +5,7 @@ import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch } from './branches.ts'
 import { loadDilated } from './convolution.ts'
-import { loadGroupNorm } from './norms.ts'
+import { loadGroupNorm } from '../../norms.ts'
 
 /**
  * [batch, frames, bins, channels], shape as it is. Statistics of the spectrogram's branch are those

@@ -11,7 +11,7 @@ import {
 } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { EPSILON, loadGroupNorm } from './norms.ts'
+import { EPSILON, loadGroupNorm } from '../../norms.ts'
 
 export interface TransformerSizes {
   dim: number

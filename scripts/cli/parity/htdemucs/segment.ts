@@ -1,6 +1,6 @@
 /** One segment: every block of the network, batches, and segments that are short or silent. */
 import type { Branches } from '../../../../models/htdemucs/network/branches.ts'
-import { momentsOf, normalize } from '../../../../models/htdemucs/network/norms.ts'
+import { momentsOf, normalize } from '../../../../models/norms.ts'
 import { spectrumOf, wavesOf } from '../../../../models/htdemucs/spectrum.ts'
 import { pad, tf, type Tensor } from '../../../../models/tensor.ts'
 import type { Comparison } from '../comparison.ts'

@@ -1,5 +1,5 @@
 /** Whole songs, cut and joined as the reference does it (apply_model, without its shift). */
-import { triangle } from '../../../../models/triangle.ts'
+import { triangle } from '../../../../models/chunk-weights.ts'
 import { tf, type Tensor } from '../../../../models/tensor.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFolder } from '../golden-folder.ts'

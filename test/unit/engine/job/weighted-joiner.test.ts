@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WeightedJoiner } from '../../../../engine/job/weighted-joiner.ts'
-import { triangle } from '../../../../models/triangle.ts'
+import { triangle } from '../../../../models/chunk-weights.ts'
 import { assertClose } from '../../../harness/assert-close.ts'
 import { fc } from '../../../support/property.ts'
 

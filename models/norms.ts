@@ -1,7 +1,7 @@
-/** Normalisation of HTDemucs. */
-import type { Layer } from '../../layers.ts'
-import { lastAxisNorm, tf, type Tensor } from '../../tensor.ts'
-import type { Weights } from '../../checkpoint/weights.ts'
+/** Normalisation over several axes at once, as HTDemucs and SCNet have it. */
+import type { Weights } from './checkpoint/weights.ts'
+import type { Layer } from './layers.ts'
+import { lastAxisNorm, tf, type Tensor } from './tensor.ts'
 
 /** Added to the variance in every norm. */
 export const EPSILON = 1e-5
