@@ -8,6 +8,7 @@
  * bfloat16, not more than its rounding).
  */
 
+import type { Level } from './level.ts'
 import type { Precision } from './precision.ts'
 
 /** No chunk has more channels; media with more is mixed down. */
@@ -24,6 +25,11 @@ export interface Chunk {
   sampleRate: number
   /** Loudspeakers of the channels, as in the header of a WAV (absent or 0: not known). */
   channelMask?: bigint
+  /**
+   * Of the whole mixture, for each row of channels that `rowsFor` pairs; absent: models that need
+   * it take the chunk's own.
+   */
+  levels?: readonly Level[]
   /** Facts that its model found when it prepared the chunk; absent: it has not. */
   prepared?: object
 }
@@ -180,6 +186,8 @@ export interface ModelDescription {
   passes: Readonly<Record<Acceleration, string>>
   /** True if chunks follow the one before, so that they are separated one after the other. */
   needsPreviousChunk: boolean
+  /** True if chunks need the level of the whole mixture; absent: they do not. */
+  needsLevels?: boolean
   /** True if candidates differ, so that several are worth making. */
   givesCandidates: boolean
   /** True if it can say by itself where the target sounds. */

@@ -1,11 +1,11 @@
 /** A lane of a model that separates row by row of channels, each with one pass of a network. */
 import { channelsOf, rowsFor, sidesOf } from './channel-rows.ts'
+import { heard, levelOf, type Level } from './level.ts'
 import type { ChunkRequest, HeadResult, Lane } from './model.ts'
 import { applySpans } from './span-gain.ts'
 import { tf, type Tensor } from './tensor.ts'
 
-/** Samples beyond this, and what is no number, are read as silence. */
-const SAMPLE_MAX = 1e6
+const UNCHANGED: Level = { mean: 0, deviation: 1 }
 
 /** A question to a network of the model, for every row. */
 export interface Pass<Network> {
@@ -24,6 +24,10 @@ export interface PassLanePlan<Network> {
   samples: number
   /** Place of a shorter chunk in the silence around it (absent: the middle). */
   shortAt?: 'start' | 'middle'
+  /** True if one at the start that is longer than half is mirrored, not followed by silence. */
+  mirrorsShort?: boolean
+  /** True if the network takes rows whose level has been taken away. */
+  isLevelled?: boolean
   /** Frames of a row. */
   frames: number
 }
@@ -40,6 +44,8 @@ export class PassLane<Network> implements Lane {
   readonly #places: ReturnType<typeof rowsFor>
   /** [rows][width]. */
   readonly #rows: readonly (readonly Float32Array[])[]
+  /** Of each row. */
+  readonly #levels: readonly Level[]
   /** Per head and row, [width][samples]: the sum of the passes so far. */
   readonly #targets: Float32Array[][][]
 
@@ -47,9 +53,10 @@ export class PassLane<Network> implements Lane {
     this.#plan = plan
     this.heads = plan.heads
     this.frames = plan.frames
-    const { channels, channelMask } = plan.request.chunk
+    const { channels, channelMask, levels } = plan.request.chunk
     this.#places = rowsFor(channels.length, plan.width, channelMask)
     this.#rows = sidesOf(channels, this.#places)
+    this.#levels = plan.isLevelled ? (levels ?? this.#rows.map(levelOf)) : []
     this.#targets = plan.heads.map(() =>
       this.#rows.map((row) => row.map(({ length }) => new Float32Array(length))),
     )
@@ -72,15 +79,23 @@ export class PassLane<Network> implements Lane {
 
   /** Input of the network at the coming step, [1, width, samples]. */
   input(): Tensor {
-    const { samples, width } = this.#plan
+    const { samples, width, mirrorsShort } = this.#plan
     const flat = new Float32Array(width * samples)
+    const { mean, deviation } = this.#level
     for (const [side, wave] of this.#rows[this.#row]!.entries()) {
       const start = side * samples + this.#before
-      for (let i = 0; i < wave.length; i += 1) {
-        if (Math.abs(wave[i]!) < SAMPLE_MAX) flat[start + i] = wave[i]!
+      for (let i = 0; i < wave.length && deviation > 0; i += 1) {
+        flat[start + i] = (heard(wave[i]!) - mean) / deviation
       }
+      if (!mirrorsShort || wave.length <= Math.floor(samples / 2)) continue
+      const last = start + wave.length - 1
+      for (let i = 1; i <= samples - wave.length; i += 1) flat[last + i] = flat[last - i]!
     }
     return tf.tensor3d(flat, [1, width, samples])
+  }
+
+  get #level(): Level {
+    return this.#levels[this.#row] ?? UNCHANGED
   }
 
   /** Outputs of the network that the coming step takes from. */
@@ -100,11 +115,14 @@ export class PassLane<Network> implements Lane {
    */
   advance(values: Float32Array, given: readonly number[]): void {
     const { width, samples } = this.#plan
+    const { mean, deviation } = this.#level
     for (const [head, wanted] of this.#pass.outputs.entries()) {
       for (const output of wanted) {
         for (const [side, sum] of this.#targets[head]![this.#row]!.entries()) {
           const start = (given.indexOf(output) * width + side) * samples + this.#before
-          for (let i = 0; i < sum.length; i += 1) sum[i]! += values[start + i]!
+          for (let i = 0; i < sum.length && deviation > 0; i += 1) {
+            sum[i]! += values[start + i]! * deviation + mean
+          }
         }
       }
     }

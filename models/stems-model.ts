@@ -30,6 +30,9 @@ interface Sizes {
   frames: number
   /** Place of a shorter chunk in the silence around it (absent: the middle). */
   shortAt?: 'start' | 'middle'
+  /** As of `PassLanePlan`. */
+  mirrorsShort?: boolean
+  isLevelled?: boolean
 }
 
 type Own = PassLane<StemsNetwork>

@@ -4,6 +4,7 @@
  * whatever the length of the media.
  */
 
+import type { Level } from '../../models/level.ts'
 import type { ModelDescription, OverlapState } from '../../models/model.ts'
 import type { Job } from '../../shared/messages.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
@@ -45,6 +46,8 @@ interface Sound {
   channelMask: bigint
   /** As far as they are known before it is decoded. */
   secondsExpected: number
+  /** Of the whole mixture, if a model needs them. */
+  levels?: readonly Level[] | undefined
 }
 
 interface InFlight {
@@ -69,6 +72,7 @@ export class ModelPass {
   /** Hertz, of the chunks. */
   readonly sampleRate: number
   readonly #channelMask: bigint
+  readonly #levels: readonly Level[] | undefined
   /** The chunks of each sound of each prompt. */
   readonly work: ChunkWork[][][]
   readonly #job: Job
@@ -87,7 +91,7 @@ export class ModelPass {
   constructor(
     job: Job,
     { model, prompts }: { model: ModelDescription; prompts: readonly PassPrompt[] },
-    { sampleRate, channels, channelMask, secondsExpected }: Sound,
+    { sampleRate, channels, channelMask, secondsExpected, levels }: Sound,
     deps: PassDeps,
   ) {
     const { options } = job
@@ -98,6 +102,7 @@ export class ModelPass {
     this.work = prompts.map((sounds) => sounds.map(() => []))
     this.sampleRate = model.sampleRate ?? sampleRate
     this.#channelMask = channelMask
+    this.#levels = model.needsLevels ? levels : undefined
     this.plan = planChunks({
       sampleRate: this.sampleRate,
       channels,
@@ -198,6 +203,7 @@ export class ModelPass {
       candidates: this.#candidates,
       sampleRate: this.sampleRate,
       channelMask: this.#channelMask,
+      levels: this.#levels,
       overlapStates: this.#overlapStates,
       onStep: (share) => {
         this.#steps = Math.min(this.#stepsExpected, this.#steps + share)

@@ -1,6 +1,7 @@
 /** One chunk through one model: all that is asked of it, as many heads at once as memory allows. */
 
 import { createHash } from 'node:crypto'
+import type { Level } from '../../models/level.ts'
 import type {
   ChunkRequest,
   Head,
@@ -53,6 +54,8 @@ export interface ChunkDeps {
   sampleRate: number
   /** Loudspeakers of its channels; 0: not known. */
   channelMask: bigint
+  /** Of the whole mixture, if the model needs them. */
+  levels?: readonly Level[] | undefined
   onStep(share: number): void
   spans: LaneSpans
   /** The overlap states of the previous chunk, of each thing wanted. */
@@ -67,7 +70,7 @@ export async function separateChunk(
   deps: ChunkDeps,
 ): Promise<Ranked[]> {
   const { options, account_id: accountId, request_id: requestId } = job
-  const { sampleRate, channelMask, candidates, model, spans: traces } = deps
+  const { sampleRate, channelMask, levels, candidates, model, spans: traces } = deps
   const samples = channels[0]?.length ?? 0
   const heads = wanted.flatMap((one, i) =>
     Array.from({ length: candidates }, (_, candidate): Head & { of: number } => {
@@ -85,7 +88,8 @@ export async function separateChunk(
     candidates,
   }
   const separate = (waves: Float32Array[], part: readonly Head[]): Promise<HeadResult[]> => {
-    const asked: ChunkRequest = { ...request, chunk: { channels: waves, sampleRate, channelMask } }
+    const chunk = { channels: waves, sampleRate, channelMask, ...(levels && { levels }) }
+    const asked: ChunkRequest = { ...request, chunk }
     const order = { model: model.name, request: asked, heads: part }
     const where = { chunk_start_seconds: startSample / sampleRate, candidate: part[0]!.candidate! }
     return traces.trace(where, (onBegin) =>

@@ -206,6 +206,7 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
       ...deps,
       signal,
       secondsExpected: seconds,
+      measureLevels: () => inSpan('measure levels', {}, () => reader.levels(sourcePath, limits)),
       log: reporter.log,
       write: (separated) => outputs!.write(separated),
       onProgress: progress.sound,

@@ -1,5 +1,6 @@
 /** The middle of a job: mixture in, mixture and targets out, by one model or several. */
 
+import type { Level } from '../../models/level.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
 import type { Finding, Job } from '../../shared/messages.ts'
@@ -31,6 +32,8 @@ interface SeparationDeps {
   signal: AbortSignal
   /** Seconds of the mixture as far as they are known before it is decoded. */
   secondsExpected: number
+  /** Measures the whole mixture for models that need it; absent: their chunks have their own. */
+  measureLevels?(): Promise<readonly Level[]>
   log(message: string): void
   /** Takes the next samples, and their memory. */
   write(separated: SeparatedSounds): Promise<void>
@@ -63,7 +66,12 @@ export async function separateMixture(
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   const onFailed = (error: unknown) => stop.abort(error)
-  const answers = answersOf(job, mixture, { ...deps, signal, onFailed })
+  const routed = routesOf(job, deps.models)
+  const { sampleRate, channels, channelMask } = mixture
+  const { secondsExpected } = deps
+  const levels = await levelsFor(routed, deps)
+  const sound = { sampleRate, channels, channelMask, secondsExpected, levels }
+  const answers = answersOf(job, routed, sound, { ...deps, signal, onFailed })
   const passes = [...new Set(answers.map(({ pass }) => pass))]
   const outputs = new Outputs(answers, mixture.channels, deps.write)
   const decoding = beginSpan('decode')
@@ -107,20 +115,29 @@ export async function separateMixture(
   return { samples: outputs.samples, findings }
 }
 
+type Routed = Pick<Answer, 'prompt' | 'route'>
+
+const routesOf = ({ prompt: first, options }: Job, models: readonly ModelDescription[]): Routed[] =>
+  promptsOf(first, options).map((prompt) => ({
+    prompt,
+    route: routePrompt(prompt, models, options.separator),
+  }))
+
+/** Undefined: no model that answers needs them. */
+async function levelsFor(routed: readonly Routed[], { models, measureLevels }: SeparationDeps) {
+  const isAsked = ({ name }: ModelDescription) => routed.some(({ route }) => route.model === name)
+  const areNeeded = models.some((model) => model.needsLevels && isAsked(model))
+  return areNeeded ? await measureLevels?.() : undefined
+}
+
 /** Separates per prompt; one pass answers all prompts of one model. */
 function answersOf(
   job: Job,
-  mixture: Mixture,
+  routed: readonly Routed[],
+  sound: ConstructorParameters<typeof ModelPass>[2],
   deps: SeparationDeps & { onFailed(error: unknown): void },
 ): Answer[] {
   const { models, onProgress } = deps
-  const prompts = promptsOf(job.prompt, job.options)
-  const routed = prompts.map((prompt) => ({
-    prompt,
-    route: routePrompt(prompt, models, job.options.separator),
-  }))
-  const { sampleRate, channels, channelMask } = mixture
-  const sound = { sampleRate, channels, channelMask, secondsExpected: deps.secondsExpected }
   const spans = new LaneSpans()
   const passes = new Map<string, ModelPass>()
   const passCount = new Set(routed.map(({ route }) => route.model)).size

@@ -14,6 +14,7 @@ type Told = Pick<
   | 'fixedChunks'
   | 'joining'
   | 'parameters'
+  | 'needsLevels'
 > & { sampleRate: number; overlapSecondsMax?: number }
 
 /** One pass at every acceleration; its weights are named by the files that they came from. */

@@ -32,12 +32,15 @@ export function programArguments(source: URL): string[] {
 /** Threads of that process that run JavaScript: tsx has one of its own on Node 20. */
 export const programThreads = (source: URL): number => (compiledOf(source) === undefined ? 2 : 1)
 
+/** What processes that read media use of the models, which loads nothing else. */
+const LIGHT_MODELS = ['models/channel-rows.ts', 'models/level.ts']
+
 /** What that process reads from the start, besides packages: files, and folders with all in it. */
 export function programPlaces(source: URL): string[] {
   if (COMPILED !== undefined && compiledOf(source) !== undefined) return [COMPILED]
   return [
     dirname(fileURLToPath(source)),
-    ...['engine', 'shared', 'tsconfig.json'].map((name) => join(ROOT, name)),
+    ...['engine', 'shared', 'tsconfig.json', ...LIGHT_MODELS].map((name) => join(ROOT, name)),
     `/tmp/tsx-${userInfo().uid}`, // what tsx has compiled before, where it keeps it without TMPDIR
   ]
 }

@@ -3,6 +3,7 @@
  * an index of gigabytes. One that is done waits, warm, for the next file.
  */
 
+import type { Level } from '../../../models/level.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
 import { invalidMedia } from '../read/open-media.ts'
@@ -21,6 +22,7 @@ export type SoundTask =
   | ({ do: 'measure'; path: string } & MeasuredPart)
   | { do: 'open'; path: string; limits: MixtureLimits }
   | { do: 'judgeLfe'; path: string; limits: MixtureLimits }
+  | { do: 'measureLevels'; path: string; limits: MixtureLimits }
   | { do: 'next' }
   | { do: 'close' }
 
@@ -187,6 +189,11 @@ export class SoundReader {
   /** As `isLfeFull`, of the sound of a file that is open: it is opened and decoded once more. */
   isLfeFull(path: string, limits: MixtureLimits): Promise<boolean> {
     return this.#call({ do: 'judgeLfe', path, limits })
+  }
+
+  /** As `levelsOf`, likewise. */
+  levels(path: string, limits: MixtureLimits): Promise<Level[]> {
+    return this.#call({ do: 'measureLevels', path, limits })
   }
 
   async #call<T>(task: SoundTask): Promise<T> {

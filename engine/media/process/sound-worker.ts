@@ -4,6 +4,7 @@ import { writevSync } from 'node:fs'
 import { answerCalls } from './process-rpc-server.ts'
 import { mixtureOf, openMixture } from '../read/decode.ts'
 import { isLfeFull } from '../read/lfe-range.ts'
+import { levelsOf } from '../read/levels.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { MEMORY } from './limited-process.ts'
 import { secondsOf } from '../read/measure.ts'
@@ -21,7 +22,8 @@ let blocks: AsyncGenerator<Float32Array[]> | null = null
 answerCalls<SoundTask>(async (task) => {
   if (task.do === 'measure') return measure(task.path, task)
   if (task.do === 'open') return open(task.path, task.limits)
-  if (task.do === 'judgeLfe') return judgeLfe(task.path, task.limits)
+  if (task.do === 'judgeLfe') return again(task, isLfeFull)
+  if (task.do === 'measureLevels') return again(task, levelsOf)
   if (task.do === 'next') return next()
   return close()
 })
@@ -41,12 +43,16 @@ async function open(path: string, limits: MixtureLimits): Promise<MixtureFacts> 
   return { ...mixture, ...NO_METHODS }
 }
 
-async function judgeLfe(path: string, limits: MixtureLimits): Promise<boolean> {
-  const again = await openMixture(path, limits)
+/** What `judge` says of the file, opened once more. */
+async function again<T>(
+  { path, limits }: { path: string; limits: MixtureLimits },
+  judge: (mixture: Mixture) => Promise<T>,
+): Promise<T> {
+  const opened = await openMixture(path, limits)
   try {
-    return await isLfeFull(again)
+    return await judge(opened)
   } finally {
-    await again.close()
+    await opened.close()
   }
 }
 

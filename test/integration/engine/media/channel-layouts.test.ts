@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import type { SoundFormat } from '../../../../engine/media/channel-layout.ts'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { isLfeFull } from '../../../../engine/media/read/lfe-range.ts'
+import { levelOf as rowLevelOf } from '../../../../models/level.ts'
 import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
 import { noise, type Planes, sine } from '../../../harness/signals.ts'
 import { wavBytes } from '../../../harness/wav.ts'
@@ -238,6 +239,20 @@ describe('an LFE', () => {
   for (const [name, wave, wanted, rate] of cases) {
     test(name, async () => assert.equal(await judged(wave, rate), wanted))
   }
+
+  test('each row of channels has the level of its mono mix', async () => {
+    const waves = [0.1, 0.2, 0.3].map((by, i) => scaled(noise(1, RATE, i + 1), by))
+    const path = await save('levels.wav', wavBytes(waves, RATE, 'float32', 0x7))
+    const processes = new SoundProcesses(dirname(path))
+    const { signal } = new AbortController()
+    const levels = await processes.use(signal, (reader) => reader.levels(path, NO_LIMITS))
+    for (const [i, sides] of [[waves[0]!, waves[1]!], [waves[2]!]].entries()) {
+      const { mean, deviation } = rowLevelOf(sides)
+      assert.ok(Math.abs(levels[i]!.mean - mean) < 1e-6)
+      assert.ok(Math.abs(levels[i]!.deviation - deviation) < 1e-6)
+    }
+    assert.equal(levels.length, 2)
+  })
 
   test('where there is none, none is full', async () => {
     const path = await save('front.wav', wavBytes(tones(3), RATE, 'float32', 0x7))

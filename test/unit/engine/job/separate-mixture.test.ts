@@ -59,6 +59,8 @@ const model = {
   frameSamples: 1,
 } as ModelDescription
 
+const LEVEL = { mean: 0.25, deviation: 0.5 }
+
 type Lane = LaneRequest & { model: string; samples: number }
 
 interface World {
@@ -85,6 +87,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
   const under = { way: 0, wayMost: 0, ahead: 0 }
   const mix = new Mix()
   let recipeOf: readonly number[] = []
+  let measured = 0
   const note = ({ mixture, targets }: MixedTargets) => {
     const names = [...targetNames(recipeOf.length), 'residual' as const]
     const outputs = [
@@ -150,6 +153,10 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     signal: new AbortController().signal,
     log: (line) => logs.push(line),
     secondsExpected: world.secondsExpected ?? SECONDS,
+    measureLevels: async () => {
+      measured += 1
+      return [LEVEL]
+    },
     write: async (separated) => {
       recipeOf = separated.plan.recipeOf
       note(mix.add(separated))
@@ -168,6 +175,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     progress,
     logs,
     under,
+    measured,
     target: join('target'),
     residual: join('residual'),
     target2: join('target_2'),
@@ -508,6 +516,17 @@ test('several stems of a song share one pass, and "no vocals" is the mixture wit
     assert.ok(Math.abs(target[i]! - 0.75 * x) < 1e-6)
     assert.ok(Math.abs(target2[i]! - 0.25 * x) < 1e-6)
   }
+})
+
+test('the level of the mixture is measured once, for the chunks of models that need it alone', async () => {
+  const further = { further_prompts: ['drums', 'rain'] }
+  const song = { ...STEMS, sampleRate: null, needsLevels: true }
+  const { lanes, measured } = await separated(further, { others: [song], prompt: 'vocals' })
+  assert.equal(measured, 1)
+  for (const { model, chunk } of lanes) {
+    assert.deepEqual(chunk.levels, model === STEMS.name ? [LEVEL] : undefined)
+  }
+  assert.equal((await separated({}, { others: [song], prompt: 'rain' })).measured, 0)
 })
 
 test('what one job has open at once is bounded in bytes, whatever it asks for', async () => {
