@@ -9,6 +9,7 @@ import type { ModelChoice } from './model-choice.ts'
 import type { PrecisionChoice } from './precision.ts'
 import { loadRoformer } from './roformer/roformer.ts'
 import { loadSamAudio } from './sam-audio/sam-audio.ts'
+import { loadScnet } from './scnet/scnet.ts'
 import { loadSpleeter } from './spleeter/spleeter.ts'
 
 export interface ModelOptions {
@@ -47,5 +48,7 @@ async function loadInstalled(folder: string): Promise<Model> {
       return loadBandit(folder, record)
     case 'spleeter':
       return loadSpleeter(folder, record)
+    case 'scnet':
+      return loadScnet(folder, record)
   }
 }

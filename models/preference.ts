@@ -7,7 +7,7 @@ import type { ModelRecord } from './installed/record.ts'
 interface Preference {
   name: string
   /** As its record states it. */
-  kind: ModelRecord['kind'] | 'scnet'
+  kind: ModelRecord['kind']
   /** SDR in dB, or why the model stands here. */
   figure: string
   source: string

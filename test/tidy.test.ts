@@ -166,7 +166,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [['operations'], ['job'], ['compute', 'media'], ['threads']],
   'engine/media': [['process'], ['write'], ['read']],
   models: [
-    ['audiosep', 'bandit', 'htdemucs', 'mini', 'roformer', 'sam-audio', 'spleeter'],
+    ['audiosep', 'bandit', 'htdemucs', 'mini', 'roformer', 'sam-audio', 'scnet', 'spleeter'],
     ['graph'],
     ['installed', 'memory', 'text'],
     ['checkpoint'],
@@ -342,6 +342,7 @@ test('relative links of documents lead somewhere', () => {
     'models/roformer',
     'models/bandit',
     'models/sam-audio',
+    'models/scnet',
     'models/spleeter',
     'bench',
     'bench/results',

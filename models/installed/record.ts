@@ -76,8 +76,16 @@ export interface SpleeterRecord extends CommonRecord {
   kwargs: Readonly<Record<string, unknown>>
 }
 
+export interface ScnetRecord extends CommonRecord {
+  kind: 'scnet'
+  /** Safetensors next to the record. */
+  file: string
+  /** The .yaml that came with the checkpoint, as `readScnetConfig` takes it. */
+  configuration: RoformerRecord['configuration']
+}
+
 export type ModelRecord =
-  HTDemucsRecord | AudioSepRecord | RoformerRecord | BanditRecord | SpleeterRecord
+  HTDemucsRecord | AudioSepRecord | RoformerRecord | BanditRecord | SpleeterRecord | ScnetRecord
 
 /** The names of the files with weights, next to the record. */
 export const weightFilesOf = (record: ModelRecord): string[] =>
@@ -88,7 +96,7 @@ export const RECORD_FILE = 'model.json'
 /** Limits the name of a model, which names a folder. */
 export const isModelName = (name: string): boolean => /^[a-z0-9][a-z0-9_.-]{0,39}$/.test(name)
 
-export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'bandit', 'spleeter'] as const
+export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'bandit', 'spleeter', 'scnet'] as const
 
 /** @throws Error naming the file when there is no record, or it is not one that is read here */
 export function readRecord(folder: string): ModelRecord {

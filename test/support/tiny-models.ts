@@ -6,6 +6,7 @@ import { fixtureFolder } from '../parity/open-model.ts'
 const demucs = join(fixtureFolder('htdemucs'), 'model')
 const audioSep = join(fixtureFolder('audiosep'), 'model')
 const bandit = join(fixtureFolder('bandit'), 'model')
+const scnet = join(fixtureFolder('scnet'), 'model')
 const spleeter = join(fixtureFolder('spleeter'), 'model')
 const roformer = join(fixtureFolder('roformer'), 'model-bs')
 
@@ -36,6 +37,10 @@ export const TINY_MODELS: Readonly<Record<string, readonly string[]>> = {
   roformer: [
     ...['bs_tiny.ckpt', 'bs_tiny.yaml'].map((file) => join(roformer, file)),
     ...['--name', 'roformer'],
+  ],
+  scnet: [
+    ...['scnet_tiny.ckpt', 'scnet_tiny.yaml'].map((file) => join(scnet, file)),
+    ...['--name', 'scnet'],
   ],
   spleeter: [
     ...['tiny.index', 'tiny.data-00000-of-00001', 'tiny.json'].map((file) => join(spleeter, file)),

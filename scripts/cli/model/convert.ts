@@ -20,11 +20,15 @@ import type {
   BanditRecord,
   HTDemucsRecord,
   RoformerRecord,
+  ScnetRecord,
   SpleeterRecord,
 } from '../../../models/installed/record.ts'
 import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
 import { readRoformerConfig } from '../../../models/roformer/config.ts'
 import { loadNetwork as loadRoformer } from '../../../models/roformer/network/network.ts'
+import { openScnetCheckpoint } from '../../../models/scnet/checkpoint.ts'
+import { readScnetConfig } from '../../../models/scnet/config.ts'
+import { loadNetwork as loadScnet } from '../../../models/scnet/network/network.ts'
 import { openSpleeterCheckpoint } from '../../../models/spleeter/checkpoint.ts'
 import { readSpleeterConfig, TWO_STEMS } from '../../../models/spleeter/config.ts'
 import { loadNetwork as loadSpleeter } from '../../../models/spleeter/network/network.ts'
@@ -37,6 +41,7 @@ export type Converted =
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
+  | Pick<ScnetRecord, 'kind' | 'file' | 'configuration'>
   | Pick<BanditRecord, 'kind' | 'file' | 'sampleRate' | 'window' | 'stems'>
   | Pick<SpleeterRecord, 'kind' | 'file' | 'kwargs'>
 
@@ -76,6 +81,9 @@ export async function convert(
   }
   if (isKind(checkpoint, openBanditCheckpoint)) return convertBandit(checkpoint, folder, width)
   const beside = new FilesBeside(checkpoint, files)
+  if (isKind(checkpoint, openScnetCheckpoint)) {
+    return convertScnet(checkpoint, beside, folder, width)
+  }
   const isRoformer = [...openRoformerCheckpoint(checkpoint).keys()].some((name) =>
     name.startsWith('band_split.'),
   )
@@ -194,6 +202,20 @@ async function convertRoformer(
   await checkTensors(checkpoint, tensors, (weights) => loadRoformer(weights, config))
   await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
   return { kind: 'roformer', file: WEIGHTS_FILE, configuration }
+}
+
+async function convertScnet(
+  checkpoint: string,
+  beside: FilesBeside,
+  folder: string,
+  width: StoredWidth = 'float32',
+): Promise<Converted> {
+  const configuration = await readYaml(beside.get(YAML, 'its configuration (.yaml)'))
+  const config = readScnetConfig(configuration)
+  const tensors = openScnetCheckpoint(checkpoint)
+  await checkTensors(checkpoint, tensors, (weights) => loadScnet(weights, config))
+  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
+  return { kind: 'scnet', file: WEIGHTS_FILE, configuration }
 }
 
 /** The published networks', which no file of theirs states, in hertz. */

@@ -6,6 +6,7 @@ import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
 import { HTDEMUCS_STAGES } from './htdemucs/stages.ts'
 import type { OpenStage } from './open-stage.ts'
 import { ROFORMER_STAGES } from './roformer/stages.ts'
+import { SCNET_STAGES } from './scnet/stages.ts'
 import { SPLEETER_STAGES } from './spleeter/stages.ts'
 import { Reference } from './reference.ts'
 import { missingFor, runStage, STAGES } from './stages.ts'
@@ -28,6 +29,7 @@ const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>>
   Bandit: BANDIT_STAGES,
   'BS-RoFormer': ROFORMER_STAGES,
   HTDemucs: HTDEMUCS_STAGES,
+  SCNet: SCNET_STAGES,
   Spleeter: SPLEETER_STAGES,
 }
 

@@ -8,6 +8,8 @@ export interface Manifest {
   /** The model and its size, in a sentence. */
   what?: string
   files: Readonly<Record<string, ManifestEntry>>
+  /** Of SCNet: the level of each chunk's spectrum is taken away in its network. */
+  normalize_spectrogram?: boolean
   /** Inputs of SAM-Audio's runs, as `inputsOf` reads them. */
   inputs?: unknown
 }

@@ -12,13 +12,18 @@ import {
 import { tf, type Tensor } from '../../../../models/tensor.ts'
 import type { Comparison } from '../comparison.ts'
 import { compareExactly } from '../comparison.ts'
+import { demixSong } from '../demix-song.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import { tidied } from '../tidied.ts'
 import type { OpenStage } from '../open-stage.ts'
-import { separateSong, type LoadedRoformer } from './song.ts'
 
 type Kind = RoformerConfig['kind']
+
+interface LoadedRoformer {
+  config: RoformerConfig
+  network: Network
+}
 
 const stagesOf = (kind: Kind): Record<string, OpenStage> => ({
   [`${kind}-parts`]: {
@@ -114,9 +119,16 @@ async function compareBatch(folder: GoldenFolder, kind: Kind): Promise<Compariso
 }
 
 async function compareSong(folder: GoldenFolder, kind: Kind): Promise<Comparison[]> {
-  const loaded = await openRoformer(folder, kind)
+  const { network, config } = await openRoformer(folder, kind)
   const golden = folder.golden(`${kind}_song.safetensors`)
-  return tidied(() => [golden.compare('stems', separateSong(golden.tensor('song'), loaded))])
+  const { chunkSamples: samples, overlaps, stems } = config
+  const chunks = { samples, overlaps, mirroredBeyond: Math.floor(samples / 2) + 1 }
+  return tidied(() => [
+    golden.compare(
+      'stems',
+      demixSong(golden.tensor('song'), chunks, stems.length, network.separate),
+    ),
+  ])
 }
 
 async function compareBands(folder: GoldenFolder): Promise<Comparison[]> {

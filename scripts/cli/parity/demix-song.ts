@@ -1,23 +1,35 @@
-/** Whole songs, cut and joined as the reference does it (demix, one chunk at a time). */
-import type { RoformerConfig } from '../../../../models/roformer/config.ts'
-import type { Network } from '../../../../models/roformer/network/network.ts'
-import { tf, type Tensor } from '../../../../models/tensor.ts'
-import { joinStems } from '../join-stems.ts'
-
-export interface LoadedRoformer {
-  config: RoformerConfig
-  network: Network
-}
+/**
+ * Whole songs, cut and joined as `demix` of ZFTurbo/Music-Source-Separation-Training does it, one
+ * chunk at a time.
+ */
+import { tf, type Tensor } from '../../../models/tensor.ts'
+import { joinStems } from './join-stems.ts'
 
 /** A window rises and falls over this share of a chunk: a tenth. */
 const FADE_SHARE = 10
 
-/** song [channels, samples] to [stems, channels, samples]. */
-export function separateSong(song: Tensor, { network, config }: LoadedRoformer): Tensor {
-  const chunk = config.chunkSamples
-  const step = Math.floor(chunk / config.overlaps)
+interface Chunks {
+  /** Samples of each. */
+  samples: number
+  /** A chunk begins this many times within another's length. */
+  overlaps: number
+  /** A rest of more samples is mirrored on its right, one of fewer followed by zeros. */
+  mirroredBeyond: number
+}
+
+/**
+ * song [channels, samples] to [stems, channels, samples].
+ * @param separate a chunk [1, channels, samples] to [1, stems, channels, samples]
+ */
+export function demixSong(
+  song: Tensor,
+  { samples: chunk, overlaps, mirroredBeyond }: Chunks,
+  stems: number,
+  separate: (chunk: Tensor) => Tensor,
+): Tensor {
+  const step = Math.floor(chunk / overlaps)
   const border = chunk - step
-  const samples = song.shape[1]!
+  const [channels, samples] = song.shape as [number, number]
   return tf.tidy(() => {
     const isMirrored = samples > 2 * border && border > 0
     const edge = isMirrored ? border : 0
@@ -28,16 +40,17 @@ export function separateSong(song: Tensor, { network, config }: LoadedRoformer):
       for (const start of starts) {
         const length = Math.min(chunk, total - start)
         const part = tf.slice(whole, [0, start], [-1, length])
-        const stems = network.separate(filled(part, chunk).expandDims(0)).squeeze([0])
+        const isLong = length > mirroredBeyond
+        const answer = separate(filled(part, chunk, isLong).expandDims(0)).squeeze([0])
         const isLast = start + chunk >= total
         yield {
           start,
-          stems: tf.slice(stems, [0, 0, 0], [-1, -1, length]),
+          stems: tf.slice(answer, [0, 0, 0], [-1, -1, length]),
           weights: fadesOf(chunk, start === 0, isLast).subarray(0, length),
         }
       }
     }
-    const joined = joinStems(windows(), [config.stems.length, config.audioChannels, total])
+    const joined = joinStems(windows(), [stems, channels, total])
     return tf.slice(joined, [0, 0, edge], [-1, -1, samples])
   })
 }
@@ -52,11 +65,10 @@ const mirrored = (x: Tensor, before: number, after: number): Tensor =>
     'reflect',
   )
 
-/** A short rest is mirrored on its right where it is long enough, else followed by zeros. */
-function filled(part: Tensor, chunk: number): Tensor {
+function filled(part: Tensor, chunk: number, isMirrored: boolean): Tensor {
   const length = part.shape[1]!
   if (length === chunk) return part
-  if (length > Math.floor(chunk / 2) + 1) return mirrored(part, 0, chunk - length)
+  if (isMirrored) return mirrored(part, 0, chunk - length)
   return tf.pad(part, [
     [0, 0],
     [0, chunk - length],

@@ -1,0 +1,90 @@
+/** Convolutions of SCNet, with weights as PyTorch lays them, on [batch, bins, frames, channels]. */
+import type { Layer } from '../../layers.ts'
+import { tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import type { BandSizes } from '../config.ts'
+
+/** Places of the kernels over bins and frames. */
+export const KERNEL = 3
+
+/** A convolution of 3 × 3 bins and frames; the shape stays but for the channels. */
+export function loadNeighbourhood(weights: Weights, inDim: number, outDim: number): Layer {
+  const kernel = weights.get('weight', [outDim, inDim, KERNEL, KERNEL])
+  return convolution(kernel, weights.get('bias', [outDim]))
+}
+
+/** @param kernel [out, in, bins, frames], which is freed; zeros stand around bins and frames */
+export function convolution(kernel: Tensor, bias: Tensor): Layer {
+  const filter = tf.transpose(kernel, [2, 3, 1, 0]) as Tensor4D
+  kernel.dispose()
+  return (x) => tf.tidy(() => tf.conv2d(x as Tensor4D, filter, 1, 'same').add(bias))
+}
+
+/** Over frames alone; the shape stays but for the channels. */
+export function loadOverFrames(
+  weights: Weights,
+  inDim: number,
+  outDim: number,
+  places: number,
+): Layer {
+  const kernel = tf.tidy(() => weights.get('weight', [outDim, inDim, places]).expandDims(2))
+  return convolution(kernel, weights.get('bias', [outDim]))
+}
+
+/** Over frames, each channel by itself. */
+export function loadDepthwise(weights: Weights, dim: number, places: number): Layer {
+  const taps = tf.tidy(() => {
+    const kernel = weights.get('weight', [dim, 1, places])
+    return tf.transpose(kernel, [1, 2, 0]).expandDims(-1) // [1, places, dim, 1]
+  }) as Tensor4D
+  const bias = weights.get('bias', [dim])
+  return (x) => tf.tidy(() => tf.depthwiseConv2d(x as Tensor4D, taps, 1, 'same').add(bias))
+}
+
+/** Over bins: [batch, bins, frames, in] to as many bins as strides begin in them. */
+export function loadDownsampling(
+  weights: Weights,
+  { stride, kernel }: BandSizes,
+  inDim: number,
+  outDim: number,
+): Layer {
+  const filter = tf.tidy(() =>
+    tf.transpose(weights.get('weight', [outDim, inDim, kernel, 1]), [2, 3, 1, 0]),
+  ) as Tensor4D
+  const bias = weights.get('bias', [outDim])
+  return (x) =>
+    tf.tidy(() => {
+      const missing = stride === 1 ? kernel - 1 : (stride - (x.shape[1]! % stride)) % stride
+      const before = Math.floor(missing / 2)
+      const paddings: [number, number][] = [
+        [0, 0],
+        [before, missing - before],
+        [0, 0],
+        [0, 0],
+      ]
+      type Paddings = Parameters<typeof tf.conv2d>[3]
+      return tf.conv2d(x as Tensor4D, filter, [stride, 1], paddings as Paddings, 'NHWC').add(bias)
+    })
+}
+
+/** The inverse over bins, cut in the middle: [batch, bins, frames, in] to [.., wanted, .., out]. */
+export function loadUpsampling(
+  weights: Weights,
+  { stride, kernel }: BandSizes,
+  inDim: number,
+  outDim: number,
+): (x: Tensor, wanted: number) => Tensor {
+  const filter = tf.tidy(() =>
+    tf.transpose(weights.get('weight', [inDim, outDim, kernel, 1]), [2, 3, 1, 0]),
+  ) as Tensor4D // [kernel, 1, out, in]
+  const bias = weights.get('bias', [outDim])
+  return (x, wanted) =>
+    tf.tidy(() => {
+      const [batch, bins, frames] = x.shape as [number, number, number, number]
+      const made = (bins - 1) * stride + kernel
+      const shape: [number, number, number, number] = [batch, made, frames, outDim]
+      const all = tf.conv2dTranspose(x as Tensor4D, filter, shape, [stride, 1], 'valid')
+      const start = Math.floor(Math.abs(wanted - made) / 2)
+      return tf.slice(all, [0, start, 0, 0], [-1, wanted, -1, -1]).add(bias)
+    })
+}

@@ -1,0 +1,116 @@
+/**
+ * A long short-term memory (S. Hochreiter, J. Schmidhuber, 1997) in both directions at once, in the
+ * form of PyTorch. Some steps at a time are a graph, which many lanes share, and whose inputs'
+ * products are all that is held of it.
+ */
+import { compiled } from '../../graph/compiled.ts'
+import type { Layer } from '../../layers.ts'
+import { gateWithSigmoid, gatherRows, matmulTransposed, tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+
+/** Steps that one call computes: calls take longer than what they compute on a GPU. */
+const STEPS_PER_CALL = 16
+
+const DIRECTIONS = ['', '_reverse'] as const
+
+interface Gates {
+  /** [2, 4 · hidden, dim] and [2, 4 · hidden, hidden]: input, forget, cell, output. */
+  ofInput: Tensor
+  ofState: Tensor
+  /** [2, 1, 4 · hidden]. */
+  bias: Tensor
+}
+
+/** After a step, [2, rows, hidden] each. */
+type State = Record<'output' | 'cell', Tensor>
+
+/**
+ * Some steps of both directions, each in its own order.
+ * @param x [2, steps, rows, dim]
+ * @param before the state before the first step
+ * @returns outputs [2, steps, rows, hidden], and the state after the last step
+ */
+const advance = compiled((x: Tensor, before: State, { ofInput, ofState, bias }: Gates) =>
+  tf.tidy(() => {
+    const [, steps, rows, dim] = x.shape as [number, number, number, number]
+    const flat = x.reshape([2, steps * rows, dim])
+    const inputs = matmulTransposed(flat, ofInput).add(bias).reshape([2, steps, rows, -1])
+    const outputs: Tensor[] = []
+    let state = before
+    for (let step = 0; step < steps; step += 1) {
+      const input = tf.slice(inputs, [0, step, 0, 0], [-1, 1, -1, -1]).squeeze([1])
+      state = next(input.add(matmulTransposed(state.output, ofState)), state.cell)
+      outputs.push(state.output)
+    }
+    return {
+      outputs: tf.stack(outputs, 1),
+      state: { output: state.output.clone(), cell: state.cell },
+    }
+  }),
+)
+
+/** @param gates [2, rows, 4 · hidden], before their functions */
+function next(gates: Tensor, cell: Tensor): State {
+  return tf.tidy(() => {
+    const [input, forget, fresh, output] = tf.split(gates, 4, -1) as [
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+    ]
+    const kept = gateWithSigmoid(cell, forget).add(gateWithSigmoid(fresh.tanh(), input))
+    return { output: gateWithSigmoid(kept.tanh(), output), cell: kept }
+  })
+}
+
+/** x [steps, rows, dim] to [steps, rows, 2 · hidden]: forward, then backward. */
+export function loadLstm(weights: Weights, dim: number, hidden: number): Layer {
+  const gates = readGates(weights, dim, hidden)
+  return (x) =>
+    tf.tidy(() => {
+      const [steps, rows] = x.shape as [number, number, number]
+      let state: State = { output: tf.zeros([2, rows, hidden]), cell: tf.zeros([2, rows, hidden]) }
+      const ahead: Tensor[] = []
+      const back: Tensor[] = []
+      for (let step = 0; step < steps; step += STEPS_PER_CALL) {
+        const count = Math.min(STEPS_PER_CALL, steps - step)
+        const answer = tf.tidy(() => advance(bothWays(x, step, count), state, gates))
+        tf.dispose(state)
+        state = answer.state
+        const [one, other] = tf.tidy(() => tf.unstack(answer.outputs)) as [Tensor, Tensor]
+        answer.outputs.dispose()
+        ahead.push(one)
+        back.unshift(tf.tidy(() => reversed(other)))
+        other.dispose()
+      }
+      return tf.concat([tf.concat(ahead), tf.concat(back)], -1)
+    })
+}
+
+/** So many steps from `start` on, and from the end on backwards: [2, count, rows, dim]. */
+const bothWays = (x: Tensor, start: number, count: number): Tensor =>
+  tf.tidy(() => {
+    const steps = x.shape[0]!
+    const part = (first: number) => tf.slice(x, [first, 0, 0], [count, -1, -1])
+    return tf.stack([part(start), reversed(part(steps - start - count))])
+  })
+
+/** The first axis backwards. */
+const reversed = (x: Tensor): Tensor =>
+  tf.tidy(() => {
+    const last = x.shape[0]! - 1
+    const places = Array.from({ length: last + 1 }, (_, i) => last - i)
+    return gatherRows(x, tf.tensor1d(places, 'int32'))
+  })
+
+function readGates(weights: Weights, dim: number, hidden: number): Gates {
+  const read = (name: string, shape: readonly number[]) =>
+    tf.stack(DIRECTIONS.map((direction) => weights.get(`${name}_l0${direction}`, shape)))
+  return tf.tidy(() => ({
+    ofInput: read('weight_ih', [4 * hidden, dim]),
+    ofState: read('weight_hh', [4 * hidden, hidden]),
+    bias: read('bias_ih', [4 * hidden])
+      .add(read('bias_hh', [4 * hidden]))
+      .expandDims(1),
+  }))
+}

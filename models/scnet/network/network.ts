@@ -1,0 +1,99 @@
+/**
+ * SCNet: a spectrogram in bands, recurrent layers along bins and frames in its middle (W. Tong and
+ * others, "SCNet: Sparse Compression Network for Music Source Separation", 2024).
+ */
+import { compiled } from '../../graph/compiled.ts'
+import { momentsOf, normalize, restore } from '../../norms.ts'
+import { tf, type Tensor } from '../../tensor.ts'
+import type { Weights } from '../../checkpoint/weights.ts'
+import type { ScnetConfig } from '../config.ts'
+import { spectrumOf, wavesOf } from '../spectrum.ts'
+import { loadDecoder } from './decoder.ts'
+import { loadDualPath, toFrames, toFrequencies } from './dual-path.ts'
+import { loadEncoder, type Encoded } from './encoder.ts'
+
+export type Network = ReturnType<typeof loadNetwork>
+
+/**
+ * Reads every part. Callers use `separate`; tests use the parts too.
+ * @throws Error naming weights that are missing or misshapen
+ */
+export function loadNetwork(weights: Weights, config: ScnetConfig) {
+  const { audioChannels, dims, levelsSpectrum, pairs, sources } = config
+  const levels = Array.from({ length: dims.length - 1 }, (_, level) => level)
+  const encoders = levels.map((i) => loadEncoder(weights.at('encoder').at(i), i, config))
+  const dualPaths = Array.from({ length: pairs }, (_, i) =>
+    loadDualPath(
+      weights.at('separation_net').at('dp_modules').at(i),
+      dims.at(-1)! * (1 + (i % 2)),
+      config,
+    ),
+  )
+  const decoders = levels.map((i) => loadDecoder(weights.at('decoder').at(i), i, config))
+
+  /** A spectrum [batch, bins, frames, channels · 2] through all encoders; skips the first first. */
+  const encode = compiled((spectrum: Tensor): { output: Tensor; skips: Tensor[] } =>
+    tf.tidy(() => {
+      const skips: Tensor[] = []
+      let output = spectrum
+      for (const encoder of encoders) {
+        const encoded: Encoded = encoder.forward(output)
+        skips.push(encoded.skip)
+        output = encoded.output
+      }
+      return { output, skips }
+    }),
+  )
+
+  /** Goes on from the last encoder; yields what each pair of recurrent layers gives the next one. */
+  function* transform(x: Tensor): Generator<Tensor> {
+    let input = x.clone()
+    for (const [i, dualPath] of dualPaths.entries()) {
+      const output = tf.tidy(() => {
+        const answer = dualPath.forward(input)
+        return i % 2 === 0 ? toFrequencies(answer) : toFrames(answer)
+      })
+      input.dispose()
+      yield output
+      input = output
+    }
+  }
+
+  /** @param skips what the encoders kept, the first first */
+  const decode = compiled((x: Tensor, skips: readonly Tensor[]): Tensor =>
+    tf.tidy(() =>
+      decoders.reduce((y, decoder, level) => decoder.forward(y, skips.at(-1 - level)!), x),
+    ),
+  )
+
+  /** A spectrum to those of all stems, [batch, bins, frames, stems · channels · 2]. */
+  const forward = (spectrum: Tensor): Tensor =>
+    tf.tidy(() => {
+      const { output, skips } = encode(spectrum)
+      let x = output
+      for (const transformed of transform(output)) x = transformed
+      return decode(x, skips)
+    })
+
+  /** As `forward`, of a spectrum at the level that the network was trained for. */
+  const levelled = (spectrum: Tensor): Tensor => {
+    if (!levelsSpectrum) return forward(spectrum)
+    return tf.tidy(() => {
+      const moments = momentsOf(spectrum)
+      return restore(forward(normalize(spectrum, moments)), moments)
+    })
+  }
+
+  /**
+   * mixture [batch, channels, samples] to stems [batch, stems, channels, samples]. No item of a
+   * batch reaches another.
+   */
+  const separate = (mixture: Tensor): Tensor =>
+    tf.tidy(() => {
+      const [batch, , samples] = mixture.shape as [number, number, number]
+      const waves = wavesOf(levelled(spectrumOf(mixture, config)), samples, config)
+      return waves.reshape([batch, sources.length, audioChannels, samples])
+    })
+
+  return { encoders, dualPaths, decoders, encode, transform, separate }
+}

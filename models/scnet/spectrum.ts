@@ -1,0 +1,51 @@
+/** Between waveforms and the spectrogram that the network reads, without a window's taper. */
+import type { Framing } from '../framing.ts'
+import { interleaveChannels, istft, separateChannels, stft } from '../stft.ts'
+import { pad, tf, transpose, type Tensor } from '../tensor.ts'
+import type { ScnetConfig } from './config.ts'
+
+/**
+ * Frames of the spectrogram of so many samples, an even number: zeros after the samples make up
+ * what is missing, at least one, and more than half a window in all.
+ */
+export function spectrumFrames(samples: number, { window, hop }: ScnetConfig): number {
+  const hops = Math.max(1 + Math.floor(samples / hop), 1 + Math.floor(window / 2 / hop))
+  return hops % 2 === 0 ? hops + 2 : hops + 1
+}
+
+function framingOf(samples: number, config: ScnetConfig): Framing {
+  const { window, hop } = config
+  return { window, hop, frames: spectrumFrames(samples, config), shift: 0, taper: 'none' }
+}
+
+const scaleOf = ({ isScaled, window }: ScnetConfig): number => (isScaled ? Math.sqrt(window) : 1)
+
+/**
+ * waves [batch, channels, samples] to [batch, bins, frames, channels · 2]: real and imaginary part
+ * of each channel.
+ */
+export function spectrumOf(waves: Tensor, config: ScnetConfig): Tensor {
+  return tf.tidy(() => {
+    const [batch, channels, samples] = waves.shape as [number, number, number]
+    const framing = framingOf(samples, config)
+    const padded = pad(waves.reshape([batch * channels, samples]), [
+      [0, 0],
+      [0, (framing.frames - 1) * framing.hop - samples],
+    ])
+    const parts = interleaveChannels(stft(padded, framing), channels)
+    return transpose(parts, [0, 2, 1, 3]).div(scaleOf(config))
+  })
+}
+
+/**
+ * The inverse: parts [batch, bins, frames, rows · 2] to waves [batch, rows, samples].
+ * @param samples as `spectrumOf` was given
+ */
+export function wavesOf(parts: Tensor, samples: number, config: ScnetConfig): Tensor {
+  return tf.tidy(() => {
+    const [batch, , , twice] = parts.shape as [number, number, number, number]
+    const byFrame = transpose(parts.mul(scaleOf(config)), [0, 2, 1, 3])
+    const spectrum = tf.complex(...separateChannels(byFrame))
+    return istft(spectrum, framingOf(samples, config), samples).reshape([batch, twice / 2, samples])
+  })
+}

@@ -1,0 +1,76 @@
+/** SCNet against its references, and at the published sizes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
+import { openScnet } from '../../../scripts/cli/parity/scnet/open.ts'
+import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { levelLengths, readScnetConfig } from '../../../models/scnet/config.ts'
+import { loadNetwork } from '../../../models/scnet/network/network.ts'
+import { tf } from '../../../models/tensor.ts'
+import { noise } from '../../harness/lanes.ts'
+import { randomWeights } from '../../harness/random-weights.ts'
+import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
+
+const FOLDER = fixtureFolder('scnet')
+
+await testStages(FOLDER)
+
+const { network } = await openScnet(await GoldenFolder.open(FOLDER))
+testGraph(tf.tensor3d(noise(3 * 2 * 2000, 1, 0.1), [3, 2, 2000]), network.separate, 1e-5)
+
+test('any length is separated, one sample too', () => {
+  for (const samples of [1, 64, 129, 2000]) {
+    const stems = tf.tidy(() => network.separate(tf.ones([1, 2, samples])))
+    assert.deepEqual(stems.shape, [1, 4, 2, samples])
+    assert.ok(stems.dataSync<'float32'>().every(Number.isFinite))
+    stems.dispose()
+  }
+})
+
+/** As the notes of the reference list them. */
+const LENGTHS: Readonly<Record<string, number[][]>> = {
+  scnet: [
+    [359, 803, 887, 359, 201, 56],
+    [108, 242, 266, 108, 61, 17],
+    [33, 73, 80, 33, 19, 5],
+  ],
+  'scnet-large': [
+    [462, 762, 825, 462, 191, 52],
+    [159, 262, 284, 159, 66, 18],
+    [55, 91, 97, 55, 23, 7],
+  ],
+}
+
+for (const [name, expected] of Object.entries(LENGTHS)) {
+  test(`${name}: every tensor of the published checkpoint is read at its shape`, async () => {
+    const { kwargs, shapes } = readInventory(FOLDER, name)
+    const config = readScnetConfig({ model: kwargs })
+    assert.deepEqual(
+      levelLengths(config).map(({ before, after }) => [...before, ...after]),
+      expected,
+    )
+    await onShapes(async () => {
+      const weights = randomWeights(shapes)
+      loadNetwork(weights, config)
+      weights.assertAllRead()
+    })
+  })
+}
+
+test('what no SCNet has is refused by name', () => {
+  const { kwargs } = readInventory(FOLDER, 'scnet')
+  const cases: [object, RegExp][] = [
+    [{ win_size: 2048 }, /whose window is shorter than its transform is not supported/],
+    [{ nfft: 4095, win_size: 4095 }, /nfft to be an even number, not 4095/],
+    [{ dims: [2, 32] }, /dims to begin with twice its audio_channels, not \[2,32\]/],
+    [{ band_SR: [0.5, 0.5, 0] }, /band_SR to be 3 shares .* not \[0\.5,0\.5,0\]/],
+    [{ band_stride: [1, 4] }, /band_stride to be 3 sizes, not \[1,4\]/],
+    [{ conv_kernel: 4 }, /conv_kernel to be odd, not 4/],
+    [{ num_dplayer: 5 }, /num_dplayer to be even, not 5/],
+    [{ sources: [] }, /sources to be 1 to 16 names of stems/],
+    [{ expand: undefined }, /expand to be a whole number from 1 to \d+, not nothing/],
+  ]
+  for (const [more, message] of cases) {
+    assert.throws(() => readScnetConfig({ model: { ...kwargs, ...more } }), message)
+  }
+})
