@@ -1,8 +1,8 @@
 /**
  * How fast are the open models compared with the same networks in PyTorch? From samples to samples,
  * at the published sizes with random weights: HTDemucs on segments of 7.8 s in stereo, AudioSep on
- * 10 s in mono without its text encoder, Mel-Band RoFormer (Kim's sizes) on 8 s in stereo. All
- * cases of a batch size run in turns.
+ * 10 s in mono without its text encoder, Mel-Band RoFormer (Kim's sizes) on 8 s in stereo, SCNet on
+ * 11 s in stereo. All cases of a batch size run in turns.
  *
  *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/peers/requirements.txt
  *   FOLDER/bin/python bench/open_models/speed.py check test/fixtures

@@ -14,6 +14,7 @@ import {
   type HTDemucsRecord,
   type ModelRecord,
   type RoformerRecord,
+  type ScnetRecord,
 } from '../models/installed/record.ts'
 import { randomTensors, type Shapes } from '../test/harness/random-weights.ts'
 
@@ -39,6 +40,7 @@ type Made = (
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
   | Pick<BanditRecord, 'kind' | 'file' | 'sampleRate' | 'window' | 'stems'>
+  | Pick<ScnetRecord, 'kind' | 'file' | 'configuration'>
 ) & { tensors: ReadonlyMap<string, StoredTensor> }
 
 const MODELS: Readonly<Record<string, () => Made>> = {
@@ -68,6 +70,14 @@ const MODELS: Readonly<Record<string, () => Made>> = {
     const read = banditCheckpoint(randomTensors(shapes))
     return { kind: 'bandit', file: WEIGHTS_FILE, sampleRate: BANDIT_RATE, ...read }
   },
+  scnet: () => scnet('scnet'),
+  'scnet-large': () => scnet('scnet-large'),
+}
+
+function scnet(name: string): Made {
+  const { kwargs, shapes } = readInventory('scnet', name)
+  const configuration = { model: kwargs }
+  return { kind: 'scnet', file: WEIGHTS_FILE, configuration, tensors: randomTensors(shapes) }
 }
 
 /** Installs one into the folder of models. @throws Error naming what there is */

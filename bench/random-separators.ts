@@ -11,6 +11,8 @@ import { readHTDemucsConfig } from '../models/htdemucs/config.ts'
 import { loadNetwork as loadHTDemucs } from '../models/htdemucs/network/network.ts'
 import { readRoformerConfig } from '../models/roformer/config.ts'
 import { loadNetwork as loadRoformer } from '../models/roformer/network/network.ts'
+import { readScnetConfig } from '../models/scnet/config.ts'
+import { loadNetwork as loadScnet } from '../models/scnet/network/network.ts'
 import type { Precision } from '../models/precision.ts'
 import { tf, type Tensor } from '../models/tensor.ts'
 import { randomTensors, randomWeights } from '../test/harness/random-weights.ts'
@@ -28,8 +30,22 @@ export interface Separator {
   separate: (...inputs: Tensor[]) => Tensor
 }
 
+function scnet(name: string, precision: Precision): Separator {
+  const { kwargs, shapes } = readInventory('scnet', name)
+  const config = readScnetConfig({ model: kwargs })
+  const { separate } = loadScnet(randomWeights(shapes).in(precision), config)
+  const { audioChannels, sampleRate, chunkSamples } = config
+  return {
+    seconds: chunkSamples / sampleRate,
+    inputs: (batch) => [tf.randomNormal([batch, audioChannels, chunkSamples])],
+    separate: (mixture) => separate(mixture!),
+  }
+}
+
 /** By the name of the model. */
 export const RANDOM_SEPARATORS: Readonly<Record<string, (precision: Precision) => Separator>> = {
+  scnet: (precision) => scnet('scnet', precision),
+  'scnet-large': (precision) => scnet('scnet-large', precision),
   htdemucs: (precision) => {
     const { kwargs, shapes } = readInventory('htdemucs')
     const config = readHTDemucsConfig(kwargs)

@@ -12,16 +12,19 @@ import types
 from pathlib import Path
 
 import torch
+import yaml
 from safetensors.torch import load_file
 
 import audiosep
 import htdemucs
 import roformer
+import scnet
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 AUDIOSEP_SAMPLES = 320_000
 ROFORMER = "mel-band-roformer-kim"
 ROFORMER_SAMPLES = 352_800
+SCNET_SAMPLES = 485_100
 
 
 def random_weights(inventory):
@@ -37,7 +40,8 @@ def random_weights(inventory):
 def published(fixtures, model):
     """A function of a batch size that separates once."""
     name = ROFORMER if model == "roformer" else model
-    inventory = json.loads((fixtures / model / f"{name}.inventory.json").read_text())
+    folder = "scnet" if model.startswith("scnet") else model
+    inventory = json.loads((fixtures / folder / f"{name}.inventory.json").read_text())
     if model == "roformer":
         bands = inventory["bands_first_bin_and_one_past_last"]
         hop, heads = (inventory["kwargs"][key] for key in ("stft_hop_length", "heads"))
@@ -47,6 +51,9 @@ def published(fixtures, model):
         separate = htdemucs.load(random_weights(inventory), inventory["kwargs"])
         samples = int(39 / 5 * inventory["kwargs"]["samplerate"] + 0.5)
         return lambda batch: (separate, 0.1 * torch.randn(batch, 2, samples))
+    if folder == "scnet":
+        separate = scnet.load(random_weights(inventory), inventory["kwargs"])
+        return lambda batch: (separate, torch.randn(batch, 2, SCNET_SAMPLES))
     separate = audiosep.load(random_weights(inventory), 320)
     return lambda batch: (separate, 0.1 * torch.randn(batch, AUDIOSEP_SAMPLES),
                           torch.randn(batch, 512))
@@ -101,6 +108,14 @@ def check(fixtures):
     separate = roformer.load(weights, bands, heads=2, hop=50)
     golden = load_file(folder / "mel_batch.safetensors")
     compare(folder, "mel_batch.safetensors", "stems", separate(golden["mix"])[:, 0], golden)
+
+    folder = fixtures / "scnet"
+    weights = torch.load(folder / "model/scnet_tiny.ckpt", weights_only=True)
+    configuration = yaml.safe_load((folder / "model/scnet_tiny.yaml").read_text())
+    separate = scnet.load(weights, configuration["model"])
+    for file in ("forward.safetensors", "forward_odd.safetensors"):
+        golden = load_file(folder / file)
+        compare(folder, file, "stems", separate(golden["mix"]), golden)
 
 
 def compare(folder, file, name, actual, golden):
