@@ -16,8 +16,8 @@ import {
   writeStateDict,
   type SavedStorage,
   type SavedTensor,
-} from '../support/torch-file.ts'
-import { writeZip } from '../support/zip-file.ts'
+} from '../harness/torch-file.ts'
+import { writeZip } from '../harness/zip-file.ts'
 import { mutate, mutation, type Mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 

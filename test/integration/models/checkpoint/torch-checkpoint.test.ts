@@ -23,8 +23,8 @@ import {
   type SavedStorage,
   type SavedTensor,
   type StateDict,
-} from '../../../support/torch-file.ts'
-import { writeZip, type Entry } from '../../../support/zip-file.ts'
+} from '../../../harness/torch-file.ts'
+import { writeZip, type Entry } from '../../../harness/zip-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'torch-'))
 after(() => rmSync(folder, { recursive: true }))
