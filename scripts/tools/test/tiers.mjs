@@ -2,13 +2,15 @@
 
 /**
  * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a
- * balancer with a cluster of brokers, the report on a GPU, Firefox, a driver that is compiled.
+ * balancer with a cluster of brokers, the report on a GPU, Firefox, a driver that is compiled,
+ * published weights of 98 MB and the runtime they are compared with.
  */
 const NIGHTLY = new RegExp(
   [
     '^test/(campaign|package)/',
     '^test/e2e/(systemd|upgrade|load-balancer|gpu-report)[.]',
     '^test/browser/firefox[.]',
+    '^test/parity/htdemucs/published[.]',
     '/sqlite-driver[.]',
   ].join('|'),
 )
