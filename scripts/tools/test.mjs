@@ -87,6 +87,7 @@ async function runNightly() {
   await runTests('campaign, packages, systemd', files, env, { atOnce: 1 })
   const soak = ['test/campaign/main.ts', '--minutes', String(SOAK_MINUTES), '--seed', seed]
   run('soak', ['--import', 'tsx', ...soak])
+  run('songs', ['--import', 'tsx', 'bench/songs.ts'])
 }
 
 async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
