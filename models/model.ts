@@ -105,10 +105,18 @@ export interface Meaning {
   probability: number
 }
 
+/** Energies in a target as the model expects them: of the sound, and of others that remain. */
+export interface Expected {
+  sound: number
+  others: number
+}
+
 /** A model's finding about a prompt in one chunk; absent parts: it does not tell. */
 export interface Found {
   /** How probable it is that the prompted sound is in the chunk. */
   match?: number | undefined
+  /** Absent: the model has no estimate. */
+  expected?: Expected | undefined
   /** The gain that the match gave the target, from 0 to 1; absent: there is none. */
   presenceGain?: number | undefined
   /** The classes that the prompt may mean, the most probable first. */

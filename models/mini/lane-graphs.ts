@@ -142,8 +142,9 @@ type Advances = {
   /**
    * Set by the first step alone, since it decides the match: at another rate than the true one
    * every sound is of another pitch and tempo, which helps to find it but not to recognise it.
-   * [tokens + 1] each, so that the device is read once: the logits of whether the target sounds, in
-   * the surest view, then the energy of the step's target, the sum of its squares.
+   * [tokens + 3] each, so that the device is read once: the logits of whether the target sounds, in
+   * the surest view, the two energies of `expectedEnergies`, then the energy of the step's target,
+   * the sum of its squares.
    */
   recognised?: Tensor[]
 }
@@ -162,9 +163,8 @@ export const targetsOf = compiledBy(
       const masks = viewsIn(maskLogits, lanes).map((logits) =>
         maskOf(logits, spectrum.shape[2]!, isFrame),
       )
-      const found = views
-        ? filterByPlace(spectrum, joinMasks(spectrum, views, masks))
-        : applyMask(spectrum, masks[0]!)
+      const mask = views ? joinMasks(spectrum, views, masks) : masks[0]!
+      const found = views ? filterByPlace(spectrum, mask) : applyMask(spectrum, mask)
       const inside = tf.slice(isSample, [0, 0, 0], [-1, 1, targetSamples])
       const waves = istft(found, framing, targetSamples, forChannels(isFrame, channels))
         .reshape([lanes, channels, targetSamples])
@@ -173,9 +173,25 @@ export const targetsOf = compiledBy(
       if (earlier) return { targets: apart(together(earlier).add(shares)) }
       const activity = activityLogits.reshape([lanes, -1, activityLogits.shape[1]!]).max(1)
       const energy = waves.square().sum([1, 2]).reshape([lanes, 1])
-      return { targets: apart(shares), recognised: apart(tf.concat([activity, energy], 1)) }
+      const recognised = tf.concat([activity, expectedEnergies(spectrum, mask), energy], 1)
+      return { targets: apart(shares), recognised: apart(recognised) }
     }),
 )
+
+/**
+ * What a mask expects to let through, if it is the share of the sound in each bin (a Wiener
+ * filter): energy of the sound, and of others, [lanes, 2]. spectrum [lanes · channels, frames,
+ * bins], mask [lanes, frames, bins]. In arbitrary units, the same for all chunks of a rate.
+ */
+function expectedEnergies(spectrum: Tensor, mask: Tensor): Tensor {
+  const [lanes, ...ofLane] = mask.shape as [number, number, number]
+  const power = powerOf(spectrum)
+    .reshape([lanes, -1, ...ofLane])
+    .sum(1)
+  const through = power.mul(mask)
+  const sound = through.mul(mask).sum([1, 2])
+  return tf.stack([sound, through.sum([1, 2]).sub(sound)], 1)
+}
 
 /** [lanes · views, …] to [lanes, …] of each view. */
 function viewsIn(rows: Tensor, lanes: number): Tensor[] {

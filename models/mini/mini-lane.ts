@@ -1,5 +1,5 @@
 /** Chunks with a prompt on their way through the mask network. */
-import type { ChunkRequest, Head, HeadResult, Lane, Span } from '../model.ts'
+import type { ChunkRequest, Expected, Head, HeadResult, Lane, Span } from '../model.ts'
 import { applySpans } from '../span-gain.ts'
 import { tf, upload, type Tensor } from '../tensor.ts'
 import { PATCH } from './config.ts'
@@ -200,7 +200,7 @@ export class MiniLane implements Lane {
   /** The target of each head, shaped by the spans: only here the device is read. */
   results(): HeadResult[] {
     const found = this.#readTarget()
-    const { activity, energy } = this.#readRecognised()
+    const { activity, expected, energy } = this.#readRecognised()
     const probability = activity.reduce((most, one) => Math.max(most, one), 0)
     if (this.#isRest) return this.#forEach(found, (speech) => this.#restOf(speech, probability))
     const share = Math.min(1, energy / (this.#chunk.prepared.energy || 1))
@@ -217,6 +217,7 @@ export class MiniLane implements Lane {
         target,
         score: match,
         match,
+        expected,
         presenceGain: gain,
         ...(predictedSpans && { predictedSpans }),
       }
@@ -253,15 +254,16 @@ export class MiniLane implements Lane {
   }
 
   /**
-   * Reads the activity of the target, from 0 to 1 for each token, and its energy. In silence the
-   * activity is 0.
+   * Reads the activity of the target, from 0 to 1 for each token, what its mask expects, and its
+   * energy. In silence the activity is 0.
    */
-  #readRecognised(): { activity: Float32Array; energy: number } {
+  #readRecognised(): { activity: Float32Array; expected: Expected; energy: number } {
     const numbers = this.#recognised!.dataSync<'float32'>()
     const isSilent = this.#chunk.prepared.energy === 0
     const logits = numbers.subarray(0, this.#room.passes[0]!.tokens)
     return {
       activity: logits.map((logit) => (isSilent ? 0 : 1 / (1 + Math.exp(-logit)))),
+      expected: { sound: numbers.at(-3)!, others: Math.max(0, numbers.at(-2)!) },
       energy: numbers.at(-1)!,
     }
   }
