@@ -4,7 +4,9 @@ import { Type, type Static, type TOptional, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { FAILURE_CODES } from './errors.ts'
+import { HeardSounds } from './heard-sounds.ts'
 import { ID_PATTERN } from './ids.ts'
+import { MEASURED_SECONDS_MAX } from './media-limits.ts'
 import { PLACE_PATTERN } from './output-places.ts'
 import { SeparationOptions } from './separation-options.ts'
 
@@ -218,9 +220,6 @@ export const Finding = Type.Object({
   ),
 })
 
-/** Three years; a damaged file may say that it lasts longer. */
-export const MEASURED_SECONDS_MAX = 1e8
-
 const measuredFields = {
   duration: Type.Number({
     minimum: 0,
@@ -278,6 +277,8 @@ export const Event = Type.Union([
       description: 'hertz, of the outputs',
     }),
     outputs: EventOutputs,
+    /** What is in the media. Absent in events of earlier versions. */
+    sounds: Type.Optional(HeardSounds),
   }),
   Type.Object({
     type: Type.Literal('failed'),
@@ -343,8 +344,8 @@ export function shortText(text: string): string {
 }
 
 /**
- * The event of `data`, checked: without outputs and fields of outputs that this version does not
- * know, since the gateway stores them as they are.
+ * The event of `data`, checked: without what this version does not know of its outputs and sounds,
+ * since the gateway stores them as they are.
  * @throws as `decodeMessage`
  */
 export function decodeEvent(data: Uint8Array): Event {
@@ -352,7 +353,10 @@ export function decodeEvent(data: Uint8Array): Event {
   const { type } = checked(EventKind, value)
   const kind = Event.anyOf.find(({ properties }) => properties.type.const === type)!
   const event: Event = checked(kind, value) // of the union, a message could name no field
-  if (event.type === 'completed') Value.Clean(EventOutputs, event.outputs)
+  if (event.type === 'completed') {
+    Value.Clean(EventOutputs, event.outputs)
+    Value.Clean(HeardSounds, event.sounds)
+  }
   return event
 }
 

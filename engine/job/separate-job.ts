@@ -7,9 +7,8 @@ import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import { handOverName } from '../../shared/hand-over.ts'
-import { assertNotTooLong } from '../../shared/media-limits.ts'
+import { assertNotTooLong, MEASURED_SECONDS_MAX } from '../../shared/media-limits.ts'
 import {
-  MEASURED_SECONDS_MAX,
   shortText,
   targetNames,
   type Event,

@@ -10,6 +10,7 @@ import {
   LOG_LINES_MAX,
   shortText,
 } from '../../../shared/messages.ts'
+import { HEARD_SOUNDS_MAX, HEARD_SPANS_MAX } from '../../../shared/heard-sounds.ts'
 import { fc } from '../../support/property.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 
@@ -187,4 +188,32 @@ test('what an event holds that this version does not know is left out of what is
   const { outputs, ...rest } = completed()
   const more = { ...outputs, evil: { bytes: 'x' }, target: { ...outputs.target, html: '<b>' } }
   assert.deepEqual(read({ ...rest, outputs: more }), completed())
+})
+
+test('a list of sounds has limited length, and nothing that this version does not know', () => {
+  const file = { content_type: 'audio/wav', extension: 'wav', bytes: 1 }
+  const sound = { name: 'a dog', spans: [{ start: 0, end: 1.5 }], share: 0.5, match: 0.9 }
+  const decode = (sounds: unknown) => {
+    const event = {
+      type: 'completed',
+      request_id: 'r',
+      attempt_id: 'a',
+      engine_id: 'e',
+      at: AT,
+      logs: [],
+      duration: 3,
+      sample_rate: 8_000,
+      outputs: { target: file, residual: file },
+      ...(sounds !== undefined && { sounds }),
+    }
+    const decoded = decodeEvent(new TextEncoder().encode(JSON.stringify(event)))
+    return decoded.type === 'completed' ? decoded.sounds : assert.fail()
+  }
+  assert.deepEqual(decode([{ ...sound, colour: 'red' }]), [sound])
+  assert.equal(decode(undefined), undefined, 'of an earlier version')
+  assert.equal(decode(Array(HEARD_SOUNDS_MAX).fill(sound))?.length, HEARD_SOUNDS_MAX)
+  assert.throws(() => decode(Array(HEARD_SOUNDS_MAX + 1).fill(sound)), /sounds/)
+  const spans = Array(HEARD_SPANS_MAX + 1).fill(sound.spans[0])
+  assert.throws(() => decode([{ ...sound, spans }]), /spans/)
+  assert.throws(() => decode([{ ...sound, match: 1.1 }]), /match/)
 })

@@ -1,0 +1,45 @@
+/** What is in media: the list that an engine reports, and the API answers. */
+
+import { Type, type Static } from 'typebox'
+import { MEASURED_SECONDS_MAX } from './media-limits.ts'
+
+/** Sounds of one list, at most. */
+export const HEARD_SOUNDS_MAX = 32
+/** Spans of one sound, at most. */
+export const HEARD_SPANS_MAX = 100
+const NAME_CHARACTERS_MAX = 200
+
+const Seconds = Type.Number({
+  minimum: 0,
+  maximum: MEASURED_SECONDS_MAX,
+  description: 'Seconds from the start of the media.',
+})
+
+/** A sound that is in the media, where it is and how sure that is. */
+export const HeardSound = Type.Object(
+  {
+    name: Type.String({
+      maxLength: NAME_CHARACTERS_MAX,
+      description: 'Given as a prompt, it separates the sound.',
+    }),
+    spans: Type.Array(Type.Object({ start: Seconds, end: Seconds }), {
+      maxItems: HEARD_SPANS_MAX,
+      description: 'Where it sounds, in order.',
+    }),
+    share: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The part of the media in which it sounds.',
+    }),
+    match: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'How probable it is that the sound is in the media.',
+    }),
+  },
+  { title: 'HeardSound' },
+)
+export type HeardSound = Static<typeof HeardSound>
+
+/** The most prominent sound comes first. */
+export const HeardSounds = Type.Array(HeardSound, { maxItems: HEARD_SOUNDS_MAX })
