@@ -1,6 +1,6 @@
 /** Tells people in a sentence what a model found out about a prompt. */
 
-import type { Finding } from './messages.ts'
+import type { Finding } from './finding.ts'
 import { languageNames, type Asked } from './prompts/read-prompt.ts'
 
 /** A sentence or two; null: the model tells nothing of it. */

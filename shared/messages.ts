@@ -4,11 +4,13 @@ import { Type, type Static, type TOptional, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { FAILURE_CODES } from './errors.ts'
+import { Finding } from './finding.ts'
 import { HeardSounds } from './heard-sounds.ts'
 import { ID_PATTERN } from './ids.ts'
 import { MEASURED_SECONDS_MAX } from './media-limits.ts'
 import { PLACE_PATTERN } from './output-places.ts'
 import { SeparationOptions } from './separation-options.ts'
+import { StoredText, Text } from './short-text.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
 
@@ -98,14 +100,6 @@ export const isOutputPart = (text: string): text is OutputPart =>
 
 /** Log lines of one event. */
 export const LOG_LINES_MAX = 256
-const TEXT_CHARACTERS_MAX = 2_000
-
-/** For people to read: `shortText` makes it short enough. */
-const Text = Type.String({ maxLength: TEXT_CHARACTERS_MAX })
-
-/** A text that a database takes. */
-const StoredText = Type.String({ maxLength: TEXT_CHARACTERS_MAX, pattern: '^[^\\0]*$' })
-
 const LogLine = Type.Object({ timestamp: EventTime, message: StoredText })
 
 /** The common fields of events: the request, the engine and its try. */
@@ -138,22 +132,6 @@ const Output = Type.Object({
   video: Type.Optional(storedFile('^video/[a-z0-9][a-z0-9.+-]{0,62}$')),
 })
 
-/** How sure the model is of a prompt; of a model that tells neither, nothing. */
-const recognitionFields = {
-  match: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: 'An extension: how probable it is that the sound is in the media.',
-    }),
-  ),
-  understood_as: Type.Optional(
-    Type.Union([Text, Type.Null()], {
-      description: "An extension: the model's nearest name for the prompt; null: none is near.",
-    }),
-  ),
-}
-
 /** How much softer than the media all outputs of a request are. */
 export const gainField = {
   gain_db: Type.Optional(
@@ -164,61 +142,6 @@ export const gainField = {
     }),
   ),
 }
-
-export const Recognition = Type.Object(recognitionFields)
-
-/** Sounds of one prompt, at most: it has no more words. */
-export const ASKED_MAX = 256
-
-/** Names to try in place of an unknown prompt, at most. */
-export const NEAREST_MAX = 8
-
-const STATES = ['found', 'unsure', 'unknown'] as const
-
-/** A model's finding about a prompt; empty if the model reports none. */
-export const Finding = Type.Object({
-  ...recognitionFields,
-  /** The name of the model that made the target. Absent in events of 0.2.0. */
-  model: Type.Optional(Text),
-  state: Type.Optional(
-    Type.Enum([...STATES], {
-      description:
-        '`found`: more probable than not; `unsure`: less probable, and the target may be softer; ' +
-        '`unknown`: the model does not know the prompt, and the target holds something else. Of ' +
-        'several sounds it is the least sure one.',
-    }),
-  ),
-  /** How the prompt was read. Absent in events of 0.4.0. */
-  asked: Type.Optional(
-    Type.Array(
-      Type.Object({
-        sound: { ...Text, description: 'In English, if the service knows it; else as typed.' },
-        excluded: Type.Boolean({ description: 'True if it is to be taken away.' }),
-        state: Type.Optional(Type.Enum([...STATES])),
-      }),
-      { maxItems: ASKED_MAX, description: 'An extension: the sounds that the prompt was read as.' },
-    ),
-  ),
-  same_as: Type.Optional({
-    ...Text,
-    description:
-      'An extension: an earlier prompt that is read as the same sound. Both have one output, ' +
-      'which the residual lacks once.',
-  }),
-  softened_db: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      description: 'Unless `found`: by how many dB the target is softer than what was found.',
-    }),
-  ),
-  holds: Type.Optional({ ...Text, description: 'Of an `unknown` prompt: what the target holds.' }),
-  nearest: Type.Optional(
-    Type.Array(Text, {
-      maxItems: NEAREST_MAX,
-      description: "Of an `unknown` prompt: the model's nearest names, to try.",
-    }),
-  ),
-})
 
 const measuredFields = {
   duration: Type.Number({
@@ -327,21 +250,12 @@ export const EngineAnnouncement = Type.Object({
 
 export type Job = Static<typeof Job>
 export type StoredFile = Static<ReturnType<typeof storedFile>>
-export type Recognition = Static<typeof Recognition>
-export type Finding = Static<typeof Finding>
 export type Event = Static<typeof Event>
 export type Identity = Static<typeof Identity>
 export type Progress = Static<typeof Progress>
 export type Change = Static<typeof Change>
 export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
-
-/** A text as a message may have it; what is cut off shows as an ellipsis. */
-export function shortText(text: string): string {
-  const clean = text.replaceAll('\0', '�')
-  if (clean.length <= TEXT_CHARACTERS_MAX) return clean
-  return `${[...clean].slice(0, TEXT_CHARACTERS_MAX - 1).join('')}…`
-}
 
 /**
  * The event of `data`, checked: without what this version does not know of its outputs and sounds,

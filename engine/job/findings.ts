@@ -1,6 +1,6 @@
 /** Sums up what a model found out about a prompt in each chunk. */
 
-import { NEAREST_MAX, type Finding } from '../../shared/messages.ts'
+import { NEAREST_MAX, type Finding } from '../../shared/finding.ts'
 import type { Asked } from '../../shared/prompts/read-prompt.ts'
 import type { Found } from '../../models/model.ts'
 import { countedSounds } from './mix-plan.ts'

@@ -1,6 +1,7 @@
 /** The log lines of one event, of which there are never more than an event may have. */
 
-import { LOG_LINES_MAX, shortText, type LogLine } from '../../shared/messages.ts'
+import { LOG_LINES_MAX, type LogLine } from '../../shared/messages.ts'
+import { shortText } from '../../shared/short-text.ts'
 
 const LAST_MAX = LOG_LINES_MAX / 2
 /** One line says how many were left out between the first and the last. */

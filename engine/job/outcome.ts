@@ -1,7 +1,8 @@
 /** The outcome of a job, and how an error decides it. */
 
 import { ERRORS, failureCode, ServiceError, type FailureCode } from '../../shared/errors.ts'
-import { shortText, type Event } from '../../shared/messages.ts'
+import type { Event } from '../../shared/messages.ts'
+import { shortText } from '../../shared/short-text.ts'
 import {
   ComputeLostError,
   DeviceError,

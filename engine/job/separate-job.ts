@@ -1,7 +1,6 @@
 /** Serves one job, from source to outputs. */
 
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Broker } from '../../shared/broker/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
@@ -9,7 +8,6 @@ import type { Logger } from '../../shared/telemetry/log.ts'
 import { handOverName } from '../../shared/hand-over.ts'
 import { assertNotTooLong, MEASURED_SECONDS_MAX } from '../../shared/media-limits.ts'
 import {
-  shortText,
   targetNames,
   type Event,
   type Job,
@@ -17,7 +15,7 @@ import {
   type Progress,
 } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
-import { LIMITS, promptsOf } from '../../shared/separation-options.ts'
+import { promptsOf } from '../../shared/separation-options.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
 import { CHANNELS_MAX, type ModelDescription } from '../../models/model.ts'
 import type { EngineConfig } from '../config.ts'
@@ -25,6 +23,7 @@ import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
 import { describeGain, describeReading, describeMixture, describeStored } from './job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
+import { fetchMedia } from './fetch-media.ts'
 import { JobProgress } from './job-progress.ts'
 import { createReporter, type JobReporter } from './job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
@@ -119,34 +118,6 @@ const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
     () => undefined,
     (error: unknown) => error,
   )
-
-/** A source in the job's folder. */
-interface FetchedMedia {
-  path: string
-  /** The name that the server of an `audio_url` gave it. */
-  source_name?: string
-}
-
-/** Brings the source to the job's folder. */
-async function fetchMedia(
-  { source, shared_folder: sharedFolder }: Job,
-  folder: string,
-  signal: AbortSignal,
-  { media, publicFetch, config, store }: JobDeps,
-): Promise<FetchedMedia> {
-  const path = join(folder, 'source')
-  const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
-  const { fetchSecondsMax: secondsMax } = config
-  if (source.kind === 'file') {
-    const folderName = handOverName(sharedFolder, folder)
-    const onAway = () => store.noticed(source.url)
-    await media.fetchSource({ ...fetching, folderName, onAway })
-    store.ended()
-    return { path }
-  }
-  const { fileName } = await media.fetchPublicSource(publicFetch, { ...fetching, secondsMax })
-  return fileName === undefined ? { path } : { path, source_name: shortText(fileName) }
-}
 
 interface JobContext {
   folder: string

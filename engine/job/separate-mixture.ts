@@ -3,7 +3,8 @@
 import type { Level } from '../../models/level.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
-import type { Finding, Job } from '../../shared/messages.ts'
+import type { Finding } from '../../shared/finding.ts'
+import type { Job } from '../../shared/messages.ts'
 import {
   isWithout,
   routePrompt,

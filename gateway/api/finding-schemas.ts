@@ -1,7 +1,7 @@
 /** JSON Schemas of the API for what a model found out about prompts. */
 
 import { Type, type Static } from 'typebox'
-import { Finding as StoredFinding, Recognition } from '../../shared/messages.ts'
+import { Finding as StoredFinding, Recognition } from '../../shared/finding.ts'
 
 export const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
 

@@ -1,7 +1,7 @@
 /** separation.proto in TypeScript: its messages, made from and into those of the HTTP API. */
 
 import { ServiceError } from '../../shared/errors.ts'
-import type { Recognition } from '../../shared/messages.ts'
+import type { Recognition } from '../../shared/finding.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import { assertFewValues } from '../api/body-text.ts'
 import { compactJson } from '../api/json-text.ts'

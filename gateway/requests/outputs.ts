@@ -1,7 +1,7 @@
 /** Reads the outputs of a COMPLETED request from its row: their findings, parts and file names. */
 
+import { Finding } from '../../shared/finding.ts'
 import {
-  Finding,
   targetNames,
   type Event,
   type OutputName,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { QueueResultResponse, QueueStatusResponse } from '../../gateway/api/schemas.ts'
-import type { Finding } from '../../shared/messages.ts'
+import type { Finding } from '../../shared/finding.ts'
 import { languageNames } from '../../shared/prompts/read-prompt.ts'
 import { assertShape } from '../support/assert-shape.ts'
 import { startSeparationClient } from '../support/separation-client.ts'

@@ -8,8 +8,8 @@ import {
   identify,
   Job,
   LOG_LINES_MAX,
-  shortText,
 } from '../../../shared/messages.ts'
+import { shortText } from '../../../shared/short-text.ts'
 import { HEARD_SOUNDS_MAX, HEARD_SPANS_MAX } from '../../../shared/heard-sounds.ts'
 import { fc } from '../../support/property.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'

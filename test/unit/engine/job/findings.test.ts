@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { findingOf, promptFinding } from '../../../../engine/job/findings.ts'
 import { findingText } from '../../../../shared/finding-text.ts'
-import { decodeMessage, encodeMessage, Finding } from '../../../../shared/messages.ts'
+import { Finding } from '../../../../shared/finding.ts'
+import { decodeMessage, encodeMessage } from '../../../../shared/messages.ts'
 import { fc } from '../../../support/property.ts'
 
 const nothing = {

@@ -1,0 +1,38 @@
+/** Fetches the source of a job. */
+
+import { join } from 'node:path'
+import { handOverName } from '../../shared/hand-over.ts'
+import type { Job } from '../../shared/messages.ts'
+import { LIMITS } from '../../shared/separation-options.ts'
+import { shortText } from '../../shared/short-text.ts'
+import type { JobDeps } from './separate-job.ts'
+
+type FetchDeps = Pick<JobDeps, 'media' | 'publicFetch' | 'config' | 'store'>
+
+/** A source in the job's folder. */
+export interface FetchedMedia {
+  path: string
+  /** The name that the server of an `audio_url` gave it. */
+  source_name?: string
+}
+
+/** Brings the source to the job's folder. */
+export async function fetchMedia(
+  { source, shared_folder: sharedFolder }: Job,
+  folder: string,
+  signal: AbortSignal,
+  { media, publicFetch, config, store }: FetchDeps,
+): Promise<FetchedMedia> {
+  const path = join(folder, 'source')
+  const fetching = { url: source.url, path, bytesMax: LIMITS.fileBytesMax, signal }
+  const { fetchSecondsMax: secondsMax } = config
+  if (source.kind === 'file') {
+    const folderName = handOverName(sharedFolder, folder)
+    const onAway = () => store.noticed(source.url)
+    await media.fetchSource({ ...fetching, folderName, onAway })
+    store.ended()
+    return { path }
+  }
+  const { fileName } = await media.fetchPublicSource(publicFetch, { ...fetching, secondsMax })
+  return fileName === undefined ? { path } : { path, source_name: shortText(fileName) }
+}

@@ -1,0 +1,78 @@
+/** What a model found out about a prompt. */
+
+import { Type, type Static } from 'typebox'
+import { Text } from './short-text.ts'
+
+/** How sure the model is of a prompt; of a model that tells neither, nothing. */
+const recognitionFields = {
+  match: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'An extension: how probable it is that the sound is in the media.',
+    }),
+  ),
+  understood_as: Type.Optional(
+    Type.Union([Text, Type.Null()], {
+      description: "An extension: the model's nearest name for the prompt; null: none is near.",
+    }),
+  ),
+}
+
+export const Recognition = Type.Object(recognitionFields)
+
+/** Sounds of one prompt, at most: it has no more words. */
+export const ASKED_MAX = 256
+
+/** Names to try in place of an unknown prompt, at most. */
+export const NEAREST_MAX = 8
+
+const STATES = ['found', 'unsure', 'unknown'] as const
+
+/** A model's finding about a prompt; empty if the model reports none. */
+export const Finding = Type.Object({
+  ...recognitionFields,
+  /** The name of the model that made the target. Absent in events of 0.2.0. */
+  model: Type.Optional(Text),
+  state: Type.Optional(
+    Type.Enum([...STATES], {
+      description:
+        '`found`: more probable than not; `unsure`: less probable, and the target may be softer; ' +
+        '`unknown`: the model does not know the prompt, and the target holds something else. Of ' +
+        'several sounds it is the least sure one.',
+    }),
+  ),
+  /** How the prompt was read. Absent in events of 0.4.0. */
+  asked: Type.Optional(
+    Type.Array(
+      Type.Object({
+        sound: { ...Text, description: 'In English, if the service knows it; else as typed.' },
+        excluded: Type.Boolean({ description: 'True if it is to be taken away.' }),
+        state: Type.Optional(Type.Enum([...STATES])),
+      }),
+      { maxItems: ASKED_MAX, description: 'An extension: the sounds that the prompt was read as.' },
+    ),
+  ),
+  same_as: Type.Optional({
+    ...Text,
+    description:
+      'An extension: an earlier prompt that is read as the same sound. Both have one output, ' +
+      'which the residual lacks once.',
+  }),
+  softened_db: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      description: 'Unless `found`: by how many dB the target is softer than what was found.',
+    }),
+  ),
+  holds: Type.Optional({ ...Text, description: 'Of an `unknown` prompt: what the target holds.' }),
+  nearest: Type.Optional(
+    Type.Array(Text, {
+      maxItems: NEAREST_MAX,
+      description: "Of an `unknown` prompt: the model's nearest names, to try.",
+    }),
+  ),
+})
+
+export type Recognition = Static<typeof Recognition>
+export type Finding = Static<typeof Finding>
