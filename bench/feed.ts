@@ -146,6 +146,7 @@ async function separate(channels: number, index: number): Promise<void> {
     scheduler,
     resampling,
     models,
+    tagger: null, // the separation alone is measured
     config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal,
     secondsExpected: seconds,

@@ -51,11 +51,12 @@ export function createEngine(deps: EngineDeps): Engine {
   const { config, compute, broker, clock, log, metrics } = deps
   const startedAtMs = clock.now()
   let audioSeconds = 0
-  const { models } = compute.ready
+  const { models, tagger } = compute.ready
   const budgets = budgetsOf(models, config.batchFramesMax, log)
+  const taggerBudgets = budgetsOf(tagger ? [tagger] : [], 'auto', log) // no setting is for it
   const first = budgets.get(models[0]!.description.name)!
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
-  const scheduler = new Scheduler(compute, budgets, {
+  const scheduler = new Scheduler(compute, new Map([...budgets, ...taggerBudgets]), {
     stepped: (batch) => metrics.stepped(batch),
     computed: () => health.computed(),
     outOfMemory: () => metrics.outOfMemory(),
@@ -72,6 +73,7 @@ export function createEngine(deps: EngineDeps): Engine {
       ...parts,
       tries: deliveries + (job.interruptions ?? 0),
       models: models.map(({ description }) => description),
+      tagger: tagger && tagger.config,
       log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
       onDeviceFailed: () => health.jobFailed(),
       onSeparated: (seconds: number) => {

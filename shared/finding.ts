@@ -1,6 +1,7 @@
 /** What a model found out about a prompt. */
 
 import { Type, type Static } from 'typebox'
+import { HEARD_SPANS_MAX, HeardSound } from './heard-sounds.ts'
 import { Text } from './short-text.ts'
 
 /** How sure the model is of a prompt; of a model that tells neither, nothing. */
@@ -9,7 +10,9 @@ const recognitionFields = {
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'An extension: how probable it is that the sound is in the media.',
+      description:
+        'An extension: how probable it is that the sound is in the media, if half of those are ' +
+        'that are asked for; calibrated on mixtures of two sounds.',
     }),
   ),
   understood_as: Type.Optional(
@@ -27,7 +30,7 @@ export const ASKED_MAX = 256
 /** Names to try in place of an unknown prompt, at most. */
 export const NEAREST_MAX = 8
 
-const STATES = ['found', 'unsure', 'unknown'] as const
+const STATES = ['found', 'similar', 'unsure', 'absent', 'unknown'] as const
 
 /** A model's finding about a prompt; empty if the model reports none. */
 export const Finding = Type.Object({
@@ -37,11 +40,28 @@ export const Finding = Type.Object({
   state: Type.Optional(
     Type.Enum([...STATES], {
       description:
-        '`found`: more probable than not; `unsure`: less probable, and the target may be softer; ' +
-        '`unknown`: the model does not know the prompt, and the target holds something else. Of ' +
-        'several sounds it is the least sure one.',
+        '`found`: it is there; `similar`: what is there sounds like it (`similar_to`); `unsure`; ' +
+        '`absent`: it was not heard. In all but the first the target holds what comes nearest, ' +
+        'and may be softer. `unknown`: the model does not know the prompt, and the target holds ' +
+        'something else. Of several sounds the least sure one decides, in the order unknown, ' +
+        'absent, similar, unsure, found.',
     }),
   ),
+  /** This and the next two are absent in events of 0.4.0. */
+  similar_to: Type.Optional({
+    ...Text,
+    description: 'An extension: of a `similar` sound, what was heard instead.',
+  }),
+  where: Type.Optional({
+    ...HeardSound.properties.spans,
+    description:
+      'An extension: where a `found` sound is; of several, where any of those is that are ' +
+      `wanted. Of more than ${HEARD_SPANS_MAX} spans, neighbours are joined.`,
+  }),
+  share: Type.Optional({
+    ...HeardSound.properties.share,
+    description: 'An extension: the part of the media in which a `found` sound is.',
+  }),
   /** How the prompt was read. Absent in events of 0.4.0. */
   asked: Type.Optional(
     Type.Array(
@@ -49,6 +69,7 @@ export const Finding = Type.Object({
         sound: { ...Text, description: 'In English, if the service knows it; else as typed.' },
         excluded: Type.Boolean({ description: 'True if it is to be taken away.' }),
         state: Type.Optional(Type.Enum([...STATES])),
+        similar_to: Type.Optional(Text),
       }),
       { maxItems: ASKED_MAX, description: 'An extension: the sounds that the prompt was read as.' },
     ),

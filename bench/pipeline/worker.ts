@@ -79,6 +79,7 @@ parentPort!.on('message', ({ call, ...command }: ToWorker) => {
 send({
   ready: {
     models: [{ description: DESCRIPTION, framesFitting: null }],
+    tagger: null,
     backend: 'none',
     device: 'cpu',
     warnings: [],

@@ -3,6 +3,7 @@
 import type { ChunkRequest, Head, HeadResult, ModelDescription } from '../../models/model.ts'
 import type { ModelChoice } from '../../models/model-choice.ts'
 import type { PrecisionChoice } from '../../models/precision.ts'
+import type { TaggerConfig } from '../../models/tagger/config.ts'
 
 export interface WorkerOptions {
   /** The thread's models, the preferred first. */
@@ -19,10 +20,17 @@ export interface LoadedModel {
   framesFitting: number | null
 }
 
+/** The tagger, which every mixture passes beside the models that prompts choose. */
+export interface LoadedTagger extends LoadedModel {
+  config: TaggerConfig
+}
+
 /** The worker's first message, when the models are loaded and warm. */
 export interface Ready {
   /** In the order of `WorkerOptions`. */
   models: readonly LoadedModel[]
+  /** Null of a program that has none: nothing is tagged then. */
+  tagger: LoadedTagger | null
   /** Such as `tensorflow 2.21.0`. */
   backend: string
   device: 'cpu' | 'gpu'

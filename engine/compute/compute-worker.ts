@@ -15,18 +15,20 @@ import {
 } from '../../models/memory/predict.ts'
 import { backendVersion, deviceKind, deviceWarnings, native } from '../../models/tensor.ts'
 import type { HeadResult, Lane, Model } from '../../models/model.ts'
-import type { ModelChoice } from '../../models/model-choice.ts'
+import { TAGGER } from '../../models/tagger/config.ts'
+import { loadTagger } from '../../models/tagger/tagger.ts'
 import type {
   Command,
   DeviceState,
   FromWorker,
+  LoadedModel,
   Replies,
   ToWorker,
   WorkerOptions,
 } from './compute-messages.ts'
 
-interface LoadedModel {
-  model: Model
+interface Loaded<M extends Model = Model> {
+  model: M
   /** Null where memory is not counted. */
   prediction: MemoryPrediction | null
 }
@@ -39,7 +41,7 @@ interface OpenLane {
 if (!parentPort) throw new Error('compute-worker.ts runs in a worker thread only')
 const port = parentPort
 const options = workerData as WorkerOptions
-const models = new Map<string, LoadedModel>()
+const models = new Map<string, Loaded>()
 const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
 let memoryPeakBytes = 0
@@ -47,15 +49,16 @@ let memoryPeakBytes = 0
 const THREAD_NAME = 'winnow-compute'
 
 nameThread()
-for (const choice of options.models) await load(choice)
+const chosen: Loaded[] = []
+for (const choice of options.models)
+  chosen.push(await load(choice.name, () => loadModel(choice, options)))
+const tagger = await load(TAGGER, loadTagger)
 for (const { model } of models.values()) warmUp(model)
 port.on('message', answer)
 say({
   ready: {
-    models: [...models.values()].map(({ model, prediction }) => ({
-      description: model.description,
-      framesFitting: prediction && framesThatFit(freeBytes(), prediction),
-    })),
+    models: chosen.map(described),
+    tagger: { ...described(tagger), config: tagger.model.config },
     backend: backendVersion(),
     device: deviceKind(),
     warnings: [...deviceWarnings(), ...[...models.values()].flatMap(({ model }) => model.warnings)],
@@ -136,30 +139,35 @@ function modelOf(name: string): Model {
 
 /**
  * Loads a model next to those that are loaded.
- * @throws Error when a GPU has no room for its weights and one lane
+ * @throws Error when a GPU has no room for its weights and one lane; what `read` throws
  */
-async function load(choice: ModelChoice): Promise<void> {
-  const prediction = await predicted(choice)
-  if (prediction) assertFits(choice, prediction)
-  const model = await loadModel(choice, options)
-  models.set(model.description.name, { model, prediction })
+async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<Loaded<M>> {
+  const prediction = await predicted(read)
+  if (prediction) assertFits(name, prediction)
+  const loaded = { model: await read(), prediction }
+  models.set(loaded.model.description.name, loaded)
+  return loaded
 }
 
 /** Predicts the model's memory if it is needed: a processor's is not counted. */
-async function predicted(choice: ModelChoice): Promise<MemoryPrediction | null> {
+async function predicted(read: () => Promise<Model>): Promise<MemoryPrediction | null> {
   if (options.batchFramesMax !== 'auto' || deviceKind() !== 'gpu') return null
-  return predictMemory(() => loadModel(choice, options))
+  return predictMemory(read)
 }
 
-function assertFits(choice: ModelChoice, prediction: MemoryPrediction): void {
+function assertFits(name: string, prediction: MemoryPrediction): void {
   const needed = prediction.weightsBytes + bytesFor(1, prediction)
   const free = freeBytes()
   if (free <= 0 || needed <= free) return
   const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1)
   throw new Error(
-    `MODELS: ${choice.name} needs ${gigabytes(needed)} GB of the device's memory next to the ` +
+    `MODELS: ${name} needs ${gigabytes(needed)} GB of the device's memory next to the ` +
       `models before it, and ${gigabytes(free)} GB are left. Name fewer models.`,
   )
+}
+
+function described({ model: { description }, prediction }: Loaded): LoadedModel {
+  return { description, framesFitting: prediction && framesThatFit(freeBytes(), prediction) }
 }
 
 function held(): DeviceState {
@@ -201,9 +209,10 @@ function transferables(value: Replies[Command['type']]): ArrayBuffer[] {
   if (!Array.isArray(value)) return []
   const results = value.filter((part): part is HeadResult => 'target' in part)
   return memoryOf(
-    results.flatMap(({ target, overlapState }) => [
+    results.flatMap(({ target, overlapState, tags }) => [
       ...target,
       ...(overlapState ? [overlapState.states] : []),
+      ...(tags ? [tags] : []),
     ]),
   )
 }

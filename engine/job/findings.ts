@@ -1,42 +1,51 @@
-/** Sums up what a model found out about a prompt in each chunk. */
+/** Sums up what a model found out about a prompt in each chunk, and the tagger in the whole file. */
 
 import { NEAREST_MAX, type Finding } from '../../shared/finding.ts'
 import type { Asked } from '../../shared/prompts/read-prompt.ts'
 import type { Found } from '../../models/model.ts'
 import { countedSounds } from './mix-plan.ts'
+import { matchEvidence, presenceOf } from './presence.ts'
+import { fewSpans, probabilityOf, type TaggedSound, type TimeSpan } from './tagged-file.ts'
 
 /** 100 dB: what is softer is silence. */
 const GAIN_LEAST = 1e-5
 
-/** Under this it is more probable that the sound is not there. */
-export const MATCH_LEAST = 0.5
+/** A sound of a prompt, and what was found out about it. */
+export interface FoundSound {
+  prompt: string
+  isUnwanted: boolean
+  /** By the model, in each chunk. */
+  work: readonly Found[]
+  /** By the tagger; null: it does not know the sound. */
+  tagged: TaggedSound | null
+}
 
-/**
- * The match is that of the chunk where it is highest. A model without matches gives no state,
- * unless it does not know the prompt.
- */
-export function findingOf(work: readonly Found[]): Finding {
+/** Where neither model nor tagger tells anything there is no state, unless the prompt is unknown. */
+export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>): Finding {
   const { understoodAs, meanings, substitute, nearest = [] } = work[0] ?? {}
-  const matches = work.flatMap(({ match }) => match ?? [])
-  const match = matches.length > 0 ? Math.max(...matches) : undefined
-  const recognised = {
-    ...(match !== undefined && { match }),
-    ...(understoodAs !== undefined && { understood_as: understoodAs }),
-  }
+  const name = { ...(understoodAs !== undefined && { understood_as: understoodAs }) }
   const softened_db = Math.round(10 * softenedDb(work)) / 10
+  const matches = work.flatMap(({ match }) => match ?? [])
   if (understoodAs === null) {
     const holds = substitute ?? meanings?.[0]?.name
     return {
-      ...recognised,
+      ...(matches.length > 0 && { match: probabilityOf(matchEvidence(matches)) }),
+      ...name,
       state: 'unknown',
       softened_db,
       ...(holds !== undefined && { holds }),
       nearest: nearest.slice(0, NEAREST_MAX),
     }
   }
-  if (match === undefined) return recognised
-  if (match < MATCH_LEAST) return { ...recognised, state: 'unsure', softened_db }
-  return { ...recognised, state: 'found' }
+  const presence = presenceOf(matches, tagged)
+  if (!presence) return name
+  const { state, match } = presence
+  const found = { match, ...name, state }
+  if (state === 'found') {
+    return { ...found, ...(tagged && { where: tagged.spans, share: tagged.share }) }
+  }
+  const similar = state === 'similar' && { similar_to: tagged!.relative! }
+  return { ...found, softened_db, ...similar }
 }
 
 /** In dB: how much softer a target is where its sound seems absent, at the most. */
@@ -45,24 +54,21 @@ export function softenedDb(work: readonly Pick<Found, 'presenceGain'>[]): number
   return softest < 1 ? -20 * Math.log10(Math.max(GAIN_LEAST, softest)) : 0
 }
 
-/** A sound of a prompt, and what was found out about it. */
-export interface FoundSound {
-  prompt: string
-  isUnwanted: boolean
-  work: readonly Found[]
-}
-
 /** From the least sure one on. */
-const STATES = ['unknown', 'unsure', 'found'] as const
+const STATES = ['unknown', 'absent', 'similar', 'unsure', 'found'] as const
 
 /** The finding about a prompt is that about its sounds: the least sure of them decides. */
 export function promptFinding(sounds: readonly FoundSound[], asked: readonly Asked[]): Finding {
-  const findings = sounds.map(({ work }) => findingOf(work))
-  const stateOf = ({ sound, excluded }: Asked) =>
-    findings[sounds.findIndex((one) => one.prompt === sound && one.isUnwanted === excluded)]?.state
+  const findings = sounds.map(findingOf)
+  const findingAbout = ({ sound, excluded }: Asked) =>
+    findings[sounds.findIndex((one) => one.prompt === sound && one.isUnwanted === excluded)]
   const read = asked.map((one) => {
-    const state = stateOf(one)
-    return { ...one, ...(state !== undefined && { state }) }
+    const { state, similar_to: similarTo } = findingAbout(one) ?? {}
+    return {
+      ...one,
+      ...(state !== undefined && { state }),
+      ...(similarTo !== undefined && { similar_to: similarTo }),
+    }
   })
   const isPlain = sounds.length === 1 && !sounds[0]!.isUnwanted
   return { ...(isPlain ? findings[0]! : joined(sounds, findings)), asked: read }
@@ -82,8 +88,33 @@ function joined(sounds: readonly FoundSound[], findings: readonly Finding[]): Fi
     }),
     ...(state !== undefined && { state }),
     ...(state !== undefined && state !== 'found' && { softened_db: softened }),
+    ...(state === 'similar' && findings.length === 1 && { similar_to: findings[0]!.similar_to! }),
+    ...(state === 'found' && whereOf(sounds)),
     ...(isUnknown && { holds: heldBy(sounds, findings), nearest: [...nearest] }),
   }
+}
+
+/** Where any of the sounds is that are wanted; if none is wanted, of those that are not. */
+function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'> {
+  const isRest = sounds.every(({ isUnwanted }) => isUnwanted)
+  const own = sounds.flatMap(({ tagged, isUnwanted }) =>
+    tagged && isUnwanted === isRest ? [tagged] : [],
+  )
+  if (own.length === 0) return {}
+  const where = union(own.flatMap(({ spans }) => spans))
+  const covered = where.reduce((sum, { start, end }) => sum + end - start, 0)
+  return { where: fewSpans(where), share: Math.min(1, covered / own[0]!.seconds) }
+}
+
+/** The same times in order, none in two spans. */
+function union(spans: readonly TimeSpan[]): TimeSpan[] {
+  const all: TimeSpan[] = []
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = all.at(-1)
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
+    else all.push({ ...span })
+  }
+  return all
 }
 
 /** Names the sounds in the target that the model knows. */

@@ -3,12 +3,15 @@
 import type { AudioSpan, SeparationOptions } from '../../shared/separation-options.ts'
 import type { Found, ModelDescription, Span } from '../../models/model.ts'
 import { chunkCount, type ChunkPlan } from './chunks.ts'
-import { findingOf, MATCH_LEAST, softenedDb } from './findings.ts'
+import type { Finding } from '../../shared/finding.ts'
+import { findingOf, softenedDb } from './findings.ts'
 import type { Mixture } from '../media/read/mixture.ts'
 import type { Stored } from './outputs.ts'
 
 /** Chunks whose scores are logged one by one. */
 const CHUNKS_LISTED_MAX = 12
+/** Under this it is more probable that the sound is not in a chunk. */
+const MATCH_LEAST = 0.5
 /** Spans that are logged one by one. */
 const SPANS_LISTED_MAX = 24
 
@@ -58,6 +61,7 @@ export interface PromptWork {
   prompt: string
   model: ModelDescription
   work: readonly ChunkWork[]
+  finding: Finding
 }
 
 export const describeWork = (
@@ -78,7 +82,7 @@ type Optioned = PromptWork & { options: SeparationOptions }
 
 const describePrompt = (all: Optioned): string[] => [
   ...describeMeaning(all.work),
-  ...describeMatch(all.work),
+  ...describePresence(all),
   ...describeCandidates(all),
   ...describePredictedSpans(all),
 ]
@@ -114,7 +118,7 @@ function describeMeaning([first]: readonly ChunkWork[]): string[] {
   const { meanings = [], understoodAs, nearest = [] } = first ?? {}
   const list = meanings.map(({ name, probability }) => `${name} (${probability.toFixed(2)})`)
   if (understoodAs === null) {
-    const { holds } = findingOf([first!])
+    const { holds } = findingOf({ work: [first!], tagged: null })
     const instead = holds === undefined ? '' : ` The target holds ${holds} instead.`
     const names = nearest.length > 0 ? ` The nearest names: ${nearest.join(', ')}.` : ''
     return [`The model has no name that is near the prompt.${instead}${names}`]
@@ -122,22 +126,25 @@ function describeMeaning([first]: readonly ChunkWork[]): string[] {
   return list.length > 0 ? [`The prompt is taken to mean: ${list.join(', ')}.`] : []
 }
 
-function describeMatch(work: readonly ChunkWork[]): string[] {
-  const matches = work.flatMap(({ match }) => match ?? [])
-  const { match: most } = findingOf(work)
-  if (most === undefined) return []
-  if (most < MATCH_LEAST) {
-    return [
-      `The sound that was asked for seems absent: its match is ${most.toFixed(2)} of 1. ` +
-        `What was found is in the target all the same${softened(work)}.`,
-    ]
+function describePresence({ work, finding }: Optioned): string[] {
+  const { state, match, similar_to: similarTo, where = [] } = finding
+  if (state === undefined || state === 'unknown' || match === undefined) return []
+  const is = `its match is ${match.toFixed(2)} of 1`
+  const kept = `What was found is in the target all the same${softened(work)}.`
+  if (state === 'absent') return [`The sound that was asked for was not heard: ${is}. ${kept}`]
+  if (state === 'unsure') return [`It is unsure whether the sound is there: ${is}. ${kept}`]
+  if (state === 'similar') {
+    const other = similarTo === undefined ? 'another' : `another, ${similarTo},`
+    return [`Instead of the sound that was asked for, ${other} was heard: ${is}. ${kept}`]
   }
-  const absent = matches.filter((match) => match < MATCH_LEAST).length
+  const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_LEAST)
   const but =
-    absent === 0
+    absent.length === 0
       ? ''
-      : `; it seems absent from ${counted(absent, 'chunk')} of ${work.length}${softened(work)}`
-  return [`The match of the sound that was asked for is ${most.toFixed(2)} of 1${but}.`]
+      : `; it seems absent from ${counted(absent.length, 'chunk')} of ${work.length}${softened(work)}`
+  const list = where.slice(0, SPANS_LISTED_MAX).map(range)
+  const at = list.length === 0 ? '' : ` It was heard from ${listed(list, where.length)}.`
+  return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
 }
 
 /** How much softer chunks are in which the sound seems absent. */

@@ -18,6 +18,7 @@ import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { promptsOf } from '../../shared/separation-options.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
 import { CHANNELS_MAX, type ModelDescription } from '../../models/model.ts'
+import type { TaggerConfig } from '../../models/tagger/config.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
@@ -33,6 +34,7 @@ import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.t
 import { predictOutputBytes } from './output-bytes.ts'
 import type { OutputsOptions, Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
+import { heardSounds } from './heard-sounds.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
 import { StartReport, type Measurements } from './start-report.ts'
@@ -48,6 +50,8 @@ export interface JobDeps {
   resampling: ResamplingThreads
   /** The engine's models, the preferred first. */
   models: readonly ModelDescription[]
+  /** Null: nothing is tagged. */
+  tagger: TaggerConfig | null
   config: EngineConfig
   clock: Clock
   log: Logger
@@ -129,7 +133,10 @@ interface JobContext {
   attemptId: string
 }
 
-type Completed = Pick<Extract<Event, { type: 'completed' }>, 'duration' | 'sample_rate' | 'outputs'>
+type Completed = Pick<
+  Extract<Event, { type: 'completed' }>,
+  'duration' | 'sample_rate' | 'outputs' | 'sounds'
+>
 
 /**
  * Reports measurements while the sound is separated, and before the outcome. If both fail, the
@@ -172,7 +179,7 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
     const progress = new JobProgress(mixture.hasVideo, (now) => report(job, attemptId, now, deps))
     const { picture: onPicture } = progress
     outputs = await openOutputs(job, { ...context, names, isLfeFull, onPicture }, deps)
-    const { samples, findings } = await separateMixture(job, mixture, {
+    const { samples, findings, tagged } = await separateMixture(job, mixture, {
       ...deps,
       signal,
       secondsExpected: seconds,
@@ -191,7 +198,12 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
     const found = Object.fromEntries(
       names.map((name, i) => [name, { ...stored[name]!, ...findings[i] }]),
     )
-    return { duration, sample_rate: outputs.sound.sampleRate, outputs: { ...stored, ...found } }
+    return {
+      duration,
+      sample_rate: outputs.sound.sampleRate,
+      outputs: { ...stored, ...found },
+      ...(tagged && { sounds: heardSounds(tagged) }),
+    }
   } catch (error) {
     await outputs?.abort()
     throw error

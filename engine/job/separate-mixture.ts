@@ -2,6 +2,7 @@
 
 import type { Level } from '../../models/level.ts'
 import type { ModelDescription } from '../../models/model.ts'
+import type { TaggerConfig } from '../../models/tagger/config.ts'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
 import type { Finding } from '../../shared/finding.ts'
 import type { Job } from '../../shared/messages.ts'
@@ -17,18 +18,22 @@ import type { Scheduler } from '../compute/scheduler.ts'
 import type { Mixture } from '../media/read/mixture.ts'
 import type { ResamplingThreads } from '../media/resampling-threads.ts'
 import { SampleQueue } from './chunks.ts'
-import { promptFinding } from './findings.ts'
+import { findingOf, promptFinding, type FoundSound } from './findings.ts'
 import { describeWork } from './job-log.ts'
 import { LaneSpans } from './lane-spans.ts'
 import { planMix, type MixPlan } from './mix-plan.ts'
 import { ModelPass, type PassPrompt } from './model-pass.ts'
 import type { SeparatedSounds } from './mix.ts'
+import { TagPass } from './tag-pass.ts'
+import { TaggedFile, type Tags } from './tagged-file.ts'
 
 interface SeparationDeps {
   scheduler: Pick<Scheduler, 'separate'>
   resampling: Pick<ResamplingThreads, 'open'>
   /** The engine's models, the preferred first. */
   models: readonly ModelDescription[]
+  /** Null: nothing is tagged. */
+  tagger: TaggerConfig | null
   config: { chunksInFlightMax: number }
   signal: AbortSignal
   /** Seconds of the mixture as far as they are known before it is decoded. */
@@ -51,10 +56,19 @@ interface Answer {
   index: number
 }
 
+/** What a separation found out. */
+interface SeparatedMixture {
+  /** Length of the mixture. */
+  samples: number
+  /** About each prompt. */
+  findings: Finding[]
+  /** Null: nothing was tagged. */
+  tagged: TaggedFile | null
+}
+
 /**
  * Separates `mixture` and hands it and its targets to `write` in order. Each model that answers a
- * prompt takes the mixture once, whatever the number of its prompts.
- * @returns samples of the mixture, and what was found out about each prompt
+ * prompt takes the mixture once, whatever the number of its prompts, and so does the tagger.
  * @throws ServiceError INVALID_PARAMETER for a span past the end, or a prompt that no model
  *   answers; what decoding or a model throws
  */
@@ -62,58 +76,49 @@ export async function separateMixture(
   job: Job,
   mixture: Mixture,
   deps: SeparationDeps,
-): Promise<{ samples: number; findings: Finding[] }> {
+): Promise<SeparatedMixture> {
   // Once one lane has failed, the others of the job would be computed for nothing.
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
-  const onFailed = (error: unknown) => stop.abort(error)
+  const failing = { signal, onFailed: (error: unknown) => stop.abort(error) }
   const routed = routesOf(job, deps.models)
   const { sampleRate, channels, channelMask } = mixture
   const { secondsExpected } = deps
   const levels = await levelsFor(routed, deps)
   const sound = { sampleRate, channels, channelMask, secondsExpected, levels }
-  const answers = answersOf(job, routed, sound, { ...deps, signal, onFailed })
+  const answers = answersOf(job, routed, sound, { ...deps, ...failing })
   const passes = [...new Set(answers.map(({ pass }) => pass))]
+  const tagging = openTagging(job, mixture, { ...deps, ...failing })
+  const takers = tagging ? [...passes, tagging] : passes
   const outputs = new Outputs(answers, mixture.channels, deps.write)
   const decoding = beginSpan('decode')
   try {
     for await (const block of mixture.blocks()) {
       outputs.add(block)
-      await Promise.all(passes.map((pass) => pass.push(block)))
+      await Promise.all(takers.map((taker) => taker.push(block)))
       await outputs.emit(outputs.ready)
     }
     decoding.end()
     assertSpansBegin(job.options.spans, outputs.samples / mixture.sampleRate)
-    await Promise.all(passes.map((pass) => pass.finish()))
+    const tagged = tagging?.finish()
+    await Promise.all([tagged, ...passes.map((pass) => pass.finish())])
     await outputs.emit(outputs.samples)
+    return { samples: outputs.samples, ...conclude(job, answers, outputs.plan, await tagged, deps) }
   } catch (error) {
     stop.abort(error)
     throw error
   } finally {
     decoding.end({ code: 'INTERRUPTED' }) // unless it had ended before
-    await Promise.all(passes.map((pass) => pass.close()))
+    await Promise.all(takers.map((taker) => taker.close()))
   }
-  const prompts = answers.flatMap(({ prompt, pass: { model, prompts: own, work }, index }) =>
-    own[index]!.map((sound, k) => ({
-      prompt: own[index]!.length === 1 ? prompt : sound.prompt,
-      model,
-      work: work[index]![k]!,
-    })),
-  )
-  const lines = describeWork(job.options, passes, prompts)
-  const same = sameAs(answers, outputs.plan)
-  for (const line of [...describeRoutes(answers), ...lines, ...describeSame(answers, same)]) {
-    deps.log(line)
-  }
-  const findings = answers.map(({ pass, index, route }, i) => ({
-    ...promptFinding(
-      pass.prompts[index]!.map((sound, k) => ({ ...sound, work: pass.work[index]![k]! })),
-      route.reading.asked,
-    ),
-    model: route.model,
-    ...(same[i] !== undefined && { same_as: same[i] }),
-  }))
-  return { samples: outputs.samples, findings }
+}
+
+function openTagging(
+  { account_id: accountId, request_id: requestId }: Job,
+  { sampleRate }: Mixture,
+  { tagger, ...deps }: SeparationDeps & { onFailed(error: unknown): void },
+): TagPass | null {
+  return tagger && new TagPass({ accountId, requestId }, sampleRate, { ...deps, tagger })
 }
 
 type Routed = Pick<Answer, 'prompt' | 'route'>
@@ -184,6 +189,54 @@ const describeRoutes = (answers: readonly Answer[]): string[] =>
     const less = wanted.length > 0 && unwanted.length > 0 ? ` without ${sum(unwanted)}` : ''
     return [`"${prompt}" is read as ${allBut}${sum(allBut === '' ? wanted : unwanted)}${less}.`]
   })
+
+/** Sums up what models and tagger say of each prompt, and logs it. */
+function conclude(
+  { options }: Job,
+  answers: readonly Answer[],
+  plan: MixPlan,
+  tags: Tags | undefined,
+  { tagger, log }: Pick<SeparationDeps, 'tagger' | 'log'>,
+): Pick<SeparatedMixture, 'findings' | 'tagged'> {
+  const tagged = tagger && tags ? new TaggedFile(tags, tagger) : null
+  const same = sameAs(answers, plan)
+  const found = answers.map((answer) => soundsFound(answer, tagged))
+  const findings = answers.map(({ route }, i) => ({
+    ...promptFinding(found[i]!, route.reading.asked),
+    model: route.model,
+    ...(same[i] !== undefined && { same_as: same[i] }),
+  }))
+  const prompts = answers.flatMap(({ prompt, pass: { model, prompts: own, work }, index }, i) =>
+    own[index]!.map((sound, k) => ({
+      prompt: own[index]!.length === 1 ? prompt : sound.prompt,
+      model,
+      work: work[index]![k]!,
+      finding: model.answers === 'stems' ? findings[i]! : findingOf(found[i]![k]!),
+    })),
+  )
+  const passes = [...new Set(answers.map(({ pass }) => pass))]
+  const lines = describeWork(options, passes, prompts)
+  for (const line of [...describeRoutes(answers), ...lines, ...describeSame(answers, same)]) {
+    log(line)
+  }
+  return { findings, tagged }
+}
+
+/** Stems tell nothing of what is in them: of each sound that was asked for the tagger does. */
+function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null): FoundSound[] {
+  const taggedAs = (name: string | null) => (name === null ? null : (tagged?.sound(name) ?? null))
+  if (pass.model.answers === 'stems') {
+    return route.reading.asked.map(({ sound: prompt, excluded: isUnwanted }) => ({
+      ...{ prompt, isUnwanted, work: [] },
+      tagged: taggedAs(prompt),
+    }))
+  }
+  return pass.prompts[index]!.map(({ prompt, isUnwanted }, k) => {
+    const work = pass.work[index]![k]!
+    const { understoodAs = prompt } = work[0] ?? {}
+    return { prompt, isUnwanted, work, tagged: taggedAs(understoodAs) }
+  })
+}
 
 /** For each prompt the earlier one that is read as the same sound; undefined: there is none. */
 function sameAs(answers: readonly Answer[], { recipeOf }: MixPlan): (string | undefined)[] {

@@ -5,6 +5,7 @@ import { melFraming, stepSamples } from '../../models/tagger/mel.ts'
 import { TAGGER, type TaggerConfig } from '../../models/tagger/config.ts'
 import type { LaneOwner, Scheduler } from '../compute/scheduler.ts'
 import { ChunkCutter, type MixtureChunk } from './chunks.ts'
+import type { Tags } from './tagged-file.ts'
 
 /** Steps of a piece: those within the context at its ends are answered by its neighbours. */
 const PIECE_STEPS = 64
@@ -35,6 +36,7 @@ export class TagPass {
   readonly #inFlight: Piece[] = []
   /** [steps · classes] of each piece, and where it starts. */
   readonly #answers: { firstStep: number; logits: Float32Array }[] = []
+  #samples = 0
 
   constructor(owner: LaneOwner, sampleRate: number, deps: TagPassDeps) {
     this.#owner = owner
@@ -50,11 +52,12 @@ export class TagPass {
 
   /** Takes the next planar block, which stays the caller's; resolves when there is room. */
   async push(block: readonly Float32Array[]): Promise<void> {
+    this.#samples += block[0]?.length ?? 0
     for (const piece of this.#cutter.add([meanOf(block)])) await this.#begin(piece)
   }
 
-  /** @returns the logits of the whole mixture, [steps · classes] */
-  async finish(): Promise<Float32Array> {
+  /** @returns what was heard in the whole mixture */
+  async finish(): Promise<Tags> {
     for (const piece of this.#cutter.finish()) await this.#begin(piece)
     while (this.#inFlight.length > 0) await this.#settleFirst()
     const width = this.#deps.tagger.classes.names.length
@@ -65,7 +68,8 @@ export class TagPass {
       const skipped = firstStep === 0 ? 0 : this.#deps.tagger.contextSteps
       joined.set(logits.subarray(skipped * width), (firstStep + skipped) * width)
     }
-    return joined
+    const rate = this.#sampleRate
+    return { logits: joined, stepSeconds: this.#stepSamples / rate, seconds: this.#samples / rate }
   }
 
   /** Resolves when nothing is under way; never rejects. */

@@ -20,12 +20,33 @@ export interface Calibration {
   most: number
 }
 
+/** Joins the tagger's evidence with the match of a separation into a logit of presence. */
+export interface CombinedRule {
+  /** Power of the odds of a chunk's match of which the mean is taken. */
+  matchSharpness: number
+  /** Weights of the evidence and of the match, and what is added. */
+  tagger: number
+  match: number
+  offset: number
+  /** Logit from which a sound is found, and below which it is absent. */
+  found: number
+  absent: number
+}
+
+/** Makes a logit of presence of the tagger's evidence alone. */
+export interface AloneRule {
+  tagger: number
+  offset: number
+}
+
 /** What decides about classes or about groups. */
 interface Deciding {
   /** What people call them: the names that the built-in model knows. */
   names: readonly string[]
   calibration: Calibration
   rules: TaggerRules
+  combined: CombinedRule
+  alone: AloneRule
 }
 
 export interface TaggerConfig {
@@ -65,7 +86,7 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
       if (!known) throw new Error(`${file}: the built-in model knows no ${key}`)
       return known.text
     })
-  const { classes, groups, model, calibration } = config
+  const { classes, groups, model, calibration, combined, alone } = config
   const { logit_most: most } = calibration
   return {
     sizes: { ...model, classes: classes.length },
@@ -74,6 +95,8 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
       names: textsOf(classes),
       calibration: { scales: calibration.scales, offsets: calibration.offsets, most },
       rules: rulesOf(config.rules),
+      combined: combinedOf(combined),
+      alone,
       relatives: config.relatives,
     },
     groups: {
@@ -81,6 +104,8 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
       members: Object.values(groups),
       calibration: { scales: calibration.group_scales, offsets: calibration.group_offsets, most },
       rules: rulesOf(config.group_rules),
+      combined: combinedOf(combined.group),
+      alone: alone.group,
     },
   }
 }
@@ -92,3 +117,6 @@ function rulesOf({
 }: Record<string, number>): TaggerRules {
   return { ...rules, goesOn, gapSteps } as unknown as TaggerRules
 }
+
+const combinedOf = ({ match_sharpness: matchSharpness, ...rule }: Record<string, number>) =>
+  ({ ...rule, matchSharpness }) as unknown as CombinedRule

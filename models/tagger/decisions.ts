@@ -37,16 +37,20 @@ export interface TaggerRules {
   gapSteps: number
 }
 
-export interface TaggerAnswer {
+/** Where a sound is, or may be. */
+export interface Times {
+  /** Seconds from the start of the file. */
+  spans: { start: number; end: number }[]
+  /** The spans' share of the file, from 0 to 1. */
+  share: number
+}
+
+export interface TaggerAnswer extends Times {
   state: 'found' | 'similar' | 'unsure' | 'absent'
   /** A logit. */
   evidence: number
   /** The relative that explains what is heard; null unless `state` is `similar`. */
   similarTo: number | null
-  /** Seconds from the start of the file, where the sound is or may be. */
-  spans: { start: number; end: number }[]
-  /** The spans' share of the file, from 0 to 1. */
-  share: number
 }
 
 /** Logits whose sigmoid is a probability. @param most no step is surer than this, either way */
@@ -58,10 +62,11 @@ export function calibrated(
     most,
   }: { scales: readonly number[]; offsets: readonly number[]; most: number },
 ): StepLogits {
-  const made = Float64Array.from(values, (value, i) => {
-    const place = i % width
-    return Math.min(most, Math.max(-most, value * scales[place]! + offsets[place]!))
-  })
+  const made = new Float64Array(values.length)
+  for (let i = 0; i < made.length; i += 1) {
+    const logit = values[i]! * scales[i % width]! + offsets[i % width]!
+    made[i] = Math.min(most, Math.max(-most, logit))
+  }
   return { values: made, width }
 }
 
@@ -111,25 +116,40 @@ export class FileTags {
     const rules = this.#rules
     const { logits, evidence } = this.#keptOf(place)
     const plain = evidenceOf(columnOf(this.#smooth, place), rules)
-    const best = this.#relatives[place]!.reduce(
-      (most, at) => {
-        const { evidence: its } = this.#keptOf(at)
-        return its > most.evidence ? { at, evidence: its } : most
-      },
-      { at: -1, evidence: -Infinity },
-    )
-    const state = stateOf(plain, evidence, best.evidence >= rules.found, rules)
-    const spans = state === 'found' || state === 'unsure' ? spansOf(logits, rules) : []
+    const relative = this.relative(place)
+    const state = stateOf(plain, evidence, relative !== null, rules)
+    const mayBe = state === 'found' || state === 'unsure'
     return {
       state,
       evidence,
-      similarTo: state === 'similar' ? best.at : null,
-      spans: spans.map(([start, end]) => ({
-        start: start * STEP_SECONDS,
-        end: end * STEP_SECONDS,
-      })),
-      share: spans.reduce((sum, [start, end]) => sum + end - start, 0) / logits.length,
+      similarTo: state === 'similar' ? relative : null,
+      ...timesOf(mayBe ? spansOf(logits, rules) : [], logits.length),
     }
+  }
+
+  /** A logit. */
+  evidence(place: number): number {
+    return this.#keptOf(place).evidence
+  }
+
+  /** The surest class of its family that is found; null: none is. */
+  relative(place: number): number | null {
+    let [surest, most]: [number | null, number] = [null, -Infinity]
+    for (const at of this.#relatives[place]!) {
+      const evidence = this.evidence(at)
+      if (evidence > most) [surest, most] = [at, evidence]
+    }
+    return most >= this.#rules.found ? surest : null
+  }
+
+  /** Where it is if it is in the file at all: where it is surest at least. */
+  times(place: number): Times {
+    const { logits } = this.#keptOf(place)
+    const { begins, goesOn } = this.#rules
+    const surest = logits.reduce((max, one) => Math.max(max, one), -Infinity)
+    const lower = Math.max(0, begins - surest)
+    const rules = { ...this.#rules, begins: begins - lower, goesOn: goesOn - lower }
+    return timesOf(spansOf(logits, rules), logits.length)
   }
 
   #keptOf(place: number): KeptLogits {
@@ -162,17 +182,21 @@ function stateOf(
 
 /** Each step with its neighbours; at the ends with the one that there is. */
 function smoothed({ values, width }: StepLogits): StepLogits {
-  const made = values.map((value, i) => {
-    const neighbours = [values[i - width], values[i + width]].filter((one) => one !== undefined)
-    const sum = neighbours.reduce((total, one) => total + NEIGHBOUR_SHARE * one, OWN_SHARE * value)
-    return sum / (OWN_SHARE + NEIGHBOUR_SHARE * neighbours.length)
-  })
+  const made = new Float64Array(values.length)
+  for (let i = 0; i < values.length; i += 1) {
+    let [sum, weight] = [OWN_SHARE * values[i]!, OWN_SHARE]
+    if (i >= width)
+      [sum, weight] = [sum + NEIGHBOUR_SHARE * values[i - width]!, weight + NEIGHBOUR_SHARE]
+    if (i + width < values.length)
+      [sum, weight] = [sum + NEIGHBOUR_SHARE * values[i + width]!, weight + NEIGHBOUR_SHARE]
+    made[i] = sum / weight
+  }
   return { values: made, width }
 }
 
 /** The logits of one class, of each step. */
 const columnOf = ({ values, width }: StepLogits, place: number): Float64Array =>
-  values.filter((_, i) => i % width === place)
+  Float64Array.from({ length: values.length / width }, (_, step) => values[step * width + place]!)
 
 /** The logits of one class, less where a relative is surer, since it explains what is heard. */
 function discounted(
@@ -197,6 +221,11 @@ function evidenceOf(logits: Float64Array, { sharpness, length }: TaggerRules): n
 }
 
 type Run = [start: number, end: number]
+
+const timesOf = (runs: readonly Run[], steps: number): Times => ({
+  spans: runs.map(([start, end]) => ({ start: start * STEP_SECONDS, end: end * STEP_SECONDS })),
+  share: runs.reduce((sum, [start, end]) => sum + end - start, 0) / steps,
+})
 
 /** Steps from and to: runs that keep `goesOn` and somewhere reach `begins`, gaps bridged. */
 function spansOf(logits: Float64Array, { begins, goesOn, gapSteps }: TaggerRules): Run[] {

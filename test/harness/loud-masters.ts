@@ -110,6 +110,7 @@ export class MasterSeparator {
       scheduler: this.#scheduler,
       resampling: this.#resampling,
       models: this.#compute.ready.models.map(({ description }) => description),
+      tagger: null,
       config: { chunksInFlightMax: 2 },
       signal,
       secondsExpected: SECONDS,

@@ -126,5 +126,7 @@ test('a file in pieces is answered as a whole one, in blocks of any length', asy
   for (let start = 0; start < samples; start += 10_007) {
     await pass.push(waves.map((wave) => wave.slice(start, start + 10_007)))
   }
-  assertClose(await pass.finish(), whole[0]!.tags!, { absolute: 1e-3 })
+  const { logits, seconds } = await pass.finish()
+  assertClose(logits, whole[0]!.tags!, { absolute: 1e-3 })
+  assert.equal(seconds, samples / RATE)
 })

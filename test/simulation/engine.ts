@@ -70,6 +70,7 @@ export function startEngine(parts: EngineParts) {
         broker,
         scheduler,
         models: [PLAIN_MODEL],
+        tagger: null,
         config,
         clock,
         log,

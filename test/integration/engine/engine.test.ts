@@ -62,6 +62,7 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
     },
     ready: {
       models: [{ description: PLAIN_MODEL, framesFitting: null }],
+      tagger: null,
       backend: '',
       device: 'gpu',
     },

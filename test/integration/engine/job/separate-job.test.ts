@@ -107,6 +107,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     soundProcesses: new SoundProcesses(folder),
     tries,
     models: [PLAIN_MODEL],
+    tagger: null,
     clock: new FakeClock(),
     log: createLogger('test', 'silent'),
     config: loadConfig({

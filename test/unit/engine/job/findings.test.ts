@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { findingOf, promptFinding } from '../../../../engine/job/findings.ts'
+import {
+  findingOf as findingOfSound,
+  promptFinding,
+  type FoundSound,
+} from '../../../../engine/job/findings.ts'
 import { findingText } from '../../../../shared/finding-text.ts'
 import { Finding } from '../../../../shared/finding.ts'
 import { decodeMessage, encodeMessage } from '../../../../shared/messages.ts'
 import { fc } from '../../../support/property.ts'
+
+/** Where there is no tagger. */
+const findingOf = (work: FoundSound['work']) => findingOfSound({ work, tagged: null })
 
 const nothing = {
   match: undefined,
@@ -16,12 +23,15 @@ const nothing = {
 }
 const piano = { ...nothing, understoodAs: 'piano', presenceGain: 1 }
 
-test('a sound is found where its best chunk is more probable than not', () => {
+test('without a tagger a sound is found where the odds of its chunks are even, on average', () => {
   const work = [
     { ...piano, match: 0.05, presenceGain: 0.05 },
     { ...piano, match: 0.9 },
   ]
-  assert.deepEqual(findingOf(work), { match: 0.9, understood_as: 'piano', state: 'found' })
+  const odds = (1 / 19 + 9) / 2
+  const { match, ...rest } = findingOf(work)
+  assert.ok(Math.abs(match! - odds / (1 + odds)) < 1e-4)
+  assert.deepEqual(rest, { understood_as: 'piano', state: 'found' })
 })
 
 test('else it is unsure, and by how much the target is softer', () => {
@@ -29,7 +39,7 @@ test('else it is unsure, and by how much the target is softer', () => {
   const unsure = { understood_as: 'piano', state: 'unsure' }
   assert.deepEqual(findingOf([soft]), { ...unsure, match: 0.05, softened_db: 28 })
   const some = [soft, { ...piano, match: 0.3 }]
-  assert.deepEqual(findingOf(some), { ...unsure, match: 0.3, softened_db: 28 })
+  assert.deepEqual(findingOf(some), { ...unsure, match: 0.1939, softened_db: 28 })
   assert.deepEqual(findingOf([{ ...piano, match: 0.3 }]), { ...unsure, match: 0.3, softened_db: 0 })
 })
 
@@ -70,7 +80,7 @@ test('whatever a model says fits in a message', () => {
 
 test('of several sounds the least sure one decides, and each has its state', () => {
   const sound = (prompt: string, isUnwanted: boolean, more: object) => ({
-    ...{ prompt, isUnwanted },
+    ...{ prompt, isUnwanted, tagged: null },
     work: [{ ...nothing, understoodAs: prompt, ...more }],
   })
   const asked = (...sounds: string[]) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { findingOf } from '../../../../engine/job/findings.ts'
 import {
   describeMixture,
   describeStored,
@@ -44,12 +45,13 @@ const pass = (samples: number) => ({
   plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
 })
 
+const promptWork = (prompt: string, work: ChunkWork[]) => ({
+  ...{ prompt, model, work },
+  finding: findingOf({ work, tagged: null }),
+})
+
 const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
-  describeWork(
-    { ...DEFAULT_OPTIONS, ...options },
-    [pass(19_000)],
-    [{ prompt: 'A dog.', model, work }],
-  )
+  describeWork({ ...DEFAULT_OPTIONS, ...options }, [pass(19_000)], [promptWork('A dog.', work)])
 
 test('the chunk plan and what the acceleration means', () => {
   assert.deepEqual(logged({ acceleration: 'quality' }), [
@@ -74,8 +76,8 @@ test('lines of one of several prompts begin with it', () => {
     options,
     [pass(10_000)],
     [
-      { prompt: 'drums', model, work: [chunk(0, undefined, 0.9)] },
-      { prompt: 'a voice', model, work: [chunk(0, undefined, 0.2)] },
+      promptWork('drums', [chunk(0, undefined, 0.9)]),
+      promptWork('a voice', [chunk(0, undefined, 0.2)]),
     ],
   )
   assert.deepEqual(lines, [
@@ -83,7 +85,7 @@ test('lines of one of several prompts begin with it', () => {
     '"drums": The match of the sound that was asked for is 0.90 of 1.',
     '"drums": Made 2 candidates of every chunk and kept the one that the model scored highest.',
     '"drums": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
-    '"a voice": The sound that was asked for seems absent: its match is 0.20 of 1. ' +
+    '"a voice": It is unsure whether the sound is there: its match is 0.20 of 1. ' +
       'What was found is in the target all the same.',
     '"a voice": Made 2 candidates of every chunk and kept the one that the model scored highest.',
     '"a voice": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
@@ -132,15 +134,15 @@ test('how well the sound matches, and that it seems absent', () => {
       {},
       matches.map((match, i) => chunk(9 * i, undefined, match)),
     )[1]
-  assert.equal(matching(0.97, 0.6), 'The match of the sound that was asked for is 0.97 of 1.')
+  assert.equal(matching(0.97, 0.6), 'The match of the sound that was asked for is 0.94 of 1.')
   assert.equal(
     matching(0.2, 0.97),
-    'The match of the sound that was asked for is 0.97 of 1; ' +
+    'The match of the sound that was asked for is 0.94 of 1; ' +
       'it seems absent from 1 chunk of 2.',
   )
   assert.equal(
     matching(0.2, 0.1),
-    'The sound that was asked for seems absent: its match is 0.20 of 1. ' +
+    'It is unsure whether the sound is there: its match is 0.15 of 1. ' +
       'What was found is in the target all the same.',
   )
 })

@@ -149,6 +149,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     scheduler: scheduler as never,
     resampling,
     models: [...(world.others ?? []), { ...model, ...world.model }],
+    tagger: null,
     config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal,
     log: (line) => logs.push(line),
@@ -367,7 +368,7 @@ test('prompts that are read as one sound share its output, which the residual la
   assert.match(logs.join('\n'), /"A cat\." is read as the same sound as "A dog\."/)
 })
 
-test('each prompt has its highest match of all chunks and its name, if the model has them', async () => {
+test('each prompt has the match of all its chunks together and its name, if the model has them', async () => {
   const matches = [0.2, 0.9, 0.4] // of the chunks
   let lanes = 0
   const found = ({ prompt }: Lane) =>
@@ -377,11 +378,11 @@ test('each prompt has its highest match of all chunks and its name, if the model
   const { findings } = await separated(TWO_PROMPTS, { found })
   assert.deepEqual(findings, [
     {
-      ...{ match: 0.9, understood_as: 'dog', state: 'found', model: 'fake' },
+      ...{ match: 0.7677, understood_as: 'dog', state: 'found', model: 'fake' },
       asked: [{ sound: 'dog', excluded: false, state: 'found' }],
     },
     {
-      ...{ match: 0.45, understood_as: null, state: 'unknown', softened_db: 0, nearest: [] },
+      ...{ match: 0.2822, understood_as: null, state: 'unknown', softened_db: 0, nearest: [] },
       model: 'fake',
       asked: [{ sound: 'cat meowing', excluded: false, state: 'unknown' }],
     },
@@ -454,6 +455,7 @@ test('a lane that fails stops the others of its job, in every chunk, and its err
       scheduler: scheduler as never,
       resampling,
       models: [model],
+      tagger: null,
       config: { chunksInFlightMax: 2 },
       signal: new AbortController().signal,
       log: () => undefined,
@@ -585,6 +587,7 @@ test('the models that answer one job share its memory', async () => {
       scheduler: scheduler as never,
       resampling,
       models: [{ ...stems, joining: model.joining }, model],
+      tagger: null,
       config: { chunksInFlightMax: 2 },
       signal: new AbortController().signal,
       log: () => undefined,
