@@ -91,6 +91,7 @@ async function runningRequests({ folder }: Winnow, count: number): Promise<strin
   const rows = Array.from({ length: count }, () => ({
     request_id: newId('req'),
     account_id,
+    kind: 'separate' as const,
     status: 'IN_PROGRESS' as const,
     prompt: 'a bell',
     options: '{}',

@@ -42,7 +42,7 @@ import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
 import { resultRoute } from './routes/result.ts'
-import { separateRoute } from './routes/separate.ts'
+import { separateRoutes } from './routes/separate.ts'
 import {
   createShareRoute,
   listSharesRoute,
@@ -52,7 +52,7 @@ import {
 import { codeRoute, PLAYGROUND, sessionRoutes } from './routes/sessions.ts'
 import { statusRoute } from './routes/status.ts'
 import { statusStreamRoute } from './routes/status-stream.ts'
-import { submitRoute } from './routes/submit.ts'
+import { submitRoutes } from './routes/submit.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { usageRoute } from './routes/usage.ts'
 import { webhookTestRoute } from './routes/webhook-test.ts'
@@ -110,7 +110,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   })
   await app.register(async (v1) => {
     admitCallers(v1, deps, createAuthenticator(deps))
-    await separateRoute(v1, deps)
+    await separateRoutes(v1, deps)
   })
   if (hasPage) {
     playgroundRoutes(app, deps)
@@ -205,7 +205,7 @@ async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authent
     getFileRoute,
     listFilesRoute,
     deleteFileRoute,
-    submitRoute,
+    submitRoutes,
     statusRoute,
     statusStreamRoute,
     resultRoute,

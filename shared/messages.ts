@@ -42,6 +42,7 @@ const FURTHER_TARGETS = [
   'target_7',
   'target_8',
 ] as const
+const FIRST_OUTPUTS = ['target', 'residual', 'target_video', 'residual_video'] as const
 const FURTHER_VIDEOS = FURTHER_TARGETS.map((name) => `${name}_video` as const)
 
 /** One sound of a separated mixture: a target per prompt, and what none of them took. */
@@ -70,12 +71,9 @@ export const Job = Type.Object({
    */
   interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
   source: Source,
-  /** Signed addresses that take one PUT each, of bytes of any length; videos if there are any. */
+  /** Signed addresses that take one PUT each, of any length; a list of sounds has none. */
   upload_urls: Type.Object({
-    target: Type.String(),
-    residual: Type.String(),
-    target_video: Type.String(),
-    residual_video: Type.String(),
+    ...optional(FIRST_OUTPUTS, Type.String()),
     ...optional(FURTHER_TARGETS, Type.String()),
     ...optional(FURTHER_VIDEOS, Type.String()),
     /** Peaks of all outputs, to draw them. Engines of 0.2.0 make none. */
@@ -197,9 +195,10 @@ export const Event = Type.Union([
     sample_rate: Type.Integer({
       minimum: 1,
       maximum: 2 ** 31 - 1,
-      description: 'hertz, of the outputs',
+      description: 'hertz, of the outputs or, without any, of the media',
     }),
-    outputs: EventOutputs,
+    /** Absent where a list of sounds was asked for. */
+    outputs: Type.Optional(EventOutputs),
     /** What is in the media. Absent in events of earlier versions. */
     sounds: Type.Optional(HeardSounds),
   }),

@@ -89,7 +89,7 @@ export const SeparationOptions = Type.Object(
 export type AudioSpan = Static<typeof AudioSpan>
 export type SeparationOptions = Static<typeof SeparationOptions>
 
-/** The prompts of a request, in the order of its targets. */
+/** The prompts of a separation, in the order of its targets. */
 export const promptsOf = (
   prompt: string,
   { further_prompts: further = [] }: Pick<SeparationOptions, 'further_prompts'>,

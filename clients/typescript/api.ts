@@ -119,6 +119,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/queue/audio/sounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask what is in media
+         * @description Extension. Names the media as a separation does, and asks for nothing else. The result is a list of the sounds in it, where each is, and how sure that is. It costs a tenth of the seconds, at least one, and makes no media.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        post: operations["submitAudioSounds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/queue/requests/{request_id}/status": {
         parameters: {
             query?: never;
@@ -456,11 +478,33 @@ export interface paths {
         put?: never;
         /**
          * Send a file with its prompt; wait for the result
-         * @description Extension. Creates the file, takes its bytes and submits the separation. The fields of the form are those of a submit and its `input`: `prompt` once for each sound, `metadata` and `spans` as JSON. With `file` the key needs the scope `files:write`, too. If `prompt` comes before `file`, a wrong one is refused before the file is sent. Without a file, the body may be the JSON of a submit. With `Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), or that of a submit (202) once the time is up.
+         * @description Extension. Creates the file, takes its bytes and submits the separation. The fields of the form are those of a submit and its `input`: `prompt` once for each sound, `metadata` and `spans` as JSON. If `prompt` comes before `file`, a wrong one is refused before the file is sent. With `file` the key needs the scope `files:write`, too. Without a file, the body may be the JSON of a submit. With `Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), or that of a submit (202) once the time is up.
          *
          *     Scope of the key: `audio:separate`.
          */
         post: operations["separate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/sounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a file; wait for the list of its sounds
+         * @description Extension. Creates the file, takes its bytes and asks what is in it. The fields of the form are those of a submit and its `input`, `metadata` as JSON. With `file` the key needs the scope `files:write`, too. Without a file, the body may be the JSON of a submit. With `Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), or that of a submit (202) once the time is up.
+         *
+         *     Scope of the key: `audio:separate`.
+         */
+        post: operations["sounds"];
         delete?: never;
         options?: never;
         head?: never;
@@ -702,6 +746,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "audio.sounds.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A list of sounds is there
+         * @description Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten tries at most.
+         */
+        post: operations["onSoundsCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "audio.sounds.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A list of sounds has failed
+         * @description Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten tries at most.
+         */
+        post: operations["onSoundsFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -848,6 +932,27 @@ export interface components {
             output_format?: ("wav" | "mp3" | "flac") | null;
             /** @description Where the target sounds, or does not. */
             spans?: components["schemas"]["AudioSpan"][] | null;
+        } & (unknown | unknown | unknown);
+        /**
+         * AudioSoundsInput
+         * @description The media that is listened to. Unknown fields are refused.
+         * @example {
+         *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+         *     }
+         */
+        AudioSoundsInput: {
+            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            audio_url?: string | null;
+            /** @description Of an uploaded file. */
+            file_id?: string | null;
+            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
+            request_id?: string | null;
+            /** @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate. */
+            output?: ("target" | "residual" | "source") | null;
+            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            output_index?: number | null;
+            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            audio_track?: number | null;
         } & (unknown | unknown | unknown);
         /**
          * AudioSpan
@@ -1206,6 +1311,36 @@ export interface components {
             };
         };
         /**
+         * HeardSound
+         * @description A sound that is in the media, where it sounds, and how sure that is.
+         * @example {
+         *       "name": "dog",
+         *       "spans": [
+         *         {
+         *           "start": 1.5,
+         *           "end": 4
+         *         }
+         *       ],
+         *       "share": 0.2,
+         *       "match": 0.97
+         *     }
+         */
+        HeardSound: {
+            /** @description Given as a prompt, it separates the sound. */
+            name: string;
+            /** @description Where it sounds, in order. */
+            spans: {
+                /** @description Seconds from the start of the media. */
+                start: number;
+                /** @description Seconds from the start of the media. */
+                end: number;
+            }[];
+            /** @description The part of the media in which it sounds. */
+            share: number;
+            /** @description How probable it is that the sound is in the media. */
+            match: number;
+        };
+        /**
          * ListedRequest
          * @description How a request stands, with its prompt, its file and the time of its outputs.
          * @example {
@@ -1222,8 +1357,11 @@ export interface components {
          */
         ListedRequest: {
             request_id: string;
-            /** @constant */
-            model: "audio/separate";
+            /**
+             * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
+             * @enum {unknown}
+             */
+            model: "audio/separate" | "audio/sounds";
             /** @enum {unknown} */
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             /** Format: date-time */
@@ -1263,7 +1401,7 @@ export interface components {
             targets?: components["schemas"]["PromptFinding"][];
             /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
             findings?: components["schemas"]["Finding"][];
-            /** @description Of several the first. */
+            /** @description Of several the first; of a list of sounds empty. */
             prompt: string;
             /** @description Where there are several. */
             prompts?: string[];
@@ -1469,8 +1607,11 @@ export interface components {
          */
         QueueStatusResponse: {
             request_id: string;
-            /** @constant */
-            model: "audio/separate";
+            /**
+             * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
+             * @enum {unknown}
+             */
+            model: "audio/separate" | "audio/sounds";
             /** @enum {unknown} */
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             /** Format: date-time */
@@ -1528,8 +1669,11 @@ export interface components {
             request_id: string;
             /** @constant */
             status: "IN_QUEUE";
-            /** @constant */
-            model: "audio/separate";
+            /**
+             * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
+             * @enum {unknown}
+             */
+            model: "audio/separate" | "audio/sounds";
             /** Format: date-time */
             created_at: string;
             /** Format: uri */
@@ -1730,6 +1874,8 @@ export interface components {
             separator?: string;
             /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
             findings?: components["schemas"]["Finding"][];
+            /** @description An extension: all that was heard in the media, the most prominent first. */
+            sounds?: components["schemas"]["HeardSound"][];
         };
         /** SeparationFailedEvent */
         SeparationFailedEvent: {
@@ -1875,6 +2021,172 @@ export interface components {
             expires_at: string;
         };
         /**
+         * SoundsCompletedEvent
+         * @description What a webhook brings when a list of sounds is there.
+         */
+        SoundsCompletedEvent: {
+            /** @constant */
+            type: "audio.sounds.completed";
+            request_id: string;
+            /** @constant */
+            model: "audio/sounds";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            status: "COMPLETED";
+            /** Format: date-time */
+            completed_at: string;
+            data: components["schemas"]["SoundsData"];
+            usage: {
+                /** @constant */
+                feature?: "audio_seconds";
+                quantity?: number;
+                /** @enum {unknown} */
+                billing_status?: "deducted" | "not_metered";
+            };
+            /** @description As given at submit. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * SoundsData
+         * @description What is in the media.
+         * @example {
+         *       "sounds": [
+         *         {
+         *           "name": "dog",
+         *           "spans": [
+         *             {
+         *               "start": 1.5,
+         *               "end": 4
+         *             }
+         *           ],
+         *           "share": 0.2,
+         *           "match": 0.97
+         *         }
+         *       ],
+         *       "duration": 12.5
+         *     }
+         */
+        SoundsData: {
+            sounds: components["schemas"]["HeardSound"][];
+            /** @description Seconds. */
+            duration: number;
+        };
+        /**
+         * SoundsFailedEvent
+         * @description What a webhook brings when a list of sounds has failed.
+         */
+        SoundsFailedEvent: {
+            /** @constant */
+            type: "audio.sounds.failed";
+            request_id: string;
+            /** @constant */
+            model: "audio/sounds";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            status: "FAILED";
+            /** Format: date-time */
+            failed_at: string;
+            error: {
+                /** @enum {unknown} */
+                code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
+                message: string;
+            };
+            /** @description As given at submit. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /** SoundsForm */
+        SoundsForm: {
+            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            audio_url?: string;
+            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
+            request_id?: string;
+            /**
+             * @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate.
+             * @enum {unknown}
+             */
+            output?: "target" | "residual" | "source";
+            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            output_index?: number;
+            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            audio_track?: number;
+            /**
+             * Format: uri
+             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
+             */
+            webhookUrl?: string;
+            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            webhookSecret?: string;
+            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description The media. Exactly one of file, audio_url and request_id. */
+            file?: string;
+        };
+        /**
+         * SoundsResultResponse
+         * @description A completed list of sounds. It makes no media.
+         * @example {
+         *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
+         *       "model": "audio/sounds",
+         *       "status": "COMPLETED",
+         *       "data": {
+         *         "sounds": [
+         *           {
+         *             "name": "dog",
+         *             "spans": [
+         *               {
+         *                 "start": 1.5,
+         *                 "end": 4
+         *               }
+         *             ],
+         *             "share": 0.2,
+         *             "match": 0.97
+         *           }
+         *         ],
+         *         "duration": 12.5
+         *       },
+         *       "usage": {
+         *         "feature": "audio_seconds",
+         *         "quantity": 2,
+         *         "billing_status": "deducted"
+         *       },
+         *       "retention": {
+         *         "delete_after": "2026-01-09T03:04:17.012Z"
+         *       }
+         *     }
+         */
+        SoundsResultResponse: {
+            request_id: string;
+            /** @constant */
+            model: "audio/sounds";
+            /** @constant */
+            status: "COMPLETED";
+            data: components["schemas"]["SoundsData"];
+            usage: {
+                /** @constant */
+                feature?: "audio_seconds";
+                quantity?: number;
+                /** @enum {unknown} */
+                billing_status?: "deducted" | "not_metered";
+            };
+            webhook?: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description An extension: as given at submit; large numbers are rounded. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            retention: {
+                /** Format: date-time */
+                delete_after?: string;
+            };
+        };
+        /**
          * StreamTimeout
          * @description The stream window has ended before the request; connect again.
          * @example {
@@ -1913,6 +2225,29 @@ export interface components {
          */
         SubmitAudioSeparateRequest: {
             input: components["schemas"]["AudioSeparateInput"];
+            /** @description Public HTTPS URL that receives the end of the request; see `webhooks`. */
+            webhookUrl?: string | null;
+            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            webhookSecret?: string | null;
+            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * SubmitAudioSoundsRequest
+         * @description A list of sounds to be made. Unknown fields are ignored here, not in `input`.
+         * @example {
+         *       "input": {
+         *         "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+         *       },
+         *       "metadata": {
+         *         "order": 17
+         *       }
+         *     }
+         */
+        SubmitAudioSoundsRequest: {
+            input: components["schemas"]["AudioSoundsInput"];
             /** @description Public HTTPS URL that receives the end of the request; see `webhooks`. */
             webhookUrl?: string | null;
             /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
@@ -2687,6 +3022,177 @@ export interface operations {
             };
         };
     };
+    submitAudioSounds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new; once that request is deleted, it gets 409. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmitAudioSoundsRequest"];
+            };
+        };
+        responses: {
+            /** @description The request is in the queue, and will end `COMPLETED` or `FAILED`. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueSubmitResponse"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media; ask the operator for credits. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
+             *
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `FILE_NOT_UPLOADED`: PUT the bytes of the file to its upload_url first.
+             *
+             *     `RESULT_NOT_READY`: The request has not finished yet; follow its status.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             *
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body; use a new key.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FILE_EXPIRED`: The file has expired; upload it again. */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed; send less.
+             *
+             *     `MEDIA_TOO_LONG`: The media is longer than allowed; split it.
+             */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched; check that anyone can download it.
+             *
+             *     `QUEUE_UNAVAILABLE`: The request could not be queued; retry it.
+             */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     getStatus: {
         parameters: {
             query?: {
@@ -2905,14 +3411,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The outputs of a completed request. */
+            /** @description By `model`: of a separation, or a list of sounds. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QueueResultResponse"];
+                    "application/json": components["schemas"]["QueueResultResponse"] | components["schemas"]["SoundsResultResponse"];
                 };
             };
             /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
@@ -3320,6 +3826,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only those that stand so now. */
                 status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+                /** @description Only separations, or only lists of sounds. */
+                model?: "audio/separate" | "audio/sounds";
                 /** @description Only those created at this time or later. */
                 created_from?: string;
                 /** @description Only those created before this time. */
@@ -4204,6 +4712,202 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueueResultResponse"];
+                };
+            };
+            /** @description The request is in the queue, and will end `COMPLETED` or `FAILED`. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueSubmitResponse"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INSUFFICIENT_CREDITS`: The balance does not cover this media; ask the operator for credits. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `PERMISSION_DENIED`: The API key lacks the required scope; use one that has it.
+             *
+             *     `ACCOUNT_DISABLED`: The account of this API key is disabled; ask the operator to enable it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `RESULT_NOT_READY`: The request has not finished yet; follow its status.
+             *
+             *     `REQUEST_FAILED`: The request failed.
+             *
+             *     `IDEMPOTENCY_CONFLICT`: This Idempotency-Key came with another body; use a new key.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FILE_EXPIRED`: The file has expired; upload it again. */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed; send less.
+             *
+             *     `MEDIA_TOO_LONG`: The media is longer than allowed; split it.
+             */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: content_type must be audio/*, video/*, application/ogg or application/octet-stream. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `RATE_LIMITED`: Too many requests; retry later.
+             *
+             *     `MEDIA_QUOTA_EXCEEDED`: The account holds as much media as it may; delete files or requests.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description `MEDIA_FETCH_FAILED`: audio_url could not be fetched; check that anyone can download it.
+             *
+             *     `QUEUE_UNAVAILABLE`: The request could not be queued; retry it.
+             */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    sounds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Extension. For 24 hours, the same key with the same body gets the same answer and submits nothing new; once that request is deleted, it gets 409. */
+                "Idempotency-Key"?: string;
+                /** @description As in RFC 7240: `wait=30` waits 30 seconds for the result. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["SoundsForm"];
+                "application/json": components["schemas"]["SubmitAudioSoundsRequest"];
+            };
+        };
+        responses: {
+            /** @description A completed list of sounds. It makes no media. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundsResultResponse"];
                 };
             };
             /** @description The request is in the queue, and will end `COMPLETED` or `FAILED`. */
@@ -5568,6 +6272,92 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SeparationFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Not wanted; it is not retried. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Retried later, not sooner than a Retry-After header of up to a day says; the last attempt begins at most 92 hours after the first. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSoundsCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same on every attempt of one webhook. */
+                "webhook-id": string;
+                /** @description Time of this attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SoundsCompletedEvent"];
+            };
+        };
+        responses: {
+            /** @description Not wanted; it is not retried. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Retried later, not sooner than a Retry-After header of up to a day says; the last attempt begins at most 92 hours after the first. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSoundsFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same on every attempt of one webhook. */
+                "webhook-id": string;
+                /** @description Time of this attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SoundsFailedEvent"];
             };
         };
         responses: {

@@ -4,14 +4,16 @@
  */
 
 import type { components } from './api.ts'
+import { ask, promptsOf, type NamedBlob, type OnProgress } from './ask.ts'
 import { ApiError } from './errors.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
-import { formOf, ONE_CALL_BYTES_MAX, WAIT_SECONDS } from './one-call.ts'
+import { WAIT_SECONDS } from './one-call.ts'
 import { growing } from './send-blob.ts'
 import { Transport, type Bytes, type ClientOptions } from './transport.ts'
 
 export { contentTypeOf } from './content-type.ts'
 export { ApiError, UnreachableError } from './errors.ts'
+export type { NamedBlob, OnProgress } from './ask.ts'
 export type { Bytes, ClientOptions } from './transport.ts'
 type Schemas = components['schemas']
 
@@ -25,6 +27,11 @@ export type Submission = Schemas['SubmitAudioSeparateRequest']
 export type Submitted = Schemas['QueueSubmitResponse']
 export type Status = Schemas['QueueStatusResponse']
 export type Result = Schemas['QueueResultResponse']
+/** The body of a submit that asks what is in media. */
+export type SoundsSubmission = Schemas['SubmitAudioSoundsRequest']
+/** What is in media. */
+export type SoundsResult = Schemas['SoundsResultResponse']
+export type HeardSound = Schemas['HeardSound']
 export type OutputFile = Schemas['OutputFile']
 /** One output in audiowaveform's JSON format: of each channel the least and greatest sample. */
 export interface Waveform {
@@ -70,6 +77,11 @@ export interface SeparateOptions extends SubmitOptions, Partial<Omit<Submission,
   input?: Omit<Submission['input'], 'prompt' | 'prompts' | 'file_id' | 'audio_url' | 'request_id'>
 }
 
+/** The fields of such a submit but for its media; what is absent has the default. */
+export interface SoundsOptions extends SubmitOptions, Partial<Omit<SoundsSubmission, 'input'>> {
+  input?: Pick<SoundsSubmission['input'], 'audio_track'>
+}
+
 export interface PageOptions {
   limit?: number
   /** `next_cursor` of the page before. */
@@ -79,6 +91,8 @@ export interface PageOptions {
 export interface ListOptions extends PageOptions {
   /** Only requests that stand so now. */
   status?: Status['status']
+  /** Only separations, or only lists of sounds. */
+  model?: Status['model']
   /** Only requests created at this time or later: a date, or text as `2026-01-31T12:00:00Z`. */
   createdFrom?: Date | string
   /** Only requests created before this time. */
@@ -97,16 +111,6 @@ export interface FollowOptions {
   logs?: boolean
   /** The status comes again after so long while nothing changes, 1 to 10; default 2. */
   intervalSeconds?: number
-}
-
-/** Gets the part of media that is sent, from 0 to 1. */
-export type OnProgress = (part: number) => void
-
-/** Media with the name and type that the service is to know it by. */
-export interface NamedBlob {
-  name: string
-  contentType: string
-  bytes: Blob
 }
 
 /**
@@ -154,15 +158,23 @@ export interface Client {
     onProgress?: OnProgress,
   ): Promise<Submitted>
   submit(submission: Submission, options?: SubmitOptions): Promise<Submitted>
+  /**
+   * Lists the sounds in media; in one call up to 32 MiB, else in steps.
+   * @returns the list, once it is there
+   * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+   */
+  sounds(media: NamedBlob, options?: SoundsOptions): Promise<SoundsResult>
+  /** As `submit`, of a list of sounds. */
+  submitSounds(submission: SoundsSubmission, options?: SubmitOptions): Promise<Submitted>
   status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
   /** Every status of a request, up to and with the terminal one; reconnects when it must. */
   follow(request: RequestRef, options?: FollowOptions): AsyncGenerator<Status, void, void>
   /**
-   * Resolves with the result of a request once there is one.
+   * Resolves with the result of a request once there is one: of a list of sounds a `SoundsResult`.
    * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
    */
-  wait(request: RequestRef): Promise<Result>
-  result(request: RequestRef): Promise<Result>
+  wait<Answer extends Result | SoundsResult = Result>(request: RequestRef): Promise<Answer>
+  result<Answer extends Result | SoundsResult = Result>(request: RequestRef): Promise<Answer>
   /** Peaks of the outputs of a completed request, to draw them without decoding. */
   peaks(request: RequestRef): Promise<Peaks>
   /**
@@ -205,7 +217,13 @@ const PAGE = 20
 export function createClient(options: ClientOptions): Client {
   const transport = new Transport(options)
   const files = fileCalls(transport)
-  return { ...files, ...requestCalls(transport, files), ...accountCalls(transport) }
+  const requests = requestCalls(transport)
+  return {
+    ...files,
+    ...requests,
+    ...questionCalls({ transport, ...files }, requests),
+    ...accountCalls(transport),
+  }
 }
 
 type FileCalls = Pick<
@@ -247,39 +265,64 @@ const accountCalls = (transport: Transport): AccountCalls => ({
     transport.json('POST', '/v1/webhook-test', { body: receiver, isRepeatable: false }),
 })
 
-type RequestCalls = Omit<Client, keyof FileCalls | keyof AccountCalls>
+type QuestionCalls = Pick<Client, 'separate' | 'begin' | 'submit' | 'sounds' | 'submitSounds'>
 
-function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestCalls {
-  const calls: RequestCalls = {
-    async separate(media, prompt, options) {
-      try {
-        const answer = await send<Result | Submitted>({ transport, uploadBlob }, media, prompt, {
-          ...options,
-          headers: { prefer: `wait=${WAIT_SECONDS}` },
-        })
-        return 'data' in answer ? answer : await calls.wait(answer)
-      } catch (error) {
-        const { code, requestId } = error as ApiError
-        if (code !== 'REQUEST_FAILED' || requestId === undefined) throw error
-        return calls.wait(requestId) // which knows the code of the failure
-      }
-    },
+/** Calls that ask something of media. */
+function questionCalls(
+  sender: { transport: Transport } & Pick<FileCalls, 'uploadBlob'>,
+  { wait }: Pick<RequestCalls, 'wait'>,
+): QuestionCalls {
+  const separation = (
+    prompt: string | readonly string[],
+    { idempotencyKey, input, ...top }: SeparateOptions = {},
+  ) => ({
+    kind: 'separate' as const,
+    submission: { ...top, input: { ...input, ...promptsOf(prompt) } },
+    idempotencyKey,
+  })
+  async function answered<Answer extends Result | SoundsResult>(
+    media: NamedBlob,
+    question: Parameters<typeof ask>[2],
+  ): Promise<Answer> {
+    const headers = { prefer: `wait=${WAIT_SECONDS}` }
+    try {
+      const answer = await ask<Answer | Submitted>(sender, media, { ...question, headers })
+      return 'data' in answer ? answer : await wait<Answer>(answer)
+    } catch (error) {
+      const { code, requestId } = error as ApiError
+      if (code !== 'REQUEST_FAILED' || requestId === undefined) throw error
+      return wait<Answer>(requestId) // which knows the code of the failure
+    }
+  }
+  const submit = (kind: string, body: object, { idempotencyKey }: SubmitOptions = {}) =>
+    sender.transport.json<Submitted>('POST', `/v1/queue/audio/${kind}`, {
+      body,
+      headers: { 'idempotency-key': idempotencyKey ?? newIdempotencyKey() },
+    })
+  return {
+    separate: (media, prompt, options) => answered(media, separation(prompt, options)),
     begin: (media, prompt, options, onProgress) =>
-      send({ transport, uploadBlob }, media, prompt, { ...options, onProgress }),
-    submit: (submission, { idempotencyKey = newIdempotencyKey() } = {}) =>
-      transport.json('POST', '/v1/queue/audio/separate', {
-        body: submission,
-        headers: { 'idempotency-key': idempotencyKey },
-      }),
+      ask(sender, media, { ...separation(prompt, options), onProgress }),
+    submit: (submission, options) => submit('separate', submission, options),
+    sounds: (media, { idempotencyKey, input = {}, ...top } = {}) =>
+      answered(media, { kind: 'sounds', submission: { ...top, input }, idempotencyKey }),
+    submitSounds: (submission, options) => submit('sounds', submission, options),
+  }
+}
+
+type RequestCalls = Omit<Client, keyof FileCalls | keyof AccountCalls | keyof QuestionCalls>
+
+function requestCalls(transport: Transport): RequestCalls {
+  const calls: RequestCalls = {
     status: (request, { logs = false } = {}) =>
       transport.json('GET', `${pathOf(request)}/status?${queryOf({ logs })}`),
     follow: (request, { logs = false, intervalSeconds: interval } = {}) =>
       transport.follow(`${pathOf(request)}/status/stream?${queryOf({ logs, interval })}`),
-    async wait(request) {
+    async wait<Answer extends Result | SoundsResult>(request: RequestRef) {
       for await (const { status, error } of calls.follow(request)) {
         if (status === 'FAILED' && error) throw new ApiError(error)
       }
-      return calls.result(request)
+      return calls.result<Answer>(request)
     },
     result: (request) => transport.json('GET', `${pathOf(request)}/result`),
     peaks: (request) => transport.json('GET', `${pathOf(request)}/peaks`),
@@ -288,9 +331,9 @@ function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestC
       return transport.json('PUT', `${pathOf(request)}/cancel`, { signal })
     },
     delete: (request) => transport.delete(pathOf(request)),
-    list: ({ limit = PAGE, cursor = '', status, createdFrom, createdBefore } = {}) => {
+    list: ({ limit = PAGE, cursor = '', status, model, createdFrom, createdBefore } = {}) => {
       const created = { created_from: timeOf(createdFrom), created_before: timeOf(createdBefore) }
-      const query = queryOf({ limit, cursor, status, ...created })
+      const query = queryOf({ limit, cursor, status, model, ...created })
       return transport.json('GET', `/v1/queue/requests?${query}`)
     },
     share: (request, { expiresInSeconds: seconds } = {}) =>
@@ -307,39 +350,6 @@ function requestCalls(transport: Transport, { uploadBlob }: FileCalls): RequestC
   }
   return calls
 }
-
-/** Sends media with its prompts: in one call where it is short enough. */
-async function send<Answer extends Submitted | Result>(
-  { transport, uploadBlob }: { transport: Transport } & Pick<FileCalls, 'uploadBlob'>,
-  media: NamedBlob,
-  prompt: string | readonly string[],
-  given: SeparateOptions & { headers?: object; onProgress?: OnProgress },
-): Promise<Answer> {
-  const { idempotencyKey = newIdempotencyKey(), headers, onProgress, ...options } = given
-  const input = { ...options.input, ...promptsOf(prompt) }
-  const keyed = { 'idempotency-key': idempotencyKey }
-  if (media.bytes.size <= ONE_CALL_BYTES_MAX) {
-    return transport.json('POST', '/v1/audio/separate', {
-      form: formOf(media, { ...options, input }),
-      bytes: media.bytes.size,
-      headers: { ...keyed, ...headers },
-    })
-  }
-  const file_id = await uploadBlob(media, onProgress)
-  return transport.json('POST', '/v1/queue/audio/separate', {
-    body: { ...options, input: { ...input, file_id } },
-    headers: keyed,
-  })
-}
-
-const promptsOf = (
-  prompt: string | readonly string[],
-): Pick<Submission['input'], 'prompt' | 'prompts'> =>
-  typeof prompt === 'string'
-    ? { prompt }
-    : prompt.length === 1
-      ? { prompt: prompt[0]! }
-      : { prompts: [...prompt] }
 
 /** A query without what is undefined. */
 function queryOf(values: Record<string, string | number | boolean | undefined>): string {

@@ -14,6 +14,8 @@ import {
   type OnProgress,
   type Result,
   type SeparateOptions,
+  type SoundsOptions,
+  type SoundsResult,
   type Submitted,
 } from './client.ts'
 import { Download } from './download.ts'
@@ -28,6 +30,8 @@ export {
   WebhookError,
   type CompletedEvent,
   type FailedEvent,
+  type SoundsCompletedEvent,
+  type SoundsFailedEvent,
   type WebhookEvent,
 } from './webhook.ts'
 
@@ -48,6 +52,8 @@ export interface Client extends WebClient {
     options?: SeparateOptions,
     onProgress?: OnProgress,
   ): Promise<Submitted>
+  /** As in browsers, and of the file at a path. */
+  sounds(media: NamedBlob | string, options?: SoundsOptions): Promise<SoundsResult>
   /**
    * Creates a file and sends the bytes of `path`, as a stream.
    * @param onProgress gets the part that is sent, from 0 to 1
@@ -71,6 +77,7 @@ export function createClient(options: ClientOptions): Client {
     ...client,
     separate: async (media, ...rest) => client.separate(await blobOf(media), ...rest),
     begin: async (media, ...rest) => client.begin(await blobOf(media), ...rest),
+    sounds: async (media, options) => client.sounds(await blobOf(media), options),
     async upload(path, contentType, onProgress = () => undefined) {
       const { size } = await stat(path)
       const file = await client.createFile({

@@ -1,8 +1,9 @@
-/** The form of a call that brings media with its prompt. */
+/** The form of a call that brings media with what is asked of it. */
 
 import type { components } from './api.ts'
 
-type Submission = components['schemas']['SubmitAudioSeparateRequest']
+type Schemas = components['schemas']
+type Submission = Schemas['SubmitAudioSeparateRequest'] | Schemas['SubmitAudioSoundsRequest']
 
 /** Media that is larger is sent by itself: with its progress, and again from where a call broke. */
 export const ONE_CALL_BYTES_MAX = 32 * 2 ** 20
@@ -21,9 +22,9 @@ export function formOf(
   { name, contentType, bytes }: { name: string; contentType: string; bytes: Blob },
   { input, ...top }: Submission,
 ): FormData {
-  const { prompt, prompts, ...options } = input
+  const { prompt, prompts, ...options }: Schemas['AudioSeparateInput'] = input
   const form = new FormData()
-  for (const text of prompts ?? [prompt ?? '']) form.append('prompt', text)
+  for (const text of prompts ?? [prompt ?? []].flat()) form.append('prompt', text)
   for (const [field, value] of Object.entries({ ...options, ...top })) {
     if (value === undefined || value === null) continue
     form.append(field, typeof value === 'object' ? JSON.stringify(value) : String(value))

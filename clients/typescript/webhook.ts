@@ -7,7 +7,9 @@ type Schemas = components['schemas']
 
 export type CompletedEvent = Schemas['SeparationCompletedEvent']
 export type FailedEvent = Schemas['SeparationFailedEvent']
-export type WebhookEvent = CompletedEvent | FailedEvent
+export type SoundsCompletedEvent = Schemas['SoundsCompletedEvent']
+export type SoundsFailedEvent = Schemas['SoundsFailedEvent']
+export type WebhookEvent = CompletedEvent | FailedEvent | SoundsCompletedEvent | SoundsFailedEvent
 
 /** The webhook is not from the service, or too old: answer 400 and do nothing. */
 export class WebhookError extends Error {

@@ -1,5 +1,6 @@
 /**
- * The price of separations for metered accounts: each started second of each target, charged once.
+ * The prices for metered accounts: of a separation each started second of each target, of a list of
+ * sounds a tenth of that, charged once.
  * The cost of a request is reserved as soon as it is known, so that concurrent requests cannot
  * overdraw. All functions run in the transaction of the caller.
  */
@@ -17,15 +18,19 @@ import {
 import { promptsOfRow } from '../store/requests.ts'
 import type { AccountRow, RequestRow } from '../store/schema/tables.ts'
 
-type Priced = Pick<RequestRow, 'prompt' | 'options'>
+type Priced = Pick<RequestRow, 'kind' | 'prompt' | 'options'>
 type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>
-
-/** The cost of a request for media of `duration` seconds, in seconds: of each target as many. */
-export const costOf = (row: Priced, duration: number): number =>
-  Math.ceil(duration) * promptsOfRow(row).length
 
 /** No media costs less than this much of it; so much is reserved until it is measured. */
 const LEAST_SECONDS = 1
+/** Media whose list of sounds costs one second. */
+const LISTED_SECONDS = 10
+
+/** The cost of a request for media of `duration` seconds, in seconds: of each target as many. */
+export const costOf = (row: Priced, duration: number): number =>
+  row.kind === 'sounds'
+    ? Math.max(LEAST_SECONDS, Math.ceil(duration / LISTED_SECONDS))
+    : Math.ceil(duration) * promptsOfRow(row).length
 
 /**
  * Reserves what a new request costs where its media was measured for one before; otherwise the
@@ -100,6 +105,6 @@ function shortfall(account: AccountRow, row: Priced, duration: number | null): s
     `the account has ${balance} s` +
     (reserved > 0 ? `, of which ${reserved} s are reserved for other requests` : '')
   return duration === null
-    ? `Separating needs credits, but ${left}.`
+    ? `A request needs credits, but ${left}.`
     : `The media costs ${costOf(row, duration)} s, but ${left}.`
 }

@@ -1,11 +1,14 @@
 /** Filters of the list of requests. Unlike other values of a query, wrong ones are refused. */
 
 import { ServiceError } from '../../shared/errors.ts'
+import type { RequestKind } from '../../shared/request-kind.ts'
 import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
 import { isoTime } from '../../shared/clock.ts'
+import { MODEL_ID, SOUNDS_MODEL } from './schemas.ts'
 
 export interface ListFilters {
   status?: RequestStatus | undefined
+  kind?: RequestKind | undefined
   /** Created at this time or later; as the database has times. */
   createdFrom?: string | undefined
   /** Created before this time. */
@@ -18,10 +21,12 @@ const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)
 /** @throws ServiceError `INVALID_PARAMETER` that names the value */
 export const listFiltersOf = (query: {
   status?: unknown
+  model?: unknown
   created_from?: unknown
   created_before?: unknown
 }): ListFilters => ({
   status: statusOf(query.status),
+  kind: kindNamed(query.model),
   createdFrom: timeOf('created_from', query.created_from),
   createdBefore: timeOf('created_before', query.created_before),
 })
@@ -31,6 +36,13 @@ function statusOf(value: unknown): RequestStatus | undefined {
   const status = REQUEST_STATUSES.find((known) => known === value)
   if (status) return status
   throw refused('status', `one of ${REQUEST_STATUSES.join(', ')}`)
+}
+
+function kindNamed(value: unknown): RequestKind | undefined {
+  if (value === undefined || value === '') return undefined
+  if (value === MODEL_ID) return 'separate'
+  if (value === SOUNDS_MODEL) return 'sounds'
+  throw refused('model', `one of ${MODEL_ID}, ${SOUNDS_MODEL}`)
 }
 
 function timeOf(param: string, value: unknown): string | undefined {

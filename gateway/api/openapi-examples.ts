@@ -69,6 +69,14 @@ const DATA = {
   ],
 }
 
+const SOURCE_RULES = {
+  oneOf: ['audio_url', 'file_id', 'request_id'].map((source) => ({ required: [source] })),
+  dependentRequired: { request_id: ['output'], output: ['request_id'] },
+}
+
+const SOUND = { name: 'dog', spans: [{ start: 1.5, end: 4 }], share: 0.2, match: 0.97 }
+const SOUNDS_DATA = { sounds: [SOUND], duration: 12.5 }
+
 const SHARE = {
   share_id: 'share_7d865e959b2466918c9863afca942d0f',
   request_id: REQUEST_ID,
@@ -130,11 +138,35 @@ export const NOTES: Readonly<Record<string, Note>> = {
   AudioSeparateInput: {
     description: 'What to separate from what, and how. Unknown fields are refused.',
     example: SUBMISSION.input,
-    rules: {
-      oneOf: ['audio_url', 'file_id', 'request_id'].map((source) => ({ required: [source] })),
-      dependentRequired: { request_id: ['output'], output: ['request_id'] },
+    rules: SOURCE_RULES,
+  },
+  AudioSoundsInput: {
+    description: 'The media that is listened to. Unknown fields are refused.',
+    example: { file_id: FILE_ID },
+    rules: SOURCE_RULES,
+  },
+  SubmitAudioSoundsRequest: {
+    description: 'A list of sounds to be made. Unknown fields are ignored here, not in `input`.',
+    example: { input: { file_id: FILE_ID }, metadata: { order: 17 } },
+  },
+  HeardSound: {
+    description: 'A sound that is in the media, where it sounds, and how sure that is.',
+    example: SOUND,
+  },
+  SoundsData: { description: 'What is in the media.', example: SOUNDS_DATA },
+  SoundsResultResponse: {
+    description: 'A completed list of sounds. It makes no media.',
+    example: {
+      request_id: REQUEST_ID,
+      model: 'audio/sounds',
+      status: 'COMPLETED',
+      data: SOUNDS_DATA,
+      usage: { feature: 'audio_seconds', quantity: 2, billing_status: 'deducted' },
+      retention: { delete_after: WEEK_LATER },
     },
   },
+  SoundsCompletedEvent: { description: 'What a webhook brings when a list of sounds is there.' },
+  SoundsFailedEvent: { description: 'What a webhook brings when a list of sounds has failed.' },
   SubmitAudioSeparateRequest: {
     description: 'A separation to be queued. Unknown fields are ignored here, not in `input`.',
     example: SUBMISSION,

@@ -5,6 +5,7 @@
 
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
+import { HeardSounds } from '../../shared/heard-sounds.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { gainField } from '../../shared/messages.ts'
 import { AUTO } from '../../shared/prompts/route-prompt.ts'
@@ -18,10 +19,15 @@ import {
 import { Findings, PromptFinding, Recognised, SEVERAL } from './finding-schemas.ts'
 
 export const MODEL_ID = 'audio/separate'
+/** An extension: lists the sounds of media. */
+export const SOUNDS_MODEL = 'audio/sounds'
+export type ModelId = typeof MODEL_ID | typeof SOUNDS_MODEL
 
 export const DateTime = Type.String({ format: 'date-time' })
 const Uri = Type.String({ format: 'uri' })
-const ModelId = Type.Literal(MODEL_ID)
+const ModelId = Type.Enum([MODEL_ID, SOUNDS_MODEL], {
+  description: 'What was asked for; `audio/sounds`, a list of sounds, is an extension.',
+})
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 export const ErrorResponse = Type.Object(
@@ -287,7 +293,7 @@ export const QueueStatusResponse = Type.Object(
 const ListedRequest = Type.Object(
   {
     ...QueueStatusResponse.properties,
-    prompt: Type.String({ description: 'Of several the first.' }),
+    prompt: Type.String({ description: 'Of several the first; of a list of sounds empty.' }),
     prompts: Type.Optional(Type.Array(Type.String(), { description: 'Where there are several.' })),
     file_name: Type.String({ description: 'Of the source.' }),
     retention: Type.Optional(
@@ -336,6 +342,10 @@ export const SeparationData = Type.Object(
     ...gainField,
     ...Recognised.properties,
     findings: Findings,
+    sounds: Type.Optional({
+      ...HeardSounds,
+      description: 'An extension: all that was heard in the media, the most prominent first.',
+    }),
   },
   { title: 'SeparationData' },
 )
@@ -343,7 +353,7 @@ export const SeparationData = Type.Object(
 export const QueueResultResponse = Type.Object(
   {
     request_id: Type.String(),
-    model: ModelId,
+    model: Type.Literal(MODEL_ID),
     status: Type.Literal('COMPLETED'),
     data: SeparationData,
     usage: Type.Object({

@@ -5,10 +5,12 @@ import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { readPrompt } from '../../shared/prompts/read-prompt.ts'
 import { AUTO } from '../../shared/prompts/route-prompt.ts'
+import { soundsOptions, TAGGER, type RequestKind } from '../../shared/request-kind.ts'
 import { DEFAULT_OPTIONS, LIMITS, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isDeeperThan } from './json-text.ts'
 import { CreateFileRequest } from './file-schemas.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
+import { SubmitAudioSoundsRequest, type AudioSoundsInput } from './sounds-schemas.ts'
 import { withoutNulls } from './nulls.ts'
 import { unfitTextAt } from './well-formed-text.ts'
 import { WebhookTestRequest } from './webhook-schemas.ts'
@@ -43,6 +45,7 @@ type Problem = ReturnType<Validator['Errors']>[number]
 const webhookTestRequest = Compile(WebhookTestRequest)
 const createFileRequest = Compile(CreateFileRequest)
 const submitRequest = Compile(SubmitAudioSeparateRequest)
+const soundsRequest = Compile(SubmitAudioSoundsRequest)
 
 /** @throws ServiceError that names the first thing wrong with a body of endpoint 3 */
 export const checkCreateFile = (body: unknown): CreateFileRequest =>
@@ -56,8 +59,8 @@ export const checkWebhookTest = (body: unknown): Static<typeof WebhookTestReques
  * @param metadataText the compact JSON of the body's metadata, as the client wrote its numbers
  * @throws ServiceError that names the first thing wrong with a body of endpoint 5
  */
-export function checkSubmission(body: unknown, metadataText?: string): Submission {
-  const { input, webhookUrl, webhookSecret, metadata } = checkBody(
+function checkSeparation(body: unknown, metadataText?: string): Submission {
+  const { input, ...top } = checkBody(
     submitRequest,
     withTrimmedText(body),
   ) as SubmitAudioSeparateRequest
@@ -68,10 +71,36 @@ export function checkSubmission(body: unknown, metadataText?: string): Submissio
     prompt,
     options: { ...checkOptions(input), ...(further.length > 0 && { further_prompts: further }) },
     source: checkSourceChoice(input),
-    metadata: metadata === undefined ? null : checkMetadata(metadata, metadataText),
-    webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
+    ...checkTop(top, metadataText),
   }
 }
+
+/** As `checkSeparation`, of a body that asks for a list of sounds. */
+function checkSoundsRequest(body: unknown, metadataText?: string): Submission {
+  const { input, ...top } = checkBody(soundsRequest, withTrimmedText(body)) as Static<
+    typeof SubmitAudioSoundsRequest
+  >
+  const { audio_track: track } = input
+  return {
+    prompt: '',
+    options: soundsOptions(track === undefined ? {} : { audio_track: track }),
+    source: checkSourceChoice(input),
+    ...checkTop(top, metadataText),
+  }
+}
+
+/** The checks of bodies that submit requests, by kind. */
+export const SUBMISSION_CHECKS: Readonly<
+  Record<RequestKind, (body: unknown, metadataText?: string) => Submission>
+> = { separate: checkSeparation, sounds: checkSoundsRequest }
+
+const checkTop = (
+  { webhookUrl, webhookSecret, metadata }: Omit<SubmitAudioSeparateRequest, 'input'>,
+  metadataText?: string,
+): Pick<Submission, 'metadata' | 'webhook'> => ({
+  metadata: metadata === undefined ? null : checkMetadata(metadata, metadataText),
+  webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
+})
 
 /** Limits hold for texts as they are kept: trimmed and, of prompts, in Unicode's NFC. */
 function withTrimmedText(body: unknown): unknown {
@@ -134,7 +163,7 @@ function checkSourceChoice({
   request_id: requestId,
   output,
   output_index: index,
-}: Static<typeof AudioSeparateInput>): Submission['source'] {
+}: Static<typeof AudioSoundsInput>): Submission['source'] {
   const refuse = (param: string, message: string, code: ErrorCode = 'INVALID_PARAMETER') =>
     new ServiceError(code, { message, param })
   const given = Object.entries({ audio_url: audioUrl, file_id: fileId, request_id: requestId })
@@ -170,6 +199,12 @@ function checkSourceChoice({
 
 function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
   const { spans = [], separator, side } = input
+  if (separator === TAGGER) {
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: `input.separator must be a model that separates; ${TAGGER} only lists sounds.`,
+      param: 'input.separator',
+    })
+  }
   // the schema lets a field be undefined, and a spread would put that in a default's place
   const given = Object.entries(input).filter(
     ([name, value]) => Object.hasOwn(DEFAULT_OPTIONS, name) && value !== undefined,
@@ -254,7 +289,12 @@ function refusal(problem: Problem, body: unknown): ServiceError {
       return refuse('INVALID_REQUEST', 'is required', param ? `${param}.${missing}` : missing)
     }
     case 'boolean': // where additionalProperties is false
-      return refuse('INVALID_REQUEST', 'is not a known field; check its spelling')
+      return refuse(
+        'INVALID_REQUEST',
+        isOfSeparations(param)
+          ? 'is for separations; a list of sounds asks for all that is in its media'
+          : 'is not a known field; check its spelling',
+      )
     case 'type':
       return refuse('INVALID_REQUEST', `must be ${article(String(problem.params.type))}`)
     case 'enum': {
@@ -268,6 +308,10 @@ function refusal(problem: Problem, body: unknown): ServiceError {
       return refuse('INVALID_PARAMETER', problem.message)
   }
 }
+
+/** Whether a field that is not known here is one of a separation's input. */
+const isOfSeparations = (param: string): boolean =>
+  Object.keys(AudioSeparateInput.properties).some((name) => param === `input.${name}`)
 
 const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
 

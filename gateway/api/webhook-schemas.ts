@@ -1,4 +1,4 @@
-/** The two webhook events (contract 6.1), for the API description and for their makers. */
+/** The webhook events (contract 6.1), for the API description and for their makers. */
 
 import { Type, type Static } from 'typebox'
 import { FAILURE_CODES } from '../../shared/errors.ts'
@@ -7,9 +7,11 @@ import {
   Nullable,
   QueueResultResponse,
   SeparationData,
+  SOUNDS_MODEL,
   WebhookSecret,
   WebhookUrl,
 } from './schemas.ts'
+import { SoundsData } from './sounds-schemas.ts'
 
 const DateTime = Type.String({ format: 'date-time' })
 
@@ -43,6 +45,29 @@ export const SeparationFailedEvent = Type.Object(
   { title: 'SeparationFailedEvent' },
 )
 
+const ofSounds = { model: Type.Literal(SOUNDS_MODEL) }
+
+export const SoundsCompletedEvent = Type.Object(
+  {
+    ...SeparationCompletedEvent.properties,
+    type: Type.Literal('audio.sounds.completed'),
+    ...ofSounds,
+    data: SoundsData,
+  },
+  { title: 'SoundsCompletedEvent' },
+)
+
+export const SoundsFailedEvent = Type.Object(
+  { ...SeparationFailedEvent.properties, type: Type.Literal('audio.sounds.failed'), ...ofSounds },
+  { title: 'SoundsFailedEvent' },
+)
+
+export type WebhookEvent =
+  | Static<typeof SeparationCompletedEvent>
+  | Static<typeof SeparationFailedEvent>
+  | Static<typeof SoundsCompletedEvent>
+  | Static<typeof SoundsFailedEvent>
+
 export const WebhookTestRequest = Type.Object(
   { webhookUrl: WebhookUrl, webhookSecret: Type.Optional(WebhookSecret) },
   { title: 'WebhookTestRequest', additionalProperties: false },
@@ -63,8 +88,6 @@ export const WebhookTestResult = Type.Object(
 )
 
 export type WebhookTestResult = Static<typeof WebhookTestResult>
-export type SeparationCompletedEvent = Static<typeof SeparationCompletedEvent>
-export type SeparationFailedEvent = Static<typeof SeparationFailedEvent>
 
 const header = (name: string, description: string) => ({
   name,
@@ -117,5 +140,15 @@ export const WEBHOOKS = {
     'onSeparationFailed',
     'A request has failed',
     SeparationFailedEvent,
+  ),
+  'audio.sounds.completed': webhook(
+    'onSoundsCompleted',
+    'A list of sounds is there',
+    SoundsCompletedEvent,
+  ),
+  'audio.sounds.failed': webhook(
+    'onSoundsFailed',
+    'A list of sounds has failed',
+    SoundsFailedEvent,
   ),
 }

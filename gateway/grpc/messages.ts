@@ -5,18 +5,15 @@ import type { Recognition } from '../../shared/finding.ts'
 import type { RequestStatus } from '../../shared/request-status.ts'
 import { assertFewValues } from '../api/body-text.ts'
 import { compactJson } from '../api/json-text.ts'
-import type {
-  QueueResultResponse,
-  QueueStatusResponse,
-  QueueSubmitResponse,
-  RequestList,
-} from '../api/schemas.ts'
+import type { QueueStatusResponse, QueueSubmitResponse, RequestList } from '../api/schemas.ts'
+import type { AnyResultResponse } from '../api/sounds-schemas.ts'
 import type { OneCall } from '../requests/separate.ts'
 
 // Requests. Fields that are `optional` in the proto are absent when they are not set.
 
 export interface SubmitRequest {
   input: SeparationInput | null
+  sounds: SoundsInput | null
   webhook_url?: string
   webhook_secret?: string
   metadata_json?: string
@@ -34,15 +31,18 @@ export interface SeparateOptions {
   wait_seconds?: number
 }
 
-interface SeparationInput {
-  prompt: string
-  prompts: string[]
+interface SoundsInput {
   audio_url?: string
   file_id?: string
   request_id?: string
   output: string | number
   output_index?: number
   audio_track?: number
+}
+
+interface SeparationInput extends SoundsInput {
+  prompt: string
+  prompts: string[]
   separator?: string
   side?: string
   predict_spans?: boolean
@@ -79,6 +79,7 @@ export interface ListRequest {
   page_size?: number
   page_token: string
   status: RequestStatus | 'STATUS_UNSPECIFIED' | number
+  model: string
   created_from_ms?: number
   created_before_ms?: number
 }
@@ -86,10 +87,12 @@ export interface ListRequest {
 /** The equivalent values of an HTTP query, not yet checked. */
 export const listQuery = ({
   status,
+  model,
   created_from_ms: from,
   created_before_ms: before,
 }: ListRequest) => ({
   ...(status !== 'STATUS_UNSPECIFIED' && { status }),
+  model,
   ...(from !== undefined && { created_from: timeText(from) }),
   ...(before !== undefined && { created_before: timeText(before) }),
 })
@@ -100,23 +103,31 @@ const timeText = (ms: number): string =>
 
 /**
  * The equivalent HTTP body, not yet checked.
- * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON, or holds too many values
+ * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON, or holds too many values,
+ *   or when it asks for a separation and for sounds
  */
 export function submitted({
   input,
+  sounds,
   webhook_url: webhookUrl,
   webhook_secret: webhookSecret,
   metadata_json,
-}: SubmitRequest): Pick<OneCall, 'body' | 'metadataText'> {
+}: SubmitRequest): Pick<OneCall, 'kind' | 'body' | 'metadataText'> {
+  if (input && sounds) {
+    const message = 'Exactly one of input and sounds must be given.'
+    throw new ServiceError('INVALID_REQUEST', { message, param: 'sounds' })
+  }
+  const kind = sounds ? 'sounds' : 'separate'
   const body = {
     ...(input && { input: inputBody(input) }),
+    ...(sounds && { input: sourceBody(sounds) }),
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(webhookSecret !== undefined && { webhookSecret }),
   }
-  if (metadata_json === undefined) return { body }
+  if (metadata_json === undefined) return { kind, body }
   assertFewValues(metadata_json)
   const metadata = parseMetadata(metadata_json)
-  return { body: { ...body, metadata }, metadataText: compactJson(metadata_json) }
+  return { kind, body: { ...body, metadata }, metadataText: compactJson(metadata_json) }
 }
 
 const inputBody = ({
@@ -124,14 +135,17 @@ const inputBody = ({
   prompts,
   acceleration,
   output_format,
-  output,
-  ...input
+  ...source
 }: SeparationInput): object => ({
-  ...input,
+  ...sourceBody(source),
   ...(prompts.length === 0 ? { prompt } : { prompts, ...(prompt !== '' && { prompt }) }),
   ...(isGiven(acceleration) && { acceleration: wordOf(acceleration) }),
-  ...(isGiven(output) && { output: wordOf(output) }),
   ...(isGiven(output_format) && { output_format: wordOf(output_format) }),
+})
+
+const sourceBody = ({ output, ...source }: SoundsInput): object => ({
+  ...source,
+  ...(isGiven(output) && { output: wordOf(output) }),
 })
 
 const isGiven = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
@@ -181,8 +195,8 @@ export interface Separation extends Pick<
   logs?: { timestamp_ms: number; message: string }[]
   metadata_json?: string
   webhook?: Omit<WebhookDelivery, 'delivered_at'> & { delivered_at_ms?: number }
-  result?: QueueResultResponse['data'] &
-    Pick<QueueResultResponse, 'usage'> & { delete_after_ms?: number }
+  result?: AnyResultResponse['data'] &
+    Pick<AnyResultResponse, 'usage'> & { delete_after_ms?: number }
 }
 
 export interface ListReply {
@@ -205,7 +219,7 @@ export const submitReply = ({ created_at, ...submitted }: QueueSubmitResponse): 
 /** @param result of a completed request, where it is asked for and still kept */
 export function separationOf(
   status: QueueStatusResponse & { webhook?: WebhookDelivery },
-  result?: QueueResultResponse,
+  result?: AnyResultResponse,
 ): Separation {
   const { created_at, updated_at, logs, webhook, metadata, ...same } = status
   return {
@@ -246,8 +260,8 @@ const findingsOf = <T extends Found>(found: T) => ({
   ...(found.findings && { findings: found.findings.map(withoutNull) }),
 })
 
-const resultMessage = ({ data, usage, retention }: QueueResultResponse) => ({
-  ...findingsOf(data),
+const resultMessage = ({ data, usage, retention }: AnyResultResponse) => ({
+  ...findingsOf<AnyResultResponse['data'] & Found>(data),
   usage,
   ...(retention.delete_after !== undefined && {
     delete_after_ms: Date.parse(retention.delete_after),

@@ -9,7 +9,7 @@ import { submitted, type SeparateOptions, type SeparateRequest } from './message
 /** Enough for the longest file in pieces of 6 KiB. */
 const MESSAGES_MAX = 100_000
 
-type Options = Pick<OneCall, 'body' | 'metadataText' | 'file' | 'waitSeconds'>
+type Options = Pick<OneCall, 'kind' | 'body' | 'metadataText' | 'file' | 'waitSeconds'>
 
 /**
  * Reads up to the bytes of the file.

@@ -15,6 +15,7 @@ import type { Deps } from '../deps.ts'
 import { failure, finishRequest, announceFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import { releaseRequest } from './release-request.ts'
+import type { Outputs } from './outputs.ts'
 import { sourceName } from './source.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { setFileDuration } from '../store/files.ts'
@@ -181,16 +182,17 @@ async function completeAndCharge(
   if (!row || isTerminal(row.status)) return null
   const isNoted = row.duration === duration
   if (row.file_id !== null && !isNoted) await setFileDuration(store, row.file_id, duration)
-  const missing = targetNames(promptsOfRow(row).length).find((name) => !event.outputs[name])
+  const missing = missingOf(row, event)
   if (missing !== undefined) {
     const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`
     return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
   }
-  const excess = await reserveMedia(store, row, bytesOf(event.outputs), presenter.config)
+  const { outputs: made } = row.kind === 'sounds' ? {} : event
+  const excess = await reserveMedia(store, row, bytesOf(made), presenter.config)
   if (excess !== null) return failForMedia(store, requestId, excess, ending)
   const charged = await charge(store, row, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
-  const outputs = JSON.stringify(event.outputs)
+  const outputs = made ? JSON.stringify(made) : null
   await giveUpOtherPlaces(store, { ...row, outputs }, now)
   return finishRequest(
     store,
@@ -202,6 +204,7 @@ async function completeAndCharge(
         duration,
         sample_rate: event.sample_rate,
         outputs,
+        sounds: event.sounds ? JSON.stringify(event.sounds) : null,
         finished_at: now,
         outputs_expire_at: outputsExpireAt,
         billing_status: charged.billing,
@@ -213,8 +216,15 @@ async function completeAndCharge(
   )
 }
 
+/** What an engine should have reported; undefined: all of it is there. */
+function missingOf(row: RequestRow, { outputs, sounds }: EventOf<'completed'>): string | undefined {
+  if (row.kind === 'sounds') return sounds ? undefined : 'list of sounds'
+  const names = [...targetNames(promptsOfRow(row).length), 'residual' as const]
+  return names.find((name) => !outputs?.[name])
+}
+
 /** How much an engine has stored. */
-const bytesOf = ({ gain_db: _gain, ...files }: EventOf<'completed'>['outputs']): number =>
+const bytesOf = ({ gain_db: _gain, ...files }: Partial<Outputs> = {}): number =>
   Object.values<{ bytes: number; video?: { bytes: number } }>(files).reduce(
     (sum, { bytes, video }) => sum + bytes + (video?.bytes ?? 0),
     0,

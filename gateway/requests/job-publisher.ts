@@ -165,13 +165,11 @@ async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<vo
 }
 
 /** Outputs that an engine may store for a request. */
-const partsOf = (row: RequestRow): OutputPart[] => [
-  ...[...targetNames(promptsOfRow(row).length), 'residual' as const].flatMap((name) => [
-    name,
-    `${name}_video` as const,
-  ]),
-  'peaks',
-]
+function partsOf(row: RequestRow): OutputPart[] {
+  if (row.kind === 'sounds') return []
+  const names = [...targetNames(promptsOfRow(row).length), 'residual' as const]
+  return [...names.flatMap((name) => [name, `${name}_video` as const]), 'peaks']
+}
 
 /** The key of a request's stored media; null: it is fetched from its `audio_url`. */
 async function sourceKey(row: RequestRow, store: Store): Promise<string | null> {

@@ -1,4 +1,7 @@
-/** Reads the outputs of a COMPLETED request from its row: their findings, parts and file names. */
+/**
+ * Reads the result of a COMPLETED request from its row: its sounds, and the findings, parts and
+ * file names of its outputs.
+ */
 
 import { Finding } from '../../shared/finding.ts'
 import {
@@ -8,16 +11,21 @@ import {
   type OutputPart,
   type StoredFile,
 } from '../../shared/messages.ts'
+import type { HeardSound } from '../../shared/heard-sounds.ts'
 import { outputLabels, outputName } from '../../shared/prompt-slug.ts'
 import { promptsOfRow } from '../store/requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 
-export type Outputs = Extract<Event, { type: 'completed' }>['outputs']
+export type Outputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
 
-/** The outputs that the engine reported, of a COMPLETED request. */
+/** The outputs that the engine reported, of a COMPLETED separation. */
 export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
 
-/** The stored finding of each prompt of a COMPLETED request. */
+/** What the engine heard in the media of a COMPLETED request; undefined: it made no list. */
+export const soundsOf = ({ sounds }: RequestRow): HeardSound[] | undefined =>
+  sounds === null ? undefined : (JSON.parse(sounds) as HeardSound[])
+
+/** The stored finding of each prompt of a COMPLETED separation. */
 export function findingsOf(row: RequestRow): { prompt: string; finding: Finding }[] {
   const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
   return promptsOfRow(row).map((prompt, i, { length }) => {
@@ -32,6 +40,7 @@ export function storedPart(
   row: RequestRow,
   part: OutputPart,
 ): (StoredFile & { fileName: string }) | undefined {
+  if (row.kind === 'sounds') return undefined
   if (part === 'peaks') {
     const peaks = outputsOf(row).peaks
     return peaks && { ...peaks, fileName: outputFileName(row.file_name, part, peaks.extension) }

@@ -10,7 +10,8 @@ import { withdrawJob } from './job-publisher.ts'
 import { failureOf, presentResult, presentStatus, type MediaPresenter } from './presenter.ts'
 import type { ListFilters } from '../api/list-filters.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
-import type { QueueResultResponse, QueueStatusResponse, RequestList } from '../api/schemas.ts'
+import type { QueueStatusResponse, RequestList } from '../api/schemas.ts'
+import type { AnyResultResponse } from '../api/sounds-schemas.ts'
 import { assertDeleted, removeMedia } from '../files/removal.ts'
 import { findRequest, listRequests, promptsOfRow } from '../store/requests.ts'
 import { deleteRequest, outputsKey } from '../store/retention.ts'
@@ -76,13 +77,13 @@ export async function statusOf(
 }
 
 /**
- * The outputs of a request.
+ * The result of a request.
  * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
  */
 export async function resultOf(
   deps: MediaPresenter & Pick<Deps, 'store' | 'clock'>,
   row: RequestRow,
-): Promise<QueueResultResponse> {
+): Promise<AnyResultResponse> {
   assertResult(row, deps.clock.now())
   return presentResult(row, deps, await webhookStatusOf(deps.store, row))
 }
@@ -114,6 +115,18 @@ export function assertCompleted(row: RequestRow, param?: string): void {
     const message = `The request has not finished yet: it is ${row.status}. Follow its status.`
     throw new ServiceError('RESULT_NOT_READY', { message, ...field })
   }
+}
+
+/**
+ * @param param the field that named the request, if any
+ * @throws ServiceError `INVALID_PARAMETER` for a list of sounds
+ */
+export function assertHasOutputs(row: RequestRow, param?: string): void {
+  if (row.kind === 'separate') return
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: 'The request asked for a list of sounds, which has no outputs.',
+    ...(param !== undefined && { param }),
+  })
 }
 
 /**

@@ -15,18 +15,27 @@ import type { MediaStore } from '../media-store/media-store.ts'
 import type { Recognised } from '../api/finding-schemas.ts'
 import {
   MODEL_ID,
+  SOUNDS_MODEL,
+  type ModelId,
   type OutputFile,
-  type QueueResultResponse,
   type QueueStatusResponse,
   type QueueSubmitResponse,
   type SeparationData,
   type WebhookDeliveryStatus,
 } from '../api/schemas.ts'
+import type { AnyResultResponse, SoundsData } from '../api/sounds-schemas.ts'
 import { decrypt } from '../secrets.ts'
 import { promptsOfRow } from '../store/requests.ts'
 import { outputKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
-import { findingsOf, outputFileName, outputLabel, outputsOf, storedPart } from './outputs.ts'
+import {
+  findingsOf,
+  outputFileName,
+  outputLabel,
+  outputsOf,
+  soundsOf,
+  storedPart,
+} from './outputs.ts'
 
 /** The state of a request that is not in the database. */
 export interface LiveState {
@@ -40,12 +49,16 @@ export interface LiveState {
 /** The dependencies for addresses of media. */
 export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
 
+/** What a request asked for, as the API names it. */
+export const modelOf = ({ kind }: Pick<RequestRow, 'kind'>): ModelId =>
+  kind === 'sounds' ? SOUNDS_MODEL : MODEL_ID
+
 export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmitResponse {
   const base = requestUrl(row, config)
   return {
     request_id: row.request_id,
     status: 'IN_QUEUE',
-    model: MODEL_ID,
+    model: modelOf(row),
     created_at: row.created_at,
     status_url: `${base}/status`,
     stream_url: `${base}/status/stream`,
@@ -69,7 +82,7 @@ export function presentStatus(
 ): QueueStatusResponse {
   return {
     request_id: row.request_id,
-    model: MODEL_ID,
+    model: modelOf(row),
     status: row.status,
     created_at: row.created_at,
     updated_at: row.updated_at,
@@ -81,7 +94,7 @@ export function presentStatus(
     ...(row.status === 'FAILED' && { error: failureOf(row) }),
     ...(webhook && { webhook }),
     ...presentMetadata(row),
-    ...(row.status === 'COMPLETED' && presentFindings(row)),
+    ...(row.status === 'COMPLETED' && row.kind === 'separate' && presentFindings(row)),
   }
 }
 
@@ -114,7 +127,7 @@ function presentFindings(
   }
 }
 
-/** In the API `model` is `audio/separate`. */
+/** In the API `model` is what was asked for. */
 const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
 
 /** Why a request failed. */
@@ -128,28 +141,33 @@ export async function presentResult(
   row: RequestRow,
   deps: MediaPresenter,
   webhook?: WebhookDeliveryStatus,
-): Promise<QueueResultResponse> {
-  const { outputs_expire_at: deleteAfter } = row
-  if (deleteAfter === null) throw new Error(`the request ${row.request_id} is not completed`)
-  const data = await presentData(row, deps, Date.parse(deleteAfter))
-  return {
-    request_id: row.request_id,
-    model: MODEL_ID,
-    status: 'COMPLETED',
-    data,
+): Promise<AnyResultResponse> {
+  const { duration, outputs_expire_at: deleteAfter } = row
+  if (deleteAfter === null || duration === null) throw notCompleted(row)
+  const same = {
     usage: {
       feature: 'audio_seconds',
-      quantity: costOf(row, data.duration),
+      quantity: costOf(row, duration),
       billing_status: row.billing_status ?? 'not_metered',
     },
     ...(webhook && { webhook }),
     ...presentMetadata(row),
     retention: { delete_after: deleteAfter },
+  } as const
+  const head = { request_id: row.request_id, status: 'COMPLETED' } as const
+  if (row.kind === 'sounds') {
+    const data: SoundsData = { sounds: soundsOf(row) ?? [], duration }
+    return { ...head, model: SOUNDS_MODEL, data, ...same }
   }
+  const data = await presentData(row, deps, Date.parse(deleteAfter))
+  return { ...head, model: MODEL_ID, data, ...same }
 }
 
+const notCompleted = ({ request_id: id }: RequestRow) =>
+  new Error(`the request ${id} is not completed`)
+
 /**
- * The outputs of a request that is COMPLETED, with what was found.
+ * The outputs of a separation that is COMPLETED, with what was found.
  * @param expiresAt epoch milliseconds until which their addresses are valid
  */
 export async function presentData(
@@ -158,9 +176,7 @@ export async function presentData(
   expiresAt: number,
 ): Promise<SeparationData & { duration: number }> {
   const { duration, sample_rate: sampleRate } = row
-  if (duration === null || sampleRate === null) {
-    throw new Error(`the request ${row.request_id} is not completed`)
-  }
+  if (duration === null || sampleRate === null) throw notCompleted(row)
   const fileOf = (name: OutputName) => outputFile(row, name, expiresAt, mediaStore)
   const prompts = promptsOfRow(row)
   const [residual, target, ...further] = await Promise.all([
@@ -170,6 +186,7 @@ export async function presentData(
   ])
   const { targets: found = [], ...findings } = presentFindings(row)
   const { gain_db: gainDb } = outputsOf(row)
+  const sounds = soundsOf(row)
   const targets = [target, ...further].map((file, i) => ({
     prompt: prompts[i]!,
     ...file,
@@ -183,6 +200,7 @@ export async function presentData(
     sample_rate: sampleRate,
     ...(gainDb !== undefined && { gain_db: gainDb }),
     ...findings,
+    ...(sounds && { sounds }),
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../shared/clock.ts'
+import { kindOf } from '../../shared/request-kind.ts'
 import type { SeparationOptions } from '../../shared/separation-options.ts'
 import type { RequestFeed } from './request-feed.ts'
 import type { Store } from '../store/database.ts'
@@ -36,6 +37,8 @@ const COMPLETED_MAX = 17
 const PART_MIN = 0.1
 /** The work of a second of media relative to `balanced`: between those of the models. */
 const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
+/** A list of sounds needs little more than to read the media. */
+const WORK_OF_SOUNDS = 0.1
 /** Work of each prompt after the first, since a model may share a part between them. */
 const FURTHER_PROMPT = 0.75
 
@@ -144,9 +147,8 @@ function createWeighing(): (options: string) => number {
 }
 
 /** Work of each second of media: candidates × prompts × speed. */
-const weigh = ({
-  further_prompts: further = [],
-  reranking_candidates: candidates,
-  acceleration,
-}: SeparationOptions): number =>
-  (1 + FURTHER_PROMPT * further.length) * candidates * WORK_OF[acceleration]
+function weigh(options: SeparationOptions): number {
+  if (kindOf(options) === 'sounds') return WORK_OF_SOUNDS
+  const { further_prompts: further = [], reranking_candidates: candidates, acceleration } = options
+  return (1 + FURTHER_PROMPT * further.length) * candidates * WORK_OF[acceleration]
+}

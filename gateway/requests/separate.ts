@@ -1,13 +1,14 @@
 /**
- * Takes a file with its prompts, submits the separation and waits for its end: one call, over HTTP
- * and gRPC alike.
+ * Takes a file with its prompts, or to list its sounds, submits the request and waits for its end:
+ * one call, over HTTP and gRPC alike.
  */
 
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../shared/errors.ts'
+import type { RequestKind } from '../../shared/request-kind.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { assertScope } from '../accounts/auth.ts'
-import { checkSubmission } from '../api/validation.ts'
+import { SUBMISSION_CHECKS } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 import { discardFile, receiveFile } from './receive-file.ts'
@@ -28,6 +29,7 @@ export interface CallFields {
 }
 
 export interface OneCall extends CallFields {
+  kind: RequestKind
   /** With one, the fields above are those that came before it. */
   file?: CallFile | undefined
   /** The value of the header of that name. */
@@ -97,11 +99,13 @@ async function take(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<string> 
 async function takeFile(
   deps: Deps,
   key: ApiKeyRow,
-  { file, body, metadataText, signal }: OneCall & { file: CallFile },
+  { kind, file, body, metadataText, signal }: OneCall & { file: CallFile },
 ) {
   assertScope(key, 'files:write')
   // Before the file is sent, unless its prompt is still to come.
-  if (hasPrompt(body)) checkSubmission(withFile(body, TO_COME), metadataText)
+  if (kind === 'sounds' || hasPrompt(body)) {
+    SUBMISSION_CHECKS[kind](withFile(body, TO_COME), metadataText)
+  }
   return receiveFile(deps, key.account_id, { ...file, signal })
 }
 

@@ -20,7 +20,7 @@ import { inTransaction, oneAtATime } from '../store/database.ts'
 import { findRequest, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow, ShareRow } from '../store/schema/tables.ts'
 import { deleteShare, findShare, holdRequest, insertShare, listShares } from '../store/shares.ts'
-import { assertResult, findOwn } from './own-requests.ts'
+import { assertHasOutputs, assertResult, findOwn } from './own-requests.ts'
 import { peaksUrl, presentData, type MediaPresenter } from './presenter.ts'
 
 type ShareDeps = Pick<Deps, 'store' | 'clock' | 'config'>
@@ -33,7 +33,8 @@ const ADDRESS_MS = HOUR_MS
 
 /**
  * Makes an address that plays the result of an own request. It ends with the outputs at the latest.
- * @throws ServiceError `NOT_FOUND`, `RESULT_NOT_READY`, `REQUEST_FAILED` or `RATE_LIMITED`
+ * @throws ServiceError `NOT_FOUND`, `RESULT_NOT_READY`, `REQUEST_FAILED`, `RATE_LIMITED`, or
+ *   `INVALID_PARAMETER` for a list of sounds
  */
 export async function createShare(
   deps: ShareDeps,
@@ -44,6 +45,7 @@ export async function createShare(
   const { store, clock, config } = deps
   const row = await findOwn(deps, accountId, requestId)
   const now = clock.now()
+  assertHasOutputs(row)
   assertResult(row, now)
   const secret = `shr_${randomBytes(32).toString('hex')}`
   const wanted = isoTime(now + 1_000 * seconds)

@@ -12,7 +12,7 @@ import { findRequest, keepOutputs, promptsOfRow } from '../store/requests.ts'
 import type { FileRow, RequestRow } from '../store/schema/tables.ts'
 import type { OutputSource, Submission } from '../api/validation.ts'
 import { storedPart } from './outputs.ts'
-import { assertCompleted, hasResult } from './own-requests.ts'
+import { assertCompleted, assertHasOutputs, hasResult } from './own-requests.ts'
 
 type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'
 
@@ -41,6 +41,7 @@ export async function checkSource(
   if ('requestId' in source) {
     const row = await findEarlier(source.requestId, user.accountId, deps)
     if (source.output === 'source') return checkAgain(row, { options, user, deps })
+    assertHasOutputs(row, REQUEST_PARAM)
     assertCompleted(row, REQUEST_PARAM)
     return checkOutput(row, outputNamed(source, row), options, deps)
   }

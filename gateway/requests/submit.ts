@@ -3,10 +3,11 @@
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
+import { kindOf, type RequestKind } from '../../shared/request-kind.ts'
 import { currentTraceParent } from '../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../accounts/credits.ts'
 import { assertMediaRoom } from '../accounts/media-quota.ts'
-import { checkSubmission, type Submission } from '../api/validation.ts'
+import { SUBMISSION_CHECKS, type Submission } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
 import { assertSeparator } from './held-models.ts'
@@ -24,6 +25,8 @@ import { newWebhookSecret } from '../webhooks/signature.ts'
 
 /** A client's submit. */
 export interface Submitted {
+  /** Default: a separation. */
+  kind?: RequestKind | undefined
   body: unknown
   /** The compact JSON of its metadata, if it has any. */
   metadataText?: string | undefined
@@ -65,9 +68,17 @@ type SubmitDeps = SourceDeps &
 export async function submit(
   deps: SubmitDeps,
   accountId: string,
-  { body, metadataText, fingerprinted = body, idempotencyKey, signal, received }: Submitted,
+  {
+    kind = 'separate',
+    body,
+    metadataText,
+    fingerprinted = body,
+    idempotencyKey,
+    signal,
+    received,
+  }: Submitted,
 ): Promise<Accepted> {
-  const submission = checkSubmission(body, metadataText)
+  const submission = SUBMISSION_CHECKS[kind](body, metadataText)
   const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
   const earlier = key && (await findAnswer(deps, key))
   if (earlier !== undefined) return { answer: earlier, isRepeated: true }
@@ -118,6 +129,7 @@ function emptyRow(
   return {
     request_id: requestId,
     account_id: accountId,
+    kind: kindOf(options),
     status: 'IN_QUEUE',
     prompt,
     options: JSON.stringify(options),
@@ -139,6 +151,7 @@ function emptyRow(
     interruptions: 0,
     sample_rate: null,
     outputs: null,
+    sounds: null,
     outputs_expire_at: null,
     error_code: null,
     error_message: null,
@@ -180,7 +193,7 @@ async function insert(
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
       if (received) await keepReceived(store, received)
       await reserveAtSubmit(store, row, created_at)
-      await assertMediaRoom(store, accountId, deps.config)
+      if (row.kind === 'separate') await assertMediaRoom(store, accountId, deps.config)
       await insertRequest(store, row)
       await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
       if (!received) await assertKept(store, row)

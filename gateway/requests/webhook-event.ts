@@ -2,10 +2,9 @@
 
 import { newId } from '../../shared/ids.ts'
 import { currentTraceParent } from '../../shared/telemetry/tracing.ts'
-import { failureOf, presentResult, type MediaPresenter } from './presenter.ts'
-import { MODEL_ID } from '../api/schemas.ts'
+import { failureOf, modelOf, presentResult, type MediaPresenter } from './presenter.ts'
 import type { DeliveryRow, RequestRow } from '../store/schema/tables.ts'
-import type { SeparationCompletedEvent, SeparationFailedEvent } from '../api/webhook-schemas.ts'
+import type { WebhookEvent } from '../api/webhook-schemas.ts'
 
 /** The delivery of a request that is COMPLETED or FAILED, due at once; null: it has no webhook. */
 export async function newDelivery(
@@ -42,27 +41,27 @@ async function webhookEvent(
   row: RequestRow,
   finishedAt: string,
   presenter: MediaPresenter,
-): Promise<SeparationCompletedEvent | SeparationFailedEvent> {
-  const { request_id, created_at } = row
-  const common = { request_id, model: MODEL_ID } as const
+): Promise<WebhookEvent> {
+  const { request_id, created_at, kind } = row
+  const common = { request_id, model: modelOf(row) }
   if (row.status === 'FAILED') {
     return {
-      type: 'audio.separate.failed',
+      type: `audio.${kind}.failed`,
       ...common,
       status: 'FAILED',
       created_at,
       failed_at: finishedAt,
       error: failureOf(row),
-    }
+    } as WebhookEvent
   }
   const { data, usage } = await presentResult(row, presenter)
   return {
-    type: 'audio.separate.completed',
+    type: `audio.${kind}.completed`,
     ...common,
     status: 'COMPLETED',
     created_at,
     completed_at: finishedAt,
     data,
     usage,
-  }
+  } as WebhookEvent
 }

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { listFiltersOf } from '../api/list-filters.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf } from '../api/pagination.ts'
-import { RequestList } from '../api/schemas.ts'
+import { MODEL_ID, RequestList, SOUNDS_MODEL } from '../api/schemas.ts'
 import { list } from '../requests/own-requests.ts'
 import { pageParameters } from './parameters.ts'
 
@@ -12,6 +12,7 @@ interface ListQuery {
   limit?: unknown
   cursor?: unknown
   status?: unknown
+  model?: unknown
   created_from?: unknown
   created_before?: unknown
 }
@@ -39,6 +40,11 @@ export function listRoute(app: FastifyInstance, deps: Deps): void {
               type: 'string',
               enum: [...REQUEST_STATUSES],
               description: 'Only those that stand so now.',
+            },
+            model: {
+              type: 'string',
+              enum: [MODEL_ID, SOUNDS_MODEL],
+              description: 'Only separations, or only lists of sounds.',
             },
             created_from: time('Only those created at this time or later.'),
             created_before: time('Only those created before this time.'),

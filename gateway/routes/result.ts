@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { QueueResultResponse } from '../api/schemas.ts'
+import { AnyResultResponse } from '../api/sounds-schemas.ts'
 import { findOwn, resultOf } from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
-/** Endpoint 8: the outputs of a completed request. */
+/** Endpoint 8: the outputs of a completed request, or its list of sounds. */
 export function resultRoute(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/result',
@@ -17,7 +17,7 @@ export function resultRoute(app: FastifyInstance, deps: Deps): void {
         description: 'Once the status is `COMPLETED`, until `retention.delete_after`.',
         tags: ['queue'],
         params: requestParams,
-        response: responses({ 200: QueueResultResponse }, [
+        response: responses({ 200: AnyResultResponse }, [
           401,
           403,
           404,

@@ -1,7 +1,8 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { ServiceError } from '../../shared/errors.ts'
+import { REQUEST_KINDS, type RequestKind } from '../../shared/request-kind.ts'
 import { errorBody } from '../api/error-handler.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
 import { fileBytesMax, readForm, type FormOptions } from '../api/form.ts'
@@ -15,6 +16,11 @@ import {
   QueueSubmitResponse,
   SubmitAudioSeparateRequest,
 } from '../api/schemas.ts'
+import {
+  AudioSoundsInput,
+  SoundsResultResponse,
+  SubmitAudioSoundsRequest,
+} from '../api/sounds-schemas.ts'
 import type { Deps } from '../deps.ts'
 import { separate, type CallFields, type CallFile } from '../requests/separate.ts'
 import { resultOf } from '../requests/own-requests.ts'
@@ -23,6 +29,13 @@ import { hangUpOf, idempotencyHeader, submitLinks } from './submit.ts'
 
 const { file_id: _file, prompts: _prompts, ...formInput } = AudioSeparateInput.properties
 const { input: _input, ...formTop } = SubmitAudioSeparateRequest.properties
+
+const file = Type.Optional(
+  Type.String({
+    contentMediaType: 'application/octet-stream',
+    description: 'The media. Exactly one of file, audio_url and request_id.',
+  }),
+)
 
 const SeparateForm = Type.Object(
   {
@@ -34,42 +47,67 @@ const SeparateForm = Type.Object(
     },
     // as JSON, in which null counts as absent
     spans: Type.Optional(describeNulls(formInput.spans as object)),
-    file: Type.Optional(
-      Type.String({
-        contentMediaType: 'application/octet-stream',
-        description: 'The media. Exactly one of file, audio_url and request_id.',
-      }),
-    ),
+    file,
   },
   { title: 'SeparateForm' },
 )
 
-const BODIES = {
-  'multipart/form-data': { schema: SeparateForm },
-  'application/json': { schema: describeNulls(SubmitAudioSeparateRequest as object) },
+const { file_id: _soundsFile, ...soundsInput } = AudioSoundsInput.properties
+const SoundsForm = Type.Object({ ...soundsInput, ...formTop, file }, { title: 'SoundsForm' })
+
+const bodies = (form: TSchema, json: TSchema) => ({
+  content: {
+    'multipart/form-data': { schema: form },
+    'application/json': { schema: describeNulls(json as object) },
+  },
+})
+
+const WITHOUT_FILE =
+  'With `file` the key needs the scope `files:write`, too. Without a file, the body may be the ' +
+  'JSON of a submit. With `Prefer: wait=N` (seconds, 60 at most) the answer is the result (200), ' +
+  'or that of a submit (202) once the time is up.'
+
+const DESCRIPTIONS: Readonly<Record<RequestKind, object>> = {
+  separate: {
+    operationId: 'separate',
+    summary: 'Send a file with its prompt; wait for the result',
+    description:
+      'Extension. Creates the file, takes its bytes and submits the separation. The fields of ' +
+      'the form are those of a submit and its `input`: `prompt` once for each sound, `metadata` ' +
+      'and `spans` as JSON. If `prompt` comes before `file`, a wrong one is refused before the ' +
+      `file is sent. ${WITHOUT_FILE}`,
+    body: bodies(SeparateForm, SubmitAudioSeparateRequest),
+  },
+  sounds: {
+    operationId: 'sounds',
+    summary: 'Send a file; wait for the list of its sounds',
+    description:
+      'Extension. Creates the file, takes its bytes and asks what is in it. The fields of the ' +
+      `form are those of a submit and its \`input\`, \`metadata\` as JSON. ${WITHOUT_FILE}`,
+    body: bodies(SoundsForm, SubmitAudioSoundsRequest),
+  },
 }
 
-const DESCRIPTION =
-  'Extension. Creates the file, takes its bytes and submits the separation. The fields of the ' +
-  'form are those of a submit and its `input`: `prompt` once for each sound, `metadata` and ' +
-  '`spans` as JSON. With `file` the key needs the scope `files:write`, too. If `prompt` comes ' +
-  'before `file`, a wrong one is refused before the file is sent. Without a file, the body may ' +
-  'be the JSON of a submit. With `Prefer: wait=N` (seconds, 60 at most) the answer is the ' +
-  'result (200), or that of a submit (202) once the time is up.'
+const RESULTS: Readonly<Record<RequestKind, object>> = {
+  separate: QueueResultResponse,
+  sounds: SoundsResultResponse,
+}
 
-/** Extension: a file, its prompt and, if one waits for it, the result in one call. */
-export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<void> {
+/** Extension: a file, what is asked of it and, if one waits for it, the result in one call. */
+export async function separateRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(multipart)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // refused below, by name
+  for (const kind of REQUEST_KINDS) separateRoute(app, deps, kind)
+}
+
+function separateRoute(app: FastifyInstance, deps: Deps, kind: RequestKind): void {
   app.post(
-    '/v1/audio/separate',
+    `/v1/audio/${kind}`,
     {
       config: { scope: 'audio:separate' },
       schema: {
-        operationId: 'separate',
-        summary: 'Send a file with its prompt; wait for the result',
-        description: DESCRIPTION,
+        ...DESCRIPTIONS[kind],
         tags: ['queue'],
         headers: {
           type: 'object',
@@ -82,8 +120,7 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
             },
           },
         },
-        body: { content: BODIES },
-        response: responses({ 200: QueueResultResponse, 202: QueueSubmitResponse }, [
+        response: responses({ 200: RESULTS[kind], 202: QueueSubmitResponse }, [
           400,
           401,
           402,
@@ -102,12 +139,11 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
       links: { 202: submitLinks },
     },
     async (request, reply) => {
-      const { answer, ended, waitedSecondsMax } = await takeCall(deps, request, reply).catch(
-        (error: unknown) => {
-          request.raw.unpipe() // from the form's reader: the rest is thrown away
-          throw error
-        },
-      )
+      const taken = takeCall(deps, kind, request, reply).catch((error: unknown) => {
+        request.raw.unpipe() // from the form's reader: the rest is thrown away
+        throw error
+      })
+      const { answer, ended, waitedSecondsMax } = await taken
       if (!ended) return reply.status(202).type('application/json; charset=utf-8').send(answer)
       reply.header('preference-applied', `wait=${waitedSecondsMax}`)
       return sendEnd(deps, ended, reply)
@@ -115,10 +151,16 @@ export async function separateRoute(app: FastifyInstance, deps: Deps): Promise<v
   )
 }
 
-async function takeCall(deps: Deps, request: FastifyRequest, reply: FastifyReply) {
+async function takeCall(
+  deps: Deps,
+  kind: RequestKind,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const signal = hangUpOf(reply)
   return separate(deps, request.apiKey, {
-    ...(await readCall(request, { secondsMax: deps.config.bodySecondsMax, signal })),
+    kind,
+    ...(await readCall(kind, request, { secondsMax: deps.config.bodySecondsMax, signal })),
     idempotencyKey: request.headers['idempotency-key'],
     waitSeconds: secondsToWait(request.headers.prefer),
     signal,
@@ -127,6 +169,7 @@ async function takeCall(deps: Deps, request: FastifyRequest, reply: FastifyReply
 
 /** @throws ServiceError `INVALID_REQUEST` for a body that is neither a form nor JSON */
 async function readCall(
+  kind: RequestKind,
   request: FastifyRequest,
   options: FormOptions,
 ): Promise<CallFields & { file?: CallFile | undefined }> {
@@ -137,10 +180,11 @@ async function readCall(
   const { body, bodyText, headers } = request
   if (bodyText !== '') return { body, metadataText: fieldText(bodyText, 'metadata') }
   const type = headers['content-type'] ?? 'none'
+  const fields = kind === 'sounds' ? 'the field file' : 'the fields prompt and file'
   throw new ServiceError('INVALID_REQUEST', {
     message:
-      'The body must be a form (multipart/form-data) with the fields prompt and file, or the ' +
-      `JSON of a submit (application/json); its Content-Type is ${type.slice(0, 100)}.`,
+      `The body must be a form (multipart/form-data) with ${fields}, or the JSON of a submit ` +
+      `(application/json); its Content-Type is ${type.slice(0, 100)}.`,
   })
 }
 

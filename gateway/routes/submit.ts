@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Deps } from '../deps.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
+import { REQUEST_KINDS, type RequestKind } from '../../shared/request-kind.ts'
 import { fieldText } from '../api/json-text.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
+import { SubmitAudioSoundsRequest } from '../api/sounds-schemas.ts'
 import { hungUp, submit } from '../requests/submit.ts'
 
 /** Operations that take the returned id. */
@@ -32,21 +35,53 @@ export function hangUpOf(reply: FastifyReply): AbortSignal {
   return gone.signal
 }
 
-/** Endpoint 5: accepts a separation. */
-export function submitRoute(app: FastifyInstance, deps: Deps): void {
+interface Description {
+  schema: { operationId: string; summary: string; description: string; body: object }
+  /** Errors that a submit of the other kind does not have. */
+  errors: readonly ErrorCode[]
+}
+
+const DESCRIPTIONS: Readonly<Record<RequestKind, Description>> = {
+  separate: {
+    schema: {
+      operationId: 'submitAudioSeparate',
+      summary: 'Submit a separation',
+      description:
+        'Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Answers at ' +
+        'once; follow the request by its three addresses.',
+      body: SubmitAudioSeparateRequest,
+    },
+    errors: ['MEDIA_QUOTA_EXCEEDED'],
+  },
+  sounds: {
+    schema: {
+      operationId: 'submitAudioSounds',
+      summary: 'Ask what is in media',
+      description:
+        'Extension. Names the media as a separation does, and asks for nothing else. The result ' +
+        'is a list of the sounds in it, where each is, and how sure that is. It costs a tenth of ' +
+        'the seconds, at least one, and makes no media.',
+      body: SubmitAudioSoundsRequest,
+    },
+    errors: [],
+  },
+}
+
+/** Endpoint 5, and an extension: accepts a request of either kind. */
+export function submitRoutes(app: FastifyInstance, deps: Deps): void {
+  for (const kind of REQUEST_KINDS) submitRoute(app, deps, kind)
+}
+
+function submitRoute(app: FastifyInstance, deps: Deps, kind: RequestKind): void {
+  const { schema, errors } = DESCRIPTIONS[kind]
   app.post(
-    '/v1/queue/audio/separate',
+    `/v1/queue/audio/${kind}`,
     {
       config: { scope: 'audio:separate' },
       schema: {
-        operationId: 'submitAudioSeparate',
-        summary: 'Submit a separation',
-        description:
-          'Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Answers at ' +
-          'once; follow the request by its three addresses.',
+        ...schema,
         tags: ['queue'],
         headers: { type: 'object', properties: idempotencyHeader },
-        body: SubmitAudioSeparateRequest,
         response: responses({ 202: QueueSubmitResponse }, [
           400,
           401,
@@ -58,7 +93,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
           'IDEMPOTENCY_CONFLICT',
           410,
           413,
-          'MEDIA_QUOTA_EXCEEDED',
+          ...errors,
           500,
           502,
         ]),
@@ -68,6 +103,7 @@ export function submitRoute(app: FastifyInstance, deps: Deps): void {
     async (request, reply) => {
       const { accountId, body, bodyText, headers } = request
       const { answer } = await submit(deps, accountId, {
+        kind,
         body,
         metadataText: fieldText(bodyText, 'metadata'),
         idempotencyKey: headers['idempotency-key'],

@@ -2,6 +2,7 @@
 
 import { sql, type NotNull, type SelectQueryBuilder, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
+import type { RequestKind } from '../../shared/request-kind.ts'
 import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
@@ -13,12 +14,13 @@ export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonl
 /** The start of a list's page: after this row, in the order of the list. */
 export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>
 
-/** The prompts of a request, in the order of its targets. */
+/** The prompts of a request, in the order of its targets; none of a list of sounds. */
 export const promptsOfRow = ({
+  kind,
   prompt,
   options,
-}: Pick<RequestRow, 'prompt' | 'options'>): string[] =>
-  promptsOf(prompt, JSON.parse(options) as SeparationOptions)
+}: Pick<RequestRow, 'kind' | 'prompt' | 'options'>): string[] =>
+  kind === 'sounds' ? [] : promptsOf(prompt, JSON.parse(options) as SeparationOptions)
 
 export async function insertRequest(store: Store, row: RequestRow): Promise<void> {
   await store.insertInto('requests').values(row).execute()
@@ -64,6 +66,7 @@ export async function keepOutputs(store: Store, requestId: string): Promise<bool
 interface RequestPage {
   limit: number
   after?: PageStart
+  kind?: RequestKind | undefined
   status?: RequestStatus | undefined
   createdFrom?: string | undefined
   createdBefore?: string | undefined
@@ -73,12 +76,13 @@ interface RequestPage {
 export function listRequests(
   store: Store,
   accountId: string,
-  { limit, after, status, createdFrom, createdBefore }: RequestPage,
+  { limit, after, kind, status, createdFrom, createdBefore }: RequestPage,
 ): Promise<RequestRow[]> {
   return store
     .selectFrom('requests')
     .selectAll()
     .where('account_id', '=', accountId)
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .$if(createdFrom !== undefined, (query) => query.where('created_at', '>=', createdFrom!))
     .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore!))
@@ -141,11 +145,12 @@ const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]
     .orderBy(sql.ref('created_at'))
     .orderBy(sql.ref('request_id'))
 
-/** The requests that were completed last, the newest first: how much work each was, and when. */
+/** The separations that were completed last, the newest first: how much work each was, and when. */
 export const lastCompleted = (store: Store, limit: number) =>
   store
     .selectFrom('requests')
     .select(['options', 'duration', 'started_at', 'finished_at'])
+    .where('kind', '=', 'separate')
     .where('status', '=', 'COMPLETED')
     .where('finished_at', 'is not', null)
     .where('started_at', 'is not', null)

@@ -27,6 +27,8 @@ const PYTHON_SCHEMAS = [
   'QueueSubmitResponse',
   'QueueStatusResponse',
   'QueueResultResponse',
+  'SubmitAudioSoundsRequest',
+  'SoundsResultResponse',
   'RequestList',
   'WebhookDeliveryStatus',
   'DeliveryAttemptList',
@@ -39,6 +41,8 @@ const PYTHON_SCHEMAS = [
   'SharedResult',
   'SeparationCompletedEvent',
   'SeparationFailedEvent',
+  'SoundsCompletedEvent',
+  'SoundsFailedEvent',
 ]
 
 const readDescription = () => JSON.parse(readFileSync(DESCRIPTION, 'utf8'))

@@ -171,7 +171,7 @@ test('7.2 what is not covered at the end fails, costs nothing, and is not served
     const { accountId, own, balance } = await meteredAccount(gateway, 12)
     const requestId = await submitted(own)
     const { upload_urls: urls } = gateway.broker.jobOf(requestId)
-    await gateway.call('PUT', urls.target, { body: Buffer.from('target') })
+    await gateway.call('PUT', urls.target!, { body: Buffer.from('target') })
     await gateway.event('started', requestId)
     if (estimate !== null) await gateway.event('measured', requestId, { duration: estimate })
     await gateway.event('completed', requestId)

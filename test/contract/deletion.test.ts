@@ -122,7 +122,7 @@ test('extension: the engine at work on a deleted request stops, and brings nothi
   assert.deepEqual(await onDisk(gateway), [`inputs/${fileId}`])
   // an engine that does not know of it goes on to the end
   const headers = { [ATTEMPT_HEADER]: ATTEMPT_ID }
-  const late = await gateway.call('PUT', job.upload_urls.target, { body: FILE_BYTES, headers })
+  const late = await gateway.call('PUT', job.upload_urls.target!, { body: FILE_BYTES, headers })
   assertError(late, 'REQUEST_FINISHED')
   for (const type of ['started', 'measured', 'released', 'failed'] as const) {
     await gateway.event(type, requestId)

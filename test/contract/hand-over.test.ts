@@ -118,7 +118,7 @@ test('7 outputs that are handed over as another attempt completes are taken away
 test('7 outputs are handed over with the address for that alone, and until the end', async (t) => {
   const { gateway, requestId, job } = await start(t)
   const headers = { [FILES_HEADER]: `target=${FILE_NAME}`, [ATTEMPT_HEADER]: ATTEMPT_ID }
-  const forged = job.upload_urls.target.replace('/target', '')
+  const forged = job.upload_urls.target!.replace('/target', '')
   assertError(await gateway.call('POST', forged, { headers }), 'PERMISSION_DENIED')
   await complete(gateway, requestId)
   assertError(await give(gateway, job), 'REQUEST_FINISHED')

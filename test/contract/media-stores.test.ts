@@ -121,7 +121,7 @@ test('7 media in a bucket of an S3-compatible store', async (t) => {
     const { request_id: requestId } = (await submit(file)).json()
     await gateway.publish()
     const { source, upload_urls: urls } = gateway.broker.jobOf(requestId)
-    for (const url of [source.url, urls.target]) assert.equal(new URL(url).origin, s3.endpoint)
+    for (const url of [source.url, urls.target!]) assert.equal(new URL(url).origin, s3.endpoint)
   })
 
   await step('a bucket that cannot be used is refused at the start', async (t) => {

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import type { TSchema } from 'typebox'
 import { NOTES } from '../../gateway/api/openapi-examples.ts'
 import * as schemas from '../../gateway/api/schemas.ts'
+import * as soundsSchemas from '../../gateway/api/sounds-schemas.ts'
 import { assertShape } from '../support/assert-shape.ts'
 import { PUBLIC_URL, startGateway } from '../support/start-gateway.ts'
 
@@ -16,6 +17,7 @@ const ERROR_STATUSES: Record<string, number[]> = {
   'post /v1/files': [400, 401, 403, 415, 500],
   'get /v1/files/{file_id}': [401, 403, 404, 500],
   'post /v1/queue/audio/separate': [400, 401, 402, 403, 409, 410, 413, 500, 502],
+  'post /v1/queue/audio/sounds': [400, 401, 402, 403, 409, 410, 413, 500, 502],
   'get /v1/queue/requests/{request_id}/status': [401, 403, 404, 500],
   'get /v1/queue/requests/{request_id}/status/stream': [401, 403, 404, 500],
   'get /v1/queue/requests/{request_id}/result': [401, 403, 404, 409, 500],
@@ -112,8 +114,11 @@ const FIELDS: Record<string, [required: string, optional?: string, extension?: s
   SeparationData: [
     'target residual sample_rate',
     'duration',
-    'targets match understood_as separator findings gain_db',
+    'targets match understood_as separator findings gain_db sounds',
   ],
+  AudioSoundsInput: ['', '', 'audio_url file_id request_id output output_index audio_track'],
+  SoundsData: ['sounds duration'],
+  HeardSound: ['name spans share match'],
   OutputFile: ['url content_type file_name', 'video_url'],
   SeparationCompletedEvent: [
     'type request_id model status created_at completed_at data usage',
@@ -150,7 +155,7 @@ test('4.7 every operation is described, and its examples are of its schemas', as
     }
   }
   const byTitle = new Map(
-    Object.values(schemas as unknown as Record<string, TSchema & { title?: string }>).map(
+    Object.values<TSchema & { title?: string }>({ ...schemas, ...soundsSchemas } as never).map(
       (schema) => [schema.title, schema],
     ),
   )

@@ -25,7 +25,7 @@ const result = async (gateway: Gateway, requestId: string) =>
   (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json().data
 
 const put = (gateway: Gateway, job: Job, attemptId: string | null, text: string) =>
-  gateway.call('PUT', job.upload_urls.target, {
+  gateway.call('PUT', job.upload_urls.target!, {
     body: Buffer.from(text),
     headers: attemptId === null ? {} : { [ATTEMPT_HEADER]: attemptId },
   })
@@ -70,7 +70,7 @@ for (const kind of ['input', 'output'] as const) {
     const gateway = await startGateway(t)
     const job = gateway.broker.jobOf(await submitted(gateway))
     const created = await gateway.call('POST', '/v1/files', { body: createFileBody() })
-    const url = kind === 'input' ? created.json().upload_url : job.upload_urls.target
+    const url = kind === 'input' ? created.json().upload_url : job.upload_urls.target!
     const disk = holdPlacing(gateway)
     const storing = gateway.call('PUT', url, { body: FILE_BYTES })
     await disk.asked

@@ -170,7 +170,7 @@ test('3 what was written for a request that failed or was canceled goes', async 
   const [failed, canceled] = [await submitted(gateway), await submitted(gateway)]
   for (const requestId of [failed, canceled]) {
     const { upload_urls: urls } = gateway.broker.jobOf(requestId)
-    await gateway.call('PUT', urls.target, { body: Buffer.from('half the work') })
+    await gateway.call('PUT', urls.target!, { body: Buffer.from('half the work') })
     await gateway.event('started', requestId)
   }
   await sweep(gateway.deps)
@@ -196,7 +196,7 @@ test('3 an output that is written while its request fails leaves nothing', async
     return stage(...given)
   }
   assertError(
-    await gateway.call('PUT', urls.target, { body: Buffer.from('late') }),
+    await gateway.call('PUT', urls.target!, { body: Buffer.from('late') }),
     'REQUEST_FINISHED',
   )
   assert.deepEqual(

@@ -67,7 +67,7 @@ test('7 no address of one use does for another, whoever has it', async (t) => {
   const addresses = {
     upload: ['PUT', created.upload_url],
     source: ['GET', job.source.url],
-    output: ['PUT', job.upload_urls.target],
+    output: ['PUT', job.upload_urls.target!],
     outputs: ['POST', job.hand_over_url!],
     download: ['GET', data.target.url],
   } as const

@@ -312,7 +312,7 @@ test('extension: the engine of a canceled request gets the cancel, also one that
   await gateway.event('started', late)
   assert.deepEqual(gateway.canceled, [running, late])
   assert.equal(await statusOf(gateway, late), 'FAILED')
-  const reply = await gateway.call('PUT', urls.target, { body: Buffer.from('x') })
+  const reply = await gateway.call('PUT', urls.target!, { body: Buffer.from('x') })
   assertError(reply, 'REQUEST_FINISHED')
 })
 

@@ -207,7 +207,7 @@ test('7 an upload whose sender falls silent is cut, with an error that says so',
 test('7 an output is written by one engine at a time: another is to try again', async (t) => {
   const gateway = await startGateway(t)
   const { upload_urls: urls } = gateway.broker.jobOf(await submitted(gateway))
-  const url = urls.target.replace(/^http:\/\/[^/]+/, 'http://winnow.test')
+  const url = urls.target!.replace(/^http:\/\/[^/]+/, 'http://winnow.test')
   const { disk: mediaStore } = gateway
   const stage = mediaStore.stage.bind(mediaStore)
   let brokenOff: Promise<unknown> = Promise.resolve()
@@ -344,7 +344,7 @@ test('3 an engine writes outputs until the request ends, and may write them agai
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)
   const { source, upload_urls: urls } = gateway.broker.jobOf(requestId)
-  const put = (text: string, url = urls.target) =>
+  const put = (text: string, url = urls.target!) =>
     gateway.call('PUT', url, { body: Buffer.from(text) })
   const headers = { range: 'bytes=0-3' }
   assert.equal((await gateway.call('GET', source.url, { headers })).body, 'RIFF')

@@ -15,7 +15,7 @@ import { mediaRoutes } from '../../gateway/routes/media.ts'
 import { redeliverRoute } from '../../gateway/routes/redeliver.ts'
 import { resultRoute } from '../../gateway/routes/result.ts'
 import { statusRoute } from '../../gateway/routes/status.ts'
-import { submitRoute } from '../../gateway/routes/submit.ts'
+import { submitRoutes } from '../../gateway/routes/submit.ts'
 import { uploadRoutes } from '../../gateway/routes/uploads.ts'
 import type { Store } from '../../gateway/store/database.ts'
 import type { PublicPost } from '../../gateway/webhooks/public-post.ts'
@@ -117,7 +117,7 @@ function routesOf(deps: Deps & { mediaStore: LocalDisk }): Map<string, Handler> 
     removeAllContentTypeParsers: () => undefined,
     addContentTypeParser: () => undefined,
   } as unknown as FastifyInstance
-  for (const add of [submitRoute, statusRoute, resultRoute, cancelRoute]) add(app, deps)
+  for (const add of [submitRoutes, statusRoute, resultRoute, cancelRoute]) add(app, deps)
   for (const add of [createFileRoute, redeliverRoute, mediaRoutes, uploadRoutes]) add(app, deps)
   return routes
 }

@@ -259,7 +259,7 @@ export const callWith =
   (method, url, given) =>
     gateway.call(method, url, { ...given, key })
 
-type EventOutputs = Extract<Event, { type: 'completed' }>['outputs']
+type EventOutputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
 
 const PEAKS = { content_type: 'application/json', extension: 'json', bytes: 5 }
 const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }

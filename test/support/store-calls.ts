@@ -51,11 +51,13 @@ const ofRequests: Calls<typeof requests> = {
   findRequestToChange: (store, { open }) => requests.findRequestToChange(store, open.request_id),
   keepOutputs: (store, { done }) => requests.keepOutputs(store, done.request_id),
   async listRequests(store, { account: { account_id: id }, open, past, future }) {
-    const times = { createdFrom: past, createdBefore: future }
-    await requests.listRequests(store, id, page)
-    await requests.listRequests(store, id, { ...page, status: 'FAILED' })
-    await requests.listRequests(store, id, { ...page, after: open })
-    await requests.listRequests(store, id, { ...page, after: open, status: 'FAILED', ...times })
+    const times = { after: open, createdFrom: past, createdBefore: future }
+    for (const kind of [undefined, 'sounds'] as const) {
+      await requests.listRequests(store, id, { ...page, kind })
+      await requests.listRequests(store, id, { ...page, kind, status: 'FAILED' })
+      await requests.listRequests(store, id, { ...page, kind, after: open })
+      await requests.listRequests(store, id, { ...page, kind, status: 'FAILED', ...times })
+    }
   },
   latestFailures: (store) => requests.latestFailures(store, 10),
   listOpen: (store, { account }) => requests.listOpen(store, account.account_id, 10),

@@ -66,6 +66,45 @@ def test_a_larger_file_is_sent_by_itself(mocked: Mocked, tmp_path: Path) -> None
     ]
 
 
+def test_the_sounds_of_a_file_are_one_call_or_of_a_larger_one_several(
+    mocked: Mocked, tmp_path: Path
+) -> None:
+    seen: list[str] = []
+    created = {
+        "file_id": "file_1",
+        "upload_url": "http://127.0.0.1/up",
+        "upload_method": "PUT",
+        "headers": {},
+    }
+    result = {"request_id": "req_1", "status": "COMPLETED", "data": {"sounds": []}}
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(f"{request.method} {request.url.path}")
+        if request.url.path == "/v1/audio/sounds":
+            assert b'name="prompt"' not in request.content
+            assert b'name="metadata"' in request.content
+        if request.url.path == "/v1/files":
+            return httpx.Response(201, json=created)
+        if request.url.path.endswith("/stream"):
+            return stream(STATUS % "COMPLETED")()
+        return httpx.Response(200, json=result)
+
+    path = tmp_path / "a.wav"
+    path.write_bytes(b"RIFF")
+    assert mocked(handler).sounds(path, {"input": {}, "metadata": {"take": 1}}) == result
+    with path.open("wb") as file:
+        file.truncate(32 * 2**20 + 1)
+    assert mocked(handler).sounds(path) == result
+    assert seen == [
+        "POST /v1/audio/sounds",
+        "POST /v1/files",
+        "PUT /up",
+        "POST /v1/queue/audio/sounds",
+        "GET /v1/queue/requests/req_1/status/stream",
+        "GET /v1/queue/requests/req_1/result",
+    ]
+
+
 def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
     seen: list[tuple[str, str, str]] = []
 
@@ -80,6 +119,8 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
     assert answer == {"unknown_field": [1]}, "a field of a later version is kept"
     client.file("a/b")
     client.submit({"input": {"prompts": ["a", "b"], "file_id": "file_1"}})
+    client.submit_sounds({"input": {"file_id": "file_1"}})
+    client.list(model="audio/sounds")
     client.status({"request_id": "req_1"}, logs=True)
     client.result("req_1")
     client.cancel("req_1")
@@ -110,6 +151,8 @@ def test_every_call_has_its_method_path_key_and_body(mocked: Mocked) -> None:
             "/v1/queue/audio/separate",
             '{"input":{"prompts":["a","b"],"file_id":"file_1"}}',
         ),
+        ("POST", "/v1/queue/audio/sounds", '{"input":{"file_id":"file_1"}}'),
+        ("GET", f"{requests}?limit=20&cursor=&model=audio%2Fsounds", ""),
         ("GET", f"{requests}/req_1/status?logs=true", ""),
         ("GET", f"{requests}/req_1/result", ""),
         ("PUT", f"{requests}/req_1/cancel", ""),

@@ -13,6 +13,7 @@ import { addIndexes } from './indexes-migration.ts'
 import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
 import { addShares } from './shares-migration.ts'
+import { addSounds } from './sounds-migration.ts'
 import { addUsage } from './usage-migration.ts'
 
 /** By name; they run in the order of their names. */
@@ -41,6 +42,7 @@ export const migrations: Record<string, Migration> = {
   '023-admin-codes': { up: addAdminCodes },
   '024-indexes': { up: addIndexes },
   '025-file-counts': { up: addFileCounts },
+  '026-sounds': { up: addSounds },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

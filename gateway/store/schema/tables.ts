@@ -4,6 +4,7 @@
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
+import type { RequestKind } from '../../../shared/request-kind.ts'
 import type { RequestStatus } from '../../../shared/request-status.ts'
 
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
@@ -66,7 +67,10 @@ export interface FileRow {
 export interface RequestRow {
   request_id: string
   account_id: string
+  /** As `options` say, for queries. */
+  kind: RequestKind
   status: RequestStatus
+  /** Empty of a list of sounds. */
   prompt: string
   /** JSON: SeparationOptions. */
   options: string
@@ -107,8 +111,10 @@ export interface RequestRow {
   /** Seconds of media, as soon as they are known. */
   duration: number | null
   sample_rate: number | null
-  /** JSON: Outputs. */
+  /** JSON: Outputs. Null of a list of sounds. */
   outputs: string | null
+  /** JSON: HeardSounds, of a COMPLETED request; null: its engine made no list. */
+  sounds: string | null
   outputs_expire_at: string | null
   error_code: string | null
   error_message: string | null

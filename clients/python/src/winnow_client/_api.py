@@ -205,7 +205,8 @@ class QueueSubmitResponseWebhook(_QueueSubmitResponseWebhook, total=False):
 class _QueueSubmitResponse(TypedDict):
     request_id: str
     status: Literal["IN_QUEUE"]
-    model: Literal["audio/separate"]
+    # What was asked for; `audio/sounds`, a list of sounds, is an extension.
+    model: Literal["audio/separate", "audio/sounds"]
     created_at: str
     status_url: str
     stream_url: str
@@ -304,7 +305,8 @@ class Finding(_Finding, total=False):
 
 class _QueueStatusResponse(TypedDict):
     request_id: str
-    model: Literal["audio/separate"]
+    # What was asked for; `audio/sounds`, a list of sounds, is an extension.
+    model: Literal["audio/separate", "audio/sounds"]
     status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
     created_at: str
     updated_at: str
@@ -363,6 +365,24 @@ class PromptTarget(_PromptTarget, total=False):
     video_url: str
 
 
+class HeardSoundSpans(TypedDict):
+    # Seconds from the start of the media.
+    start: float
+    # Seconds from the start of the media.
+    end: float
+
+
+class HeardSound(TypedDict):
+    # Given as a prompt, it separates the sound.
+    name: str
+    # Where it sounds, in order.
+    spans: list[HeardSoundSpans]
+    # The part of the media in which it sounds.
+    share: float
+    # How probable it is that the sound is in the media.
+    match: float
+
+
 class _SeparationData(TypedDict):
     target: OutputFile
     residual: OutputFile
@@ -386,6 +406,8 @@ class SeparationData(_SeparationData, total=False):
     # An extension: what the model found out about each prompt of a completed request, in their
     # order. Absent if the model reports none.
     findings: list[Finding]
+    # An extension: all that was heard in the media, the most prominent first.
+    sounds: list[HeardSound]
 
 
 class QueueResultResponseUsage(TypedDict, total=False):
@@ -408,6 +430,69 @@ class _QueueResultResponse(TypedDict):
 
 
 class QueueResultResponse(_QueueResultResponse, total=False):
+    webhook: WebhookDeliveryStatus
+    # An extension: as given at submit; large numbers are rounded.
+    metadata: dict[str, Any]
+
+
+class AudioSoundsInput(TypedDict, total=False):
+    # Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly
+    # one of audio_url, file_id and request_id.
+    audio_url: str | None
+    # Of an uploaded file.
+    file_id: str | None
+    # An extension: of an earlier request, whose output or source is the media. With `output`.
+    request_id: str | None
+    # An extension: which output of the COMPLETED request of `request_id`; `source`: what that
+    # request, in any state, was to separate.
+    output: Literal["target", "residual", "source"] | None
+    # An extension: the place in `data.targets` of the target; 0 by default.
+    output_index: int | None
+    # An extension: which of the media's tracks of sound, from 1. By default the best, or two of one
+    # channel that are alike, as the channels of one sound; `logs` name the rest.
+    audio_track: int | None
+
+
+class _SubmitAudioSoundsRequest(TypedDict):
+    input: AudioSoundsInput
+
+
+class SubmitAudioSoundsRequest(_SubmitAudioSoundsRequest, total=False):
+    # Public HTTPS URL that receives the end of the request; see `webhooks`.
+    webhookUrl: str | None
+    # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
+    # make one.
+    webhookSecret: str | None
+    # Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep.
+    metadata: dict[str, Any] | None
+
+
+class SoundsData(TypedDict):
+    sounds: list[HeardSound]
+    # Seconds.
+    duration: float
+
+
+class SoundsResultResponseUsage(TypedDict, total=False):
+    feature: Literal["audio_seconds"]
+    quantity: int
+    billing_status: Literal["deducted", "not_metered"]
+
+
+class SoundsResultResponseRetention(TypedDict, total=False):
+    delete_after: str
+
+
+class _SoundsResultResponse(TypedDict):
+    request_id: str
+    model: Literal["audio/sounds"]
+    status: Literal["COMPLETED"]
+    data: SoundsData
+    usage: SoundsResultResponseUsage
+    retention: SoundsResultResponseRetention
+
+
+class SoundsResultResponse(_SoundsResultResponse, total=False):
     webhook: WebhookDeliveryStatus
     # An extension: as given at submit; large numbers are rounded.
     metadata: dict[str, Any]
@@ -443,12 +528,13 @@ class ListedRequestRetention(TypedDict):
 
 class _ListedRequest(TypedDict):
     request_id: str
-    model: Literal["audio/separate"]
+    # What was asked for; `audio/sounds`, a list of sounds, is an extension.
+    model: Literal["audio/separate", "audio/sounds"]
     status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
     created_at: str
     updated_at: str
     result_url: str
-    # Of several the first.
+    # Of several the first; of a list of sounds empty.
     prompt: str
     # Of the source.
     file_name: str
@@ -650,5 +736,61 @@ class _SeparationFailedEvent(TypedDict):
 
 
 class SeparationFailedEvent(_SeparationFailedEvent, total=False):
+    # As given at submit.
+    metadata: dict[str, Any]
+
+
+class SoundsCompletedEventUsage(TypedDict, total=False):
+    feature: Literal["audio_seconds"]
+    quantity: int
+    billing_status: Literal["deducted", "not_metered"]
+
+
+class _SoundsCompletedEvent(TypedDict):
+    type: Literal["audio.sounds.completed"]
+    request_id: str
+    model: Literal["audio/sounds"]
+    created_at: str
+    status: Literal["COMPLETED"]
+    completed_at: str
+    data: SoundsData
+    usage: SoundsCompletedEventUsage
+
+
+class SoundsCompletedEvent(_SoundsCompletedEvent, total=False):
+    # As given at submit.
+    metadata: dict[str, Any]
+
+
+class SoundsFailedEventError(TypedDict):
+    code: Literal[
+        "MODEL_FAILED",
+        "CHUNK_TOO_LARGE",
+        "INVALID_MEDIA",
+        "NO_AUDIO_STREAM",
+        "INVALID_AUDIO_URL",
+        "MEDIA_FETCH_FAILED",
+        "PAYLOAD_TOO_LARGE",
+        "MEDIA_TOO_LONG",
+        "INSUFFICIENT_CREDITS",
+        "MEDIA_QUOTA_EXCEEDED",
+        "ENGINE_LOST",
+        "CANCELED",
+        "INVALID_PARAMETER",
+    ]
+    message: str
+
+
+class _SoundsFailedEvent(TypedDict):
+    type: Literal["audio.sounds.failed"]
+    request_id: str
+    model: Literal["audio/sounds"]
+    created_at: str
+    status: Literal["FAILED"]
+    failed_at: str
+    error: SoundsFailedEventError
+
+
+class SoundsFailedEvent(_SoundsFailedEvent, total=False):
     # As given at submit.
     metadata: dict[str, Any]

@@ -28,11 +28,13 @@ from .types import (
     NewShare,
     Peaks,
     RequestList,
+    RequestModel,
     RequestRef,
     RequestStatus,
     Result,
     SharedResult,
     ShareList,
+    SoundsSubmission,
     Status,
     Submission,
     Submitted,
@@ -99,9 +101,17 @@ def list_files(limit: int, cursor: str) -> Call[FileList]:
 
 
 def submit(submission: Submission, idempotency_key: str | None) -> Call[Submitted]:
-    key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
-    headers = {"idempotency-key": visible("idempotency_key", key)}
+    headers = _keyed(idempotency_key)
     return Call("POST", "/v1/queue/audio/separate", submission, headers)
+
+
+def submit_sounds(submission: SoundsSubmission, idempotency_key: str | None) -> Call[Submitted]:
+    return Call("POST", "/v1/queue/audio/sounds", submission, _keyed(idempotency_key))
+
+
+def _keyed(idempotency_key: str | None) -> dict[str, str]:
+    key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
+    return {"idempotency-key": visible("idempotency_key", key)}
 
 
 def status(request: RequestRef, logs: bool) -> Call[Status]:
@@ -133,6 +143,7 @@ def list_requests(
     limit: int,
     cursor: str,
     status: RequestStatus | None,
+    model: RequestModel | None,
     created_from: datetime | str | None,
     created_before: datetime | str | None,
 ) -> Call[RequestList]:
@@ -140,7 +151,7 @@ def list_requests(
         "created_from": _time_of("created_from", created_from),
         "created_before": _time_of("created_before", created_before),
     }
-    query = _query(limit=limit, cursor=cursor, status=status, **times)
+    query = _query(limit=limit, cursor=cursor, status=status, model=model, **times)
     return Call("GET", f"/v1/queue/requests?{query}")
 
 

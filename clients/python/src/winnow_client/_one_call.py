@@ -1,4 +1,4 @@
-"""The form of a call that brings media with its prompt."""
+"""The form of a call that brings media with what is asked of it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,38 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Generic, Literal, TypeVar, cast
 
 from ._core import Call, visible
 from .errors import ApiError
-from .types import Input, RequestRef, Result, Submission, Submitted
+from .types import (
+    Input,
+    RequestRef,
+    Result,
+    SoundsInput,
+    SoundsResult,
+    SoundsSubmission,
+    Submission,
+    Submitted,
+)
+
+Body = TypeVar("Body", Submission, SoundsSubmission)
+Answer = TypeVar("Answer", Result, SoundsResult)
 
 # Media that is larger is sent by itself: with its progress, and again from where a call broke.
 ONE_CALL_BYTES_MAX = 32 * 2**20
-PATH = "/v1/audio/separate"
 # How long a call waits for the result: less than proxies do.
 WAIT_SECONDS = 20
 
 
 @dataclass(frozen=True)
-class Separation:
-    """The request of one `separate` or `begin`."""
+class Question(Generic[Body, Answer]):
+    """The request of one `separate`, `begin` or `sounds`."""
 
+    kind: Literal["separate", "sounds"]
     path: Path
-    prompts: Sequence[str]
-    submission: Submission
+    submission: Body
+    """Without its media."""
     idempotency_key: str
 
     @property
@@ -39,23 +51,25 @@ class Separation:
         kind = mimetypes.guess_type(self.path.name)[0] or ""
         return kind if kind.startswith(("audio/", "video/")) else "application/octet-stream"
 
-    def submission_of(self, file_id: str) -> Submission:
+    def submission_of(self, file_id: str) -> Body:
         """The body of a submit, once the file is there."""
-        prompts = list(self.prompts)
-        named = {"prompt": prompts[0]} if len(prompts) == 1 else {"prompts": prompts}
-        given = {**self.submission["input"], **named, "file_id": file_id}
-        return {**self.submission, "input": cast(Input, given)}
+        given = {**self.submission["input"], "file_id": file_id}
+        return cast(Body, {**self.submission, "input": given})
 
     def begin_call(self) -> Call[Submitted]:
         """The call that brings the file, too: its fields first, as the service asks for."""
-        return Call("POST", PATH, headers=self._headers, form=self._fields, file=self._file)
+        return Call("POST", self._path, headers=self._headers, form=self._fields, file=self._file)
 
-    def call(self) -> Call[Result | Submitted]:
+    def call(self) -> Call[Answer | Submitted]:
         """The same, which waits for the result."""
         headers = {**self._headers, "prefer": f"wait={WAIT_SECONDS}"}
         wait = WAIT_SECONDS
         form, file = self._fields, self._file
-        return Call("POST", PATH, headers=headers, form=form, file=file, wait_seconds=wait)
+        return Call("POST", self._path, headers=headers, form=form, file=file, wait_seconds=wait)
+
+    @property
+    def _path(self) -> str:
+        return f"/v1/audio/{self.kind}"
 
     @property
     def _headers(self) -> dict[str, str]:
@@ -67,9 +81,11 @@ class Separation:
 
     @property
     def _fields(self) -> dict[str, object]:
-        fields: dict[str, object] = {"prompt": list(self.prompts)}
         top = {name: value for name, value in self.submission.items() if name != "input"}
-        for name, value in {**self.submission["input"], **top}.items():
+        given: dict[str, object] = {**self.submission["input"], **top}
+        prompts = given.pop("prompts", None) or given.pop("prompt", None)
+        fields: dict[str, object] = {} if prompts is None else {"prompt": prompts}
+        for name, value in given.items():
             if value is not None:
                 fields[name] = value if isinstance(value, str) else json.dumps(value)
         return fields
@@ -80,10 +96,23 @@ def separation(
     prompt: str | Sequence[str],
     submission: Submission | None,
     idempotency_key: str | None,
-) -> Separation:
-    prompts = [prompt] if isinstance(prompt, str) else prompt
-    key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
-    return Separation(Path(path), prompts, submission or {"input": {}}, key)
+) -> Question[Submission, Result]:
+    prompts = [prompt] if isinstance(prompt, str) else list(prompt)
+    named = {"prompt": prompts[0]} if len(prompts) == 1 else {"prompts": prompts}
+    body = submission or {"input": {}}
+    asked = cast(Submission, {**body, "input": cast(Input, {**body["input"], **named})})
+    return Question("separate", Path(path), asked, _key_of(idempotency_key))
+
+
+def sounds_question(
+    path: str | Path, submission: SoundsSubmission | None, idempotency_key: str | None
+) -> Question[SoundsSubmission, SoundsResult]:
+    body = submission or {"input": cast(SoundsInput, {})}
+    return Question("sounds", Path(path), body, _key_of(idempotency_key))
+
+
+def _key_of(idempotency_key: str | None) -> str:
+    return secrets.token_hex(16) if idempotency_key is None else idempotency_key
 
 
 def failed_request(error: ApiError) -> RequestRef:

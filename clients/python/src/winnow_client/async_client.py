@@ -17,14 +17,14 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import httpx
 
 from . import _core
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
-from ._one_call import failed_request, separation
+from ._one_call import failed_request, separation, sounds_question
 from .errors import ApiError, UnreachableError
 from .types import (
     Account,
@@ -37,11 +37,14 @@ from .types import (
     NewShare,
     Peaks,
     RequestList,
+    RequestModel,
     RequestRef,
     RequestStatus,
     Result,
     SharedResult,
     ShareList,
+    SoundsResult,
+    SoundsSubmission,
     Status,
     Submission,
     Submitted,
@@ -160,6 +163,38 @@ class AsyncClient:
     ) -> Submitted:
         return await self._ask(_core.submit(submission, idempotency_key))
 
+    async def sounds(
+        self,
+        path: str | Path,
+        submission: SoundsSubmission | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SoundsResult:
+        """Lists the sounds in a file; in one call up to 32 MiB, else in steps.
+
+        :param submission: other fields of a submit, without its media
+        :returns: the list, once it is there
+        :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+        """
+        asked = sounds_question(path, submission, idempotency_key)
+        if asked.is_large:
+            body = asked.submission_of(await self.upload(path, asked.content_type))
+            submitted = await self.submit_sounds(body, idempotency_key=asked.idempotency_key)
+            return cast(SoundsResult, await self.wait(submitted))
+        try:
+            answer = await self._ask(asked.call())
+        except ApiError as error:
+            return cast(SoundsResult, await self.wait(failed_request(error)))
+        if answer["status"] == "COMPLETED":
+            return answer
+        return cast(SoundsResult, await self.wait(answer))
+
+    async def submit_sounds(
+        self, submission: SoundsSubmission, *, idempotency_key: str | None = None
+    ) -> Submitted:
+        """As `submit`, of a list of sounds: its result is a `SoundsResult`."""
+        return await self._ask(_core.submit_sounds(submission, idempotency_key))
+
     async def status(self, request: RequestRef, *, logs: bool = False) -> Status:
         return await self._ask(_core.status(request, logs))
 
@@ -231,10 +266,12 @@ class AsyncClient:
         limit: int = 20,
         cursor: str = "",
         status: RequestStatus | None = None,
+        model: RequestModel | None = None,
         created_from: datetime | str | None = None,
         created_before: datetime | str | None = None,
     ) -> RequestList:
-        call = _core.list_requests(limit, cursor, status, created_from, created_before)
+        times = created_from, created_before
+        call = _core.list_requests(limit, cursor, status, model, *times)
         return await self._ask(call)
 
     async def share(

@@ -10,14 +10,14 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import httpx
 
 from . import _core
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
-from ._one_call import failed_request, separation
+from ._one_call import failed_request, separation, sounds_question
 from .errors import ApiError, UnreachableError
 from .types import (
     Account,
@@ -30,11 +30,14 @@ from .types import (
     NewShare,
     Peaks,
     RequestList,
+    RequestModel,
     RequestRef,
     RequestStatus,
     Result,
     SharedResult,
     ShareList,
+    SoundsResult,
+    SoundsSubmission,
     Status,
     Submission,
     Submitted,
@@ -194,6 +197,38 @@ class Client:
         """
         return self._ask(_core.submit(submission, idempotency_key))
 
+    def sounds(
+        self,
+        path: str | Path,
+        submission: SoundsSubmission | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SoundsResult:
+        """Lists the sounds in a file; in one call up to 32 MiB, else in steps.
+
+        :param submission: other fields of a submit, without its media
+        :returns: the list, once it is there
+        :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+        """
+        asked = sounds_question(path, submission, idempotency_key)
+        if asked.is_large:
+            body = asked.submission_of(self.upload(path, asked.content_type))
+            submitted = self.submit_sounds(body, idempotency_key=asked.idempotency_key)
+            return cast(SoundsResult, self.wait(submitted))
+        try:
+            answer = self._ask(asked.call())
+        except ApiError as error:
+            return cast(SoundsResult, self.wait(failed_request(error)))
+        if answer["status"] == "COMPLETED":
+            return answer
+        return cast(SoundsResult, self.wait(answer))
+
+    def submit_sounds(
+        self, submission: SoundsSubmission, *, idempotency_key: str | None = None
+    ) -> Submitted:
+        """As `submit`, of a list of sounds: its result is a `SoundsResult`."""
+        return self._ask(_core.submit_sounds(submission, idempotency_key))
+
     def status(self, request: RequestRef, *, logs: bool = False) -> Status:
         return self._ask(_core.status(request, logs))
 
@@ -283,17 +318,20 @@ class Client:
         limit: int = 20,
         cursor: str = "",
         status: RequestStatus | None = None,
+        model: RequestModel | None = None,
         created_from: datetime | str | None = None,
         created_before: datetime | str | None = None,
     ) -> RequestList:
         """The requests of the key's account, newest first.
 
         :param status: only those that stand so now
+        :param model: only separations, or only lists of sounds
         :param created_from: only those created at this time or later: a datetime with its zone, or
             text such as `2026-01-31T12:00:00Z`
         :param created_before: only those created before this time
         """
-        return self._ask(_core.list_requests(limit, cursor, status, created_from, created_before))
+        times = created_from, created_before
+        return self._ask(_core.list_requests(limit, cursor, status, model, *times))
 
     def share(self, request: RequestRef, *, expires_in_seconds: int | None = None) -> NewShare:
         """Makes an address that plays the result without a key.

@@ -7,12 +7,14 @@ from typing import Literal, TypedDict
 from ._api import (
     Account,
     AudioSeparateInput,
+    AudioSoundsInput,
     AudioSpan,
     CreateFileRequest,
     CreateFileResponse,
     DeliveryAttemptList,
     File,
     FileList,
+    HeardSound,
     ModelList,
     NewShare,
     OutputFile,
@@ -25,7 +27,11 @@ from ._api import (
     SeparationFailedEvent,
     SharedResult,
     ShareList,
+    SoundsCompletedEvent,
+    SoundsFailedEvent,
+    SoundsResultResponse,
     SubmitAudioSeparateRequest,
+    SubmitAudioSoundsRequest,
     Usage,
     WebhookDeliveryStatus,
     WebhookTestRequest,
@@ -41,6 +47,7 @@ __all__ = [
     "FailedEvent",
     "FileList",
     "FileRecord",
+    "HeardSound",
     "Input",
     "ModelList",
     "NewShare",
@@ -48,11 +55,17 @@ __all__ = [
     "Peaks",
     "PromptTarget",
     "RequestList",
+    "RequestModel",
     "RequestRef",
     "RequestStatus",
     "Result",
     "ShareList",
     "SharedResult",
+    "SoundsCompletedEvent",
+    "SoundsFailedEvent",
+    "SoundsInput",
+    "SoundsResult",
+    "SoundsSubmission",
     "Span",
     "Status",
     "Submission",
@@ -75,13 +88,18 @@ Submission = SubmitAudioSeparateRequest
 Submitted = QueueSubmitResponse
 Status = QueueStatusResponse
 Result = QueueResultResponse
+# The body of a submit that asks what is in media.
+SoundsSubmission = SubmitAudioSoundsRequest
+SoundsInput = AudioSoundsInput
+# What is in media.
+SoundsResult = SoundsResultResponse
 WebhookDelivery = WebhookDeliveryStatus
 DeliveryAttempts = DeliveryAttemptList
 # A receiver of webhooks to try, and what signs the event.
 WebhookTest = WebhookTestRequest
 CompletedEvent = SeparationCompletedEvent
 FailedEvent = SeparationFailedEvent
-WebhookEvent = CompletedEvent | FailedEvent
+WebhookEvent = CompletedEvent | FailedEvent | SoundsCompletedEvent | SoundsFailedEvent
 
 
 class HasRequestId(TypedDict):
@@ -89,6 +107,9 @@ class HasRequestId(TypedDict):
 
 
 RequestStatus = Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
+
+# What was asked for: a separation, or a list of sounds.
+RequestModel = Literal["audio/separate", "audio/sounds"]
 
 # A request, by its id or by anything that has it, such as the answer of `submit`.
 RequestRef = str | HasRequestId

@@ -3,10 +3,11 @@ import test from 'node:test'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { DEFAULT_OPTIONS, SeparationOptions } from '../../../../shared/separation-options.ts'
-import { checkCreateFile, checkSubmission } from '../../../../gateway/api/validation.ts'
+import { checkCreateFile, SUBMISSION_CHECKS } from '../../../../gateway/api/validation.ts'
 import { fc } from '../../../support/property.ts'
 
-const submission = (input: object) => checkSubmission({ input: { file_id: 'f', ...input } })
+const { separate: checkSeparation } = SUBMISSION_CHECKS
+const submission = (input: object) => checkSeparation({ input: { file_id: 'f', ...input } })
 
 /** Fields of an input, right and wrong ones mixed. */
 const anyInput = fc.record(
@@ -37,7 +38,7 @@ test('whatever is submitted, the answer is checked options or a refusal that nam
     fc.property(fc.oneof(fc.record({ input: anyInput }), fc.anything()), (body) => {
       let checked
       try {
-        checked = checkSubmission(body)
+        checked = checkSeparation(body)
       } catch (error) {
         assert.ok(error instanceof ServiceError && error.status === 400, String(error))
         return
