@@ -10,10 +10,12 @@ import { keys } from './operator/keys.ts'
 import { parity } from './parity/command.ts'
 import { requests } from './requests/command.ts'
 import { separate } from './separate/command.ts'
+import { sounds } from './sounds/command.ts'
 import { top } from './top/command.ts'
 
 export const COMMANDS = {
   separate,
+  sounds,
   requests,
   open,
   keys,

@@ -7,6 +7,7 @@ import { CALLED, MANIFEST, MORE_PROGRAMS, NOTE, prepareApp, runClient } from './
 
 const HELP = `winnow start                            runs the service on this machine
 winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
+winnow sounds FILES…                     lists the sounds in files, with a running service
 winnow requests list | delete | share   lists, deletes and shares requests of a running service
 winnow open [ID]                        opens the page of a running service, at a request
 winnow keys | accounts | database | backup | doctor | top | model | parity
@@ -16,7 +17,7 @@ winnow --version
 ${NOTE}`
 
 /** The commands that talk to a running service and need nothing else. */
-const CLIENTS = ['separate', 'requests', 'open']
+const CLIENTS = ['separate', 'sounds', 'requests', 'open']
 
 /** The commands that need the service's sources, and their programs. */
 const PROGRAMS = {

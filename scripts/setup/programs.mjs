@@ -27,7 +27,7 @@ const KEPT_MS = 7 * 24 * 3_600_000
 const MAY_NOT_WRITE = ['EACCES', 'EPERM', 'EROFS']
 
 const COMMANDS = ['accounts', 'backup', 'completion', 'database', 'doctor', 'keys', 'model', 'open']
-const MORE_COMMANDS = ['requests', 'separate', 'start', 'top']
+const MORE_COMMANDS = ['requests', 'separate', 'sounds', 'start', 'top']
 
 /** Paths from the root of the checkout. */
 export const PROGRAMS = [

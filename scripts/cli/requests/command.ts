@@ -119,7 +119,10 @@ function listed(data: Listed, json: boolean): string {
     created_at,
     status: error?.code ?? status,
     file_name,
-    prompts: (prompted.prompts ?? [prompted.prompt]).join(', '),
+    prompts:
+      prompted.model === 'audio/sounds'
+        ? '(the sounds in it)'
+        : (prompted.prompts ?? [prompted.prompt]).join(', '),
   }))
   return printed({ ...all, data: rows })
 }

@@ -69,7 +69,7 @@ export function splitWords(words: readonly string[]): Words {
   if (first === undefined) return nothing
   const end = others.findIndex((word) => !namesMedia(word))
   const named = [first, ...(end < 0 ? others : others.slice(0, end))]
-  const all = [...new Set(named.flatMap(expand))]
+  const all = [...new Set(named.flatMap(sourcesOf))]
   const unnameable = all.filter(isUnnameable)
   const files = all.filter((source) => !unnameable.includes(source))
   const own = files.length > 1 ? files.filter((path) => !isUrl(path) && isOwnOutput(path)) : []
@@ -96,7 +96,7 @@ const isUnnameable = (path: string): boolean => path.includes('\uFFFD') && !exis
 const isPattern = (word: string): boolean => /[*?]/.test(basename(word)) && !isUrl(word)
 
 /** A folder and a pattern stand for the media in them, in the order of their names. */
-function expand(word: string): string[] {
+export function sourcesOf(word: string): string[] {
   if (isUrl(word)) return [word]
   if (existsSync(word)) {
     if (!statSync(word).isDirectory()) return [word]

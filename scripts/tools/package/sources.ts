@@ -57,7 +57,7 @@ export async function layCommand(folder: string, installation: string): Promise<
   cpSync(join(ROOT, 'scripts/tools/package', installation), join(folder, 'installation.mjs'))
   await build({
     absWorkingDir: ROOT,
-    entryPoints: ['separate', 'requests', 'open'].map((name) => `scripts/cli/${name}.ts`),
+    entryPoints: ['separate', 'sounds', 'requests', 'open'].map((name) => `scripts/cli/${name}.ts`),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
