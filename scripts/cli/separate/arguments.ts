@@ -16,6 +16,8 @@ export interface Arguments extends Access {
   /** Each once; none before `withPrompts`, where the task names them. */
   prompts: readonly string[]
   task: Task | undefined
+  /** The options as words, for another command of the same kind; secrets are left out. */
+  optionWords: readonly string[]
   /** All of the submission but source and prompts. */
   submission: Submission
   folder: string | undefined

@@ -97,6 +97,7 @@ export function readArguments(
     ...named,
     prompts: [...new Set(prompts)],
     task,
+    optionWords: wordsOf(values),
     submission: {
       ...(task && metadataOf(task)),
       input: { ...readOptions(options), ...(task && sideOf(task)) },
@@ -170,6 +171,20 @@ export const OPTIONS = {
   'webhook-secret': TEXT,
   ...SERVICE,
 } as const
+
+/** Shown in place of what was typed. */
+const SECRETS: Partial<Record<keyof Values, string>> = { key: 'KEY', 'webhook-secret': 'TEXT' }
+
+function wordsOf(values: Values): string[] {
+  const names = Object.keys(OPTIONS) as (keyof Values & keyof typeof OPTIONS)[]
+  return names.flatMap((name) => {
+    const { [name]: value } = values
+    const { default: usual } = OPTIONS[name] as { default?: string | boolean }
+    if (value === undefined || value === usual) return []
+    if (value === true) return [`--${name}`]
+    return [value].flat().flatMap((text) => [`--${name}`, SECRETS[name] ?? String(text)])
+  })
+}
 
 /** Only the given options: the service has the defaults. */
 function readOptions(values: Values): Submission['input'] {

@@ -47,11 +47,12 @@ export class Report {
     } else if (!isNewer) this.#line(`${source}: there already (--force separates it again)`)
   }
 
-  separated(source: string, { result, files, logs, elapsedSeconds }: Separated): void {
+  separated(source: string, { result, files, logs, advice, elapsedSeconds }: Separated): void {
     this.#separated += 1
     const missed = result.data.findings?.filter(({ state }) => state !== 'found') ?? []
     this.#isMissed ||= missed.length > 0
-    for (const { message } of missed) this.#io.stderr.write(`${source}: ${message}\n`)
+    const messages = [...missed.map(({ message }) => message), ...advice]
+    for (const message of messages) this.#io.stderr.write(`${source}: ${message}\n`)
     if (this.#args.json) {
       const more = { ...result, files, elapsed_seconds: elapsedSeconds }
       return this.#json({ source, state: 'separated', ...more, ...this.#logsOf(logs) })

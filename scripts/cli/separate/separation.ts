@@ -18,6 +18,7 @@ import { counted, Report } from './report.ts'
 import type { SeparatedSource } from './separated.ts'
 import { assertSeparator } from './separator.ts'
 import { isUrl, NO_UTF8 } from './sources.ts'
+import { vouchingLines } from './vouching.ts'
 import { secretLine, type Logs, type SeparateIo } from './separate-io.ts'
 
 export interface Run {
@@ -111,8 +112,10 @@ export async function separateSource(
   const { error, logs = [] } = await follow(run, submitted)
   onLogs(logs)
   if (error) throw new ApiError(error)
+  const elapsedSeconds = (performance.now() - submittedAt) / 1_000
   const result = await run.client.result(submitted)
-  return { result, logs, elapsedSeconds: (performance.now() - submittedAt) / 1_000 }
+  const advice = await vouchingLines(run.client, run.args, source, result)
+  return { result, logs, advice, elapsedSeconds }
 }
 
 /** Returns whether every other file would fail in the same way. */

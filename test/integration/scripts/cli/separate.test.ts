@@ -325,6 +325,34 @@ test('a sound that was not surely found is said on stderr, and by --strict in th
   assert.equal((await run(service, song, 'a cow', '--quiet')).code, 0, 'without --strict')
 })
 
+test('whoever knows that a sound is there gets the command that says so', async (t) => {
+  const service = await startService(t)
+  const song = join(await makeFolder(t), 'song.mp3')
+  const again = (errors: string) => errors.split('\n').filter((line) => line.includes('--span'))
+  const softened = { state: 'unsure', softened_db: 28, message: 'May be absent.' }
+  service.findings = [{ ...softened, prompt: 'a dog' }]
+  const words = ['--format', 'mp3', '--key', KEY, '--url', service.base, '--overlap', '2']
+  const kept = await run(service, song, 'a dog', ...words)
+  const options = `--overlap 2 --format mp3 --url ${service.base} --key KEY --span 0-6 --force`
+  assert.deepEqual(again(kept.errors), [
+    `${song}: If "a dog" is there, this keeps it 28 dB louder: ` +
+      `npm run separate -- ${song} 'a dog' ${options}`,
+  ])
+
+  service.findings = [{ state: 'unsure', prompt: 'hum', message: 'May be absent.' }]
+  service.streams = [DONE, DONE, DONE]
+  const out = await run(service, song, 'hum', '--task', 'remove')
+  assert.deepEqual(again(out.errors), [
+    `${song}: If "hum" is there, this takes out more (best with its own times as --span): ` +
+      `npm run separate -- ${song} hum --task remove --span 0-6 --force`,
+  ])
+  const said = ['hum', '--task', 'remove', '--span', '0-6', '--force']
+  assert.deepEqual(again((await run(service, song, ...said)).errors), [], 'it was said')
+  service.findings = [{ ...service.findings[0], separator: 'htdemucs' }]
+  const stems = await run(service, song, 'hum', '--task', 'remove', '--force')
+  assert.deepEqual(again(stems.errors), [], 'stems do not heed spans')
+})
+
 test('the outputs of a file with the longest name have names that fit, and are known again', async (t) => {
   const service = await startService(t)
   const folder = await makeFolder(t)
