@@ -60,7 +60,7 @@ function textOfSeveral(asked: Read, finding: Finding): string {
 }
 
 /** Such as `Everything but the drums`. */
-function readAs(asked: readonly Asked[]): string {
+export function readAs(asked: readonly Asked[]): string {
   const wanted = soundsIn(asked.filter(({ excluded }) => !excluded))
   const unwanted = soundsIn(asked.filter(({ excluded }) => excluded))
   if (wanted === '') return `Everything but ${unwanted}`

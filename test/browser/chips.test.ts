@@ -10,10 +10,12 @@ import {
   assertAccessible,
   chooseExample,
   lastsTwoHours,
+  nextInput,
   type Place,
   playerIsThere,
   separate,
   signedIn,
+  SPEECH_OVER_PIANO,
 } from './playground.ts'
 import { startWinnow } from '../harness/start-winnow.ts'
 import { wavBytes } from '../harness/wav.ts'
@@ -39,9 +41,7 @@ async function chips(place: Place): Promise<void> {
   await chip(page, 'piano').focus()
   await page.keyboard.press('Enter')
   const explained = page.locator('.explained:popover-open')
-  await explained
-    .getByText(/^The sound is .+ there: match \d+ %, where it is clearest\.$/)
-    .waitFor()
+  await explained.getByText(/^It is there by \d+ % probability\.$/).waitFor()
   await assertAccessible(page, 'a chip that is explained')
   await page.keyboard.press('Escape')
 
@@ -60,6 +60,104 @@ async function chips(place: Place): Promise<void> {
   assert.equal(await log.evaluate((element: HTMLDetailsElement) => element.open), false)
 }
 
+/** Findings of the result, as a tagger makes them. */
+const isTagged = (page: Page, ...more: object[]) =>
+  page.route('**/result', async (route) => {
+    const reply = await route.fetch()
+    const result = (await reply.json()) as { data: { findings: object[] } }
+    const findings = result.data.findings.map((finding, i) => ({ ...finding, ...more[i] }))
+    const bird = { name: 'bird', spans: [{ start: 1, end: 2 }], share: 0.17, match: 0.9 }
+    const sounds = [{ ...bird, name: 'piano' }, bird]
+    await route.fulfill({ json: { ...result, data: { ...result.data, findings, sounds } } })
+  })
+
+async function whereAndSimilar(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const where = [
+    { start: 0.5, end: 2 },
+    { start: 4, end: 5.5 },
+  ]
+  await isTagged(page, { where, share: 0.5 }, { state: 'similar', similar_to: 'violin' })
+  await chooseExample(page)
+  await fillPrompts(page, 'piano', 'siren')
+  await separate(page)
+  await playerIsThere(page)
+  const first = idOf(page)
+  const at = '0:01–0:02, 0:04–0:06, 50 % of the file'
+  const band = page.getByRole('img', { name: `“piano” sounds at ${at}` })
+  const [begins] = await band.locator('span').all()
+  const [whole, part] = [await band.boundingBox(), await begins!.boundingBox()]
+  assert.ok(Math.abs(part!.width / whole!.width - 0.25) < 0.02, 'a quarter of six seconds')
+  assert.match(await chip(page, 'siren').innerText(), /^only similar, like violin/)
+  await chip(page, 'siren').click()
+  await page.locator('.explained:popover-open').getByText('Listen before you use it.').waitFor()
+  await assertAccessible(page, 'where a sound is')
+  await page.keyboard.press('Escape')
+  const input = await inputOf(page, () => page.getByText('Try “violin”').click())
+  assert.deepEqual(input.prompts, ['piano', 'violin'])
+  assert.equal(input.output, 'source')
+  await page.waitForURL((url) => !url.hash.includes(first))
+  await playerIsThere(page)
+  const others = page.getByRole('group', { name: 'Also in this file' }).getByRole('button')
+  assert.deepEqual(await others.allInnerTexts(), ['bird'], 'what nobody asked for')
+  const further = await inputOf(page, () => others.click())
+  assert.deepEqual([further.prompt, further.output], ['bird', 'source'])
+}
+
+/** The `input` that the page submits next, while it uploads nothing. */
+async function inputOf(page: Page, act: () => Promise<void>): Promise<Record<string, unknown>> {
+  const uploads: string[] = []
+  page.on('request', (request) => request.method() === 'PUT' && uploads.push(request.url()))
+  const asked = nextInput<Record<string, unknown>>(page)
+  await act()
+  const input = await asked
+  assert.deepEqual(uploads, [])
+  return input
+}
+
+const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
+
+async function vouching(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByLabel('Prompt 1').fill('siren')
+  await separate(page)
+  await playerIsThere(page)
+  const source = { request_id: idOf(page), output: 'source' }
+  const keep = page.getByRole('button', { name: 'It is there: don’t soften it (siren)' })
+  await page.getByText(/taking it that “siren” sounds all through: .* dB louder/).waitFor()
+  await page.keyboard.press('l')
+  await page.getByText(/sounds from 0:00\.0 to 0:02\.0: .* elsewhere it is silent/).waitFor()
+  await assertAccessible(page, 'an offer to vouch for a sound')
+  const marked = [{ start: 0, end: 2, include: true }]
+  const kept = await inputOf(page, () => keep.press('Enter'))
+  assert.deepEqual(kept, { prompt: 'siren', spans: marked, ...source })
+  await page.waitForURL((url) => !url.hash.includes(source.request_id))
+  await playerIsThere(page)
+  assert.equal(await keep.count(), 0, 'it was said')
+  await page.reload()
+  await playerIsThere(page)
+  assert.equal(await keep.count(), 0, 'after a reload too')
+
+  await page.getByText('Not this? Ask in other words').click()
+  await page.getByText(`${SPEECH_OVER_PIANO}, the source of an earlier request`).waitFor()
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), 'siren')
+  await page.getByRole('button', { name: 'Remove a sound' }).click()
+  await page.getByLabel('Prompt 1').fill('siren')
+  await separate(page)
+  await playerIsThere(page)
+  const removed = idOf(page)
+  const out = page.getByRole('button', { name: 'It is there: take it out (siren)' })
+  const { spans, ...taken } = await inputOf(page, () => out.click())
+  const whole = spans as { start: number; end: number; include: boolean }[]
+  assert.deepEqual([whole.length, whole[0]!.start, whole[0]!.include], [1, 0, true])
+  assert.ok(whole[0]!.end > 5.9, 'all of it')
+  const asked = { prompt: 'siren', side: 'residual', request_id: removed, output: 'source' }
+  assert.deepEqual(taken, asked)
+  await page.waitForURL((url) => !url.hash.includes(removed))
+  await page.getByRole('button', { name: 'Solo Residual', pressed: true }).waitFor()
+}
+
 async function silence(place: Place): Promise<void> {
   const page = await signedIn(place)
   const path = join(place.winnow.folder, 'silent.wav')
@@ -69,6 +167,11 @@ async function silence(place: Place): Promise<void> {
   await separate(page)
   await playerIsThere(page)
   await page.getByText('This file is silent').waitFor()
+
+  await page.getByRole('button', { name: 'New separation' }).click()
+  await page.getByLabel('Prompt 1').fill('drums')
+  const { prompt } = await inputOf(page, () => separate(page)) // the service has the file
+  assert.equal(prompt, 'drums')
 }
 
 async function longMedia(place: Place): Promise<void> {
@@ -86,6 +189,8 @@ test('each lane says what it is', async (t) => {
   const winnow = await startWinnow(t)
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['found, not there and not known', chips],
+    ['where it is, and what else sounds like it', whereAndSimilar],
+    ['whoever knows better says so, without an upload', vouching],
     ['silence is called silence', silence],
     ['of long media too', longMedia],
   ]

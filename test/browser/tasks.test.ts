@@ -29,6 +29,8 @@ async function fillsTheForm(place: Place): Promise<void> {
   await choose('Split a song')
   assert.deepEqual(await prompts(), ['drum kit', 'bass', 'electric guitar', 'piano', 'singing'])
   await page.getByText('Gives each instrument a file of its own, in FLAC.').waitFor()
+  await page.getByText('What prompts understand').click()
+  await page.getByText('everything but a sound', { exact: true }).waitFor()
   await page.getByText('Expert options').click()
   assert.equal(await page.getByLabel('Format').inputValue(), 'flac')
   await page.getByLabel('Tries per section; the best is kept').waitFor()

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { stemsOf } from '../../shared/tasks.ts'
-import { givenPrompts, options, prompts, PROMPTS_MAX } from '../state/draft.ts'
+import { givenPrompts, options, PROMPTS_MAX, togglePrompt } from '../state/draft.ts'
 import { task } from '../state/chosen-task.ts'
 import { answerTo, separators, separatorsProblem } from '../state/separators.ts'
 
@@ -42,7 +42,7 @@ export function Stems() {
           type="button"
           aria-pressed={given.includes(name)}
           disabled={isFull && !given.includes(name)}
-          onClick={() => toggle(name)}
+          onClick={() => togglePrompt(name)}
         >
           {name}
         </button>
@@ -58,16 +58,4 @@ function NoStems() {
       <code>winnow model fetch htdemucs</code>: see <a href="docs/how-to/songs.html">the guide</a>.
     </p>
   )
-}
-
-/** Adds a prompt, in the first field that is empty, or takes it away. */
-function toggle(name: string): void {
-  const isOther = (prompt: string) => prompt.trim().toLowerCase() !== name
-  const others = prompts.value.filter(isOther)
-  if (others.length === prompts.value.length) {
-    const filled = others.filter((prompt) => prompt.trim() !== '')
-    prompts.value = [...filled, name]
-  } else {
-    prompts.value = others.length > 0 ? others : ['']
-  }
 }

@@ -4,6 +4,7 @@ import type { Lane, Mixer } from '../audio/mixer.ts'
 import type { Span } from '../state/draft.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
+import { WhereBand } from './where-band.tsx'
 import { Waveform, type View } from './waveform.tsx'
 
 const GAIN_DB_MAX = 12
@@ -50,15 +51,18 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
         />
         {output && <FurtherButton label={label} output={output} isHeld />}
       </div>
-      <Waveform
-        buffer={buffer}
-        label={label}
-        view={view}
-        color={color}
-        onSeek={(seconds) => mixer.seek(seconds)}
-        isSpectrogram={isSpectrogram}
-        spans={spans}
-      />
+      <div class="lane-picture">
+        <Waveform
+          buffer={buffer}
+          label={label}
+          view={view}
+          color={color}
+          onSeek={(seconds) => mixer.seek(seconds)}
+          isSpectrogram={isSpectrogram}
+          spans={spans}
+        />
+        {finding && <WhereBand finding={finding} seconds={mixer.seconds} view={view} />}
+      </div>
     </section>
   )
 }
@@ -91,8 +95,8 @@ function SoloAndMute({ lane: { label, isSolo, isMuted } }: { lane: Lane }) {
 
 /** Decibels by which a target was softened, as far as its loudest sample allows. */
 function fullLevelDb({ finding, buffer }: Lane): number {
-  const { state, softened_db: softer = 0 } = finding ?? {}
-  if (state !== 'unsure' || softer < 1) return 0
+  const { softened_db: softer = 0 } = finding ?? {}
+  if (softer < 1) return 0
   return Math.round(Math.max(0, Math.min(softer, -toDb(peakOf(buffer)))))
 }
 

@@ -7,6 +7,7 @@ import { loadSeparators, soundNames } from '../state/separators.ts'
 import { Answers, Stems } from './answers.tsx'
 import { focusIfLost, useLostFocus } from './focus.ts'
 import { Options } from './options.tsx'
+import { PromptHelp } from './prompt-help.tsx'
 import { Snippets } from './snippets.tsx'
 import { SourcePicker } from './source-picker.tsx'
 import { Spans } from './spans.tsx'
@@ -40,6 +41,7 @@ export function NewSeparation() {
         <SourcePicker />
         <Tasks />
         <Prompts first={prompt} />
+        <PromptHelp />
         <Stems />
         <Answers />
         {chosen && 'bytes' in chosen && chosen.bytes && <Spans bytes={chosen.bytes} />}

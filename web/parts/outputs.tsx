@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Peaks } from '../../clients/typescript/client.ts'
+import type { Mixer } from '../audio/mixer.ts'
 import { messageOf } from '../state/credential.ts'
 import { isDecodable, load, type Loaded, type Playable } from '../state/loaded-media.ts'
 import type { OpenRequest } from '../state/open-request.ts'
@@ -12,6 +13,8 @@ interface OutputsProps<Result extends Playable> {
   request: OpenRequest
   read(): Promise<Result>
   readPeaks(): Promise<Peaks>
+  /** Shown above the player, which has no mixer until the outputs are decoded. */
+  above?(result: Result, mixer: Mixer | null): ComponentChildren
   /** Shown below the downloads. */
   below(result: Result): ComponentChildren
 }
@@ -49,6 +52,7 @@ export function Outputs<Result extends Playable>(props: OutputsProps<Result>) {
           {problem}
         </p>
       )}
+      {result && props.above?.(result, loaded?.mixer ?? null)}
       {result && <Sounds {...{ ...props, result, loaded, isPlain }} />}
     </>
   )

@@ -10,6 +10,7 @@ import { drawing } from './drawing.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
 import { colorsOf } from './lane-colors.ts'
+import { WhereBand } from './where-band.tsx'
 
 interface PlainPlayerProps {
   request: OpenRequest
@@ -38,7 +39,12 @@ export function PlainPlayer({ request, result, readPeaks }: PlainPlayerProps) {
         and another goes on where it was.
       </p>
       {outputs.map((shown, i) => (
-        <PlainOutput key={shown.output.url} {...shown} color={colors[i]!} />
+        <PlainOutput
+          key={shown.output.url}
+          {...shown}
+          color={colors[i]!}
+          seconds={result.data.duration ?? 0}
+        />
       ))}
     </div>
   )
@@ -59,10 +65,13 @@ interface PlainOutputProps {
   output: Output
   finding?: Finding | undefined
   waveform: Waveform | undefined
+  /** Length of the media. */
+  seconds: number
 }
 
 /** The browser's player, under a waveform that shows where it is and seeks in it. */
-function PlainOutput({ label, color, output, finding, waveform }: PlainOutputProps) {
+function PlainOutput(props: PlainOutputProps) {
+  const { label, color, output, finding, waveform, seconds } = props
   const audio = useRef<HTMLAudioElement>(null)
   const box = useRef<HTMLDivElement>(null)
   const library = drawing.value
@@ -84,7 +93,7 @@ function PlainOutput({ label, color, output, finding, waveform }: PlainOutputPro
     return () => surfer.destroy()
   }, [library, waveform, color])
   return (
-    <figure>
+    <figure style={{ '--lane': color }}>
       <figcaption>
         {label} {finding && <FindingChip finding={finding} label={label} />}{' '}
         <FurtherButton label={label} output={output} />
@@ -92,6 +101,7 @@ function PlainOutput({ label, color, output, finding, waveform }: PlainOutputPro
       {waveform && (
         <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
       )}
+      {finding && <WhereBand finding={finding} seconds={seconds} />}
       {/* Speech that was separated has no captions. Without the length no click would seek. */}
       <audio ref={audio} controls preload="metadata" src={output.url} aria-label={label} />
     </figure>

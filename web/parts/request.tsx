@@ -4,9 +4,10 @@ import { currentClient } from '../state/credential.ts'
 import { cancel, close, type OpenRequest } from '../state/open-request.ts'
 import { entries } from '../state/file-queue.ts'
 import { adviceOn } from './advice.ts'
+import { Offers } from './offers.tsx'
 import { Outputs } from './outputs.tsx'
 import { Share } from './share.tsx'
-import { detailOf, stateOf } from './status-text.ts'
+import { detailOf, readingsOf, stateOf } from './status-text.ts'
 import { Time } from './time.tsx'
 
 const isOver = ({ status, problem }: OpenRequest): boolean =>
@@ -33,6 +34,7 @@ export function Request({ request }: { request: OpenRequest }) {
           request={request}
           read={() => currentClient().result(request.id)}
           readPeaks={() => currentClient().peaks(request.id)}
+          above={(result, mixer) => <Offers request={request} result={result} mixer={mixer} />}
           below={(result) => <Kept id={request.id} result={result} />}
         />
       )}
@@ -68,6 +70,12 @@ function Progress({ request }: { request: OpenRequest }) {
               </p>
             ))}
           </div>
+          {current?.status === 'COMPLETED' &&
+            readingsOf(prompts, current.findings).map((text) => (
+              <p key={text} class="finding found">
+                {text}
+              </p>
+            ))}
           <span class="quiet">{detailOf(current)}</span>
           {makers.length > 0 && <span class="quiet">Separated by {makers.join(' and ')}</span>}
         </>

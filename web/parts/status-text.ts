@@ -1,6 +1,8 @@
 /** Statuses in words. */
 
 import type { Status } from '../../clients/typescript/client.ts'
+import { readAs } from '../../shared/finding-text.ts'
+import { readPrompt } from '../../shared/prompts/read-prompt.ts'
 
 const STATES = {
   IN_QUEUE: 'in the queue',
@@ -38,3 +40,14 @@ export const textOf = (current: Status | null): string => {
 /** Such as `about 20 s left`. */
 export const leftOf = (seconds: number): string =>
   `about ${seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} left`
+
+/** How prompts were read that are not simply a sound, where no finding says it. */
+export const readingsOf = (
+  prompts: readonly string[],
+  findings: Status['findings'] = [],
+): string[] =>
+  prompts.flatMap((prompt) => {
+    const { asked, isPlain } = readPrompt(prompt)
+    const isSaid = isPlain || findings.some((finding) => finding.prompt === prompt)
+    return isSaid ? [] : [`“${prompt}” was read as: ${readAs(asked).toLowerCase()}.`]
+  })

@@ -3,6 +3,7 @@
 import { effect, signal, useComputed } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { LOOP_SECONDS_MIN, type Mixer, type Section } from '../audio/mixer.ts'
+import { timeText } from '../state/time-text.ts'
 import type { View } from './waveform.tsx'
 
 /** Between two labels. */
@@ -76,18 +77,8 @@ function ticksOf(view: View, seconds: number): { at: number; text: string }[] {
   const last = Math.floor(Math.min(seconds, scroll + width / pixels) / step)
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
     const time = (first + i) * step
-    return { at: (time - scroll) * pixels, text: tickText(time, step) }
+    return { at: (time - scroll) * pixels, text: timeText(time, step < 1 ? 1 : 0) }
   })
-}
-
-/** Such as `1:05` and, between seconds, `1:05.2`. */
-function tickText(time: number, step: number): string {
-  const digits = step < 1 ? 1 : 0
-  const [hours, minutes] = [Math.floor(time / 3_600), Math.floor((time % 3_600) / 60)]
-  const seconds = (time % 60).toFixed(digits).padStart(digits === 0 ? 2 : 4, '0')
-  return hours === 0
-    ? `${minutes}:${seconds}`
-    : `${hours}:${String(minutes).padStart(2, '0')}:${seconds}`
 }
 
 interface BandProps {

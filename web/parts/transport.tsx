@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Mixer } from '../audio/mixer.ts'
+import { timeText } from '../state/time-text.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Strength } from './strength.tsx'
 import type { View } from './waveform.tsx'
@@ -41,12 +42,11 @@ function PlayButton({ mixer }: { mixer: Mixer }) {
   )
 }
 
-export const timeText = (seconds: number): string =>
-  `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, '0')}`
+const clockText = (seconds: number): string => timeText(seconds, 1)
 
 function Clock({ mixer }: { mixer: Mixer }) {
   const text = useMemo(
-    () => computed(() => `${timeText(mixer.position.value)} of ${timeText(mixer.seconds)}`),
+    () => computed(() => `${clockText(mixer.position.value)} of ${clockText(mixer.seconds)}`),
     [mixer],
   )
   return <span class="clock">{text}</span>
@@ -70,16 +70,16 @@ function Position({ mixer }: { mixer: Mixer }) {
 
 function LoopButton({ mixer }: { mixer: Mixer }) {
   const loop = mixer.loop.value
-  const name = loop ? `Loop ${timeText(loop.start)} to ${timeText(loop.end)}` : 'Loop'
+  const section = loop ? `${clockText(loop.start)} to ${clockText(loop.end)}` : ''
   return (
     <button
       class="icons"
       aria-pressed={loop !== null}
-      aria-label={name}
+      aria-label={`Loop ${section}`.trim()}
       title="Loop two seconds from here, or what you draw on the ruler (L)"
       onClick={() => mixer.toggleLoop()}
     >
-      <Icon name="loop" /> {loop && `${timeText(loop.start)}–${timeText(loop.end)}`}
+      <Icon name="loop" /> {section}
     </button>
   )
 }

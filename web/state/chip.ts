@@ -1,42 +1,83 @@
 /** Says in a few words what a model found out about a prompt. */
 
 import type { Result } from '../../clients/typescript/client.ts'
+import { timeText } from './time-text.ts'
 
-export type Finding = NonNullable<Result['data']['findings']>[number]
+type ResultFinding = NonNullable<Result['data']['findings']>[number]
 
-/** Under this the sound is more surely absent than unsure. */
-const ABSENT_MATCH_MAX = 0.2
+export type Finding = Omit<ResultFinding, 'state'> & {
+  state: ResultFinding['state'] | 'similar' | 'absent'
+  where?: { start: number; end: number }[]
+  share?: number
+  similar_to?: string
+}
 
-const MATCHES: readonly [number, string][] = [
-  [0.9, 'almost certainly there'],
-  [0.7, 'very probably there'],
-  [0.5, 'probably there'],
-  [0.3, 'perhaps not there'],
-  [ABSENT_MATCH_MAX, 'rather not there'],
-  [0, 'probably not there'],
-]
+/** A sound of a list of what is in media. */
+export interface HeardSound {
+  name: string
+  spans: { start: number; end: number }[]
+  share: number
+}
+
+/** What people know of each state, but for `unknown`. */
+const STATES = {
+  found: 'found',
+  similar: 'only similar',
+  unsure: 'unsure',
+  absent: 'probably not there',
+} as const
 
 /** Such as `unsure, softer by 9 dB`. */
-export function chipText({ state, match = 1, softened_db: softer = 0, holds }: Finding): string {
-  if (state === 'found') return 'found'
+export function chipText(finding: Finding): string {
+  const { state, softened_db: softer = 0, holds, similar_to: similar } = finding
   if (state === 'unknown') return `not known: this is ${holds ?? 'something else'}`
-  const softened = softer > 0 ? `, softer by ${Math.round(softer)} dB` : ''
-  return `${match < ABSENT_MATCH_MAX ? 'probably not there' : 'unsure'}${softened}`
+  return [
+    STATES[state],
+    ...(similar === undefined ? [] : [`like ${similar}`]),
+    ...(softer > 0 ? [`softer by ${Math.round(softer)} dB`] : []),
+  ].join(', ')
 }
 
-/** The match, in words first, and what to do: in sentences. */
-export function explain({
-  state,
-  match,
-  softened_db: softer = 0,
-  nearest = [],
-}: Finding): string[] {
+/** The match, where the sound is, and what to do: in sentences. */
+export function explain(finding: Finding): string[] {
+  const { state, match, softened_db: softer = 0, nearest = [], similar_to: similar } = finding
   if (state === 'unknown') {
     const names = nearest.map((name) => `“${name}”`).join(', ')
-    return [`The model has no such sound.${names === '' ? '' : ` Try ${names}.`}`]
+    return [`The model has no such sound.${names === '' ? '' : ` Try ${names}.`}`, LISTEN]
   }
-  const words = MATCHES.find(([least]) => (match ?? 1) >= least)![1]
-  const percent = match === undefined ? '' : `: match ${Math.round(100 * match)} %`
-  const why = 'A model that is not sure makes a sound softer, so that errors are not loud.'
-  return [`The sound is ${words}${percent}, where it is clearest.`, ...(softer > 0 ? [why] : [])]
+  const where = whereText(finding)
+  return [
+    ...(match === undefined ? [] : [`It is there by ${Math.round(100 * match)} % probability.`]),
+    ...(where === '' ? [] : [`It sounds at ${where}.`]),
+    ...(similar === undefined ? [] : [`A sound like it is there: ${similar}.`]),
+    ...(softer > 0 ? [WHY_SOFTER] : []),
+    ...(state === 'found' ? [] : [LISTEN]),
+  ]
 }
+
+const WHY_SOFTER = 'A model that is not sure makes a sound softer, so that errors are not loud.'
+const LISTEN = 'Listen before you use it.'
+
+/** Spans that are told; there may be a hundred. */
+const TOLD_MAX = 3
+
+/** Such as `0:03–0:07, 12 % of the file`; empty: nobody knows. */
+export function whereText({ where = [], share }: Pick<Finding, 'where' | 'share'>): string {
+  if (where.length === 0) return ''
+  const told = where
+    .slice(0, TOLD_MAX)
+    .map(({ start, end }) => `${timeText(start)}–${timeText(end)}`)
+  const more = where.length - told.length
+  return [
+    ...told,
+    ...(more > 0 ? [`${more} more`] : []),
+    ...(share === undefined ? [] : [`${shareText(share)} of the file`]),
+  ].join(', ')
+}
+
+/** Where a sound of a list is. */
+export const whereOfHeard = ({ spans, share }: HeardSound): string =>
+  whereText({ where: spans, share })
+
+const shareText = (share: number): string =>
+  share > 0 && share < 0.01 ? 'less than 1 %' : `${Math.round(100 * share)} %`

@@ -65,6 +65,9 @@ export type Options = Pick<
   | 'audio_track'
 >
 
+/** All of a submission but prompts and media. */
+export type AskedOptions = Options & { spans?: Span[] }
+
 export const PROMPTS_MAX = 8
 
 export const source = signal<Source | SeveralFiles | null>(null)
@@ -98,6 +101,18 @@ export const givenPrompts = (): string[] => [
   ...new Set(prompts.value.map((prompt) => prompt.trim()).filter(Boolean)),
 ]
 
+/** Adds a prompt, in the first field that is empty, or takes it away. */
+export function togglePrompt(name: string): void {
+  const isOther = (prompt: string) => prompt.trim().toLowerCase() !== name
+  const others = prompts.value.filter(isOther)
+  if (others.length === prompts.value.length) {
+    const filled = others.filter((prompt) => prompt.trim() !== '')
+    prompts.value = [...filled, name]
+  } else {
+    prompts.value = others.length > 0 ? others : ['']
+  }
+}
+
 /** The form as it is at first, for whoever comes next. */
 export function clearDraft(): void {
   setSource(null)
@@ -108,15 +123,17 @@ export function clearDraft(): void {
 /** The place of a submission's media. */
 export type Place = { file_id: string } | { audio_url: string } | OutputPlace
 
+export const askedOptions = (): AskedOptions => ({
+  ...options.value,
+  ...(spans.value.length > 0 && { spans: spans.value }),
+})
+
+/** The part of an `input` that names sounds. */
+export const promptInput = (given: readonly string[]) =>
+  given.length === 1 ? { prompt: given[0]! } : { prompts: [...given] }
+
 /** The `input` of the submission without its media. */
-export function askedInput() {
-  const given = givenPrompts()
-  return {
-    ...(given.length === 1 ? { prompt: given[0]! } : { prompts: given }),
-    ...options.value,
-    ...(spans.value.length > 0 && { spans: spans.value }),
-  }
-}
+export const askedInput = () => ({ ...promptInput(givenPrompts()), ...askedOptions() })
 
 /** The `input` of the submission. */
 export const inputOf = (place: Place) => ({ ...askedInput(), ...place })

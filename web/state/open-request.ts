@@ -7,10 +7,12 @@ import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { TASKS } from '../../shared/tasks.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
+  askedOptions,
   givenPrompts,
   inputOf,
   setSource,
   source,
+  type AskedOptions,
   type OutputSource,
   type Source,
 } from './draft.ts'
@@ -28,6 +30,8 @@ export interface OpenRequest {
   prompts: readonly string[]
   /** The media itself, where this browser has it. */
   original: Blob | null
+  /** Options that it was submitted with; absent: not by this page as it is. */
+  options?: AskedOptions | undefined
   /** Its lanes begin to play as soon as they are there. */
   playsAtOnce?: boolean
   status: Signal<Status | null>
@@ -52,12 +56,13 @@ export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<
     const [name, prompts] = [nameOf(chosen), givenPrompts()]
     const idempotencyKey = newIdempotencyKey()
     const asked = { input: { ...inputOf(place), ...askedSide() }, ...askedMetadata() }
-    const submitting = { ...asked, idempotencyKey, name, prompts }
+    const submitting = { ...asked, idempotencyKey, name, prompts, options: askedOptions() }
     await submitAndOpen(submitting, chosen.kind === 'address' ? null : chosen.bytes, abort)
     if (request.value) request.value.playsAtOnce = playsAtOnce
   })
 
-async function send(work: (abort: AbortController) => Promise<void>): Promise<void> {
+/** Runs `work`, which submits; its failure goes to `sendProblem`. */
+export async function send(work: (abort: AbortController) => Promise<void>): Promise<void> {
   const abort = new AbortController()
   sending.value = { part: 0, abort }
   sendProblem.value = ''
@@ -71,16 +76,15 @@ async function send(work: (abort: AbortController) => Promise<void>): Promise<vo
 }
 
 /** This tab keeps it of a submit until it is answered. */
-interface Submitting extends Submit {
-  name: string
-  prompts: readonly string[]
+interface Submitting extends Submit, Pick<OpenRequest, 'name' | 'prompts' | 'options'> {
   /** It is made all the same, to know what is to be canceled. */
   isCanceled?: boolean
 }
 
 const KEY = 'winnow-submit'
 
-async function submitAndOpen(
+/** Submits, and shows the request. @param bytes the media, to be kept for a reload */
+export async function submitAndOpen(
   submitting: Submitting,
   bytes: Blob | null,
   abort: AbortController,
@@ -92,8 +96,8 @@ async function submitAndOpen(
   try {
     const id = await submit(submitting, abort.signal)
     if (bytes) await keepSource(id, bytes)
-    const { name, prompts } = submitting
-    openRequest({ id, name, prompts, original: bytes ?? (await loadSource(id)) })
+    const { name, prompts, options } = submitting
+    openRequest({ id, name, prompts, options, original: bytes ?? (await loadSource(id)) })
     forgetSubmit()
   } catch (error) {
     if (!isAway(error)) forgetSubmit() // else it may have been made
@@ -125,7 +129,7 @@ export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
   close()
 }
 
-type Known = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'original'>
+type Known = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options' | 'original'>
 
 /** Shows a request, and follows it. */
 export const openRequest = (known: Known): void =>

@@ -5,7 +5,10 @@ import { ApiError } from '../../clients/typescript/errors.ts'
 import { currentClient } from './credential.ts'
 import type { Place, Source } from './draft.ts'
 
-/** The media's place for the service, which gets the bytes of a file. */
+/** The files that this page sent: the same media is not sent twice. */
+const sent = new WeakMap<Blob, string>()
+
+/** The media's place for the service, which gets the bytes of a file unless it still has them. */
 export async function placeOf(
   chosen: Source,
   client: Client,
@@ -14,7 +17,25 @@ export async function placeOf(
   if (chosen.kind === 'address') return { audio_url: chosen.url }
   if (chosen.kind === 'output') return chosen.place
   const { name, contentType, bytes } = chosen
-  return { file_id: await client.uploadBlob({ name, contentType, bytes }, onProgress) }
+  const before = sent.get(bytes)
+  if (before !== undefined && (await isKept(before, client))) return { file_id: before }
+  const fileId = await client.uploadBlob({ name, contentType, bytes }, onProgress)
+  sent.set(bytes, fileId)
+  return { file_id: fileId }
+}
+
+/** A file must last while a request waits for its turn. */
+const LASTS_MS_MIN = 600_000
+
+/** False for a file of whoever was signed in before, too. */
+async function isKept(fileId: string, client: Client): Promise<boolean> {
+  try {
+    const { status, expires_at: expiresAt } = await client.file(fileId)
+    return status === 'uploaded' && Date.parse(expiresAt) > Date.now() + LASTS_MS_MIN
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false
+    throw error
+  }
 }
 
 /** A submission that can be made again: by its key, the service knows that it is the same one. */
