@@ -158,6 +158,25 @@ async function vouching(place: Place): Promise<void> {
   await page.getByRole('button', { name: 'Solo Residual', pressed: true }).waitFor()
 }
 
+/** What is in a file is listed before it is separated, and then it is not sent again. */
+async function soundsInFile(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  await chooseExample(page)
+  await page.getByRole('button', { name: 'What is in it?' }).click()
+  const sounds = page.getByRole('group', { name: 'Sounds in this file' })
+  const speech = sounds.getByRole('button', { name: /^(speech|man|woman)/ }).first()
+  await speech.click()
+  const [name] = /^[a-z ]+(?= )/.exec(await speech.innerText())!
+  assert.equal(await page.getByLabel('Prompt 1').inputValue(), name)
+  await assertAccessible(page, 'what is in a file')
+  assert.deepEqual(Object.keys(await inputOf(page, () => separate(page))), ['prompt', 'file_id'])
+  await playerIsThere(page)
+  await page.getByRole('button', { name: 'New separation' }).click()
+  const history = page.getByRole('list').getByRole('button', { name: /^Separate again/ })
+  await history.first().waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Separate again:  from' }).count(), 0)
+}
+
 async function silence(place: Place): Promise<void> {
   const page = await signedIn(place)
   const path = join(place.winnow.folder, 'silent.wav')
@@ -191,6 +210,7 @@ test('each lane says what it is', async (t) => {
     ['found, not there and not known', chips],
     ['where it is, and what else sounds like it', whereAndSimilar],
     ['whoever knows better says so, without an upload', vouching],
+    ['what is in a file', soundsInFile],
     ['silence is called silence', silence],
     ['of long media too', longMedia],
   ]

@@ -9,6 +9,7 @@ import { focusIfLost, useLostFocus } from './focus.ts'
 import { Options } from './options.tsx'
 import { PromptHelp } from './prompt-help.tsx'
 import { Snippets } from './snippets.tsx'
+import { SoundsInFile } from './sounds-in-file.tsx'
 import { SourcePicker } from './source-picker.tsx'
 import { Spans } from './spans.tsx'
 import { Tasks } from './tasks.tsx'
@@ -39,6 +40,7 @@ export function NewSeparation() {
       </h1>
       <form onSubmit={send}>
         <SourcePicker />
+        {chosen && chosen.kind !== 'files' && <SoundsInFile chosen={chosen} />}
         <Tasks />
         <Prompts first={prompt} />
         <PromptHelp />

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import type { Vouching } from '../../shared/vouching.ts'
 import type { Mixer, Section } from '../audio/mixer.ts'
 import {
@@ -63,7 +63,7 @@ interface VouchProps {
 
 function Vouch({ vouching, where, onPress }: VouchProps) {
   const { does, sounds } = vouching
-  const id = `vouch-${sounds.join('-').replace(/\W+/g, '-')}`
+  const id = useId()
   const isOne = sounds.length === 1
   const acts = does === 'keep' ? 'don’t soften it' : isOne ? 'take it out' : 'take them out'
   const text = `${isOne ? 'It is' : 'They are'} there: ${acts}`

@@ -19,7 +19,7 @@ import { separators } from './separators.ts'
 /** A request that the page shows, and its result. */
 export interface Answered {
   request: OpenRequest
-  result: Pick<Result, 'metadata'> & { data: Result['data'] & { sounds?: HeardSound[] } }
+  result: Pick<Result, 'data' | 'metadata'>
 }
 
 const placeOf = ({ id }: OpenRequest): OutputPlace => ({ request_id: id, output: 'source' })

@@ -1,6 +1,6 @@
 /** Says in a few words what a model found out about a prompt. */
 
-import type { Result } from '../../clients/typescript/client.ts'
+import type { Result, SoundsResult } from '../../clients/typescript/client.ts'
 import { timeText } from './time-text.ts'
 
 type ResultFinding = NonNullable<Result['data']['findings']>[number]
@@ -13,11 +13,7 @@ export type Finding = Omit<ResultFinding, 'state'> & {
 }
 
 /** A sound of a list of what is in media. */
-export interface HeardSound {
-  name: string
-  spans: { start: number; end: number }[]
-  share: number
-}
+export type HeardSound = SoundsResult['data']['sounds'][number]
 
 /** What people know of each state, but for `unknown`. */
 const STATES = {

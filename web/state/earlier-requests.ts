@@ -34,7 +34,7 @@ export function useEarlierRequests(search: string) {
     let isLeft = false
     const limit = words.length > 0 ? SEARCHED : PAGE
     currentClient()
-      .list({ limit, cursor })
+      .list({ limit, cursor, model: 'audio/separate' })
       .then(
         (page) => {
           if (isLeft) return

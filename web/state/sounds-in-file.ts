@@ -1,0 +1,53 @@
+/** Asks the service which sounds are in the source of the form. */
+
+import { signal } from '@preact/signals'
+import type { Client, SoundsResult } from '../../clients/typescript/client.ts'
+import type { HeardSound } from './chip.ts'
+import { currentClient, messageOf } from './credential.ts'
+import { source, type Source } from './draft.ts'
+import { send, sending } from './open-request.ts'
+import { placeOf } from './submit.ts'
+
+export interface SoundsInFile {
+  isListening: boolean
+  /** Null: nobody asked, or there is no answer yet. */
+  sounds: readonly HeardSound[] | null
+  problem: string
+}
+
+const NOTHING: SoundsInFile = { isListening: false, sounds: null, problem: '' }
+
+export const soundsInFile = signal<SoundsInFile>(NOTHING)
+
+let listening = new AbortController()
+
+// Another source has other sounds.
+source.subscribe(() => {
+  listening.abort()
+  soundsInFile.value = NOTHING
+})
+
+/** Sends the source, unless the service has it, and shows what is in it. */
+export const askForSounds = (chosen: Source): Promise<void> =>
+  send(async (abort) => {
+    const onProgress = (part: number) => (sending.value = { part, abort })
+    const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
+    void listen(chosen, place) // the form is free again meanwhile
+  })
+
+async function listen(
+  chosen: Source,
+  place: Parameters<Client['submitSounds']>[0]['input'],
+): Promise<void> {
+  listening = new AbortController()
+  const { signal } = listening
+  soundsInFile.value = { ...NOTHING, isListening: true }
+  try {
+    const client = currentClient(signal)
+    const request = await client.submitSounds({ input: place })
+    const { data } = await client.wait<SoundsResult>(request)
+    if (source.peek() === chosen) soundsInFile.value = { ...NOTHING, sounds: data.sounds }
+  } catch (error) {
+    if (!signal.aborted) soundsInFile.value = { ...NOTHING, problem: messageOf(error) }
+  }
+}
