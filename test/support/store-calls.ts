@@ -245,7 +245,7 @@ const ofOutbox: Calls<typeof outbox> = {
   },
   giveBackToOutbox: (store) => outbox.giveBackToOutbox(store, ['one', 'two']),
   putOff: (store, { open, future }) =>
-    outbox.putOff(store, { ...open, message_id: 'one', tries: 0, trace_parent: null }, future),
+    outbox.putOff(store, { ...open, message_id: 'one', tries: 0 }, future),
   removeFromOutbox: (store) => outbox.removeFromOutbox(store, ['one', 'two']),
   withdrawFromOutbox: (store, { open }) => outbox.withdrawFromOutbox(store, open.request_id),
 }

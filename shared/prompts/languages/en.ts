@@ -15,7 +15,8 @@ export const en: Language = {
     instrumental:
       'instrumental, instrumentals, instrumental version, instrumental track, karaoke, ' +
       'off vocals, ' +
-      'karaoke version, karaoke track, backing track, backing tracks, backing music, minus one, music minus one, ' +
+      'karaoke version, karaoke track, backing track, backing tracks, backing music, minus one, ' +
+      'music minus one, ' +
       'off vocal, accompaniment, instruments, all instruments, playback',
     other:
       'other, others, everything else, all else, anything else, the rest, rest, other sounds, ' +
