@@ -1203,15 +1203,26 @@ export interface components {
          */
         Finding: {
             prompt: string;
-            /** @description An extension: how probable it is that the sound is in the media. */
+            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
             /**
-             * @description `found`: more probable than not; `unsure`: less probable, and the target may be softer; `unknown`: the model does not know the prompt, and the target holds something else. Of several sounds it is the least sure one.
+             * @description `found`: it is there; `similar`: what is there sounds like it (`similar_to`); `unsure`; `absent`: it was not heard. In all but the first the target holds what comes nearest, and may be softer. `unknown`: the model does not know the prompt, and the target holds something else. Of several sounds the least sure one decides, in the order unknown, absent, similar, unsure, found.
              * @enum {unknown}
              */
-            state: "found" | "unsure" | "unknown";
+            state: "found" | "similar" | "unsure" | "absent" | "unknown";
+            /** @description An extension: of a `similar` sound, what was heard instead. */
+            similar_to?: string;
+            /** @description An extension: where a `found` sound is; of several, where any of those is that are wanted. Of more than 100 spans, neighbours are joined. */
+            where?: {
+                /** @description Seconds from the start of the media. */
+                start: number;
+                /** @description Seconds from the start of the media. */
+                end: number;
+            }[];
+            /** @description An extension: the part of the media in which a `found` sound is. */
+            share?: number;
             /** @description An extension: the sounds that the prompt was read as. */
             asked?: {
                 /** @description In English, if the service knows it; else as typed. */
@@ -1219,7 +1230,8 @@ export interface components {
                 /** @description True if it is to be taken away. */
                 excluded: boolean;
                 /** @enum {unknown} */
-                state?: "found" | "unsure" | "unknown";
+                state?: "found" | "similar" | "unsure" | "absent" | "unknown";
+                similar_to?: string;
             }[];
             /** @description An extension: an earlier prompt that is read as the same sound. Both have one output, which the residual lacks once. */
             same_as?: string;
@@ -1391,7 +1403,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description An extension: how probable it is that the sound is in the media. */
+            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
@@ -1495,7 +1507,7 @@ export interface components {
         /** PromptFinding */
         PromptFinding: {
             prompt: string;
-            /** @description An extension: how probable it is that the sound is in the media. */
+            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
@@ -1505,7 +1517,7 @@ export interface components {
         /** PromptTarget */
         PromptTarget: {
             prompt: string;
-            /** @description An extension: how probable it is that the sound is in the media. */
+            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
@@ -1641,7 +1653,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description An extension: how probable it is that the sound is in the media. */
+            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;
@@ -1866,7 +1878,7 @@ export interface components {
             sample_rate: number;
             /** @description An extension: the gain in dB that all outputs have in common so that none clips; 0: none. */
             gain_db?: number;
-            /** @description An extension: how probable it is that the sound is in the media. */
+            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
             match?: number;
             /** @description An extension: the model's nearest name for the prompt; null: none is near. */
             understood_as?: string | null;

@@ -170,11 +170,13 @@ export interface Client {
   /** Every status of a request, up to and with the terminal one; reconnects when it must. */
   follow(request: RequestRef, options?: FollowOptions): AsyncGenerator<Status, void, void>
   /**
-   * Resolves with the result of a request once there is one: of a list of sounds a `SoundsResult`.
+   * Resolves with the result of a separation once there is one.
    * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
    */
-  wait<Answer extends Result | SoundsResult = Result>(request: RequestRef): Promise<Answer>
-  result<Answer extends Result | SoundsResult = Result>(request: RequestRef): Promise<Answer>
+  wait(request: RequestRef): Promise<Result>
+  /** As `wait`, of a list of sounds. */
+  waitForSounds(request: RequestRef): Promise<SoundsResult>
+  result(request: RequestRef): Promise<Result>
   /** Peaks of the outputs of a completed request, to draw them without decoding. */
   peaks(request: RequestRef): Promise<Peaks>
   /**
@@ -270,7 +272,7 @@ type QuestionCalls = Pick<Client, 'separate' | 'begin' | 'submit' | 'sounds' | '
 /** Calls that ask something of media. */
 function questionCalls(
   sender: { transport: Transport } & Pick<FileCalls, 'uploadBlob'>,
-  { wait }: Pick<RequestCalls, 'wait'>,
+  { wait, waitForSounds }: Pick<RequestCalls, 'wait' | 'waitForSounds'>,
 ): QuestionCalls {
   const separation = (
     prompt: string | readonly string[],
@@ -283,15 +285,16 @@ function questionCalls(
   async function answered<Answer extends Result | SoundsResult>(
     media: NamedBlob,
     question: Parameters<typeof ask>[2],
+    waitFor: (request: RequestRef) => Promise<Answer>,
   ): Promise<Answer> {
     const headers = { prefer: `wait=${WAIT_SECONDS}` }
     try {
       const answer = await ask<Answer | Submitted>(sender, media, { ...question, headers })
-      return 'data' in answer ? answer : await wait<Answer>(answer)
+      return 'data' in answer ? answer : await waitFor(answer)
     } catch (error) {
       const { code, requestId } = error as ApiError
       if (code !== 'REQUEST_FAILED' || requestId === undefined) throw error
-      return wait<Answer>(requestId) // which knows the code of the failure
+      return waitFor(requestId) // which knows the code of the failure
     }
   }
   const submit = (kind: string, body: object, { idempotencyKey }: SubmitOptions = {}) =>
@@ -300,12 +303,14 @@ function questionCalls(
       headers: { 'idempotency-key': idempotencyKey ?? newIdempotencyKey() },
     })
   return {
-    separate: (media, prompt, options) => answered(media, separation(prompt, options)),
+    separate: (media, prompt, options) => answered(media, separation(prompt, options), wait),
     begin: (media, prompt, options, onProgress) =>
       ask(sender, media, { ...separation(prompt, options), onProgress }),
     submit: (submission, options) => submit('separate', submission, options),
-    sounds: (media, { idempotencyKey, input = {}, ...top } = {}) =>
-      answered(media, { kind: 'sounds', submission: { ...top, input }, idempotencyKey }),
+    sounds(media, { idempotencyKey, input = {}, ...top } = {}) {
+      const question = { kind: 'sounds' as const, submission: { ...top, input }, idempotencyKey }
+      return answered(media, question, waitForSounds)
+    },
     submitSounds: (submission, options) => submit('sounds', submission, options),
   }
 }
@@ -313,17 +318,19 @@ function questionCalls(
 type RequestCalls = Omit<Client, keyof FileCalls | keyof AccountCalls | keyof QuestionCalls>
 
 function requestCalls(transport: Transport): RequestCalls {
+  async function waitFor<Answer>(request: RequestRef): Promise<Answer> {
+    for await (const { status, error } of calls.follow(request)) {
+      if (status === 'FAILED' && error) throw new ApiError(error)
+    }
+    return transport.json('GET', `${pathOf(request)}/result`)
+  }
   const calls: RequestCalls = {
     status: (request, { logs = false } = {}) =>
       transport.json('GET', `${pathOf(request)}/status?${queryOf({ logs })}`),
     follow: (request, { logs = false, intervalSeconds: interval } = {}) =>
       transport.follow(`${pathOf(request)}/status/stream?${queryOf({ logs, interval })}`),
-    async wait<Answer extends Result | SoundsResult>(request: RequestRef) {
-      for await (const { status, error } of calls.follow(request)) {
-        if (status === 'FAILED' && error) throw new ApiError(error)
-      }
-      return calls.result<Answer>(request)
-    },
+    wait: (request) => waitFor<Result>(request),
+    waitForSounds: (request) => waitFor<SoundsResult>(request),
     result: (request) => transport.json('GET', `${pathOf(request)}/result`),
     peaks: (request) => transport.json('GET', `${pathOf(request)}/peaks`),
     cancel: (request) => {

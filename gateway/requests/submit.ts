@@ -82,7 +82,7 @@ export async function submit(
   const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
   const earlier = key && (await findAnswer(deps, key))
   if (earlier !== undefined) return { answer: earlier, isRepeated: true }
-  await assertSeparator(deps.engineRegistry, submission)
+  if (kind === 'separate') await assertSeparator(deps.engineRegistry, submission)
   const row = await newRow(deps, accountId, submission, { signal, received })
   const answer = JSON.stringify(presentSubmitted(row, deps.config))
   try {

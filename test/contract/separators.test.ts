@@ -53,6 +53,13 @@ async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promis
   return gateway
 }
 
+test('a list of sounds is taken whatever models the engines hold', async (t) => {
+  const gateway = await startWith(t, [MINI])
+  const body = { input: { file_id: await uploadFile(gateway) } }
+  const reply = await gateway.call('POST', `${API}/audio/sounds`, { body })
+  assert.equal(reply.statusCode, 202, reply.body)
+})
+
 async function submit(gateway: Gateway, input: object) {
   const file_id = await uploadFile(gateway)
   return gateway.call('POST', `${API}/audio/separate`, { body: { input: { file_id, ...input } } })

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient, type SoundsResult } from '../../clients/typescript/node.ts'
+import { createClient } from '../../clients/typescript/node.ts'
 import type { HeardSound } from '../../shared/heard-sounds.ts'
 import { TAGGER } from '../../shared/request-kind.ts'
 import { lastCompleted } from '../../gateway/store/requests.ts'
@@ -328,7 +328,7 @@ test('the client lists the sounds of a file, in one call or step by step', async
   const accepted = await client.submitSounds({ input: { file_id: fileId } })
   await gateway.publish()
   await list(gateway, accepted.request_id)
-  assert.deepEqual((await client.wait<SoundsResult>(accepted)).data.sounds, SOUNDS)
+  assert.deepEqual((await client.waitForSounds(accepted)).data.sounds, SOUNDS)
   const { data } = await client.list({ model: 'audio/sounds' })
   assert.equal(data.length, 2)
   assert.deepEqual((await client.list({ model: 'audio/separate' })).data, [])

@@ -105,7 +105,7 @@ async function ask(source: string, { client, input }: Listing): Promise<SoundsRe
     : { file_id: await client.upload(source, contentTypeOf(source)) }
   const submitted = await client.submitSounds({ input: { ...input, ...media } })
   try {
-    return await client.wait<SoundsResult>(submitted)
+    return await client.waitForSounds(submitted)
   } catch (error) {
     if (!(error instanceof ApiError)) await client.cancel(submitted).catch(() => {})
     throw error

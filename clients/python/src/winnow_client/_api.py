@@ -254,12 +254,20 @@ class _PromptFinding(TypedDict):
 
 
 class PromptFinding(_PromptFinding, total=False):
-    # An extension: how probable it is that the sound is in the media.
+    # An extension: how probable it is that the sound is in the media, if half of those are that are
+    # asked for; calibrated on mixtures of two sounds.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
     # An extension: the name of the network that made the target, in `separators`.
     separator: str
+
+
+class FindingWhere(TypedDict):
+    # Seconds from the start of the media.
+    start: float
+    # Seconds from the start of the media.
+    end: float
 
 
 class _FindingAsked(TypedDict):
@@ -270,24 +278,35 @@ class _FindingAsked(TypedDict):
 
 
 class FindingAsked(_FindingAsked, total=False):
-    state: Literal["found", "unsure", "unknown"]
+    state: Literal["found", "similar", "unsure", "absent", "unknown"]
+    similar_to: str
 
 
 class _Finding(TypedDict):
     prompt: str
-    # `found`: more probable than not; `unsure`: less probable, and the target may be softer;
-    # `unknown`: the model does not know the prompt, and the target holds something else. Of several
-    # sounds it is the least sure one.
-    state: Literal["found", "unsure", "unknown"]
+    # `found`: it is there; `similar`: what is there sounds like it (`similar_to`); `unsure`;
+    # `absent`: it was not heard. In all but the first the target holds what comes nearest, and may
+    # be softer. `unknown`: the model does not know the prompt, and the target holds something else.
+    # Of several sounds the least sure one decides, in the order unknown, absent, similar, unsure,
+    # found.
+    state: Literal["found", "similar", "unsure", "absent", "unknown"]
     # The same as a sentence or two, for people.
     message: str
 
 
 class Finding(_Finding, total=False):
-    # An extension: how probable it is that the sound is in the media.
+    # An extension: how probable it is that the sound is in the media, if half of those are that are
+    # asked for; calibrated on mixtures of two sounds.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
+    # An extension: of a `similar` sound, what was heard instead.
+    similar_to: str
+    # An extension: where a `found` sound is; of several, where any of those is that are wanted. Of
+    # more than 100 spans, neighbours are joined.
+    where: list[FindingWhere]
+    # An extension: the part of the media in which a `found` sound is.
+    share: float
     # An extension: the sounds that the prompt was read as.
     asked: list[FindingAsked]
     # An extension: an earlier prompt that is read as the same sound. Both have one output, which
@@ -325,7 +344,8 @@ class QueueStatusResponse(_QueueStatusResponse, total=False):
     webhook: WebhookDeliveryStatus
     # An extension: as given at submit; large numbers are rounded.
     metadata: dict[str, Any]
-    # An extension: how probable it is that the sound is in the media.
+    # An extension: how probable it is that the sound is in the media, if half of those are that are
+    # asked for; calibrated on mixtures of two sounds.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
@@ -356,7 +376,8 @@ class _PromptTarget(TypedDict):
 
 
 class PromptTarget(_PromptTarget, total=False):
-    # An extension: how probable it is that the sound is in the media.
+    # An extension: how probable it is that the sound is in the media, if half of those are that are
+    # asked for; calibrated on mixtures of two sounds.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
@@ -397,7 +418,8 @@ class SeparationData(_SeparationData, total=False):
     duration: float
     # An extension: the gain in dB that all outputs have in common so that none clips; 0: none.
     gain_db: float
-    # An extension: how probable it is that the sound is in the media.
+    # An extension: how probable it is that the sound is in the media, if half of those are that are
+    # asked for; calibrated on mixtures of two sounds.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None
@@ -552,7 +574,8 @@ class ListedRequest(_ListedRequest, total=False):
     webhook: WebhookDeliveryStatus
     # An extension: as given at submit; large numbers are rounded.
     metadata: dict[str, Any]
-    # An extension: how probable it is that the sound is in the media.
+    # An extension: how probable it is that the sound is in the media, if half of those are that are
+    # asked for; calibrated on mixtures of two sounds.
     match: float
     # An extension: the model's nearest name for the prompt; null: none is near.
     understood_as: str | None

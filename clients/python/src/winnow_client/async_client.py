@@ -180,19 +180,17 @@ class AsyncClient:
         if asked.is_large:
             body = asked.submission_of(await self.upload(path, asked.content_type))
             submitted = await self.submit_sounds(body, idempotency_key=asked.idempotency_key)
-            return cast(SoundsResult, await self.wait(submitted))
+            return await self.wait_for_sounds(submitted)
         try:
             answer = await self._ask(asked.call())
         except ApiError as error:
-            return cast(SoundsResult, await self.wait(failed_request(error)))
-        if answer["status"] == "COMPLETED":
-            return answer
-        return cast(SoundsResult, await self.wait(answer))
+            return await self.wait_for_sounds(failed_request(error))
+        return answer if answer["status"] == "COMPLETED" else await self.wait_for_sounds(answer)
 
     async def submit_sounds(
         self, submission: SoundsSubmission, *, idempotency_key: str | None = None
     ) -> Submitted:
-        """As `submit`, of a list of sounds: its result is a `SoundsResult`."""
+        """As `submit`, of a list of sounds."""
         return await self._ask(_core.submit_sounds(submission, idempotency_key))
 
     async def status(self, request: RequestRef, *, logs: bool = False) -> Status:
@@ -222,6 +220,10 @@ class AsyncClient:
         async for status in self.follow(request):
             _core.raise_failure(status)
         return await self.result(request)
+
+    async def wait_for_sounds(self, request: RequestRef) -> SoundsResult:
+        """As `wait`, of a list of sounds."""
+        return cast(SoundsResult, await self.wait(request))
 
     async def result(self, request: RequestRef) -> Result:
         return await self._ask(_core.result(request))

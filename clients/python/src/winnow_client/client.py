@@ -214,19 +214,17 @@ class Client:
         if asked.is_large:
             body = asked.submission_of(self.upload(path, asked.content_type))
             submitted = self.submit_sounds(body, idempotency_key=asked.idempotency_key)
-            return cast(SoundsResult, self.wait(submitted))
+            return self.wait_for_sounds(submitted)
         try:
             answer = self._ask(asked.call())
         except ApiError as error:
-            return cast(SoundsResult, self.wait(failed_request(error)))
-        if answer["status"] == "COMPLETED":
-            return answer
-        return cast(SoundsResult, self.wait(answer))
+            return self.wait_for_sounds(failed_request(error))
+        return answer if answer["status"] == "COMPLETED" else self.wait_for_sounds(answer)
 
     def submit_sounds(
         self, submission: SoundsSubmission, *, idempotency_key: str | None = None
     ) -> Submitted:
-        """As `submit`, of a list of sounds: its result is a `SoundsResult`."""
+        """As `submit`, of a list of sounds."""
         return self._ask(_core.submit_sounds(submission, idempotency_key))
 
     def status(self, request: RequestRef, *, logs: bool = False) -> Status:
@@ -265,6 +263,10 @@ class Client:
         for status in self.follow(request):
             _core.raise_failure(status)
         return self.result(request)
+
+    def wait_for_sounds(self, request: RequestRef) -> SoundsResult:
+        """As `wait`, of a list of sounds."""
+        return cast(SoundsResult, self.wait(request))
 
     def result(self, request: RequestRef) -> Result:
         return self._ask(_core.result(request))
