@@ -7,6 +7,7 @@ import type { DescribedModel, EngineDescription } from '../shared/engine-control
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
+import { TAGGER } from '../shared/request-kind.ts'
 import { inSpan } from '../shared/telemetry/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
 import { budgetsOf } from './compute/batch-budget.ts'
@@ -87,7 +88,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...config,
     broker,
     log,
-    modelNames: models.map(({ description }) => description.name),
+    modelNames: [...models.map(({ description }) => description.name), ...(tagger ? [TAGGER] : [])],
     outage: () => compute.restarting ?? store.current ?? scratch.current,
     separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
   })

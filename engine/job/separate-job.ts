@@ -15,6 +15,7 @@ import {
   type Progress,
 } from '../../shared/messages.ts'
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
+import { kindOf } from '../../shared/request-kind.ts'
 import { promptsOf } from '../../shared/separation-options.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
 import { CHANNELS_MAX, type ModelDescription } from '../../models/model.ts'
@@ -35,6 +36,7 @@ import { predictOutputBytes } from './output-bytes.ts'
 import type { OutputsOptions, Store } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import { heardSounds } from './heard-sounds.ts'
+import { listSounds } from './list-sounds.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 import { separateMixture } from './separate-mixture.ts'
 import { StartReport, type Measurements } from './start-report.ts'
@@ -96,7 +98,7 @@ export async function separateJob(
     const { path: sourcePath, ...named } = await inSpan('fetch', {}, fetch)
     const work = { folder, sourcePath, reporter, start, signal, attemptId }
     const completed = await deps.soundProcesses.use(signal, (reader) =>
-      produceOutputs(job, { ...work, reader }, deps),
+      produceResult(job, { ...work, reader }, deps),
     )
     const event = { ...reporter.event('completed'), ...completed, ...named }
     await publishUntilStored(event, deps, signal)
@@ -139,10 +141,10 @@ type Completed = Pick<
 >
 
 /**
- * Reports measurements while the sound is separated, and before the outcome. If both fail, the
- * separation's error is the outcome.
+ * Reports measurements while the work is done, and before the outcome. If both fail, the error of
+ * the work is the outcome.
  */
-async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
+async function produceResult(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
   const { sourcePath, reader } = context
   const seconds = await measureMedia(job, context, deps)
   const { mediaSecondsMax } = deps.config
@@ -152,9 +154,10 @@ async function produceOutputs(job: Job, context: JobContext, deps: JobDeps): Pro
   try {
     const opened = { ...context, mixture, limits, seconds: seconds ?? 0 }
     const reported = seconds === null ? context.start.stored() : reportMeasured(job, opened, deps)
-    const separated = separateSource(job, opened, deps)
-    await allSettledOrThrow<unknown>([separated, reported])
-    return await separated
+    const serve = kindOf(job.options) === 'sounds' ? listSource : separateSource
+    const served = serve(job, opened, deps)
+    await allSettledOrThrow<unknown>([served, reported])
+    return await served
   } finally {
     await mixture.close()
   }
@@ -165,6 +168,20 @@ interface OpenedContext extends JobContext {
   limits: MixtureLimits
   /** Media's, by its packets; 0: unknown. */
   seconds: number
+}
+
+async function listSource(
+  job: Job,
+  { reporter, signal, attemptId, seconds, mixture }: OpenedContext,
+  deps: JobDeps,
+): Promise<Completed> {
+  assertNotTooLong(seconds, deps.config.mediaSecondsMax, mixture)
+  for (const line of describeMixture(mixture)) reporter.log(line)
+  const progress = new JobProgress(false, (now) => report(job, attemptId, now, deps))
+  const options = { signal, secondsExpected: seconds, onProgress: progress.sound }
+  const { seconds: duration, sounds } = await listSounds(job, mixture, { ...deps, ...options })
+  for (const line of describeReading(mixture)) reporter.log(line)
+  return { duration, sample_rate: mixture.sampleRate, sounds }
 }
 
 async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): Promise<Completed> {
@@ -288,6 +305,7 @@ async function reportMeasured(
   deps: JobDeps,
 ): Promise<void> {
   const { sourcePath, mixture, seconds } = context
+  if (kindOf(options) === 'sounds') return publishMeasured({ duration: seconds }, context, deps)
   const { sampleRate, channels, hasVideo, cover } = mixture
   const bytes = predictOutputBytes({
     count: promptsOf(prompt, options).length + 1,

@@ -11,6 +11,7 @@ import {
 } from '../../../models/installed/record.ts'
 import { freeBytes } from '../../../shared/free-bytes.ts'
 import { makeFolder } from '../../../shared/process/make-folder.ts'
+import { TAGGER } from '../../../shared/request-kind.ts'
 import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { convert, writeRecord } from './convert.ts'
 import { digest, download, type DownloadOptions } from './download.ts'
@@ -142,6 +143,7 @@ async function claim(modelsFolder: string, name: string): Promise<void> {
         'a letter or digit first',
     )
   }
+  if (name === TAGGER) throw new Error(`${name} is what lists sounds; give the model another name`)
   await makeFolder(modelsFolder)
   if (existsSync(join(modelsFolder, name))) {
     throw new Error(`${name} is installed in ${modelsFolder}; remove it first to install it again`)
