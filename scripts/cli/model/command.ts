@@ -11,14 +11,14 @@ import { action, command, FLAG, oneOf, TEXT, UsageError, type CommandIo } from '
 import { suggestion } from '../suggestion.ts'
 import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { inspect } from './inspect.ts'
-import { printedList } from './list.ts'
+import { printedLicences, printedList } from './list.ts'
 import { fetchModel, importModel, removeModel } from './store.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 const HELP = `Usage: ${called('model', '<command>')}
 
-  list           the open models that can be fetched, and what is installed
+  list           what is built in and installed, and the open models that can be fetched, a line each
   fetch NAME     downloads a model and installs it; asks whether you accept its licence, unless it
                  allows any use
   import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;
@@ -29,6 +29,7 @@ const HELP = `Usage: ${called('model', '<command>')}
   inspect FOLDER lists the parts of a SAM-Audio folder, those that are missing, and the memory that
                  the model takes on this machine's device
 
+  --licences     list: what is known of each one's licence, checksum, quality and speed
   --accept       fetch: accepts the licence without a question
   --half         fetch, import: keep numbers in half precision, in half the space
   --name NAME    import: what to call the model
@@ -51,12 +52,14 @@ export const model = command({
   help: HELP,
   actions: {
     list: action({
-      options: { json: FLAG },
-      run({ json }, _operands, io: ModelIo) {
+      options: { licences: FLAG, json: FLAG },
+      run({ licences, json }, _operands, io: ModelIo) {
         const own = { installed: modelsFolder(io), songs: songsFolder(io) }
         const folders = [...foldersByName(own)]
         const installed = new Map(folders.map(([name, folder]) => [name, readRecord(folder)]))
-        return printedList(catalogueOf(io), installed, json)
+        return licences && !json
+          ? printedLicences(catalogueOf(io), installed)
+          : printedList(catalogueOf(io), installed, json)
       },
     }),
     fetch: action({

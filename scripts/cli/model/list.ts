@@ -2,35 +2,106 @@
 import type { ModelRecord } from '../../../models/installed/record.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 
-/** Returns JSON for programs, or a paragraph per model for people. */
+/** The model in this repository, which nothing fetches. */
+const MINI: Row = {
+  name: 'mini',
+  state: 'built in',
+  licence: 'Apache-2.0',
+  summary: 'Any sound by its description, and fast.',
+}
+
+/** The states of models in the order of the list. */
+const STATES = ['built in', 'installed', 'can be fetched'] as const
+
+interface Row {
+  name: string
+  state: (typeof STATES)[number]
+  /** To download. */
+  megabytes?: number
+  /** In a word. */
+  licence: string
+  summary: string
+}
+
+/**
+ * Returns JSON for programs, or for people a line per model: what is built in and installed comes
+ * first.
+ */
 export function printedList(
   catalogue: readonly CatalogueEntry[],
   installed: ReadonlyMap<string, ModelRecord>,
   json: boolean,
 ): string {
-  const own = [...installed.values()].filter(
-    ({ name }) => !catalogue.some((entry) => entry.name === name),
-  )
+  const imported = importedOf(catalogue, installed)
   if (json) {
     const known = catalogue.map((entry) => ({
       ...entry,
       installed: installed.get(entry.name) ?? null,
     }))
-    const others = own.map((record) => ({
+    const others = imported.map((record) => ({
       name: record.name,
       kind: record.kind,
       installed: record,
     }))
     return `${JSON.stringify([...known, ...others])}\n`
   }
+  const rows = [
+    MINI,
+    ...catalogue.map((entry) => rowOf(entry, installed.has(entry.name))),
+    ...imported.map(rowOfImport),
+  ]
+  const sorted = STATES.flatMap((state) => rows.filter((row) => row.state === state))
+  return `${linesOf(sorted).join('\n')}\n\nLicences, quality and speed of each: --licences\n`
+}
+
+/** Returns a paragraph per model: where it comes from, and what is known of it. */
+export function printedLicences(
+  catalogue: readonly CatalogueEntry[],
+  installed: ReadonlyMap<string, ModelRecord>,
+): string {
   return [
     ...catalogue.map((entry) => paragraph(entry, installed.get(entry.name))),
-    ...own.map(({ name, kind }) => `${name}  (${kind}, installed, imported by hand)\n`),
+    ...importedOf(catalogue, installed).map(
+      ({ name, kind, licence }) => `${name}  (${kind}, imported)\n  weights  ${licence}\n`,
+    ),
   ].join('\n')
 }
 
+const importedOf = (
+  catalogue: readonly CatalogueEntry[],
+  installed: ReadonlyMap<string, ModelRecord>,
+): ModelRecord[] =>
+  [...installed.values()].filter(({ name }) => !catalogue.some((entry) => entry.name === name))
+
+function rowOf(
+  { name, licence, summary, megabytes, isBuiltIn }: CatalogueEntry,
+  isInstalled: boolean,
+): Row {
+  const row = { name, licence: licence.word, summary }
+  if (isInstalled) return { ...row, state: isBuiltIn ? 'built in' : 'installed' }
+  return { ...row, state: 'can be fetched', megabytes }
+}
+
+const rowOfImport = ({ name, kind }: ModelRecord): Row => ({
+  name,
+  state: 'installed',
+  licence: 'not stated',
+  summary: `Imported, of the kind ${kind}.`,
+})
+
+function linesOf(rows: readonly Row[]): string[] {
+  const cells = rows.map(({ name, state, megabytes, licence, summary }) => [
+    name,
+    megabytes === undefined ? state : `${megabytes} MB`,
+    licence,
+    summary,
+  ])
+  const widths = [0, 1, 2].map((i) => Math.max(...cells.map((row) => row[i]!.length)))
+  return cells.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '))
+}
+
 const paragraph = (
-  { name, summary, megabytes, quality, secondsPerMinute, licence }: CatalogueEntry,
+  { name, summary, megabytes, quality, secondsPerMinute, licence, files }: CatalogueEntry,
   record: ModelRecord | undefined,
 ): string => {
   const state = record ? `installed ${record.installedAt.slice(0, 10)}` : `about ${megabytes} MB`
@@ -41,6 +112,26 @@ const paragraph = (
     `  speed    a minute of sound takes about ${secondsPerMinute} s on two cores`,
     `  code     ${licence.code}`,
     `  weights  ${licence.weights}`,
+    `  SHA-256  ${checksumsOf(files)}`,
     '',
   ].join('\n')
+}
+
+/** Hexadecimal digits of a whole SHA-256. */
+const DIGITS = 64
+
+/** How much of the checksums of a model's files is published, in words. */
+function checksumsOf(files: CatalogueEntry['files']): string {
+  const none = files.filter(({ sha256 }) => sha256 === undefined).map(({ name }) => name)
+  const short = files.filter(({ sha256 = '' }) => sha256.length > 0 && sha256.length < DIGITS)
+  const parts = [
+    ...(short.length > 0
+      ? [
+          `published are the first ${short[0]!.sha256!.length} of its ${DIGITS} digits: they show ` +
+            'damage, not whether somebody changed the file on purpose',
+        ]
+      : []),
+    ...(none.length > 0 ? [`none is published of ${none.join(', ')}`] : []),
+  ]
+  return parts.length > 0 ? parts.join('; ') : 'published in full'
 }

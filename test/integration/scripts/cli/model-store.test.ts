@@ -194,7 +194,7 @@ test('what is no checkpoint, or lacks tensors, is refused by name', async () => 
 test('a model is listed as installed, is not installed twice, and is removed', async () => {
   const folder = emptyFolder()
   await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
-  const { text } = await run(folder, ['list'])
+  const { text } = await run(folder, ['list', '--licences'])
   assert.match(text, /^htdemucs {2}\(installed \d{4}-\d\d-\d\d\)$/m)
   assert.match(text, /^ {2}speed {4}a minute of sound takes about \d+ s on two cores$/m)
   const again = await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
@@ -236,7 +236,7 @@ async function startHost(
       { name: '000003bb-feeb7c97.th', url: `http://127.0.0.1:${port}/a`, sha256: 'feeb7c97' },
     ],
     megabytes: 1,
-    licence: { code: 'MIT', weights: 'For this test only.' },
+    licence: { code: 'MIT', weights: 'For this test only.', word: 'test only' },
     quality: 'none',
     secondsPerMinute: 3,
   }
@@ -405,7 +405,33 @@ test('Spleeter is listed with its licence from both sources, and nobody needs to
   const fetched = await run(folder, ['fetch', 'spleeter'])
   assert.equal(fetched.code, 2)
   assert.match(fetched.errors, /spleeter comes with Winnow: set-up fetches it/)
-  const { text } = await run(folder, ['list'])
+  const { text } = await run(folder, ['list', '--licences'])
   assert.match(text, /^spleeter {2}\(.*\n {2}Vocals and instrumental/)
   assert.match(text, /MIT, as the paper .* their README says it of "the code"/)
+})
+
+test('the list has a line per model with its licence: built in, installed, then the others', async () => {
+  const folder = emptyFolder()
+  await run(folder, ['import', DEMUCS, '--name', 'htdemucs'])
+  await run(folder, ['import', DEMUCS, '--name', 'mine'])
+  const { text } = await run(folder, ['list'])
+  const [models = '', hint] = text.split('\n\n')
+  const rows = models.split('\n').map((line) => line.split(/ {2,}/))
+  const states = rows.map(([, state = '']) => state.replace(/^\d+ MB$/, 'to fetch'))
+  assert.deepEqual([...new Set(states)], ['built in', 'installed', 'to fetch'])
+  assert.deepEqual(rows[0]!.slice(0, 3), ['mini', 'built in', 'Apache-2.0'])
+  const rowOf = (name: string) => rows.find(([first]) => first === name)
+  assert.deepEqual(rowOf('htdemucs')!.slice(1, 3), ['installed', 'research only'])
+  assert.deepEqual(rowOf('mine')!.slice(1, 3), ['installed', 'not stated'])
+  assert.ok(rows.every(([, , licence = '']) => licence !== '' && licence.length <= 20))
+  assert.match(hint!, /--licences/)
+})
+
+test('--licences says how much of each checksum is published', async () => {
+  const { text } = await run(emptyFolder(), ['list', '--licences'])
+  const checksumOf = (name: string) =>
+    new RegExp(`^${name} .*?^ {2}SHA-256 {2}(.*?)$`, 'ms').exec(text)![1]!
+  assert.equal(checksumOf('spleeter'), 'published in full')
+  assert.match(checksumOf('htdemucs_ft'), /^published are the first 8 of its 64 digits/)
+  assert.match(checksumOf('audiosep-hive'), /^none is published of config\.yaml, tokenizer\.json/)
 })
