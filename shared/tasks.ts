@@ -1,5 +1,8 @@
 /** Jobs that people come with, for the page and the command line. */
 
+import { readPrompt } from './prompts/read-prompt.ts'
+import { isPartOfSong } from './prompts/sounds.ts'
+
 /** The output that is heard first, and offered first for download. */
 export type Kept = 'target' | 'residual'
 
@@ -69,13 +72,27 @@ interface KnownModel {
 /** The prompts of a task; none: whoever asks names them. */
 export function promptsOf({ prompts }: Task, models: readonly KnownModel[]): string[] {
   if (prompts !== 'stems') return [...prompts]
-  const stems = stemsOf(models)
+  const stems = songStemsOf(models)
   const known = namesOf(models).map((name) => name.toLowerCase())
   return stems.length > 0 ? stems : PLAIN_STEMS.filter((name) => known.includes(name))
 }
 
+/**
+ * The stems that the models can split a song into, each once. One that is all but another, such as
+ * an accompaniment, counts where its parts are none of them.
+ */
+export function songStemsOf(models: readonly KnownModel[]): string[] {
+  const stems = stemsOf(models).map((stem) => ({ stem, reading: readPrompt(stem) }))
+  const isPart = ({ reading }: (typeof stems)[number]) =>
+    reading.wanted.some(({ name }) => isPartOfSong(name))
+  const isRest = ({ reading }: (typeof stems)[number]) =>
+    reading.unwanted.some(({ name }) => isPartOfSong(name))
+  const hasParts = stems.filter(isPart).length > 1
+  return stems.filter((each) => isPart(each) || (isRest(each) && !hasParts)).map(({ stem }) => stem)
+}
+
 /** The stems of all models, each once. */
-export const stemsOf = (models: readonly KnownModel[]): string[] => [
+const stemsOf = (models: readonly KnownModel[]): string[] => [
   ...new Set(models.flatMap(({ stems }) => stems.map((stem) => stem.toLowerCase()))),
 ]
 

@@ -12,16 +12,20 @@ const answers = (page: Page) => page.getByRole('status', { name: 'Who answers' }
 /** A service whose engine has the built-in model alone. */
 async function withoutStems(place: Place): Promise<void> {
   const page = await signedIn(place)
-  const noModel = page.getByText('winnow model fetch htdemucs')
-  assert.equal(await noModel.count(), 0, 'nobody asked for stems')
+  const noModel = page.getByText('No model for songs is installed')
+  const hint = page.getByText('winnow model fetch scnet')
+  assert.deepEqual([await noModel.count(), await hint.count()], [0, 0], 'nobody asked for stems')
   await page.getByRole('button', { name: 'Split a song' }).click()
   await noModel.waitFor()
+  await hint.waitFor()
+  assert.equal(await hint.count(), 1, 'once for all prompts')
   await page.getByRole('button', { name: 'Anything' }).click()
   assert.equal(await page.getByRole('group', { name: 'Stems' }).count(), 0)
   await page.getByLabel('Prompt 1').fill('vocals')
   await answers(page).getByText('mini answers “vocals”').waitFor()
   await page.getByLabel('Prompt 1').fill('lawn mower')
   await answers(page).getByText('mini answers “lawn mower”, but knows no sound by this').waitFor()
+  assert.equal(await hint.count(), 0, 'it is no stem of a song')
   await page.getByLabel('Prompt 1').fill('no drums')
   await answers(page).getByText('mini answers “no drums”: all but drums').waitFor()
   await page.getByLabel('Prompt 1').fill('piano')
@@ -46,7 +50,11 @@ const model = (name: string, stems: readonly string[]) => ({
 async function signedInWithStems({ t, winnow, browser }: Place): Promise<Page> {
   const context = await browser.newContext()
   t.after(() => context.close())
-  const separators = [model('htdemucs', ['drums', 'bass', 'other', 'vocals']), model('mini', [])]
+  const separators = [
+    model('htdemucs', ['drums', 'bass', 'other', 'vocals']),
+    model('spleeter', ['vocals', 'accompaniment']),
+    model('mini', []),
+  ]
   const body = JSON.stringify({ object: 'list', data: [{ separators }] })
   await context.route('**/v1/models', (route) =>
     route.fulfill({ contentType: 'application/json', body }),
@@ -58,10 +66,13 @@ async function withStems(place: Place): Promise<void> {
   const page = await signedInWithStems(place)
   const stems = page.getByRole('group', { name: 'Stems' })
   const stem = (name: string) => stems.getByRole('button', { name, exact: true })
+  const offered = ['drums', 'bass', 'other', 'vocals', 'instrumental']
+  assert.deepEqual(await stems.getByRole('button').allInnerTexts(), offered)
   const pressed = () => stems.locator('[aria-pressed=true]').allInnerTexts()
   await stem('vocals').focus()
   await page.keyboard.press('Enter')
   await answers(page).getByText('htdemucs answers “vocals”: vocals').waitFor()
+  assert.equal(await page.getByText('winnow model fetch scnet').count(), 0)
   await stem('drums').click()
   assert.deepEqual(await pressed(), ['drums', 'vocals'])
   assert.equal(await page.getByRole('combobox', { name: 'Prompt 2' }).inputValue(), 'drums')

@@ -28,6 +28,8 @@ interface FakeService {
   /** Answers some requests in the place of the usual. */
   refuse: Record<string, readonly [number, string]>
   hasVideo: boolean
+  /** The name of the model that answers. */
+  separator?: string
   /** The model's findings. */
   findings: readonly Json[]
   /** Resolves when an upload may be answered. */
@@ -106,8 +108,9 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
         file_name: `${role}.wav`,
         ...(service.hasVideo && { video_url: `${base}/signed/${role}-video` }),
       })
-      const { findings } = service
-      const data = { target: file('target'), residual: file('residual'), duration: 6, findings }
+      const { findings, separator } = service
+      const files = { target: file('target'), residual: file('residual') }
+      const data = { ...files, duration: 6, findings, separator }
       return send(200, { request_id: 'req_1', status: 'COMPLETED', data })
     }
     case 'PUT /v1/queue/requests/req_1/cancel':

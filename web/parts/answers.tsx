@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { stemsOf } from '../../shared/tasks.ts'
+import { SONG_HINT } from '../../shared/prompts/song-hint.ts'
+import { songStemsOf } from '../../shared/tasks.ts'
 import { givenPrompts, options, PROMPTS_MAX, togglePrompt } from '../state/draft.ts'
 import { task } from '../state/chosen-task.ts'
-import { answerTo, separators, separatorsProblem } from '../state/separators.ts'
+import { answerTo, isSongHintDue, separators, separatorsProblem } from '../state/separators.ts'
 
 /** A screen reader should not be interrupted by each letter. */
 const QUIET_MS = 500
@@ -19,16 +20,33 @@ export function Answers() {
     return () => clearTimeout(timer)
   }, [text])
   return (
-    <div role="status" aria-label="Who answers" class="answers quiet">
-      {said.split('\n').map((line) => line !== '' && <p key={line}>{line}</p>)}
-      {separatorsProblem.value !== '' && <p>The models are not known: {separatorsProblem.value}</p>}
-    </div>
+    <>
+      <div role="status" aria-label="Who answers" class="answers quiet">
+        {said.split('\n').map((line) => line !== '' && <p key={line}>{line}</p>)}
+        {separatorsProblem.value !== '' && (
+          <p>The models are not known: {separatorsProblem.value}</p>
+        )}
+      </div>
+      {isSongHintDue(asked, separator ?? undefined) && <SongHint />}
+    </>
   )
 }
 
-/** The stems of a song as buttons; without any, who wants to split one learns how to get them. */
+/** People who use the page can't install it: they can tell whoever can. */
+function SongHint() {
+  const [before, command, after] = SONG_HINT.split('`')
+  return (
+    <p class="quiet">
+      {before}
+      <code>{command}</code>
+      {after}, for whoever runs this service: see <a href="docs/how-to/songs.html">the guide</a>.
+    </p>
+  )
+}
+
+/** The stems of a song as buttons; without any, who wants to split one learns that. */
 export function Stems() {
-  const stems = stemsOf(separators.value)
+  const stems = songStemsOf(separators.value)
   if (separators.value.length === 0) return null
   if (stems.length === 0) return task.value.prompts === 'stems' ? <NoStems /> : null
   const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems
@@ -52,10 +70,5 @@ export function Stems() {
 }
 
 function NoStems() {
-  return (
-    <p class="quiet">
-      No model for songs is installed. Whoever runs this service installs one with{' '}
-      <code>winnow model fetch htdemucs</code>: see <a href="docs/how-to/songs.html">the guide</a>.
-    </p>
-  )
+  return <p class="quiet">No model for songs is installed.</p>
 }

@@ -3,7 +3,8 @@
 import { signal } from '@preact/signals'
 import type { ModelList } from '../../clients/typescript/client.ts'
 import type { PromptReading } from '../../shared/prompts/read-prompt.ts'
-import { routePrompt, type Question } from '../../shared/prompts/route-prompt.ts'
+import { AUTO, routePrompt, type Question } from '../../shared/prompts/route-prompt.ts'
+import { isSongHintFor } from '../../shared/prompts/song-hint.ts'
 import { namesOf } from '../../shared/tasks.ts'
 import { currentClient, messageOf } from './credential.ts'
 
@@ -40,6 +41,13 @@ export function answerTo(prompt: string, separator?: string): string {
   } catch (error) {
     return (error as Error).message
   }
+}
+
+/** Returns whether a better model for songs is worth a hint; where one was chosen, it is not. */
+export function isSongHintDue(prompts: readonly string[], separator: string = AUTO): boolean {
+  const models = separators.value
+  if (separator !== AUTO || !models.some(({ answers }) => answers === 'text')) return false
+  return prompts.some((prompt) => isSongHintFor(prompt, routePrompt(prompt, models).model))
 }
 
 /** Hint for a sound that is not in the tables of names. */

@@ -1,5 +1,7 @@
 /** Prints the result of each file, and gives the exit code. */
 
+import { AUTO } from '../../../shared/prompts/route-prompt.ts'
+import { isSongHintFor, SONG_HINT } from '../../../shared/prompts/song-hint.ts'
 import { describe } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import type { Item } from './outputs.ts'
@@ -18,6 +20,7 @@ export class Report {
   #there = 0
   #failed = 0
   #isMissed = false
+  #hasHinted = false
 
   constructor(args: Arguments, io: Lines, all: number) {
     this.#args = args
@@ -53,6 +56,7 @@ export class Report {
     this.#isMissed ||= missed.length > 0
     const messages = [...missed.map(({ message }) => message), ...advice]
     for (const message of messages) this.#io.stderr.write(`${source}: ${message}\n`)
+    this.#hint(result)
     if (this.#args.json) {
       const more = { ...result, files, elapsed_seconds: elapsedSeconds }
       return this.#json({ source, state: 'separated', ...more, ...this.#logsOf(logs) })
@@ -90,6 +94,16 @@ export class Report {
   get exitCode(): number {
     if (this.#failed > 0) return 1
     return this.#args.strict && this.#isMissed ? EXIT_NOT_FOUND : 0
+  }
+
+  /** Once for all files, unless somebody chose the model. */
+  #hint({ data: { separator, targets } }: Separated['result']): void {
+    const { quiet, prompts, submission } = this.#args
+    if (quiet || this.#hasHinted || (submission.input.separator ?? AUTO) !== AUTO) return
+    const makers = targets?.map((target) => target.separator) ?? [separator]
+    if (!prompts.some((prompt, i) => isSongHintFor(prompt, makers[i]))) return
+    this.#hasHinted = true
+    this.#io.stderr.write(`${SONG_HINT}\n`)
   }
 
   #line(text: string): void {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { separate } from '../../../../scripts/cli/separate/command.ts'
+import { SONG_HINT } from '../../../../shared/prompts/song-hint.ts'
 import { OUTPUT_MARK } from '../../../../shared/output-mark.ts'
 import { runCommand } from '../../../support/run-command.ts'
 import {
@@ -116,6 +117,24 @@ test('--task names prompts and format, where none are given', async (t) => {
   assert.match(piped.out, /residual/, 'standard output holds what is kept')
   const wrong = await run(service, join(folder, 'song.mp3'), '--task', 'speach')
   assert.match(wrong.errors, /Did you mean "speech"\?/)
+})
+
+test('a better model for songs is named once for all files, where set-up brought the one that answered', async (t) => {
+  const service = await startService(t)
+  const folder = await makeFolder(t, 'a.mp3')
+  const files = ['song.mp3', 'a.mp3'].map((name) => join(folder, name))
+  const hints = async (separator: string, ...words: string[]) => {
+    service.separator = separator
+    service.streams = files.map(() => DONE)
+    const own = ['--force', '--out', join(folder, 'out')]
+    const { code, errors } = await run(service, ...files, ...words, ...own)
+    assert.equal(code, 0, errors)
+    return errors.split(SONG_HINT).length - 1
+  }
+  assert.equal(await hints('spleeter', 'vocals'), 1)
+  assert.equal(await hints('spleeter', 'vocals', '--quiet'), 0)
+  assert.equal(await hints('scnet', 'vocals'), 0)
+  assert.equal(await hints('mini', 'a dog'), 0)
 })
 
 test('a file whose outputs are there is skipped, and a video belongs to its sound', async (t) => {
