@@ -168,7 +168,9 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     files: [demucsFile('955717e8-8726e21a.th')],
     megabytes: 84,
     licence: DEMUCS_LICENCE,
-    quality: 'SDR on MVSEP Multisong: bass 11.8, drums 10.9, vocals 8.2, other 5.7 dB (ZFTurbo)',
+    quality:
+      'SDR on MVSEP Multisong: bass 11.8, drums 10.9, vocals 8.2, other 5.7 dB (ZFTurbo); measured ' +
+      'here on two songs: see its card',
     secondsPerMinute: 62,
   },
   {
@@ -217,7 +219,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       weights: 'Apache-2.0, as the page of the model states it; the tokenizer (RoBERTa) is MIT.',
       word: 'Apache-2.0',
     },
-    quality: 'see the paper of Hive (arXiv 2601.22599); nothing was measured here',
+    quality: 'published in the paper of Hive (arXiv 2601.22599)',
     secondsPerMinute: 42,
   },
   {
