@@ -32,6 +32,8 @@ export const NEAREST_MAX = 8
 
 const STATES = ['found', 'similar', 'unsure', 'absent', 'unknown'] as const
 
+const QUALITIES = ['good', 'fair', 'poor'] as const
+
 /** A model's finding about a prompt; empty if the model reports none. */
 export const Finding = Type.Object({
   ...recognitionFields,
@@ -62,6 +64,15 @@ export const Finding = Type.Object({
     ...HeardSound.properties.share,
     description: 'An extension: the part of the media in which a `found` sound is.',
   }),
+  /** Absent in events of 0.4.0. */
+  quality: Type.Optional(
+    Type.Enum([...QUALITIES], {
+      description:
+        'An extension: how well the target is likely to be separated, whether or not its sound ' +
+        'is there: `good` is meant as an SI-SDR from 10 dB on, `poor` as one under 3 dB. An ' +
+        'estimate by the built-in model; absent where there is none.',
+    }),
+  ),
   /** How the prompt was read. Absent in events of 0.4.0. */
   asked: Type.Optional(
     Type.Array(
@@ -97,3 +108,4 @@ export const Finding = Type.Object({
 
 export type Recognition = Static<typeof Recognition>
 export type Finding = Static<typeof Finding>
+export type Quality = (typeof QUALITIES)[number]

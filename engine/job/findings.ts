@@ -6,6 +6,7 @@ import type { Found } from '../../models/model.ts'
 import { countedSounds } from './mix-plan.ts'
 import { matchEvidence, presenceOf } from './presence.ts'
 import { fewSpans, probabilityOf, type TaggedSound, type TimeSpan } from './tagged-file.ts'
+import { qualityOf } from './target-quality.ts'
 
 /** 100 dB: what is softer is silence. */
 const GAIN_LEAST = 1e-5
@@ -71,7 +72,19 @@ export function promptFinding(sounds: readonly FoundSound[], asked: readonly Ask
     }
   })
   const isPlain = sounds.length === 1 && !sounds[0]!.isUnwanted
-  return { ...(isPlain ? findings[0]! : joined(sounds, findings)), asked: read }
+  const finding = isPlain ? findings[0]! : joined(sounds, findings)
+  return { ...finding, ...qualityFor(sounds, finding), asked: read }
+}
+
+/** Of what is absent or not known, or what a prompt leaves, nobody knows how good it is. */
+function qualityFor(
+  sounds: readonly FoundSound[],
+  { state }: Finding,
+): Pick<Finding, 'quality'> | null {
+  const mayBeThere = state === 'found' || state === 'similar' || state === 'unsure'
+  if (!mayBeThere || sounds.some(({ isUnwanted }) => isUnwanted)) return null
+  const quality = qualityOf(sounds.flatMap(({ work }) => work))
+  return quality === undefined ? null : { quality }
 }
 
 function joined(sounds: readonly FoundSound[], findings: readonly Finding[]): Finding {

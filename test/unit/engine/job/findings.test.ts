@@ -114,3 +114,22 @@ test('of several sounds the least sure one decides, and each has its state', () 
     ),
   )
 })
+
+test('quality is judged over all chunks, of what is wanted and may be there', () => {
+  const chunk = (sound: number, others: number) => ({
+    ...piano,
+    match: 0.9,
+    expected: { sound, others },
+  })
+  const asked = [{ sound: 'piano', excluded: false }]
+  const qualityOf = (work: FoundSound['work'], isUnwanted = false) =>
+    promptFinding([{ prompt: 'piano', isUnwanted, work, tagged: null }], asked).quality
+  assert.equal(qualityOf([chunk(16, 1)]), 'good')
+  assert.equal(qualityOf([chunk(15, 1)]), 'fair')
+  assert.equal(qualityOf([chunk(15, 1), chunk(1, 4)]), 'poor')
+  assert.equal(qualityOf([chunk(1, 0)]), 'good', 'nothing else')
+  assert.equal(qualityOf([chunk(0, 0)]), undefined, 'silence')
+  assert.equal(qualityOf([{ ...piano, match: 0.9 }]), undefined, 'a model without an estimate')
+  assert.equal(qualityOf([{ ...chunk(16, 1), understoodAs: null }]), undefined, 'not known')
+  assert.equal(qualityOf([chunk(16, 1)], true), undefined, 'the rest')
+})
