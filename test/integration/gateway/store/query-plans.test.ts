@@ -20,9 +20,6 @@ const FIXED = [
 
 /** Problems that are none, by the function that asks, and why. */
 const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  accountsInBroker: {
-    'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
-  },
   claimDue: { 'filters deliveries by host': 'of one account, and within the index' },
   countWork: {
     'scans deliveries': 'counts those that are not settled, by an index of them alone',
@@ -45,6 +42,10 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'filters requests by source_request_id': 'the unfinished ones: QUEUE_MAX holds',
   },
   insertAttempt: { 'filters delivery_attempts by attempt_id': 'of one webhook, which keeps 30' },
+  jobsInBroker: {
+    'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
+    'filters requests by duration': 'the unfinished ones of an account: QUEUE_MAX holds',
+  },
   listShares: { sorts: 'of one account, which may have 200' },
   listWithJobs: { sorts: 'PostgreSQL, the unfinished ones: QUEUE_MAX holds' },
   openRequests: { sorts: 'PostgreSQL, the unfinished ones: QUEUE_MAX holds' },
