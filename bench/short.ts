@@ -6,11 +6,10 @@
  * other: `requests` (10) calls of 4 s of noise alone; eight requests of ten minutes; their
  * throughput while nothing else comes; and meanwhile `requests` calls of 4 s of their account and
  * as many of another. A case is a setting, `BATCH_FRAMES_MAX=1024` for example, or the folder of
- * another checkout; the first is this checkout as it is. One JSON line per case: milliseconds of the
- * calls, how many times as long they take as the median alone, and the throughput of the long
- * requests, in frames a second (and a second of the engine's
- * processor time, which other work disturbs less) and compared with the first case's of the same
- * round.
+ * another checkout; the first is this checkout as it is. One JSON line per case: milliseconds of
+ * the calls, and how many times as long they take as the median alone; the throughput of the long
+ * requests, in frames a second, and in a second of the engine's processor time, which other work
+ * disturbs less, each also compared with the first case's of the same round.
  */
 
 import { openAsBlob } from 'node:fs'

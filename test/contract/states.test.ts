@@ -145,7 +145,7 @@ for (const [length, input, only, further] of [
   ['long', LONG, 'first', 'further'],
   ['short', {}, 'short', 'short-further'],
 ] as const) {
-  test(`3 the only ${length} job of an account, and one that was begun before, go first; the others after them`, async (t) => {
+  test(`3 the only ${length} job of an account goes first, and so does one that was begun before`, async (t) => {
     const gateway = await startGateway(t)
     const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
     const ids: string[] = []
