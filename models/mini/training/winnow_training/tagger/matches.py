@@ -21,7 +21,7 @@ from winnow_training.tagger.clips import CLASSES
 
 CHUNK_SAMPLES, OVERLAP_SAMPLES = 10 * RATE, 2 * RATE
 """As the engine cuts mini's chunks (`chunkSecondsMax` and `overlapSecondsMax` of mini.ts)."""
-FILES = {5: 60, 60: 20}
+FILES = {5: 65, 60: 17}
 """How many files of so many seconds, of each split."""
 ASKED = {"unrelated": 3, "related": 2}
 """How many absent classes a file is asked for; of groups one that is there and one that is not."""
@@ -106,8 +106,10 @@ class Matches:
         self.rows = [Row(**json.loads(line)) for line in lines]
 
     def of(self, split: str, seconds: int) -> list[Row]:
-        """At least one row."""
-        kept = [row for row in self.rows if (row.split, row.seconds) == (split, seconds)]
+        """At least one row, of the first files, as many as FILES has."""
+        wanted = split, seconds
+        files = FILES[seconds]
+        kept = [row for row in self.rows if (row.split, row.seconds) == wanted and row.file < files]
         if not kept:
             raise ValueError(f"{self.path} has no {split} files of {seconds} s: run tagger-match")
         return kept
