@@ -15,7 +15,7 @@ const WEIGHT_MIN = 1e-4
 
 export const fadeSamples = (samples: number): number => Math.floor(samples / FADE_SHARE)
 
-/** Ones, with a rise at the start and a fall at the end, as those who train RoFormers join chunks. */
+/** Ones, with a rise at the start and a fall at the end, as the reference joins chunks. */
 export function fades(samples: number): Float32Array {
   const last = fadeSamples(samples) - 1
   return Float32Array.from({ length: samples }, (_, i) =>

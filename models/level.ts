@@ -1,4 +1,4 @@
-/** The level of sound, by which some models bring a whole song to a mean of 0 and a deviation of 1. */
+/** The level of sound: some models take songs at a mean of 0 and a deviation of 1. */
 
 /** Of the mono mix of channels that a network takes together. */
 export interface Level {

@@ -1,7 +1,7 @@
 /**
  * Short-time Fourier transform with a periodic Hann window or none, as torch.stft does it: centred
- * frames, the signal's ends mirrored. A block of a hop's samples belongs to as many frames as hops begin in
- * a window, so everything is reshapes, slices and sums.
+ * frames, the signal's ends mirrored. A block of a hop's samples belongs to as many frames as hops
+ * begin in a window, so everything is reshapes, slices and sums.
  */
 import type { Binding } from './binding.ts'
 import { windowLength, type Framing } from './framing.ts'

@@ -10,7 +10,7 @@ import type { ScnetConfig } from '../config.ts'
 import { spectrumOf, wavesOf } from '../spectrum.ts'
 import { loadDecoder } from './decoder.ts'
 import { loadDualPath, toFrames, toFrequencies } from './dual-path.ts'
-import { loadEncoder, type Encoded } from './encoder.ts'
+import { loadEncoder } from './encoder.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
@@ -19,52 +19,11 @@ export type Network = ReturnType<typeof loadNetwork>
  * @throws Error naming weights that are missing or misshapen
  */
 export function loadNetwork(weights: Weights, config: ScnetConfig) {
-  const { audioChannels, dims, levelsSpectrum, pairs, sources } = config
-  const levels = Array.from({ length: dims.length - 1 }, (_, level) => level)
-  const encoders = levels.map((i) => loadEncoder(weights.at('encoder').at(i), i, config))
-  const dualPaths = Array.from({ length: pairs }, (_, i) =>
-    loadDualPath(
-      weights.at('separation_net').at('dp_modules').at(i),
-      dims.at(-1)! * (1 + (i % 2)),
-      config,
-    ),
-  )
-  const decoders = levels.map((i) => loadDecoder(weights.at('decoder').at(i), i, config))
-
-  /** A spectrum [batch, bins, frames, channels · 2] through all encoders; skips the first first. */
-  const encode = compiled((spectrum: Tensor): { output: Tensor; skips: Tensor[] } =>
-    tf.tidy(() => {
-      const skips: Tensor[] = []
-      let output = spectrum
-      for (const encoder of encoders) {
-        const encoded: Encoded = encoder.forward(output)
-        skips.push(encoded.skip)
-        output = encoded.output
-      }
-      return { output, skips }
-    }),
-  )
-
-  /** Goes on from the last encoder; yields what each pair of recurrent layers gives the next one. */
-  function* transform(x: Tensor): Generator<Tensor> {
-    let input = x.clone()
-    for (const [i, dualPath] of dualPaths.entries()) {
-      const output = tf.tidy(() => {
-        const answer = dualPath.forward(input)
-        return i % 2 === 0 ? toFrequencies(answer) : toFrames(answer)
-      })
-      input.dispose()
-      yield output
-      input = output
-    }
-  }
-
-  /** @param skips what the encoders kept, the first first */
-  const decode = compiled((x: Tensor, skips: readonly Tensor[]): Tensor =>
-    tf.tidy(() =>
-      decoders.reduce((y, decoder, level) => decoder.forward(y, skips.at(-1 - level)!), x),
-    ),
-  )
+  const { audioChannels, levelsSpectrum, sources } = config
+  const parts = loadParts(weights, config)
+  const encode = encoding(parts)
+  const transform = transformation(parts)
+  const decode = decoding(parts)
 
   /** A spectrum to those of all stems, [batch, bins, frames, stems · channels · 2]. */
   const forward = (spectrum: Tensor): Tensor =>
@@ -95,5 +54,64 @@ export function loadNetwork(weights: Weights, config: ScnetConfig) {
       return waves.reshape([batch, sources.length, audioChannels, samples])
     })
 
-  return { encoders, dualPaths, decoders, encode, transform, separate }
+  return { ...parts, encode, transform, separate }
 }
+
+type Parts = ReturnType<typeof loadParts>
+
+function loadParts(weights: Weights, config: ScnetConfig) {
+  const { dims, pairs } = config
+  const levels = Array.from({ length: dims.length - 1 }, (_, level) => level)
+  const modules = weights.at('separation_net').at('dp_modules')
+  return {
+    encoders: levels.map((i) => loadEncoder(weights.at('encoder').at(i), i, config)),
+    dualPaths: Array.from({ length: pairs }, (_, i) =>
+      loadDualPath(modules.at(i), dims.at(-1)! * (1 + (i % 2)), config),
+    ),
+    decoders: levels.map((i) => loadDecoder(weights.at('decoder').at(i), i, config)),
+  }
+}
+
+interface EncodedLevels {
+  output: Tensor
+  /** What each encoder kept, the first first. */
+  skips: Tensor[]
+}
+
+/** A spectrum [batch, bins, frames, channels · 2] through all encoders. */
+const encoding = ({ encoders }: Parts) =>
+  compiled((spectrum: Tensor): EncodedLevels =>
+    tf.tidy(() => {
+      const skips: Tensor[] = []
+      let output = spectrum
+      for (const encoder of encoders) {
+        const encoded = encoder.forward(output)
+        skips.push(encoded.skip)
+        output = encoded.output
+      }
+      return { output, skips }
+    }),
+  )
+
+/** Goes on from the last encoder; yields what each pair of recurrent layers gives the next one. */
+const transformation = ({ dualPaths }: Parts) =>
+  function* (x: Tensor): Generator<Tensor> {
+    let input = x.clone()
+    for (const [i, dualPath] of dualPaths.entries()) {
+      const output = tf.tidy(() => {
+        const answer = dualPath.forward(input)
+        return i % 2 === 0 ? toFrequencies(answer) : toFrames(answer)
+      })
+      input.dispose()
+      yield output
+      input = output
+    }
+  }
+
+/** All decoders, the last encoder's first. */
+const decoding = ({ decoders }: Parts) =>
+  compiled((x: Tensor, skips: readonly Tensor[]): Tensor =>
+    tf.tidy(() =>
+      decoders.reduce((y, decoder, level) => decoder.forward(y, skips.at(-1 - level)!), x),
+    ),
+  )
