@@ -13,7 +13,7 @@ const BETTER: RoutedModel = {
 }
 const OTHERWISE: RoutedModel = { name: '', answers: 'text', stems: [] }
 
-/** Who can fetch it is whoever runs the service; its size and licence are those of the catalogue. */
+/** Whoever runs the service can fetch it; size and licence are those of the catalogue. */
 export const SONG_HINT =
   'A better model for songs is free to use: `winnow model fetch scnet` (43 MB, MIT)'
 

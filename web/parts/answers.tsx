@@ -27,7 +27,7 @@ export function Answers() {
           <p>The models are not known: {separatorsProblem.value}</p>
         )}
       </div>
-      {isSongHintDue(asked, separator ?? undefined) && <SongHint />}
+      {(lacksStems() || isSongHintDue(asked, separator ?? undefined)) && <SongHint />}
     </>
   )
 }
@@ -48,7 +48,7 @@ function SongHint() {
 export function Stems() {
   const stems = songStemsOf(separators.value)
   if (separators.value.length === 0) return null
-  if (stems.length === 0) return task.value.prompts === 'stems' ? <NoStems /> : null
+  if (stems.length === 0) return lacksStems() ? <NoStems /> : null
   const names = stems.includes('vocals') ? [...stems, 'instrumental'] : stems
   const given = givenPrompts().map((prompt) => prompt.toLowerCase())
   const isFull = given.length >= PROMPTS_MAX
@@ -68,6 +68,12 @@ export function Stems() {
     </div>
   )
 }
+
+/** True if somebody wants to split a song, and no model here can. */
+const lacksStems = (): boolean =>
+  task.value.prompts === 'stems' &&
+  separators.value.length > 0 &&
+  songStemsOf(separators.value).length === 0
 
 function NoStems() {
   return <p class="quiet">No model for songs is installed.</p>

@@ -169,8 +169,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     megabytes: 84,
     licence: DEMUCS_LICENCE,
     quality:
-      'SDR on MVSEP Multisong: bass 11.8, drums 10.9, vocals 8.2, other 5.7 dB (ZFTurbo); measured ' +
-      'here on two songs: see its card',
+      'SDR on MVSEP Multisong: bass 11.8, drums 10.9, vocals 8.2, other 5.7 dB (ZFTurbo); its ' +
+      'card has what was measured with Winnow',
     secondsPerMinute: 62,
   },
   {
@@ -268,8 +268,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     licence: {
       code: 'MIT (ZFTurbo/Music-Source-Separation-Training)',
       weights:
-        'Not verified. The repository of the model has no licence, and a question about it has no ' +
-        'answer there (KimberleyJensen/Mel-Band-Roformer-Vocal-Model issue 18); users of the ' +
+        'Not verified. The repository of the model has no licence, and a question about it has ' +
+        'no answer there (KimberleyJensen/Mel-Band-Roformer-Vocal-Model issue 18); users of the ' +
         'weights report MIT, by the author since April 2026: see the page of the model.',
       word: 'not verified',
     },

@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 const HELP = `Usage: ${called('model', '<command>')}
 
-  list           what is built in and installed, and the open models that can be fetched, a line each
+  list           a line for each model that is built in or installed, or that can be fetched
   fetch NAME     downloads a model and installs it; asks whether you accept its licence, unless it
                  allows any use
   import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;

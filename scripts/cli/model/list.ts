@@ -127,7 +127,7 @@ function checksumsOf(files: CatalogueEntry['files']): string {
   const parts = [
     ...(short.length > 0
       ? [
-          `published are the first ${short[0]!.sha256!.length} of its ${DIGITS} digits: they show ` +
+          `published are the first ${short[0]!.sha256!.length} of ${DIGITS} digits: they show ` +
             'damage, not whether somebody changed the file on purpose',
         ]
       : []),
