@@ -26,8 +26,7 @@ export function Offers({ mixer, ...answered }: OffersProps) {
   useEffect(() => {
     if (separators.value.length === 0) void loadSeparators()
   }, [])
-  const { data } = answered.result
-  const findings: readonly Finding[] = data.findings ?? []
+  const { findings = [] } = answered.result.data
   return (
     <section class="offers" aria-label="What else this file offers">
       {offersOf(answered).map((vouching) => (

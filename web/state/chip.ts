@@ -3,14 +3,7 @@
 import type { Result, SoundsResult } from '../../clients/typescript/client.ts'
 import { timeText } from './time-text.ts'
 
-type ResultFinding = NonNullable<Result['data']['findings']>[number]
-
-export type Finding = Omit<ResultFinding, 'state'> & {
-  state: ResultFinding['state'] | 'similar' | 'absent'
-  where?: { start: number; end: number }[]
-  share?: number
-  similar_to?: string
-}
+export type Finding = NonNullable<Result['data']['findings']>[number]
 
 /** A sound of a list of what is in media. */
 export type HeardSound = SoundsResult['data']['sounds'][number]

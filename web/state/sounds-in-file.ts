@@ -1,7 +1,7 @@
 /** Asks the service which sounds are in the source of the form. */
 
 import { signal } from '@preact/signals'
-import type { Client, SoundsResult } from '../../clients/typescript/client.ts'
+import type { Client } from '../../clients/typescript/client.ts'
 import type { HeardSound } from './chip.ts'
 import { currentClient, messageOf } from './credential.ts'
 import { source, type Source } from './draft.ts'
@@ -45,7 +45,7 @@ async function listen(
   try {
     const client = currentClient(signal)
     const request = await client.submitSounds({ input: place })
-    const { data } = await client.wait<SoundsResult>(request)
+    const { data } = await client.waitForSounds(request)
     if (source.peek() === chosen) soundsInFile.value = { ...NOTHING, sounds: data.sounds }
   } catch (error) {
     if (!signal.aborted) soundsInFile.value = { ...NOTHING, problem: messageOf(error) }
