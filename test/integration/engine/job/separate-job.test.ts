@@ -24,7 +24,10 @@ import { SourceUnavailableError } from '../../../../engine/media/read/source.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 import type { Event, Job, Progress } from '../../../../shared/messages.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
+import { soundsOptions } from '../../../../shared/request-kind.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
+import { readTaggerConfig, TAGGER } from '../../../../models/tagger/config.ts'
+import { melFraming, stepSamples } from '../../../../models/tagger/mel.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { makeMedia } from '../../../harness/make-media.ts'
 import { noise } from '../../../harness/signals.ts'
@@ -43,6 +46,18 @@ const takeOutput: RequestListener = (request, response) =>
   void request.resume().on('end', () => response.end())
 const away: RequestListener = (_, response) => void response.writeHead(503).end()
 
+const TAGGER_CONFIG = await readTaggerConfig()
+
+/** Logits of a tagger that is sure of one sound, and that there is no other. */
+function tagsOf({ channels, sampleRate }: ChunkOrder['request']['chunk']): Float32Array {
+  const { names } = TAGGER_CONFIG.classes
+  const steps = Math.ceil(channels[0]!.length / stepSamples(melFraming(sampleRate)))
+  const heard = names.indexOf('rain')
+  return Float32Array.from({ length: steps * names.length }, (_, i) =>
+    i % names.length === heard ? 40 : -40,
+  )
+}
+
 interface Setting {
   /** The media store's, in turn. */
   answers?: RequestListener[]
@@ -56,6 +71,8 @@ interface Setting {
   options?: Partial<SeparationOptions>
   /** True if the gateway reads measurements in `started`. */
   startMayMeasure?: boolean
+  /** True if a list of sounds is asked for. */
+  lists?: boolean
   publish?: (event: Event) => Promise<void>
 }
 
@@ -84,12 +101,13 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
   }
   const scheduler = {
     separate: async (
-      { request }: ChunkOrder,
+      { model, request }: ChunkOrder,
       _owner: unknown,
       { onStep }: { onStep(share: number): void },
     ) => {
       if (fails) throw fails
       onStep(1)
+      if (model === TAGGER) return [{ target: [], score: 0, tags: tagsOf(request.chunk) }]
       return [{ target: request.chunk.channels, score: 0 }]
     },
   } as unknown as Scheduler
@@ -107,7 +125,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     soundProcesses: new SoundProcesses(folder),
     tries,
     models: [PLAIN_MODEL],
-    tagger: null,
+    tagger: setting.lists ? TAGGER_CONFIG : null,
     clock: new FakeClock(),
     log: createLogger('test', 'silent'),
     config: loadConfig({
@@ -142,9 +160,11 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     account_id: 'a',
     created_at: '',
     prompt: 'x',
-    options: { ...DEFAULT_OPTIONS, ...options },
+    options: setting.lists ? soundsOptions({}) : { ...DEFAULT_OPTIONS, ...options },
     source: { kind: 'file', url, file_name: '' },
-    upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
+    upload_urls: setting.lists
+      ? {}
+      : { target: url, residual: url, target_video: url, residual_video: url },
     start_may_measure: startMayMeasure,
   }
   const outcome = await separateJob(job, 'attempt', deps, signal)
@@ -176,6 +196,29 @@ test('media of more samples than allowed is refused once it is measured', async 
 /** The types of events, and the media's seconds where an event says them. */
 const measuredIn = (events: readonly Event[]) =>
   events.map((event) => [event.type, 'duration' in event ? event.duration : undefined])
+
+test('a job that asks what is in media reports the sounds, and stores nothing', async (t) => {
+  const { outcome, events, reports, ended } = await serveJob(t, {
+    lists: true,
+    answers: [giveSource, away],
+  })
+  assert.equal(outcome, 'completed')
+  assert.deepEqual(measuredIn(events), [
+    ['started', undefined],
+    ['measured', 1],
+    ['completed', 1],
+  ])
+  assert.ok(events.every((event) => !('output_bytes' in event)))
+  const last = events.at(-1)
+  assert.ok(last?.type === 'completed' && last.outputs === undefined)
+  assert.deepEqual(
+    last.sounds?.map(({ name }) => name),
+    ['rain'],
+  )
+  assert.deepEqual(last.sounds?.[0]?.spans, [{ start: 0, end: 1 }])
+  assert.equal(ended, 1, 'the store was asked for the source alone')
+  assert.ok(reports.length > 0)
+})
 
 test('the start says what the media measures, where the gateway reads it there', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] }) // the start waits as long as it takes
