@@ -24,8 +24,22 @@ function textOf(prompt: string, finding: Finding): string | null {
   const taken = isOther ? `, taken for "${name}",` : ''
   const percent = match === undefined ? '' : ` (match ${Math.round(100 * match)} %)`
   if (state === 'found') return `${quoted}${taken} was found${percent}.`
+  if (state === 'absent' || state === 'similar') return textOfMissing(prompt, finding)
   const softer = softenedDb > 0 ? `: its target is up to ${softenedDb} dB softer` : ''
   return `${quoted}${taken} may be absent${percent}${softer}.`
+}
+
+/** Of a sound that was asked for alone. */
+function textOfMissing(prompt: string, finding: Finding): string {
+  const { understood_as: name, asked = [], similar_to: similarTo, softened_db: softer } = finding
+  const sound = name ?? asked[0]?.sound ?? prompt
+  const instead = similarTo ? withArticle(similarTo) : 'another'
+  const what =
+    finding.state === 'absent'
+      ? `No ${sound} ${isPlural(sound) ? 'were' : 'was'} heard`
+      : `There is a sound like ${withArticle(sound)}: ${instead}`
+  const soft = softer ? `, up to ${softer} dB softer` : ''
+  return `${what}. The file holds what comes nearest${soft}.`
 }
 
 /** Helps whoever wrote a prompt that is not known. */
@@ -42,11 +56,19 @@ function textOfSeveral(asked: Read, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
   const those = (wanted: Finding['state']) => asked.filter((one) => one.state === wanted)
   const [found, unsure, unknown] = [those('found'), those('unsure'), those('unknown')]
-  const isOne = found.length + unsure.length === 1
+  const [absent, similar] = [those('absent'), those('similar')]
+  const isOne = found.length + unsure.length + absent.length + similar.length === 1
   const percent = match !== undefined && isOne ? ` (match ${Math.round(100 * match)} %)` : ''
   const parts = [
     ...(found.length > 0 ? [`${soundsIn(found)} ${areMany(found) ? 'were' : 'was'} found`] : []),
     ...(unsure.length > 0 ? [`${soundsIn(unsure)} may be absent`] : []),
+    ...similar.map(
+      ({ sound, similar_to: other }) =>
+        `what sounds like ${withArticle(sound)} is ${other ? withArticle(other) : 'another sound'}`,
+    ),
+    ...(absent.length > 0
+      ? [`${soundsIn(absent)} ${areMany(absent) ? 'were' : 'was'} not heard`]
+      : []),
   ]
   const facts = parts.length > 0 ? [`${readAs(asked)}; ${parts.join(', but ')}${percent}`] : []
   const softer = softenedDb > 0 ? [`The target is up to ${softenedDb} dB softer`] : []
@@ -72,8 +94,25 @@ const soundsIn = (asked: readonly Asked[]): string =>
   listed(asked.map(({ sound }) => `the ${sound}`))
 
 /** Plural, as far as a name tells. */
+const isPlural = (sound: string): boolean => /[^s]s$/.test(sound)
+
 const areMany = (asked: readonly Asked[]): boolean =>
-  asked.length > 1 || /[^s]s$/.test(asked[0]?.sound ?? '')
+  asked.length > 1 || isPlural(asked[0]?.sound ?? '')
+
+/** Sounds that one has no article for, besides plurals and what is done, such as "typing". */
+const UNCOUNTED = new Set(
+  (
+    'rain, fire, thunder, wind, noise, water, speech, music, brass, woodwind, applause, laughter, ' +
+    'hissing air, adhesive tape, morse code, white noise, bass, timpani'
+  ).split(', '),
+)
+
+/** Such as `a cello`, `an oboe`, `the sea` and `rain`. */
+function withArticle(sound: string): string {
+  if (sound === 'sea') return 'the sea'
+  if (UNCOUNTED.has(sound) || isPlural(sound) || sound.endsWith('ing')) return sound
+  return `${/^[aeiou]/.test(sound) ? 'an' : 'a'} ${sound}`
+}
 
 /** `a, b and c`. */
 const listed = (names: readonly string[]): string =>

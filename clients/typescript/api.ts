@@ -1223,6 +1223,11 @@ export interface components {
             }[];
             /** @description An extension: the part of the media in which a `found` sound is. */
             share?: number;
+            /**
+             * @description An extension: how well the target is likely to be separated, whether or not its sound is there: `good` is meant as an SI-SDR from 10 dB on, `poor` as one under 3 dB. An estimate by the built-in model; absent where there is none.
+             * @enum {unknown}
+             */
+            quality?: "good" | "fair" | "poor";
             /** @description An extension: the sounds that the prompt was read as. */
             asked?: {
                 /** @description In English, if the service knows it; else as typed. */
@@ -1559,6 +1564,13 @@ export interface components {
          *             "match": 0.97,
          *             "understood_as": "dog",
          *             "state": "found",
+         *             "where": [
+         *               {
+         *                 "start": 2,
+         *                 "end": 4.5
+         *               }
+         *             ],
+         *             "share": 0.2,
          *             "asked": [
          *               {
          *                 "sound": "dog",
@@ -1855,6 +1867,13 @@ export interface components {
          *           "match": 0.97,
          *           "understood_as": "dog",
          *           "state": "found",
+         *           "where": [
+         *             {
+         *               "start": 2,
+         *               "end": 4.5
+         *             }
+         *           ],
+         *           "share": 0.2,
          *           "asked": [
          *             {
          *               "sound": "dog",
@@ -2002,6 +2021,13 @@ export interface components {
          *             "match": 0.97,
          *             "understood_as": "dog",
          *             "state": "found",
+         *             "where": [
+         *               {
+         *                 "start": 2,
+         *                 "end": 4.5
+         *               }
+         *             ],
+         *             "share": 0.2,
          *             "asked": [
          *               {
          *                 "sound": "dog",

@@ -3,7 +3,7 @@
 import { HEARD_SOUNDS_MAX, type HeardSound } from '../../shared/heard-sounds.ts'
 import type { TaggedFile } from './tagged-file.ts'
 
-/** Nobody asked for a sound that is listed: it must be more probable than not. */
+/** A sound that is listed is more probable than not. */
 const MATCH_LEAST = 0.5
 
 /**
@@ -30,7 +30,7 @@ export function heardSounds(file: TaggedFile): HeardSound[] {
 
 function heard(file: TaggedFile, name: string): HeardSound[] {
   const sound = file.sound(name)
-  if (sound?.state !== 'found' || sound.probability < MATCH_LEAST) return []
-  const { spans, share, probability: match } = sound
+  if (!sound || sound.unasked < MATCH_LEAST) return []
+  const { spans, share, unasked: match } = sound
   return [{ name, spans, share, match }]
 }

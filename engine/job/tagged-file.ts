@@ -29,13 +29,15 @@ export interface TimeSpan {
 export interface TaggedSound {
   /** By the tagger alone, as `probability`. */
   state: TaggerAnswer['state']
-  /** That it is there, from 0 to 1. */
+  /** That it is there, from 0 to 1, if half of those are that people ask for. */
   probability: number
+  /** The same if nobody asked for it: nearly all sounds are absent from a file. */
+  unasked: number
   /** A logit. */
   evidence: number
   /** Joins the evidence with a separation's match. */
   combined: CombinedRule
-  /** The surest other sound of its family that is found; null: none is. */
+  /** The surest sound like it that is found, and surer than it is; null: there is none. */
   relative: string | null
   /** Where it is if it is there; at least one, in order, at most HEARD_SPANS_MAX. */
   spans: TimeSpan[]
@@ -52,11 +54,16 @@ const CALLED: Readonly<Record<string, readonly string[]>> = {
   'white noise': ['noise'],
 }
 
+/** A class has more relatives than this only if it is an instrument: a flute is like no drum. */
+const RELATIVES_MAX = 16
+
 export class TaggedFile {
   readonly config: TaggerConfig
   readonly #tags: Tags
   readonly #classes: FileTags
   readonly #groups: FileTags
+  /** Of each class, the others that sound like it. */
+  readonly #close: readonly (readonly number[])[]
 
   constructor(tags: Tags, config: TaggerConfig) {
     const { classes, groups } = config
@@ -65,6 +72,7 @@ export class TaggedFile {
     const any = grouped(ofClasses, groups.members, groups.calibration.most)
     const none = groups.names.map(() => [])
     this.config = config
+    this.#close = closeRelatives(config)
     this.#tags = tags
     this.#classes = new FileTags(ofClasses, classes.relatives, classes.rules)
     this.#groups = new FileTags(calibrated(any, groups.calibration), none, groups.rules)
@@ -88,11 +96,11 @@ export class TaggedFile {
 
   #sound(
     tags: FileTags,
-    { names, combined, alone }: TaggerConfig['classes'] | TaggerConfig['groups'],
+    { names, combined, alone, listed }: TaggerConfig['classes'] | TaggerConfig['groups'],
     place: number,
   ): TaggedSound {
     const { state, evidence } = tags.answer(place)
-    const relative = tags.relative(place)
+    const relative = tags === this.#classes ? this.#relativeOf(place, evidence) : null
     const { spans, share } = tags.times(place)
     const { stepSeconds, seconds } = this.#tags
     const timed = spans.map(({ start, end }) => ({
@@ -100,8 +108,9 @@ export class TaggedFile {
       end: rounded(Math.min(seconds, (end / STEP_SECONDS) * stepSeconds)),
     }))
     return {
-      state,
+      state: state === 'similar' && relative === null ? 'unsure' : state,
       probability: probabilityOf(alone.tagger * evidence + alone.offset),
+      unasked: probabilityOf(listed.tagger * evidence + listed.offset),
       evidence,
       combined,
       relative: relative === null ? null : names[relative]!,
@@ -110,6 +119,22 @@ export class TaggedFile {
       seconds,
     }
   }
+
+  #relativeOf(place: number, evidence: number): number | null {
+    const relative = this.#classes.relative(place, this.#close[place]!)
+    return relative !== null && this.#classes.evidence(relative) > evidence ? relative : null
+  }
+}
+
+/** For each class those that sound like it: of many relatives, the ones in its smallest group. */
+function closeRelatives({ classes, groups }: TaggerConfig): (readonly number[])[] {
+  return classes.relatives.map((relatives, place) => {
+    if (relatives.length <= RELATIVES_MAX) return relatives
+    const small = groups.members.find(
+      (members) => members.length <= RELATIVES_MAX && members.includes(place),
+    )
+    return (small ?? []).filter((other) => other !== place)
+  })
 }
 
 /** The probability, from 0 to 1, to four decimals. @param logit the logarithm of its odds */

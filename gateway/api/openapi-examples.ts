@@ -63,6 +63,8 @@ const DATA = {
       match: 0.97,
       understood_as: 'dog',
       state: 'found',
+      where: [{ start: 2, end: 4.5 }],
+      share: 0.2,
       asked: [{ sound: 'dog', excluded: false, state: 'found' }],
       message: '"dog barking", taken for "dog", was found (match 97 %).',
     },

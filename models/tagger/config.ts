@@ -46,7 +46,9 @@ interface Deciding {
   calibration: Calibration
   rules: TaggerRules
   combined: CombinedRule
+  /** For a sound that is asked for, and for one that nobody asked for. */
   alone: AloneRule
+  listed: AloneRule
 }
 
 export interface TaggerConfig {
@@ -86,7 +88,7 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
       if (!known) throw new Error(`${file}: the built-in model knows no ${key}`)
       return known.text
     })
-  const { classes, groups, model, calibration, combined, alone } = config
+  const { classes, groups, model, calibration, combined, alone, listed } = config
   const { logit_most: most } = calibration
   return {
     sizes: { ...model, classes: classes.length },
@@ -97,6 +99,7 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
       rules: rulesOf(config.rules),
       combined: combinedOf(combined),
       alone,
+      listed,
       relatives: config.relatives,
     },
     groups: {
@@ -106,6 +109,7 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
       rules: rulesOf(config.group_rules),
       combined: combinedOf(combined.group),
       alone: alone.group,
+      listed: listed.group,
     },
   }
 }

@@ -132,10 +132,10 @@ export class FileTags {
     return this.#keptOf(place).evidence
   }
 
-  /** The surest class of its family that is found; null: none is. */
-  relative(place: number): number | null {
+  /** The surest of a class's relatives that is found; null: none is. */
+  relative(place: number, relatives = this.#relatives[place]!): number | null {
     let [surest, most]: [number | null, number] = [null, -Infinity]
-    for (const at of this.#relatives[place]!) {
+    for (const at of relatives) {
       const evidence = this.evidence(at)
       if (evidence > most) [surest, most] = [at, evidence]
     }

@@ -1,4 +1,5 @@
 /** What the tagger hears: a log-mel spectrogram with absolute levels. */
+import { LruCache } from '../lru-cache.ts'
 import { spectraOf } from '../stft.ts'
 import { multiply, tf, upload, type Tensor } from '../tensor.ts'
 import { CENTRE, FLOOR, melMatrix, MELS, SCALE, type MelFraming } from './mel.ts'
@@ -10,13 +11,18 @@ export function melPower(padded: Tensor, framing: MelFraming): Tensor {
     const frames = padded.shape[1]! / hop - Math.ceil(window / hop) + 1
     const spectrum = spectraOf(padded, { hop, frames, shift: 0, window })
     const power = tf.real(spectrum).square().add(tf.imag(spectrum).square())
-    const scale = (2 / window) ** 2 // the Hann window's sum is half its length
-    const matrix = upload(
-      melMatrix(framing).map((weight) => weight * scale),
-      [window / 2 + 1, MELS],
-    )
+    const matrix = upload(scaledMatrix(framing), [window / 2 + 1, MELS])
     return multiply(power, matrix)
   })
+}
+
+/** Those of the rates used latest are kept: making one takes longer than a minute's products. */
+const matrices = new LruCache<Float32Array>(8)
+
+function scaledMatrix(framing: MelFraming): Float32Array {
+  const scale = (2 / framing.window) ** 2 // the Hann window's sum is half its length
+  const make = () => melMatrix(framing).map((weight) => weight * scale)
+  return matrices.get(String(framing.sampleRate), make)
 }
 
 /** The network's input, shaped like `power`. */

@@ -112,6 +112,30 @@ test('each prompt has a finding: found, or unsure and by how much softer', async
   assert.equal('state' in data.targets[0] || 'state' in status, false, 'the others as they were')
 })
 
+test('where a sound was heard, what was instead, or that it was not; over gRPC likewise', async (t) => {
+  const gateway = await startGateway(t)
+  const where = [{ start: 0.5, end: 2 }]
+  const findings: Finding[] = [
+    { ...CLEAR, where, share: 0.25 },
+    { match: 0.2, understood_as: 'violin', state: 'similar', softened_db: 0, similar_to: 'cello' },
+  ]
+  const { requestId, data } = await completed(gateway, { prompts: PROMPTS }, findings)
+  assert.deepEqual([data.findings[0].where, data.findings[0].share], [where, 0.25])
+  const { call } = await startSeparationClient(t, gateway)
+  const [first, second] = (await call('Get', { request_id: requestId })).findings
+  assert.deepEqual([first.where, first.share, second.similar_to], [where, 0.25, 'cello'])
+  assert.equal(
+    second.message,
+    'There is a sound like a violin: a cello. The file holds what comes nearest.',
+  )
+  const gone: Finding = { match: 0.01, understood_as: 'dog', state: 'absent', softened_db: 28 }
+  const { data: without } = await completed(gateway, { prompt: 'dog' }, [gone])
+  assert.equal(
+    without.findings[0].message,
+    'No dog was heard. The file holds what comes nearest, up to 28 dB softer.',
+  )
+})
+
 test('a prompt that is not known says what its file holds, which is named so', async (t) => {
   const gateway = await startGateway(t)
   const { status, data } = await completed(gateway, { prompt: 'kettle' }, [LOST])
@@ -155,7 +179,7 @@ test('over gRPC the findings have the same names', async (t) => {
     ...LOST,
     understood_as: '',
     message: LOST_MESSAGE,
-    asked: [],
+    ...{ asked: [], where: [] },
   }
   assert.deepEqual(findings, [expected])
   assert.deepEqual(result.findings, [expected])

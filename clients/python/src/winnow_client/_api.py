@@ -307,6 +307,10 @@ class Finding(_Finding, total=False):
     where: list[FindingWhere]
     # An extension: the part of the media in which a `found` sound is.
     share: float
+    # An extension: how well the target is likely to be separated, whether or not its sound is
+    # there: `good` is meant as an SI-SDR from 10 dB on, `poor` as one under 3 dB. An estimate by
+    # the built-in model; absent where there is none.
+    quality: Literal["good", "fair", "poor"]
     # An extension: the sounds that the prompt was read as.
     asked: list[FindingAsked]
     # An extension: an earlier prompt that is read as the same sound. Both have one output, which

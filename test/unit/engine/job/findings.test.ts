@@ -43,6 +43,22 @@ test('else it is unsure, and by how much the target is softer', () => {
   assert.deepEqual(findingOf([{ ...piano, match: 0.3 }]), { ...unsure, match: 0.3, softened_db: 0 })
 })
 
+test('a longer file does not find more: what little is heard counts as a share of it', () => {
+  const tagged = {
+    ...{ state: 'unsure' as const, probability: 0.3, unasked: 0.1, evidence: -4 },
+    combined: { matchSharpness: 0.5, tagger: 0.5, match: 0.5, offset: 1, found: 0.8, absent: -3 },
+    ...{ relative: null, spans: [{ start: 0, end: 1 }], share: 0.2, seconds: 5 },
+  }
+  const stateOf = (...matches: number[]) => {
+    const work = matches.map((match) => ({ ...piano, match }))
+    return findingOfSound({ work, tagged }).state
+  }
+  const quiet = Array.from({ length: 7 }, () => 0.01)
+  assert.equal(stateOf(0.99), 'found')
+  assert.equal(stateOf(0.99, ...quiet), 'unsure')
+  assert.equal(stateOf(...quiet), 'absent')
+})
+
 test('what is not known has what its target holds, and names to try', () => {
   const meanings = [{ name: 'woman', probability: 0.6 }]
   const unknown = { ...nothing, understoodAs: null, meanings, nearest: ['woman', 'man'] }

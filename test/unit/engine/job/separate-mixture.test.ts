@@ -7,6 +7,8 @@ import { chunkSpans, headsAtOnce, separateChunk } from '../../../../engine/job/s
 import { separateMixture } from '../../../../engine/job/separate-mixture.ts'
 import { ResamplingThreads } from '../../../../engine/media/resampling-threads.ts'
 import type { HeadResult, LaneRequest, ModelDescription } from '../../../../models/model.ts'
+import { readTaggerConfig, TAGGER } from '../../../../models/tagger/config.ts'
+import { melFraming, stepSamples } from '../../../../models/tagger/mel.ts'
 import { Mix } from '../../../../engine/job/mix.ts'
 import type { MixedTargets } from '../../../../engine/job/target-mixer.ts'
 import { residualOf } from '../../../../engine/job/residual.ts'
@@ -77,6 +79,26 @@ interface World {
   share?: (sound: string) => number
   /** The model's findings about a lane. */
   found?: (lane: Lane) => Pick<HeadResult, 'match' | 'understoodAs'>
+  /** Logits of sounds in the first half of the mixture; all others are surely absent. */
+  heard?: Readonly<Record<string, number>>
+}
+
+const tagger = await readTaggerConfig()
+
+/** Samples of a step at such a low rate. */
+const STEP_SAMPLES = stepSamples(melFraming(RATE))
+
+/** The steps of the fake mixture, [steps · classes], in which these sounds are heard. */
+function tagsOf(heard: Readonly<Record<string, number>>): Float32Array {
+  const { names } = tagger.classes
+  const steps = Math.ceil((SECONDS * RATE) / STEP_SAMPLES)
+  const tags = new Float32Array(steps * names.length).fill(-20)
+  for (const [name, logit] of Object.entries(heard)) {
+    for (let step = 0; step < steps / 2; step += 1) {
+      tags[step * names.length + names.indexOf(name)] = logit
+    }
+  }
+  return tags
 }
 
 /** Separates the fake mixture by a model whose target is a quarter of it, and notes all that was asked. */
@@ -106,6 +128,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
       { onStep }: { onStep(share: number): void },
     ): Promise<HeadResult[]> {
       const { channels } = request.chunk
+      if (name === TAGGER) return [{ target: [], score: 0, tags: tagsOf(world.heard!) }]
       const own = heads.map((head) => ({
         ...request,
         ...head,
@@ -149,7 +172,7 @@ async function separated(options: Partial<SeparationOptions>, world: World = {})
     scheduler: scheduler as never,
     resampling,
     models: [...(world.others ?? []), { ...model, ...world.model }],
-    tagger: null,
+    tagger: world.heard ? tagger : null,
     config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal,
     log: (line) => logs.push(line),
@@ -391,6 +414,40 @@ test('each prompt has the match of all its chunks together and its name, if the 
     { model: 'fake', asked: [{ sound: 'dog', excluded: false }] },
     { model: 'fake', asked: [{ sound: 'cat meowing', excluded: false }] },
   ])
+})
+
+test('tagger and match decide together, and where it is heard is where a sound is found', async () => {
+  const heard = { dog: 5, cello: 5, violin: -3 }
+  const matching = async (prompt: string, match: number, understoodAs = prompt) => {
+    const { findings } = await separated(
+      {},
+      { prompt, heard, found: () => ({ match, understoodAs }) },
+    )
+    return findings[0]!
+  }
+  const dog = await matching('dog', 0.9)
+  assert.deepEqual([dog.state, dog.where!.length, dog.where![0]!.start], ['found', 1, 0])
+  assert.ok(Math.abs(dog.where![0]!.end - SECONDS / 2) < 1)
+  assert.ok(Math.abs(dog.share! - 0.5) < 0.1)
+  assert.ok(dog.match! > 0.9)
+  const violin = await matching('violin', 0.3)
+  assert.deepEqual([violin.state, violin.similar_to], ['similar', 'cello'])
+  assert.equal(violin.where, undefined)
+  const rain = await matching('rain', 0.6)
+  assert.notEqual(rain.state, 'found', 'before, its match was enough')
+  assert.equal((await matching('rain', 0.02)).state, 'absent')
+  const without = await matching('no dog', 0.9, 'dog')
+  assert.deepEqual([without.state, without.where], ['found', dog.where])
+})
+
+test('of stems the tagger alone tells: what bleeds into the vocals of an instrumental is not found', async () => {
+  const stateOf = async (prompt: string, heard: Record<string, number>) =>
+    (await separated({}, { prompt, heard, others: [STEMS] })).findings[0]!.state
+  const band = { 'drum kit': 5, 'acoustic guitar': 4 }
+  assert.equal(await stateOf('vocals', band), 'absent')
+  assert.equal(await stateOf('drums', band), 'found')
+  assert.equal(await stateOf('vocals', { ...band, singing: 5 }), 'found')
+  assert.equal(await stateOf('no vocals', band), 'absent')
 })
 
 test('each prompt follows its own overlap states', async () => {
