@@ -24,7 +24,7 @@ from winnow_training.tagger.clips import (
     sources,
     write_variant,
 )
-from winnow_training.tagger.combined import Asked, combined_states, fit_rule, reliability
+from winnow_training.tagger.combined import Asked, combined_states, fit_alone, fit_rule, reliability
 from winnow_training.tagger.decisions import Combined, Rules, answer, evidence, grouped, spans_of
 from winnow_training.tagger.export import config_of, folded, golden_tiny, tiny_model, unfolded
 from winnow_training.tagger.features import (
@@ -224,6 +224,12 @@ class Together(unittest.TestCase):
         self.assertEqual(sum(count for *_, count in rows), 900)
         self.assertLess(error, 0.05)
 
+    def test_the_evidence_alone_is_a_probability_too(self):
+        one = self.asked(300)
+        rule = fit_alone(one.evidence, one.kind == "present", one.weights())
+        said = 1 / (1 + np.exp(-rule.tagger * one.evidence - rule.offset))
+        self.assertAlmostEqual(float(one.weights() @ said), 0.5, places=3)
+
     def test_chunks_are_those_of_the_engine(self):
         samples = np.arange(21 * RATE)
         starts = [int(chunk[0]) / RATE for chunk in chunks_of(samples)]
@@ -296,7 +302,8 @@ class WholeWay(unittest.TestCase):
         torch.testing.assert_close(heard, lane["logits"])
         config = json.loads((weights / "config.json").read_text())
         self.assertEqual(len(config["calibration"]["scales"]), heard.shape[-1])
-        self.assertEqual(config["combined"].keys() - {"group"}, config["combined"]["group"].keys())
+        for key in ("combined", "alone", "listed"):
+            self.assertEqual(config[key].keys() - {"group"}, config[key]["group"].keys())
 
     @mock.patch.object(matches, "FILES", {5: 3, 12: 2})
     @mock.patch.object(matches, "OR_MADE", ("calibration", "test"))

@@ -9,7 +9,7 @@ import torch
 
 from winnow_training.tagger.cases import logits_of
 from winnow_training.tagger.checkpoint import load_average, read_calibration, write_calibration
-from winnow_training.tagger.combined import asked, combine
+from winnow_training.tagger.combined import asked, combine, with_listed
 from winnow_training.tagger.matches import Matches, cases_of
 from winnow_training.tagger.tables import combined_table
 
@@ -25,15 +25,21 @@ def main():
     calibration = read_calibration(options.cache, options.name)
 
     def by_length(split: str):
-        return {
-            seconds: asked(calibration, matches.of(split, seconds), cases, logits_of(model, cases))
-            for seconds, cases in cases_of(options.cache, split).items()
-        }
+        """Length to its files, what the tagger makes of them, and what they were asked for."""
+        made = {}
+        for seconds, cases in cases_of(options.cache, split).items():
+            logits = logits_of(model, cases)
+            rows = matches.of(split, seconds)
+            made[seconds] = cases, logits, asked(calibration, rows, cases, logits)
+        return made
 
-    calibration = combine(calibration, list(by_length("calibration").values()))
+    cases, logits, both = zip(*by_length("calibration").values())
+    calibration = combine(calibration, list(both))
+    calibration = with_listed(calibration, sum(cases, []), sum(logits, []))
     write_calibration(options.cache, options.name, calibration)
     print(f"step {stored['step']}: {calibration.combined}\ngroups: {calibration.group_combined}\n")
-    print(combined_table(calibration, by_length("test")))
+    tested = {seconds: both for seconds, (*_, both) in by_length("test").items()}
+    print(combined_table(calibration, tested))
 
 
 if __name__ == "__main__":

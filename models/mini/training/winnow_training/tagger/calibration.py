@@ -11,6 +11,7 @@ from winnow_training.data.mixtures import CONFUSABLE, GROUPS, UNSURE
 from winnow_training.tagger.cases import RELATIVES, Case
 from winnow_training.tagger.clips import CLASSES
 from winnow_training.tagger.decisions import (
+    Alone,
     Combined,
     Rules,
     calibrated,
@@ -49,7 +50,13 @@ class Calibration:
     """Rules for groups, which have no relatives."""
     combined: Combined | None = None
     group_combined: Combined | None = None
-    """Rules for the evidence with mini's match, once `tagger-combine` has fitted them."""
+    """Rules for the evidence with mini's match, once `tagger-combine` has fitted them …"""
+    alone: Alone | None = None
+    group_alone: Alone | None = None
+    """… for the evidence without it …"""
+    listed: Alone | None = None
+    group_listed: Alone | None = None
+    """… and for sounds that nobody asked for, of which any is as likely as another."""
 
     def classes(self, logits: np.ndarray) -> np.ndarray:
         return calibrated(logits, np.array(self.scales), np.array(self.offsets))

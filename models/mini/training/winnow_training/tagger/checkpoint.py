@@ -8,7 +8,7 @@ import torch
 
 from winnow_training.tagger.calibration import Calibration
 from winnow_training.tagger.clips import CLASSES
-from winnow_training.tagger.decisions import Combined, Rules
+from winnow_training.tagger.decisions import Alone, Combined, Rules
 from winnow_training.tagger.network import Tagger
 
 
@@ -31,6 +31,8 @@ def read_calibration(cache: Path, name: str) -> Calibration:
         stored[key] = Rules(**stored[key])
     for key in ("combined", "group_combined"):
         stored[key] = stored.get(key) and Combined(**stored[key])
+    for key in ("alone", "group_alone", "listed", "group_listed"):
+        stored[key] = stored.get(key) and Alone(**stored[key])
     return Calibration(**stored)
 
 

@@ -13,16 +13,18 @@ from scipy.optimize import minimize
 from winnow_training.tagger.calibration import (
     FALSE_RELATED,
     FALSE_UNRELATED,
+    KINDS,
     MISSED,
     STATES,
     Calibration,
+    File,
     both_evidences,
     class_files,
     group_files,
     threshold,
 )
 from winnow_training.tagger.cases import RELATIVES, Case
-from winnow_training.tagger.decisions import Combined
+from winnow_training.tagger.decisions import Alone, Combined, Rules
 from winnow_training.tagger.matches import Row
 
 SHARPNESS = (0.5, 1.0, 2.0, 4.0)
@@ -124,22 +126,61 @@ def fit_weights(lengths: list[Asked], sharpness: float) -> tuple[float, Combined
     plain = Combined(sharpness, tagger=0, match=1, offset=0, found=0, absent=0)
     one = joined(lengths)
     columns = np.stack([one.evidence, scores(one, plain), np.ones(len(one.kind))], 1)
-    signs = np.where(one.kind == "present", 1, -1)
-    weights = one.weights()
-
-    def loss(numbers):
-        return float(weights @ np.logaddexp(0, -signs * (columns @ numbers)))
-
-    found = minimize(loss, [0.5, 0.5, 0], bounds=[(0, None), (0, None), (None, None)])
+    found = logistic(columns, one.kind == "present", one.weights())
     tagger, match, offset = (float(number) for number in found.x)
     return found.fun, replace(plain, tagger=tagger, match=match, offset=offset)
 
 
+def fit_alone(evidence: np.ndarray, is_there: np.ndarray, weights: np.ndarray) -> Alone:
+    """[N] each; the weights sum to 1."""
+    columns = np.stack([evidence, np.ones(len(evidence))], 1)
+    tagger, offset = logistic(columns, is_there, weights).x
+    return Alone(float(tagger), float(offset))
+
+
+def fit_listed(files: list[File], rules: Rules) -> Alone:
+    """Of all that may be asked of files, as often as it is there."""
+    evidence, truth = [], []
+    for file in files:
+        kept = both_evidences(file, rules)[1]
+        for kind in KINDS:
+            places = getattr(file, kind)
+            evidence.append(kept[places])
+            truth.append(np.full(len(places), kind == "present"))
+    count = sum(map(len, evidence))
+    return fit_alone(np.concatenate(evidence), np.concatenate(truth), np.full(count, 1 / count))
+
+
+def logistic(columns: np.ndarray, is_there: np.ndarray, weights: np.ndarray):
+    """The least mean loss by numbers for the columns, none but the last of them under 0."""
+    signs = np.where(is_there, 1, -1)
+
+    def loss(numbers):
+        return float(weights @ np.logaddexp(0, -signs * (columns @ numbers)))
+
+    inner = columns.shape[1] - 1
+    bounds = [(0, None)] * inner + [(None, None)]
+    return minimize(loss, [0.5] * inner + [0], bounds=bounds)
+
+
 def combine(calibration: Calibration, lengths: list[tuple[Asked, Asked]]) -> Calibration:
     """`calibration` with rules for both, of what files of each length were asked for."""
-    classes, groups = zip(*lengths)
+    rules = {}
+    for prefix, parts in zip(("", "group_"), zip(*lengths)):
+        one = joined(list(parts))
+        rules[f"{prefix}combined"] = fit_rule(list(parts))
+        rules[f"{prefix}alone"] = fit_alone(one.evidence, one.kind == "present", one.weights())
+    return replace(calibration, **rules)
+
+
+def with_listed(
+    calibration: Calibration, cases: list[Case], logits: list[np.ndarray]
+) -> Calibration:
+    """`calibration` with rules for the list of what is in a file."""
     return replace(
-        calibration, combined=fit_rule(list(classes)), group_combined=fit_rule(list(groups))
+        calibration,
+        listed=fit_listed(class_files(calibration, cases, logits), calibration.rules),
+        group_listed=fit_listed(group_files(calibration, cases, logits), calibration.group_rules),
     )
 
 

@@ -72,6 +72,14 @@ class Combined:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """Makes a logit of the evidence, whose sigmoid is a probability."""
+
+    tagger: float
+    offset: float
+
+
+@dataclass(frozen=True)
 class Answer:
     """`state` is found, similar, unsure or absent."""
 

@@ -165,21 +165,22 @@ def config_of(model: Tagger, stored: dict, calibration: Calibration) -> dict:
         "smoothing": list(SMOOTHING),
         "rules": dataclasses.asdict(calibration.rules),
         "group_rules": dataclasses.asdict(calibration.group_rules),
-        "combined": combined_config(calibration),
+        **presence_config(calibration),
         "training": {key: stored[key] for key in ("step", "seconds", "curve")},
     }
 
 
-def combined_config(calibration: Calibration) -> dict:
-    """The rule for classes, and under `group` that for groups."""
+def presence_config(calibration: Calibration) -> dict:
+    """The rules of `tagger-combine` for classes, and under `group` those for groups."""
     if calibration.combined is None:
         raise ValueError("The calibration has no rule for mini's match yet: run tagger-combine")
-    rules = calibration.combined, calibration.group_combined
-    classes, groups = (
-        {key: round(number, 4) for key, number in dataclasses.asdict(rule).items()}
-        for rule in rules
-    )
-    return {**classes, "group": groups}
+
+    def numbers(key: str) -> dict:
+        rule = dataclasses.asdict(getattr(calibration, key))
+        return {name: round(number, 4) for name, number in rule.items()}
+
+    keys = ("combined", "alone", "listed")
+    return {key: {**numbers(key), "group": numbers(f"group_{key}")} for key in keys}
 
 
 def rounded(numbers: list[float]) -> list[float]:
