@@ -54,14 +54,9 @@ export function createEngine(deps: EngineDeps): Engine {
   let audioSeconds = 0
   const { models, tagger } = compute.ready
   const budgets = budgetsOf(models, config.batchFramesMax, log)
-  const taggerBudgets = budgetsOf(tagger ? [tagger] : [], 'auto', log) // no setting is for it
   const first = budgets.get(models[0]!.description.name)!
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
-  const scheduler = new Scheduler(compute, new Map([...budgets, ...taggerBudgets]), {
-    stepped: (batch) => metrics.stepped(batch),
-    computed: () => health.computed(),
-    outOfMemory: () => metrics.outOfMemory(),
-  })
+  const scheduler = createScheduler(deps, budgets, health)
   const store = new StoreOutage({ log })
   const soundProcesses = new SoundProcesses(config.scratchFolder)
   const scratch = new ScratchRoom({ ...config, log })
@@ -109,6 +104,21 @@ export function createEngine(deps: EngineDeps): Engine {
       ...computeStats(scheduler, compute),
     }),
   }
+}
+
+/** @param budgets of the models; that of the tagger comes with them */
+function createScheduler(
+  { compute, metrics, log }: EngineDeps,
+  budgets: ReturnType<typeof budgetsOf>,
+  health: DeviceHealth,
+): Scheduler {
+  const { tagger } = compute.ready
+  const taggerBudgets = budgetsOf(tagger ? [tagger] : [], 'auto', log) // no setting is for it
+  return new Scheduler(compute, new Map([...budgets, ...taggerBudgets]), {
+    stepped: (batch) => metrics.stepped(batch),
+    computed: () => health.computed(),
+    outOfMemory: () => metrics.outOfMemory(),
+  })
 }
 
 /** Counts how long a try waited and took. */
