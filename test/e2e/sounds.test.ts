@@ -1,0 +1,65 @@
+/** What is in media, from a file to the list of its sounds, by the real tagger. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import type { HeardSound } from '../../shared/heard-sounds.ts'
+import { examplePath, readWav16 } from '../harness/examples.ts'
+import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { wavBytes } from '../harness/wav.ts'
+
+let winnow: Winnow
+const RATE = 44_100
+/** Drums and a man who speaks, for as long as both of them sound. */
+let mixture: { path: string; seconds: number }
+const SOUNDING = ['drum kit', 'man']
+before(async (t) => {
+  winnow = await startWinnow(t as TestContext)
+  const sources = ['drums-and-flute/drums.wav', 'siren-and-speech/speech.wav']
+  const paths = sources.map((name) => examplePath(`sources/${name}`))
+  const [drums, speech] = (await Promise.all(paths.map(readWav16))).map(([plane]) => plane)
+  const length = Math.min(drums!.length, speech!.length)
+  const sum = drums!.subarray(0, length).map((sample, i) => (sample + speech![i]!) / 2)
+  mixture = { path: join(winnow.folder, 'drums-and-speech.wav'), seconds: length / RATE }
+  await writeFile(mixture.path, wavBytes([sum], RATE))
+})
+
+const namesOf = (sounds: readonly HeardSound[] = []) => sounds.map(({ name }) => name)
+
+test('the sounds of a mixture come back by their names, the surest first', async () => {
+  const { data, usage } = await winnow.client.sounds(mixture.path)
+  for (const name of SOUNDING) assert.ok(namesOf(data.sounds).includes(name), name)
+  assert.equal(data.sounds[0]!.name, 'drum kit')
+  const { seconds } = mixture
+  assert.deepEqual([data.duration, usage.quantity], [seconds, 1])
+  for (const { spans, share } of data.sounds) {
+    assert.ok(spans.every(({ start, end }) => start >= 0 && end > start && end <= seconds + 0.01))
+    assert.ok(share > 0 && share <= 1)
+  }
+})
+
+test('a separation has the same list', async () => {
+  const [listed, separated] = await Promise.all([
+    winnow.client.sounds(mixture.path),
+    winnow.client.separate(mixture.path, 'drums'),
+  ])
+  assert.deepEqual(namesOf(separated.data.sounds), namesOf(listed.data.sounds))
+})
+
+test('the command prints it', async () => {
+  const words = ['--import', 'tsx', 'scripts/cli/sounds.ts', mixture.path, '--url', winnow.url]
+  const env = { ...process.env, WINNOW_API_KEY: API_KEY }
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env })
+  assert.match(
+    stdout,
+    /drums-and-speech\.wav, 0:0\d\.\d:\nsound +share +match +where\ndrum kit +\d+ %/,
+  )
+})
+
+test('a file without sound fails as a separation of it does', async () => {
+  const media = { name: 'a.wav', contentType: 'audio/wav', bytes: new Blob(['no sound']) }
+  await assert.rejects(winnow.client.sounds(media), { code: 'INVALID_MEDIA' })
+})
