@@ -4,7 +4,7 @@ import { chipText, explain, type Finding } from '../state/chip.ts'
 /** A few words; pressed, or under the mouse, all that is known. */
 export function FindingChip({ finding, label }: { finding: Finding; label: string }) {
   const id = useId()
-  const { state } = finding
+  const { state, quality } = finding
   const explained = explain(finding)
   return (
     <>
@@ -17,6 +17,7 @@ export function FindingChip({ finding, label }: { finding: Finding; label: strin
       >
         {chipText(finding)}
       </button>
+      {quality && <span class={`quality ${quality}`}>quality: {quality}</span>}
       <div id={id} popover="auto" class="explained">
         {explained.map((sentence) => (
           <p key={sentence}>{sentence}</p>

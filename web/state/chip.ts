@@ -35,14 +35,23 @@ export function explain(finding: Finding): string[] {
     return [`The model has no such sound.${names === '' ? '' : ` Try ${names}.`}`, LISTEN]
   }
   const where = whereText(finding)
+  const { quality } = finding
   return [
     ...(match === undefined ? [] : [`It is there by ${Math.round(100 * match)} % probability.`]),
     ...(where === '' ? [] : [`It sounds at ${where}.`]),
     ...(similar === undefined ? [] : [`A sound like it is there: ${similar}.`]),
+    ...(quality === undefined ? [] : [QUALITIES[quality]]),
     ...(softer > 0 ? [WHY_SOFTER] : []),
-    ...(state === 'found' ? [] : [LISTEN]),
+    ...(state === 'found' && quality !== 'poor' ? [] : [LISTEN]),
   ]
 }
+
+/** By the masks that made the target; whether the sound is there is another question. */
+const QUALITIES = {
+  good: 'What the target holds is probably clean.',
+  fair: 'What the target holds has probably some of other sounds.',
+  poor: 'What the target holds has probably much of other sounds, or lacks much of its own.',
+} as const
 
 const WHY_SOFTER = 'A model that is not sure makes a sound softer, so that errors are not loud.'
 const LISTEN = 'Listen before you use it.'

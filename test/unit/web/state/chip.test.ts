@@ -32,3 +32,11 @@ test('each state has its words, and what was not found is to be heard first', ()
     assert.equal(isToHear, one.state !== 'found', one.state)
   }
 })
+
+test('quality is told beside the state, and a poor one is to be heard first', () => {
+  const found = { ...finding, state: 'found' } as const
+  assert.deepEqual(explain({ ...found, quality: 'good' }), [
+    'What the target holds is probably clean.',
+  ])
+  assert.equal(explain({ ...found, quality: 'poor' }).at(-1), 'Listen before you use it.')
+})
