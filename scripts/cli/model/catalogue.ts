@@ -32,7 +32,8 @@ export interface CatalogueEntry {
   quality: string
   /**
    * Seconds that two cores take for a minute of sound (AMD EPYC, random weights, overlaps included;
-   * Demucs and AudioSep with AVX2, the others with AVX-512).
+   * Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon, from its processor
+   * time).
    */
   secondsPerMinute: number
   /** True if its licence lets anybody use the weights for anything: nobody is asked. */
@@ -158,7 +159,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     quality:
       'SDR on MUSDB18-HQ: drums 11.0, bass 9.5, other 7.4, vocals 10.9 dB (its paper, ' +
       'arXiv 2401.13276)',
-    secondsPerMinute: 26,
+    secondsPerMinute: 103,
     isFreeToUse: true,
   },
   {
