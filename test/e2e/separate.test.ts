@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { readSound } from '../integration/engine/media/read-sound.ts'
 import { makeMedia } from '../harness/make-media.ts'
-import { noise, sine } from '../harness/signals.ts'
+import { concatenate, noise, sine } from '../harness/signals.ts'
 import { readWav24, wavBytes } from '../harness/wav.ts'
 import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
 import {
@@ -51,7 +51,8 @@ for (const { name: example, prompts } of examples) {
         const files = await downloadResult(winnow, submitted)
         const [finding] = files.result.data.findings!
         assert.equal(finding!.state, 'found', finding!.message)
-        assert.ok(finding!.match! >= 0.9, finding!.message)
+        assert.ok(finding!.match! >= 0.5, finding!.message)
+        assert.ok(finding!.share! > 0.6, 'both sounds of an example go on to its end')
         await assertWhole(files, path)
         return { match: finding!.match, db: siSdr(readWav24(files.target).planes, truth) }
       }
@@ -116,6 +117,27 @@ test('two sounds of one prompt are both in its target, of what is not known noth
     assert.equal(files.result.data.findings![0]!.state, state)
     const db = siSdr(readWav24(files.target).planes, mixture)
     assert.ok(db > 20, `"${prompt}": ${db} dB`)
+  }
+})
+
+test('a sound is found where it is, and one that is not in the file is not', async (t) => {
+  const sourceOf = async (name: string) =>
+    (await readWav16(examplePath(`sources/speech-over-piano/${name}.wav`)))[0]!
+  const path = join(winnow.folder, 'speech-then-piano.wav')
+  const turns = concatenate([await sourceOf('speech'), await sourceOf('piano')])
+  await writeFile(path, wavBytes([turns], 44_100))
+  const findingOf = async (prompt: string) => {
+    const { submitted } = await separateFile(winnow, path, { prompt })
+    const [finding] = (await downloadResult(winnow, submitted)).result.data.findings!
+    t.diagnostic(`${prompt}: ${JSON.stringify(finding)}`)
+    return finding!
+  }
+  const [piano, speech] = [await findingOf('piano'), await findingOf('speech')]
+  assert.deepEqual([piano.state, speech.state], ['found', 'found'])
+  assert.ok(piano.where![0]!.start > 3.5 && piano.where!.at(-1)!.end > 11, 'from 6 to 12 s')
+  assert.ok(speech.where![0]!.start < 1 && speech.where!.at(-1)!.end < 8.5, 'from 0 to 6 s')
+  for (const absent of ['dog', 'siren', 'rain']) {
+    assert.notEqual((await findingOf(absent)).state, 'found', absent)
   }
 })
 
