@@ -102,8 +102,8 @@ const areMany = (asked: readonly Asked[]): boolean =>
 /** Sounds that one has no article for, besides plurals and what is done, such as "typing". */
 const UNCOUNTED = new Set(
   (
-    'rain, fire, thunder, wind, noise, water, speech, music, brass, woodwind, applause, laughter, ' +
-    'hissing air, adhesive tape, morse code, white noise, bass, timpani'
+    'rain, fire, thunder, wind, noise, water, speech, music, brass, woodwind, applause, ' +
+    'laughter, hissing air, adhesive tape, morse code, white noise, bass, timpani'
   ).split(', '),
 )
 

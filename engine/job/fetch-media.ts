@@ -5,9 +5,18 @@ import { handOverName } from '../../shared/hand-over.ts'
 import type { Job } from '../../shared/messages.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
 import { shortText } from '../../shared/short-text.ts'
-import type { JobDeps } from './separate-job.ts'
+import type { PublicFetch } from '../../shared/http/public-fetch.ts'
+import type { EngineConfig } from '../config.ts'
+import type { StoreOutage } from '../media/store-outage.ts'
+import type { JobMedia } from './job-media.ts'
 
-type FetchDeps = Pick<JobDeps, 'media' | 'publicFetch' | 'config' | 'store'>
+interface FetchDeps {
+  media: JobMedia
+  /** Fetches addresses that clients gave; refuses private ones. */
+  publicFetch: PublicFetch
+  config: Pick<EngineConfig, 'fetchSecondsMax'>
+  store: Pick<StoreOutage, 'noticed' | 'ended'>
+}
 
 /** A source in the job's folder. */
 export interface FetchedMedia {

@@ -1,4 +1,4 @@
-/** Sums up what a model found out about a prompt in each chunk, and the tagger in the whole file. */
+/** Sums up what a model found out about a prompt in each chunk, and the tagger in all. */
 
 import { NEAREST_MAX, type Finding } from '../../shared/finding.ts'
 import type { Asked } from '../../shared/prompts/read-prompt.ts'
@@ -21,7 +21,7 @@ export interface FoundSound {
   tagged: TaggedSound | null
 }
 
-/** Where neither model nor tagger tells anything there is no state, unless the prompt is unknown. */
+/** Without word from model or tagger there is no state, unless the prompt is unknown. */
 export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>): Finding {
   const { understoodAs, meanings, substitute, nearest = [] } = work[0] ?? {}
   const name = { ...(understoodAs !== undefined && { understood_as: understoodAs }) }

@@ -138,10 +138,8 @@ function describePresence({ work, finding }: Optioned): string[] {
     return [`Instead of the sound that was asked for, ${other} was heard: ${is}. ${kept}`]
   }
   const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_LEAST)
-  const but =
-    absent.length === 0
-      ? ''
-      : `; it seems absent from ${counted(absent.length, 'chunk')} of ${work.length}${softened(work)}`
+  const chunks = `${counted(absent.length, 'chunk')} of ${work.length}`
+  const but = absent.length === 0 ? '' : `; it seems absent from ${chunks}${softened(work)}`
   const list = where.slice(0, SPANS_LISTED_MAX).map(range)
   const at = list.length === 0 ? '' : ` It was heard from ${listed(list, where.length)}.`
   return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
