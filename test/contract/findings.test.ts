@@ -116,14 +116,16 @@ test('where a sound was heard, what was instead, or that it was not; over gRPC l
   const gateway = await startGateway(t)
   const where = [{ start: 0.5, end: 2 }]
   const findings: Finding[] = [
-    { ...CLEAR, where, share: 0.25 },
+    { ...CLEAR, where, share: 0.25, quality: 'fair' },
     { match: 0.2, understood_as: 'violin', state: 'similar', softened_db: 0, similar_to: 'cello' },
   ]
   const { requestId, data } = await completed(gateway, { prompts: PROMPTS }, findings)
   assert.deepEqual([data.findings[0].where, data.findings[0].share], [where, 0.25])
+  assert.equal(data.findings[0].quality, 'fair')
   const { call } = await startSeparationClient(t, gateway)
   const [first, second] = (await call('Get', { request_id: requestId })).findings
   assert.deepEqual([first.where, first.share, second.similar_to], [where, 0.25, 'cello'])
+  assert.equal(first.quality, 'fair')
   assert.equal(
     second.message,
     'There is a sound like a violin: a cello. The file holds what comes nearest.',
