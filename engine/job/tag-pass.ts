@@ -2,13 +2,11 @@
 
 import type { HeadResult } from '../../models/model.ts'
 import { melFraming, stepSamples } from '../../models/tagger/mel.ts'
-import { TAGGER, type TaggerConfig } from '../../models/tagger/config.ts'
+import { PIECE_STEPS, TAGGER, type TaggerConfig } from '../../models/tagger/config.ts'
 import type { LaneOwner, Scheduler } from '../compute/scheduler.ts'
 import { ChunkCutter, type MixtureChunk } from './chunks.ts'
 import type { Tags } from './tagged-file.ts'
 
-/** Steps of a piece: those within the context at its ends are answered by its neighbours. */
-const PIECE_STEPS = 64
 /** Pieces that are under way at once. */
 const IN_FLIGHT_MAX = 2
 

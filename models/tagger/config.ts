@@ -12,6 +12,12 @@ import type { TaggerSizes } from './network.ts'
 /** The tagger as lanes and batches know it. */
 export const TAGGER = 'tagger'
 
+/**
+ * Steps of a piece in all: those at its ends are the context of the others, and answered by its
+ * neighbours. So a minute and a half is one piece, and a long file is heard 1.08 times.
+ */
+export const PIECE_STEPS = 192
+
 /** Scales and offsets that make logits those of probabilities. */
 export interface Calibration {
   scales: readonly number[]
@@ -69,7 +75,8 @@ const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /**
  * The configuration of the served weights.
- * @throws Error naming the file when it describes features, steps or sounds of another network
+ * @throws Error naming the file when it describes features, steps or sounds of another network, or
+ *   lacks a rule
  */
 export async function readTaggerConfig(): Promise<TaggerConfig> {
   const file = pathOf('weights/config.json')
@@ -88,6 +95,10 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
       if (!known) throw new Error(`${file}: the built-in model knows no ${key}`)
       return known.text
     })
+  for (const name of ['combined', 'alone', 'listed']) {
+    if (!config[name]?.group)
+      throw new Error(`${file}: it has no rule "${name}", or none for groups`)
+  }
   const { classes, groups, model, calibration, combined, alone, listed } = config
   const { logit_most: most } = calibration
   return {

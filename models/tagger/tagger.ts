@@ -8,7 +8,7 @@ import { compiledBy } from '../graph/compiled.ts'
 import type { ChunkRequest, Head, HeadResult, Lane, Model, ModelDescription } from '../model.ts'
 import { tf, unstackRows, type Tensor } from '../tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
-import { readTaggerConfig, TAGGER, type TaggerConfig } from './config.ts'
+import { PIECE_STEPS, readTaggerConfig, TAGGER, type TaggerConfig } from './config.ts'
 import { STEP_SECONDS } from './decisions.ts'
 import { logMel, melPower } from './features.ts'
 import type { MelFraming } from './mel.ts'
@@ -23,16 +23,13 @@ export async function loadTagger(): Promise<Tagger> {
   return Weights.read(WEIGHTS_FILE, (weights) => new Tagger(weights, config))
 }
 
-/** Steps of a piece in all, of which those at its ends are the context of the others. */
-const PIECE_STEPS = 64
-
 const DESCRIPTION = {
   name: TAGGER,
   summary: 'Names the sounds in every half second.',
   answers: 'text',
   stems: [],
   framesPerSecond: 1 / STEP_SECONDS,
-  framesOnProcessor: 4 * PIECE_STEPS,
+  framesOnProcessor: PIECE_STEPS,
   sampleRate: null,
   frameSamples: 1,
   chunkSecondsMax: PIECE_STEPS * STEP_SECONDS,

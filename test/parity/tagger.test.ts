@@ -105,7 +105,7 @@ test('the served weights agree, whatever a lane shares its batch with', () => {
 })
 
 test('a file in pieces is answered as a whole one, in blocks of any length', async () => {
-  const samples = Math.round(75.3 * RATE)
+  const samples = Math.round(205.3 * RATE)
   const waves = [noise(samples / RATE, RATE), chirp(samples / RATE, RATE)]
   const separate = async (order: ChunkOrder) => {
     const [lane] = tagger.open(order.request, order.heads)
