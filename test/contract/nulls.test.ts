@@ -53,10 +53,13 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
     { input: { prompt: 'x', file_id, spans: [span] } },
     { input: { prompts: ['x', 'y'], audio_url: 'https://a.example/x.mp3' } },
   ]
+  const sounds = [{ input: { file_id } }, { input: { audio_url: 'https://a.example/x.mp3' } }]
   const samples: Record<string, Body[]> = {
     'post /v1/files': [createFileBody()],
     [`post ${API}/audio/separate`]: separations,
     'post /v1/audio/separate': separations,
+    [`post ${API}/audio/sounds`]: sounds,
+    'post /v1/audio/sounds': sounds,
     'post /v1/queue/requests/{request_id}/shares': [{}],
     'post /v1/webhook-test': [{ webhookUrl: 'https://hooks.example/' }],
     'post /admin/accounts': [{ name: 'y' }],
