@@ -99,7 +99,7 @@ async function showsWhatIsHeard(place: Place): Promise<void> {
     const names = ['Mixture', 'piano', 'Residual']
     const opacities = names.map((name) =>
       lane(name)
-        .getByRole('img')
+        .getByRole('img', { name: /^Waveform/ })
         .evaluate((drawn) => getComputedStyle(drawn).opacity),
     )
     return (await Promise.all(opacities)).map((opacity) => Number(opacity) < 1)

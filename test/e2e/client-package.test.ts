@@ -9,6 +9,7 @@ import { startGateway } from '../support/start-gateway.ts'
 
 const MODULES = [
   'api',
+  'ask',
   'call',
   'client',
   'content-type',

@@ -112,7 +112,8 @@ for (const [company, make] of Object.entries(companies)) {
     const likeness = (plane: Float32Array) =>
       siSdr([target[0]!.subarray(4.5 * RATE, 7.5 * RATE)], [plane.subarray(4.5 * RATE, 7.5 * RATE)])
     assert.ok(likeness(late) > likeness(rest) + 6, 'and it is the siren, not the sound under it')
-    const spans = [...logs.join('\n').matchAll(/(\d+\.\d\d) to (\d+\.\d\d) s/g)].map(
+    const predicted = logs.filter((line) => line.includes('Predicted')).join('\n')
+    const spans = [...predicted.matchAll(/(\d+\.\d\d) to (\d+\.\d\d) s/g)].map(
       ([, start, end]) => ({ start: Number(start), end: Number(end) }),
     )
     const found = spans.findLast(({ start }) => start < 4.5)!
