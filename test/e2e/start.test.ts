@@ -220,13 +220,15 @@ test('a port that is taken is named with its setting, each time the one of this 
   }
 })
 
-/** Processes that run the program on the folder. */
+/** Processes that run the program on the folder, compiled or not. */
 async function processesOf(program: string, folder: string): Promise<number[]> {
+  const compiled = program.replaceAll('/', '.').replace(/ts$/, 'mjs')
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const isOurs = async (id: string) => {
     const read = (name: string) => readFile(`/proc/${id}/${name}`, 'utf8').catch(() => '')
     const [words, env] = [await read('cmdline'), await read('environ')]
-    return words.split('\0').includes(program) && env.includes(`DATA_DIR=${folder}\0`)
+    const runs = words.split('\0').some((word) => word === program || word.endsWith(`/${compiled}`))
+    return runs && env.includes(`DATA_DIR=${folder}\0`)
   }
   const ours = await Promise.all(ids.map(isOurs))
   return ids.filter((_, i) => ours[i]).map(Number)

@@ -24,7 +24,7 @@ test('top shows the engine, what it has done, and what failed; and says what is 
   const shown = await run(['--once', '--url', winnow.url], { ADMIN_TOKEN: TOKEN })
   assert.equal(shown.errors, '')
   assert.equal(shown.code, 0)
-  assert.match(shown.text, /^engine-of-top +\S+ +mini +cpu +READY +0\/8 +0 +\d+ % +\d+\.\d /m)
+  assert.match(shown.text, /^engine-of-top +\S+ +mini +cpu +READY +0\/\d+ +0 +\d+ % +\d+\.\d /m)
   assert.match(shown.text, /0 waiting \(the oldest for 0 s\), 0 in progress/)
   assert.match(shown.text, RegExp(`INVALID_MEDIA +${submitted.request_id} +engine-of-top `))
   assert.equal(shown.text.includes('\x1b'), false)
