@@ -5,13 +5,9 @@
  */
 import { compiled } from '../../graph/compiled.ts'
 import type { Layer } from '../../layers.ts'
-import { gatherRows, matmulTransposed, pad, tf, transpose, type Tensor } from '../../tensor.ts'
+import { readDirections, reversed, STEPS_PER_CALL } from '../../recurrent.ts'
+import { matmulTransposed, pad, tf, transpose, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-
-/** Steps that one call computes: calls take longer than what they compute on a GPU. */
-const STEPS_PER_CALL = 16
-
-const DIRECTIONS = ['', '_reverse'] as const
 
 interface Gates {
   /** [2, 3 · hidden, dim] and [2, 3 · hidden, hidden]: reset, update, new. */
@@ -82,17 +78,8 @@ export function loadGru(weights: Weights, dim: number, hidden: number): Layer {
     })
 }
 
-/** The first axis backwards. */
-const reversed = (x: Tensor): Tensor =>
-  tf.tidy(() => {
-    const last = x.shape[0]! - 1
-    const places = Array.from({ length: last + 1 }, (_, i) => last - i)
-    return gatherRows(x, tf.tensor1d(places, 'int32'))
-  })
-
 function readGates(weights: Weights, dim: number, hidden: number): Gates {
-  const read = (name: string, shape: readonly number[]) =>
-    tf.stack(DIRECTIONS.map((direction) => weights.get(`${name}_l0${direction}`, shape)))
+  const read = (name: string, shape: readonly number[]) => readDirections(weights, name, shape)
   return tf.tidy(() => {
     const ofInput = read('weight_ih', [3 * hidden, dim])
     const ofState = read('weight_hh', [3 * hidden, hidden])
