@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import test, { mock } from 'node:test'
+import test, { mock, type TestContext } from 'node:test'
 import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
 import {
   ComputeLostError,
@@ -169,35 +169,47 @@ test('a new lane joins those that are half done', async () => {
   assert.equal(compute.batches.flat().filter((prompt) => prompt === 'second').length, 3)
 })
 
-/** Serves eight long requests of account a, and then a short one; counts the batches before its. */
-async function withNewcomer(account: string, framesMax: number) {
+/**
+ * Serves eight long requests of account a, and then a short one in parts, one after the other, as
+ * the tagger's and the model's may come; counts the batches before each part. A batch takes 0.1 s.
+ */
+async function withNewcomer(t: TestContext, account: string, framesMax: number) {
+  let milliseconds = 0
+  t.mock.method(performance, 'now', () => milliseconds)
   const compute = new FakeCompute()
   const [open, step] = [compute.open.bind(compute), compute.step.bind(compute)]
   let stepped = Promise.resolve()
-  compute.step = (lanes) => (stepped = step(lanes))
+  compute.step = (lanes) => {
+    milliseconds += 100
+    return (stepped = step(lanes))
+  }
   compute.open = (asked) => stepped.then(() => open(asked)) // a thread takes its calls in order
   const scheduler = new Scheduler(compute, budgets(new BatchBudget(framesMax, log)))
   const options = { signal: new AbortController().signal, onStep: () => undefined }
   const long = Array.from({ length: 8 }, async (_, i) => {
     const name = `long ${i}`
-    const chunks = Array.from({ length: 6 }, () =>
+    const chunks = Array.from({ length: 40 }, () =>
       scheduler.separate(order(name), owner(name, 'a'), options),
     )
     await Promise.all(chunks)
   })
-  while (compute.batches.length < 12) await new Promise(setImmediate)
-  const before = compute.batches.length
-  await scheduler.separate(order('short', 4), owner('short', account), options)
-  const waited = compute.batches.slice(before).findIndex((batch) => batch.includes('short'))
+  while (compute.batches.length < 60) await new Promise(setImmediate)
+  const waited: number[] = []
+  for (const part of ['short 1', 'short 2', 'short 3']) {
+    const before = compute.batches.length
+    await scheduler.separate(order(part, 4), owner('short', account), options)
+    waited.push(compute.batches.slice(before).findIndex((batch) => batch.includes(part)))
+  }
   await Promise.all(long)
+  t.mock.restoreAll()
   return waited
 }
 
-test('a newcomer of another length is in the next batch, whoever waits', async () => {
+test('each part of a newcomer of another length is in the next batch, whoever waits', async (t) => {
   for (const account of ['a', 'another']) {
     for (const framesMax of [10, 40]) {
-      const waited = await withNewcomer(account, framesMax)
-      assert.equal(waited, 0, `of account ${account}, with ${framesMax} frames a batch`)
+      const waited = await withNewcomer(t, account, framesMax)
+      assert.deepEqual(waited, [0, 0, 0], `of account ${account}, with ${framesMax} frames a batch`)
     }
   }
 })
