@@ -10,6 +10,9 @@ import { compiledName, optionsFor, PROGRAMS } from '../../setup/programs.mjs'
 /** Those of runs that were killed go after this time. */
 const LEFTOVER_MS = 24 * 3_600_000
 
+/** Files that start no program of ours: compiling those would take most of the time of one file. */
+const STARTS_NONE = /^test\/(unit\/|tidy[.])/
+
 /**
  * @param files paths from the root of the checkout
  * @returns the compiled files, in a folder that `remove` removes
@@ -21,8 +24,9 @@ export async function compileTests(files) {
   removeLeftovers(parent, 'run-', LEFTOVER_MS)
   const folder = mkdtempSync(join(parent, 'run-'))
   const remove = () => rmSync(folder, { recursive: true })
+  const programs = files.every((file) => STARTS_NONE.test(file)) ? [] : PROGRAMS
   try {
-    await build({ ...optionsFor(folder, [...files, ...PROGRAMS]), logLevel: 'error' })
+    await build({ ...optionsFor(folder, [...files, ...programs]), logLevel: 'error' })
   } catch (error) {
     remove()
     throw error
