@@ -1,17 +1,24 @@
 /** `winnow release VERSION`: docs/how-to/release.md. */
 
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { release } from './release/release.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-const [version, ...others] = process.argv.slice(2)
-if (version === undefined || others.length > 0) {
-  process.stderr.write('usage: npm run winnow -- release VERSION, such as 1.2.3\n')
-  process.exit(2)
-}
+const USAGE = 'usage: npm run winnow -- release VERSION [--repository https://…], such as 1.2.3\n'
+
 try {
-  release(ROOT, version, new Date().toISOString().slice(0, 10))
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { repository: { type: 'string' } },
+  })
+  const [version, ...others] = positionals
+  if (version === undefined || others.length > 0) {
+    process.stderr.write(USAGE)
+    process.exit(2)
+  }
+  release(ROOT, { version, date: new Date().toISOString().slice(0, 10), ...values })
   process.stdout.write(`Committed and tagged v${version}. Publish: docs/how-to/release.md\n`)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)

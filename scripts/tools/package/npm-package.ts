@@ -23,9 +23,11 @@ export async function makeNpmPackage(): Promise<string> {
   chmodSync(command, 0o755)
   for (const file of ['README.md', 'LICENSE']) copyInto(out, file)
   const { name, version, description, license, engines } = manifest
+  const { homepage, bugs, repository } = manifest
   const own = { name, version, description, license, type: 'module', engines }
+  const places = { homepage, bugs, repository }
   const only = { os: ['linux'], cpu: ['x64'], bin: { winnow: 'winnow.mjs' } }
-  writeFileSync(join(out, 'package.json'), JSON.stringify({ ...own, ...only }, null, 2))
+  writeFileSync(join(out, 'package.json'), JSON.stringify({ ...own, ...places, ...only }, null, 2))
   const words = ['pack', '--silent', './dist/package', '--pack-destination=dist']
   const packed = execFileSync('npm', words, { encoding: 'utf8', cwd: ROOT })
   return `dist/${packed.trim()}`

@@ -25,8 +25,8 @@ const REQUIRE =
 
 /** Fields of package.json. */
 export const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Readonly<
-  Record<'name' | 'version' | 'description' | 'license', string>
-> & { engines: object }
+  Record<'name' | 'version' | 'description' | 'license' | 'homepage' | 'bugs', string>
+> & { engines: object; repository: object }
 
 /** Copies the service's sources and the page into `folder`. */
 export function laySources(folder: string): void {

@@ -4,6 +4,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+interface Manifest {
+  version: string
+  homepage: string
+}
+
 type Change = (text: string, version: string, before: string) => string
 
 const jsonOf = (value: object) => `${JSON.stringify(value, null, 2)}\n`
@@ -27,22 +32,32 @@ const PLACES: Readonly<Record<string, Change>> = {
   'clients/python/pyproject.toml': inToml,
   'models/mini/training/pyproject.toml': inToml,
   'docs/how-to/install.md': inText,
-  'README.md': inText,
 }
+
+/** Stands for the repository's address until the first release gives the real one. */
+const PLACEHOLDER = 'https://example.com/winnow'
 
 const CHANGELOG = 'CHANGELOG.md'
 const UNRELEASED = '## [Unreleased]\n'
 
+export interface Release {
+  /** Such as `1.2.3`. */
+  version: string
+  /** Such as `2026-01-31`. */
+  date: string
+  /** The repository's address, such as `https://github.com/you/winnow`: needed once. */
+  repository?: string | undefined
+}
+
 /**
  * Commits the release, and tags it `v<version>`. Nothing is changed where it throws.
  * @param root folder of a checkout
- * @param date such as `2026-01-31`
  * @throws Error saying what is in the way
  */
-export function release(root: string, version: string, date: string): void {
+export function release(root: string, { version, date, repository }: Release): void {
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' })
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
-  const { version: before } = JSON.parse(read('package.json')) as { version: string }
+  const { version: before, homepage } = JSON.parse(read('package.json')) as Manifest
   if (!/^\d+\.\d+\.\d+$/.test(version)) {
     throw new Error(`A version has the form 1.2.3, not "${version}".`)
   }
@@ -53,8 +68,15 @@ export function release(root: string, version: string, date: string): void {
     throw new Error('There are uncommitted changes: commit or stash them first.')
   }
   if (git('tag', '--list', `v${version}`) !== '') throw new Error(`The tag v${version} exists.`)
+  const address = repository ?? homepage
+  if (address === PLACEHOLDER) {
+    throw new Error(`${PLACEHOLDER} is a placeholder: add --repository https://…`)
+  }
+  if (!/^https:\/\/[^/]+\/.*[^/]$/.test(address)) {
+    throw new Error(`A repository's address is such as https://host/winnow, not "${address}".`)
+  }
   const changes = Object.entries(PLACES).map(([path, change]) => {
-    const text = change(read(path), version, before)
+    const text = change(read(path), version, before).replaceAll(homepage, address)
     if (!text.includes(version)) throw new Error(`${path} does not state the version.`)
     return { path, text }
   })

@@ -15,9 +15,11 @@ const PATHS = [
   'clients/python/pyproject.toml',
   'models/mini/training/pyproject.toml',
   'docs/how-to/install.md',
-  'README.md',
   'CHANGELOG.md',
 ]
+
+const date = '2026-01-31'
+const repository = 'https://git.example.org/team/winnow'
 
 /** A repository with the files of this one that state the version, and one change to release. */
 async function start(t: TestContext) {
@@ -45,7 +47,7 @@ async function start(t: TestContext) {
 test('a release writes its version everywhere, dates the changelog, commits and tags', async (t) => {
   const { root, git, read, version } = await start(t)
   const before = await Promise.all(PATHS.map(read))
-  release(root, '999.0.1', '2026-01-31')
+  release(root, { version: '999.0.1', date, repository })
   for (const [i, path] of PATHS.entries()) {
     const text = await read(path)
     assert.notEqual(text, before[i], path)
@@ -60,16 +62,23 @@ test('a release writes its version everywhere, dates the changelog, commits and 
   assert.equal(git('status', '--porcelain'), '')
   assert.equal(git('log', '-1', '--format=%s').trim(), 'Release 999.0.1')
   assert.equal(git('tag', '--list', '--points-at', 'HEAD').trim(), 'v999.0.1')
-  assert.throws(() => release(root, '999.0.2', '2026-01-31'), /nothing under/)
+  const { homepage, bugs, repository: cloned } = JSON.parse(await read('package.json'))
+  assert.deepEqual(
+    [homepage, bugs, cloned.url],
+    [repository, `${repository}/issues`, `git+${repository}.git`],
+  )
+  for (const path of PATHS) assert.ok(!(await read(path)).includes('https://example.com/winnow'))
+  assert.throws(() => release(root, { version: '999.0.2', date }), /nothing under/, 'kept address')
 })
 
 test('what is in the way of a release is said, and nothing is changed', async (t) => {
   const { root, git, version } = await start(t)
   const refused = (wanted: string, message: RegExp) =>
-    assert.throws(() => release(root, wanted, '2026-01-31'), message)
+    assert.throws(() => release(root, { version: wanted, date, repository }), message)
   refused('1.2', /form 1\.2\.3/)
   refused(version, /is not later than/)
   refused('0.1.9', /is not later than/)
+  assert.throws(() => release(root, { version: '999.0.1', date }), /is a placeholder: add --repo/)
   git('tag', 'v999.0.1')
   refused('999.0.1', /tag v999\.0\.1 exists/)
   assert.equal(git('status', '--porcelain'), '')
