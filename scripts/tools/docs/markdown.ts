@@ -54,7 +54,9 @@ function installFences(markdown: Markdown): void {
   const escape = markdown.utils.escapeHtml
   markdown.renderer.rules.fence = (tokens, i) => {
     const { info, content } = tokens[i]!
-    if (info.trim() === 'mermaid') return `<figure class="diagram">${diagram(content)}</figure>\n`
+    if (info.trim() === 'mermaid') {
+      return `<figure class="diagram" tabindex="0">${diagram(content)}</figure>\n`
+    }
     return `<div class="code"><pre tabindex="0"><code>${escape(content)}</code></pre></div>\n`
   }
 }
