@@ -1,6 +1,6 @@
 /**
  * Settings of TensorFlow and NVIDIA's libraries in the environment, which they read as they are
- * loaded. Whatever an operator sets has precedence. Why: docs/decisions/gpu-defaults.md.
+ * loaded. Whatever an operator sets has precedence. Why: docs/decisions/models.md.
  */
 
 type Environment = Readonly<Record<string, string | undefined>>

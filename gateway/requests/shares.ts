@@ -1,6 +1,6 @@
 /**
  * Shares: addresses that play one result without a key, until a date or until they are revoked
- * (docs/decisions/shares.md).
+ * (docs/decisions/accounts.md).
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Schedules the retries of a webhook (docs/decisions/webhooks.md). */
+/** Schedules the retries of a webhook (docs/decisions/api.md). */
 
 import { DAY_SECONDS, HOUR_SECONDS } from '../../shared/durations.ts'
 

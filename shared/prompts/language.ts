@@ -1,6 +1,6 @@
 /** The tables of a language. */
 
-/** The role of a word in a prompt; `docs/decisions/routing.md` says how they are put together. */
+/** The role of a word in a prompt; `docs/decisions/models.md` says how they are put together. */
 export type WordKind =
   /** Before what is not wanted: "without". */
   | 'without'

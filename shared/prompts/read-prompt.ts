@@ -1,6 +1,6 @@
 /**
  * Reads a prompt: which sounds are asked for, or everything but which. It holds for every model
- * (docs/decisions/routing.md). Its time is linear in the length of the prompt.
+ * (docs/decisions/models.md). Its time is linear in the length of the prompt.
  */
 
 import type { Language } from './language.ts'

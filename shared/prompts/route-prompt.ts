@@ -1,5 +1,5 @@
 /**
- * Decides by the words of a prompt which model answers it (docs/decisions/routing.md). A prompt
+ * Decides by the words of a prompt which model answers it (docs/decisions/models.md). A prompt
  * that names parts of a mix, and nothing else, goes to a model with those stems; any other prompt
  * goes to a model that answers text. Both mean the same by it.
  */

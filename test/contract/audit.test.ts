@@ -1,4 +1,4 @@
-/** Who called, and who changed accounts and keys: docs/decisions/audit.md. */
+/** Who called, and who changed accounts and keys: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'

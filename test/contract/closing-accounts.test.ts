@@ -1,4 +1,4 @@
-/** Accounts that an operator disables, enables or deletes: docs/decisions/closing-accounts.md. */
+/** Accounts that an operator disables, enables or deletes: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

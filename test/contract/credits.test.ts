@@ -1,4 +1,4 @@
-/** Credits (docs/decisions/accounts-keys-credits.md): what is reserved, what is charged, and when not. */
+/** Credits (docs/decisions/accounts.md): what is reserved, what is charged, and when not. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

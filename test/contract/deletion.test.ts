@@ -1,4 +1,4 @@
-/** Files and requests that their owner deletes: docs/decisions/deletion.md. */
+/** Files and requests that their owner deletes: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'

@@ -1,4 +1,4 @@
-/** `estimated_seconds_left` (docs/decisions/estimates.md). */
+/** `estimated_seconds_left` (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

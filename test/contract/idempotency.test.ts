@@ -1,4 +1,4 @@
-/** Idempotency-Key on submit: docs/decisions/extensions.md. */
+/** Idempotency-Key on submit: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

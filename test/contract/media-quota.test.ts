@@ -1,4 +1,4 @@
-/** How much media an account holds: docs/decisions/media-ledger.md. */
+/** How much media an account holds: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Reads and writes the addresses of media as clients and engines do, in either home: docs/decisions/uploads.md. */
+/** Reads and writes the addresses of media as clients and engines do, in either home: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

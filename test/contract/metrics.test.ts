@@ -1,4 +1,4 @@
-/** `GET /metrics` on a port of its own: docs/decisions/extensions.md. */
+/** `GET /metrics` on a port of its own: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'

@@ -1,4 +1,4 @@
-/** Places of inputs and outputs, and the effect of a slow disk: docs/decisions/uploads.md. */
+/** Places of inputs and outputs, and the effect of a slow disk: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** An output of an earlier request as the media of a new one (docs/decisions/output-sources.md). */
+/** An output of an earlier request as the media of a new one (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
 import { access } from 'node:fs/promises'

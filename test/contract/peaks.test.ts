@@ -1,4 +1,4 @@
-/** Peaks of the outputs (docs/decisions/peaks.md). */
+/** Peaks of the outputs (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

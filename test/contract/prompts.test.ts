@@ -1,4 +1,4 @@
-/** Several prompts for one media (docs/decisions/several-prompts.md). */
+/** Several prompts for one media (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

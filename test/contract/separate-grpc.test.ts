@@ -1,4 +1,4 @@
-/** One call with a file and its prompt over gRPC, as over HTTP: docs/decisions/one-call.md. */
+/** One call with a file and its prompt over gRPC, as over HTTP: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

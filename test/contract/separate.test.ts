@@ -1,4 +1,4 @@
-/** One call with a file and its prompt: docs/decisions/one-call.md. */
+/** One call with a file and its prompt: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Shares, which play one result without a key: docs/decisions/shares.md. */
+/** Shares, which play one result without a key: docs/decisions/accounts.md. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** Uploads and downloads by signed address: docs/decisions/uploads.md. */
+/** Uploads and downloads by signed address: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

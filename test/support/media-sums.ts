@@ -1,4 +1,4 @@
-/** Invariants of the ledger of media at any time (docs/decisions/media-ledger.md). */
+/** Invariants of the ledger of media at any time (docs/decisions/accounts.md). */
 
 import assert from 'node:assert/strict'
 import type { Store } from '../../gateway/store/database.ts'

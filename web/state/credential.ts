@@ -1,6 +1,6 @@
 /**
  * Who calls the API: an API key, kept for this tab, or a session that a one-time code has opened
- * (docs/decisions/playground-sessions.md).
+ * (docs/decisions/accounts.md).
  */
 
 import { signal } from '@preact/signals'
