@@ -1,28 +1,33 @@
 /**
  * Question: how much processor time does one request take, outside its model?
  *
- * `npm run bench -- request-cost [rounds] [seconds] [checkouts...]`: starts nats-server, gateway
- * and an engine with a model that costs nothing, of this checkout and of each other one that is
- * named, and separates stereo WAVs of `seconds` seconds (4) in turns: 20 a turn, one after the
- * other, each one call that waits, and two downloads. One JSON line per checkout: milliseconds of
- * processor time a request, median, least and most of the turns, by process and of its first thread
- * (`main`); then each one's compared with this checkout's.
+ * `npm run bench -- request-cost [--postgres] [rounds] [seconds] [checkouts...]`: starts
+ * nats-server, gateway and an engine with a model that costs nothing, of this checkout and of each
+ * other one that is named, on SQLite or PostgreSQL, and separates stereo WAVs of `seconds` seconds
+ * (4) in turns: 20 a turn, one after the other, each one call that waits, and two downloads. One
+ * JSON line per checkout: milliseconds of processor time a request, median, least and most of the
+ * turns, by process and of its first thread (`main`); then each one's compared with this
+ * checkout's.
  */
 
+import { randomBytes } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createScope } from '../test/harness/scope.ts'
 import { noise } from '../test/harness/signals.ts'
+import { createDatabase } from '../test/harness/start-postgres.ts'
 import { startWinnow, type Winnow } from '../test/harness/start-winnow.ts'
 import { wavBytes } from '../test/harness/wav.ts'
 import { load1 } from './load/own-service.ts'
 import { processorSeconds, threadSeconds } from './pipeline/processor-time.ts'
 import { quantile, report, round } from './report.ts'
 
-const rounds = Number(process.argv[2] ?? 10)
-const seconds = Number(process.argv[3] ?? 4)
-const checkouts = ['.', ...process.argv.slice(4)].map((path) => resolve(path))
+const words = process.argv.slice(2)
+const onPostgres = words[0] === '--postgres'
+const [rounds = 10, seconds = 4] = words.slice(onPostgres ? 1 : 0, onPostgres ? 3 : 2).map(Number)
+const checkouts = ['.', ...words.slice(onPostgres ? 3 : 2)].map((path) => resolve(path))
 const REQUESTS = 20
 const SAMPLE_RATE = 44_100
 
@@ -58,11 +63,22 @@ await scope.end()
 process.exit() // warm media processes are of no use any more
 
 async function start(checkout: string): Promise<Winnow> {
-  const winnow = await startWinnow(scope, { engines: 0 })
+  const env = onPostgres ? await databaseSettings() : {}
+  const winnow = await startWinnow(scope, { engines: 0, env })
   await winnow.gateway.end('SIGTERM')
   await winnow.startGateway({}, join(checkout, 'gateway/main.ts'))
   await winnow.startEngine({}, join(checkout, 'bench/pipeline/engine.ts'))
   return winnow
+}
+
+/** Of a database of its own, without flushes, which are no work of the gateway. */
+async function databaseSettings() {
+  const folder = await mkdtemp(join(tmpdir(), 'request-cost-'))
+  scope.after(() => rm(folder, { recursive: true }))
+  const keyFile = join(folder, 'key')
+  await writeFile(keyFile, randomBytes(32).toString('base64'))
+  const keys = { SIGNING_KEY_FILE: keyFile, ENCRYPTION_KEY_FILE: keyFile }
+  return { ...keys, DATABASE_URL: await createDatabase(scope) }
 }
 
 async function turn(winnow: Winnow): Promise<Cost> {
