@@ -6,7 +6,6 @@
  */
 
 import { ServiceError } from '../../shared/errors.ts'
-import { findAccount } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
 import {
   deduct,
@@ -20,6 +19,12 @@ import type { AccountRow, RequestRow } from '../store/schema/tables.ts'
 
 type Priced = Pick<RequestRow, 'kind' | 'prompt' | 'options'>
 type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>
+
+/** A request, and its account as the transaction has read it. */
+export interface Payment {
+  row: Payer & Pick<RequestRow, 'duration'>
+  account: AccountRow
+}
 
 /** No media costs less than this much of it; so much is reserved until it is measured. */
 const LEAST_SECONDS = 1
@@ -39,11 +44,10 @@ export const costOf = (row: Priced, duration: number): number =>
  */
 export async function reserveAtSubmit(
   store: Store,
-  row: Payer & Pick<RequestRow, 'duration'>,
+  { row, account }: Payment,
   now: string,
 ): Promise<void> {
-  const account = await findMetered(store, row.account_id)
-  if (!account) return
+  if (!isMetered(account)) return
   const { duration } = row
   if (await reserve(store, entryOf(row, duration ?? LEAST_SECONDS, now))) return
   const message = shortfall(account, row, duration)
@@ -56,12 +60,11 @@ export async function reserveAtSubmit(
  */
 export async function reserveMeasured(
   store: Store,
-  row: Payer & Pick<RequestRow, 'duration'>,
+  { row, account }: Payment,
   duration: number,
   now: string,
 ): Promise<string | null> {
-  const account = await findMetered(store, row.account_id)
-  if (!account || row.duration !== null) return null
+  if (!isMetered(account) || row.duration !== null) return null
   if (await raiseReservation(store, entryOf(row, duration, now))) return null
   const own = await reservedFor(store, row.request_id)
   return shortfall({ ...account, reserved_seconds: account.reserved_seconds - own }, row, duration)
@@ -75,21 +78,18 @@ type Charge =
 /** Charges a request that is about to be COMPLETED, in place of its reservation. */
 export async function charge(
   store: Store,
-  row: Payer,
+  { row, account }: Payment,
   duration: number,
   now: string,
 ): Promise<Charge> {
-  await releaseReservation(store, row.request_id, now)
-  const account = await findMetered(store, row.account_id)
-  if (!account) return { billing: 'not_metered' }
+  const { reserved_seconds: reserved } = account // its own reservation included
+  const own = reserved > 0 ? await releaseReservation(store, row.request_id, now) : 0
+  if (!isMetered(account)) return { billing: 'not_metered' }
   if (await deduct(store, entryOf(row, duration, now))) return { billing: 'deducted' }
-  return { shortfall: shortfall(account, row, duration) }
+  return { shortfall: shortfall({ ...account, reserved_seconds: reserved - own }, row, duration) }
 }
 
-async function findMetered(store: Store, accountId: string): Promise<AccountRow | undefined> {
-  const account = await findAccount(store, accountId)
-  return account?.metered === 1 ? account : undefined
-}
+const isMetered = (account: AccountRow): boolean => account.metered === 1
 
 const entryOf = (row: Payer, duration: number, now: string) => ({
   accountId: row.account_id,

@@ -8,11 +8,10 @@
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
-import { heldMedia, type HeldMedia } from '../store/accounts.ts'
+import { accountOf, heldMedia, mediaOf, type HeldMedia } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
 import { firstEndOfOthers } from '../store/files.ts'
-import { setMediaBytes } from '../store/requests.ts'
-import type { FileRow, RequestRow } from '../store/schema/tables.ts'
+import type { AccountRow, FileRow, RequestRow } from '../store/schema/tables.ts'
 
 type QuotaDeps = Pick<Deps, 'clock' | 'config'>
 
@@ -39,9 +38,9 @@ export async function assertFileRoom(
   file: FileRow,
   { clock, config }: QuotaDeps,
 ): Promise<void> {
-  const { account_id: accountId, file_size: bytes } = file
+  const { file_size: bytes } = file
   const { filesMaxPerAccount: countMax, mediaBytesMaxPerAccount: bytesMax } = config
-  const media = await heldMedia(store, accountId) // whose row is ours since the file was stored
+  const media = mediaOf(await accountOf(store, file)) // whose row is ours since that was stored
   const isOneTooMany = media.files > countMax
   if (!isOneTooMany && media.held + media.reserved <= bytesMax) return
   const firstEnd = await firstEndOfOthers(store, file)
@@ -58,16 +57,15 @@ export async function assertFileRoom(
 }
 
 /**
- * Call it in the transaction that stores a request: as long as nobody knows how much its outputs
- * will take, something must be free.
+ * For the account of a request that is stored in the same transaction: as long as nobody knows how
+ * much its outputs will take, something must be free.
  * @throws ServiceError `MEDIA_QUOTA_EXCEEDED`
  */
-export async function assertMediaRoom(
-  store: Store,
-  accountId: string,
+export function assertMediaRoom(
+  account: AccountRow,
   { mediaBytesMaxPerAccount: bytesMax }: Deps['config'],
-): Promise<void> {
-  const media = await heldMedia(store, accountId)
+): void {
+  const media = mediaOf(account)
   if (media.held + media.reserved < bytesMax) return
   throw new ServiceError('MEDIA_QUOTA_EXCEEDED', {
     message: `No output fits: ${standing(media, bytesMax)}`,
@@ -75,21 +73,19 @@ export async function assertMediaRoom(
 }
 
 /**
- * Sets bytes aside for the outputs of a request under way, in place of those that are.
- * @returns why they do not fit, and nothing is changed; null: they do, or are no more than before
+ * Judges the bytes that were set aside for the outputs of a request under way.
+ * @param row the request as it was before
+ * @param account as it is since then, in the same transaction
+ * @returns why they do not fit; null: they do, or are no more than before
  */
-export async function reserveMedia(
-  store: Store,
-  row: Pick<RequestRow, 'request_id' | 'account_id' | 'media_bytes'>,
+export function excessOf(
+  { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,
   bytes: number,
+  account: AccountRow,
   { mediaBytesMaxPerAccount: bytesMax }: Deps['config'],
-): Promise<string | null> {
-  const { request_id: requestId, account_id: accountId, media_bytes: before } = row
-  await setMediaBytes(store, requestId, bytes)
-  if (bytes <= before) return null
-  const media = await heldMedia(store, accountId) // whose row is ours since the change
-  if (media.held + media.reserved <= bytesMax) return null
-  await setMediaBytes(store, requestId, before)
+): string | null {
+  const media = mediaOf(account)
+  if (bytes <= before || media.held + media.reserved <= bytesMax) return null
   return tooMuch('The outputs', bytes, { ...media, reserved: media.reserved - bytes }, bytesMax)
 }
 

@@ -10,21 +10,23 @@ import type { FailureCode } from '../../shared/errors.ts'
 import { targetNames, type Event } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../accounts/credits.ts'
-import { reserveMedia } from '../accounts/media-quota.ts'
+import { excessOf } from '../accounts/media-quota.ts'
 import type { Deps } from '../deps.ts'
 import { failure, finishRequest, announceFinished } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import { releaseRequest } from './release-request.ts'
 import type { Outputs } from './outputs.ts'
 import { sourceName } from './source.ts'
+import { accountOf } from '../store/accounts.ts'
 import { inTransaction, type Store } from '../store/database.ts'
 import { setFileDuration } from '../store/files.ts'
 import { appendLogs } from '../store/request-logs.ts'
 import {
   findRequest,
   findRequestToChange,
+  isKnownAttempt,
+  noteMeasured,
   promptsOfRow,
-  setRequestDuration,
   startAttempt,
 } from '../store/requests.ts'
 import { giveUpLateOutputs, giveUpOtherPlaces } from '../store/retention.ts'
@@ -89,6 +91,9 @@ async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
 async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promise<Effect> {
   const { request_id: requestId, attempt_id: attemptId, engine_id: engineId, at } = event
   const now = deps.clock.now()
+  // A start is nearly always the first event of its attempt, and any other hardly ever.
+  const known = event.type === 'started' ? undefined : await findRequestToChange(store, requestId)
+  if (known && isKnownAttempt(known, attemptId)) return applyToAttempt(store, event, known, deps)
   const begun = await startAttempt(store, {
     requestId,
     attemptId,
@@ -97,15 +102,15 @@ async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promi
     now: isoTime(now),
     latest: isoTime(now + AHEAD_MS_MAX),
   })
-  const effect = await applyToAttempt(store, event, begun, deps)
+  const effect = await applyToAttempt(store, event, begun ?? known, deps)
   return begun && effect === 'unchanged' ? 'changed' : effect
 }
 
-/** @param begun the request, if the event has begun its attempt; locked, as every changed row */
+/** @param row the request, locked; of a start only where it has begun its attempt */
 async function applyToAttempt(
   store: Store,
   event: Event,
-  begun: RequestRow | undefined,
+  row: RequestRow | undefined,
   { clock, config, mediaStore }: FollowerDeps,
 ): Promise<Effect> {
   const { request_id: requestId, attempt_id: attemptId } = event
@@ -113,11 +118,11 @@ async function applyToAttempt(
   switch (event.type) {
     case 'started': {
       const { duration, output_bytes } = event
-      if (!begun || duration === undefined) return 'unchanged'
-      return finishedIf(await failUnlessItFits(store, begun, { duration, output_bytes }, ending))
+      if (!row || duration === undefined) return 'unchanged'
+      return finishedIf(await failUnlessItFits(store, row, { duration, output_bytes }, ending))
     }
     case 'released': {
-      const released = await releaseRequest(store, event, {
+      const released = await releaseRequest(store, row, event, {
         now: clock.now(),
         presenter: ending.presenter,
       })
@@ -125,7 +130,6 @@ async function applyToAttempt(
     }
     case 'measured': {
       // of any attempt: all of them have the same media
-      const row = begun ?? (await findRequestToChange(store, requestId))
       if (!row || isTerminal(row.status)) return 'unchanged'
       return finishedIf(await failUnlessItFits(store, row, event, ending))
     }
@@ -140,7 +144,7 @@ async function applyToAttempt(
     case 'completed': {
       // of any attempt: all of them give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
-      return finishedIf(await completeAndCharge(store, event, { ...ending, outputsExpireAt }))
+      return finishedIf(await completeAndCharge(store, row, event, { ...ending, outputsExpireAt }))
     }
   }
 }
@@ -161,23 +165,25 @@ async function failUnlessItFits(
 ): Promise<RequestRow | null> {
   const { request_id: requestId } = row
   const { duration, output_bytes: bytes = 0 } = measured
-  if (row.file_id !== null) await setFileDuration(store, row.file_id, duration)
-  await setRequestDuration(store, requestId, duration)
-  const shortfall = await reserveMeasured(store, row, duration, ending.now)
+  const isNoted = row.duration === duration
+  if (row.file_id !== null && !isNoted) await setFileDuration(store, row.file_id, duration)
+  await noteMeasured(store, requestId, { duration, media_bytes: bytes })
+  const account = await accountOf(store, row) // with these bytes
+  const shortfall = await reserveMeasured(store, { row, account }, duration, ending.now)
   if (shortfall !== null) return failForCredits(store, requestId, shortfall, ending)
-  const excess = await reserveMedia(store, row, bytes, ending.presenter.config)
+  const excess = excessOf(row, bytes, account, ending.presenter.config)
   return excess === null ? null : failForMedia(store, requestId, excess, ending)
 }
 
 /** A request that the balance does not cover, or whose outputs do not fit, fails at no cost. */
 async function completeAndCharge(
   store: Store,
+  row: RequestRow | undefined,
   event: EventOf<'completed'>,
   ending: Ending & { outputsExpireAt: string },
 ): Promise<RequestRow | null> {
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, presenter } = ending
-  const row = await findRequestToChange(store, requestId)
   if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted meanwhile
   if (!row || isTerminal(row.status)) return null
   const isNoted = row.duration === duration
@@ -188,9 +194,12 @@ async function completeAndCharge(
     return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
   }
   const { outputs: made } = row.kind === 'sounds' ? {} : event
-  const excess = await reserveMedia(store, row, bytesOf(made), presenter.config)
+  const media_bytes = bytesOf(made)
+  if (media_bytes > row.media_bytes) await noteMeasured(store, requestId, { duration, media_bytes })
+  const account = await accountOf(store, row) // with these bytes
+  const excess = excessOf(row, media_bytes, account, presenter.config)
   if (excess !== null) return failForMedia(store, requestId, excess, ending)
-  const charged = await charge(store, row, duration, now)
+  const charged = await charge(store, { row, account }, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
   const outputs = made ? JSON.stringify(made) : null
   await giveUpOtherPlaces(store, { ...row, outputs }, now)
@@ -202,6 +211,7 @@ async function completeAndCharge(
       now,
       set: {
         duration,
+        media_bytes,
         sample_rate: event.sample_rate,
         outputs,
         sounds: event.sounds ? JSON.stringify(event.sounds) : null,

@@ -30,7 +30,8 @@ export async function finishRequest(
 ): Promise<RequestRow | null> {
   const row = await moveRequest(store, ending)
   if (!row) return null
-  await withdrawFromOutbox(store, ending.requestId)
+  // With a sequence its job is with the broker, and has left the outbox in the same transaction.
+  if (row.job_sequence === null) await withdrawFromOutbox(store, ending.requestId)
   await addUse(store, {
     account_id: row.account_id,
     day: ending.now.slice(0, DAY_CHARACTERS),
@@ -60,8 +61,8 @@ export function announceFinished(
 ): void {
   metrics.finished(row)
   feed.forget(row.request_id)
-  feed.rowChanged(row.request_id)
-  wakeWebhooks()
+  feed.rowChanged(row.request_id, row)
+  if (row.webhook_url !== null) wakeWebhooks()
 }
 
 export type FinishDeps = MediaPresenter &

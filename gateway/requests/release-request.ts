@@ -7,7 +7,7 @@ import { failure, finishRequest } from './finish-request.ts'
 import type { MediaPresenter } from './presenter.ts'
 import type { Store } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
-import { findRequestToChange, moveRequest } from '../store/requests.ts'
+import { moveRequest } from '../store/requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 
 type Released = Extract<Event, { type: 'released' }>
@@ -26,15 +26,16 @@ const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interrupti
  * deliveries of a job, and those of the new one only when an engine is lost with it. A release for
  * a drain or an outage has no delay and is not counted (an engine that does not reach the media
  * store leases nothing). An interruption is delayed, and their number is limited.
+ * @param row the request, locked by the transaction
  * @param now milliseconds
  * @returns the request where it failed for it, 'queued', or null when the attempt does not hold it
  */
 export async function releaseRequest(
   store: Store,
+  row: RequestRow | undefined,
   { request_id: requestId, attempt_id: attemptId, cause }: Released,
   { now, presenter }: { now: number; presenter: MediaPresenter },
 ): Promise<RequestRow | 'queued' | null> {
-  const row = await findRequestToChange(store, requestId)
   if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
   const move = { requestId, attemptId, now: isoTime(now) }
   const isInterrupted = cause !== 'drain' && cause !== 'outage'

@@ -5,6 +5,7 @@
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Progress } from '../../shared/messages.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 
 /** Why a watch woke: the row changed, only the progress did, time is up, or no more will come. */
 export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
@@ -42,12 +43,13 @@ export class RequestFeed {
 
   /**
    * Starts a watch: no change from now on is missed. To be closed by the caller.
+   * @param isForEnd wakes only for what may be the end of the request
    * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
    */
-  watch(requestId: string, accountId: string): RequestWatch {
+  watch(requestId: string, accountId: string, { isForEnd = false } = {}): RequestWatch {
     this.#assertRoom(accountId)
     const watches = this.#watches.get(requestId) ?? new Set()
-    const watch = new RequestWatch(() => {
+    const watch = new RequestWatch(isForEnd, () => {
       if (watches.delete(watch)) this.#count(accountId, -1) // it may be closed twice
       if (watches.size === 0 && this.#watches.get(requestId) === watches) {
         this.#watches.delete(requestId)
@@ -61,16 +63,20 @@ export class RequestFeed {
     return watch
   }
 
-  /** The row of a request has changed, and the change is committed. */
-  rowChanged(requestId: string): void {
-    this.rowChangedElsewhere(requestId)
+  /**
+   * The row of a request has changed, and the change is committed.
+   * @param ended the row, where this change was its end
+   */
+  rowChanged(requestId: string, ended?: RequestRow): void {
+    this.#changes += 1
+    for (const watch of this.#watchesOf(requestId)) watch.wake('row', ended ?? null)
     this.#announce(requestId)
   }
 
   /** As `rowChanged`, by another gateway. */
   rowChangedElsewhere(requestId: string): void {
     this.#changes += 1
-    this.#wake(requestId, 'row')
+    for (const watch of this.#watchesOf(requestId)) watch.wake('row')
   }
 
   progressed(progress: Progress): void {
@@ -81,7 +87,7 @@ export class RequestFeed {
       if (this.#progress.size <= PROGRESS_KEPT_MAX) break
       this.#progress.delete(oldest)
     }
-    this.#wake(requestId, 'progress')
+    for (const watch of this.#watchesOf(requestId)) watch.wake('progress', null)
   }
 
   /** From 0 to 1; undefined while the attempt has reported none. */
@@ -127,20 +133,27 @@ export class RequestFeed {
     else this.#watchesByAccount.delete(accountId)
   }
 
-  #wake(requestId: string, reason: 'row' | 'progress'): void {
-    for (const watch of this.#watches.get(requestId) ?? []) watch.wake(reason)
-  }
+  readonly #watchesOf = (requestId: string): Iterable<RequestWatch> =>
+    this.#watches.get(requestId) ?? []
 }
 
 /** A watch of one request. A reason that comes between two waits is kept for the next. */
 export class RequestWatch {
+  readonly #isForEnd: boolean
   readonly #onClose: () => void
+  #ended: RequestRow | undefined
   #missed: 'row' | 'progress' | undefined
   #closed = false
   #wakeWaiting: ((reason: WakeReason) => void) | undefined
 
-  constructor(onClose: () => void) {
+  constructor(isForEnd: boolean, onClose: () => void) {
+    this.#isForEnd = isForEnd
     this.#onClose = onClose
+  }
+
+  /** The request as it ended, where this gateway has ended it: no change follows. */
+  get ended(): RequestRow | undefined {
+    return this.#ended
   }
 
   /** Resolves with the first reason to read the request again, at the latest after `ms`. */
@@ -159,7 +172,10 @@ export class RequestWatch {
     })
   }
 
-  wake(reason: 'row' | 'progress'): void {
+  /** @param ended the request as it ended; null: it has not ended; undefined: that is unknown */
+  wake(reason: 'row' | 'progress', ended?: RequestRow | null): void {
+    if (ended === null && this.#isForEnd) return
+    this.#ended ??= ended ?? undefined
     if (this.#wakeWaiting) this.#wakeWaiting(reason)
     else if (this.#missed !== 'row') this.#missed = reason // a row says all that progress does
   }

@@ -132,7 +132,7 @@ async function endOf(
 ): Promise<RequestRow | undefined> {
   const ms = 1_000 * seconds
   try {
-    const watch = deps.feed.watch(requestId, key.account_id)
+    const watch = deps.feed.watch(requestId, key.account_id, { isForEnd: true })
     const close = () => watch.close()
     signal.addEventListener('abort', close, { once: true })
     if (signal.aborted) close()

@@ -59,7 +59,7 @@ export async function* watchStatus(
       }
       const isOld = performance.now() - readAt >= READ_EVERY_MS
       if (reason !== 'row' && !isOld) continue
-      rows = await readRows(deps, options)
+      rows = await readRows(deps, options, watch.ended)
       readAt = performance.now()
     }
   } finally {
@@ -70,7 +70,8 @@ export async function* watchStatus(
 async function readRows(
   deps: Pick<Deps, 'store'>,
   { key, requestId, logs }: WatchOptions,
+  ended?: RequestRow,
 ): Promise<Pick<WatchStep, 'row' | 'logs'>> {
-  const row = await findOwn(deps, key.account_id, requestId)
+  const row = ended ?? (await findOwn(deps, key.account_id, requestId))
   return { row, logs: logs ? await readLogs(deps.store, requestId) : undefined }
 }

@@ -16,6 +16,7 @@ import { assertRoom } from './queue-limit.ts'
 import { encrypt, type Keys } from '../secrets.ts'
 import { keepReceived } from './receive-file.ts'
 import { assertKept, checkSource, sourceOf, type CheckedSource, type SourceDeps } from './source.ts'
+import { accountOf } from '../store/accounts.ts'
 import { inTransaction } from '../store/database.ts'
 import { putInOutbox } from '../store/outbox.ts'
 import { insertRequest } from '../store/requests.ts'
@@ -80,18 +81,18 @@ export async function submit(
 ): Promise<Accepted> {
   const submission = SUBMISSION_CHECKS[kind](body, metadataText)
   const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
-  const earlier = key && (await findAnswer(deps, key))
-  if (earlier !== undefined) return { answer: earlier, isRepeated: true }
-  if (kind === 'separate') await assertSeparator(deps.engineRegistry, submission)
-  const row = await newRow(deps, accountId, submission, { signal, received })
-  const answer = JSON.stringify(presentSubmitted(row, deps.config))
+  let row: RequestRow
+  let answer: string
   try {
+    if (kind === 'separate') await assertSeparator(deps.engineRegistry, submission)
+    row = await newRow(deps, accountId, submission, { signal, received })
+    answer = JSON.stringify(presentSubmitted(row, deps.config))
     await insert(deps, row, { answered: key && { ...key, answer }, received })
   } catch (error) {
-    const isTaken = error instanceof ServiceError && error.code === 'IDEMPOTENCY_CONFLICT'
-    const concurrent = key && isTaken ? await findAnswer(deps, key) : undefined
-    if (concurrent === undefined) throw error
-    return { answer: concurrent, isRepeated: true }
+    // Only what fails is looked up: a repeat can't be stored, whatever has changed since.
+    const earlier = key && (await findAnswer(deps, key))
+    if (earlier === undefined) throw error
+    return { answer: earlier, isRepeated: true }
   }
   deps.metrics.submitted()
   deps.feed.rowChanged(row.request_id)
@@ -192,8 +193,9 @@ async function insert(
     await inTransaction(deps.store, async (store) => {
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
       if (received) await keepReceived(store, received)
-      await reserveAtSubmit(store, row, created_at)
-      if (row.kind === 'separate') await assertMediaRoom(store, accountId, deps.config)
+      const account = await accountOf(store, row)
+      await reserveAtSubmit(store, { row, account }, created_at)
+      if (row.kind === 'separate') assertMediaRoom(account, deps.config)
       await insertRequest(store, row)
       await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
       if (!received) await assertKept(store, row)

@@ -3,7 +3,7 @@
 import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import { UNFINISHED } from './requests.ts'
-import type { AccountRow } from './schema/tables.ts'
+import type { AccountRow, RequestRow } from './schema/tables.ts'
 
 /** The account of the first key, and of keys made for no other. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
@@ -41,6 +41,17 @@ export async function findAccount(
     .executeTakeFirst()
 }
 
+/** The account of a row that refers to it. */
+export const accountOf = (
+  store: Store,
+  { account_id: accountId }: Pick<RequestRow, 'account_id'>,
+): Promise<AccountRow> =>
+  store
+    .selectFrom('accounts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+
 export interface HeldMedia {
   /** Bytes of files and outputs. */
   held: number
@@ -50,8 +61,15 @@ export interface HeldMedia {
   reserved: number
 }
 
-/** How much media an account holds, or all together. */
-export async function heldMedia(store: Store, accountId?: string): Promise<HeldMedia> {
+/** How much media an account holds. */
+export const mediaOf = (account: AccountRow): HeldMedia => ({
+  held: account.media_held_bytes,
+  files: account.media_held_files,
+  reserved: account.media_reserved_bytes,
+})
+
+/** How much media all accounts hold together. */
+export async function heldMedia(store: Store): Promise<HeldMedia> {
   const { held, files, reserved } = await store
     .selectFrom('accounts')
     .select(({ fn }) => [
@@ -59,7 +77,6 @@ export async function heldMedia(store: Store, accountId?: string): Promise<HeldM
       fn.sum<number | null>('media_held_files').as('files'),
       fn.sum<number | null>('media_reserved_bytes').as('reserved'),
     ])
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
     .executeTakeFirstOrThrow()
   return { held: held ?? 0, files: files ?? 0, reserved: reserved ?? 0 }
 }

@@ -83,17 +83,18 @@ const findReservation = (store: Store, requestId: string): Promise<LedgerRow | u
 export const deduct = async (store: Store, entry: Entry): Covered =>
   (await enter(store, 'deduct', entry, { balance: -entry.seconds })) !== 'refused'
 
-/** Gives up what is reserved for a request, if anything is. */
+/** Gives up what is reserved for a request; returns how many seconds that was. */
 export async function releaseReservation(
   store: Store,
   requestId: string,
   now: string,
-): Promise<void> {
+): Promise<number> {
   const entry = await findReservation(store, requestId)
-  if (!entry) return
+  if (!entry) return 0
   const { account_id: accountId, reserved_change: seconds } = entry
   const release = { accountId, reference: requestId, seconds, now }
   await enter(store, 'release', release, { reserved: -seconds })
+  return seconds
 }
 
 /** Adds an entry unless it is there. */

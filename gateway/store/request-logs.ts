@@ -1,5 +1,6 @@
 /** The logs of requests, written by engines for people to read. */
 
+import { sql } from 'kysely'
 import type { LogLine } from '../../shared/messages.ts'
 import type { Store } from './database.ts'
 
@@ -13,25 +14,25 @@ export async function appendLogs(
   lines: readonly LogLine[],
 ): Promise<void> {
   if (lines.length === 0) return
-  const last = await store
-    .selectFrom('request_logs')
-    .select('position')
-    .where('request_id', '=', requestId)
-    .orderBy('position', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const first = last === undefined ? 0 : last.position + 1
-  const rows = lines.map(({ timestamp, message }, line) => ({
-    request_id: requestId,
-    position: first + line,
-    timestamp,
-    message,
-  }))
-  for (let start = 0; start < rows.length; start += ROWS_MAX) {
-    const part = rows.slice(start, start + ROWS_MAX)
-    await store.insertInto('request_logs').values(part).execute()
+  for (let start = 0; start < lines.length; start += ROWS_MAX) {
+    const rows = lines
+      .slice(start, start + ROWS_MAX)
+      .map(({ timestamp, message }, line) => ({
+        request_id: requestId,
+        position: sql<number>`${nextPosition(store, requestId)} + ${sql.lit(line)}`,
+        timestamp,
+        message,
+      }))
+    await store.insertInto('request_logs').values(rows).execute()
   }
 }
+
+/** Of the first line that a statement adds: all of its rows see those that were there before. */
+const nextPosition = (store: Store, requestId: string) =>
+  store
+    .selectFrom('request_logs')
+    .select(sql<number>`coalesce(max(position) + 1, 0)`.as('next'))
+    .where('request_id', '=', requestId)
 
 export const readLogs = (store: Store, requestId: string): Promise<LogLine[]> =>
   store

@@ -3,7 +3,7 @@
 import { sql, type NotNull, type SelectQueryBuilder, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
-import { isTerminal, MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
+import { MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
@@ -160,26 +160,13 @@ export const lastCompleted = (store: Store, limit: number) =>
     .$narrowType<{ duration: NotNull; started_at: NotNull; finished_at: NotNull }>()
     .execute()
 
-/** Notes how many seconds the media of a request lasts. */
-export async function setRequestDuration(
+/** Notes the seconds of a request's media, and the bytes that its outputs take, or will take. */
+export async function noteMeasured(
   store: Store,
   requestId: string,
-  duration: number,
+  measured: Pick<RequestRow, 'duration' | 'media_bytes'>,
 ): Promise<void> {
-  await store
-    .updateTable('requests')
-    .set({ duration })
-    .where('request_id', '=', requestId)
-    .execute()
-}
-
-/** Notes how many bytes the outputs of a request take, or will take. */
-export async function setMediaBytes(store: Store, requestId: string, bytes: number): Promise<void> {
-  await store
-    .updateTable('requests')
-    .set({ media_bytes: bytes })
-    .where('request_id', '=', requestId)
-    .execute()
+  await store.updateTable('requests').set(measured).where('request_id', '=', requestId).execute()
 }
 
 /** How many requests wait, of all accounts or of one; counts no further than `most`. */
@@ -252,8 +239,8 @@ export interface Move {
 
 /**
  * Moves a request to a status that may follow its own; undefined when it has already moved on. A
- * terminal status releases its reservation: to be called in a transaction. Terminal moves go
- * through `finish-request.ts`, which writes what comes with them.
+ * failure releases its reservation, as the charge of a completed one has done: to be called in a
+ * transaction. Terminal moves go through `finish-request.ts`, which writes what comes with them.
  */
 export async function moveRequest(store: Store, move: Move): Promise<RequestRow | undefined> {
   const row = await store
@@ -265,9 +252,15 @@ export async function moveRequest(store: Store, move: Move): Promise<RequestRow 
     .returningAll()
     .executeTakeFirst()
   if (!row) return undefined
-  if (isTerminal(move.to)) await releaseReservation(store, move.requestId, move.now)
+  if (move.to === 'FAILED') await releaseReservation(store, move.requestId, move.now)
   return row
 }
+
+/** Returns whether an attempt of the request with this id has started before. */
+export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
+  row.attempt_ids.includes(markOf(attemptId))
+
+const markOf = (attemptId: string): string => `${attemptId} `
 
 interface Start {
   requestId: string
@@ -285,7 +278,7 @@ interface Start {
  * attempt that holds it, or held it last, began later.
  */
 export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
-  const mark = `${start.attemptId} `
+  const mark = markOf(start.attemptId)
   return store
     .updateTable('requests')
     .set({

@@ -46,7 +46,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'forget to release a reservation',
     file: 'gateway/store/requests.ts',
-    find: '  if (isTerminal(move.to)) await releaseReservation(store, move.requestId, move.now)\n',
+    find: "  if (move.to === 'FAILED') await releaseReservation(store, move.requestId, move.now)\n",
     replace: '',
   },
   {
@@ -64,8 +64,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'lose the end of an attempt that overtakes its start',
     file: 'gateway/requests/event-follower.ts',
-    find: '  const begun = await startAttempt(store, {',
-    replace: "  const begun = event.type === 'started' && await startAttempt(store, {",
+    find: '  if (known && isKnownAttempt(known, attemptId))',
+    replace: '  if (known)',
   },
   {
     name: 'forget the webhook of an end',

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { KyselyPlugin } from 'kysely'
 import { pino } from 'pino'
 import { isoTime } from '../../shared/clock.ts'
 import { newId } from '../../shared/ids.ts'
@@ -70,6 +71,8 @@ export interface GatewayOptions {
   engineFolder?: string
   /** Without it, `disk`. */
   mediaStore?: Deps['mediaStore']
+  /** Sees each statement, but for those that begin and end transactions. */
+  plugin?: KyselyPlugin
   /** The client that the registry connects to every engine, or to one at an address. */
   engine?: EngineClient | ((address: string) => EngineClient)
 }
@@ -112,7 +115,8 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const { beside } = options
   const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'gateway-')))
   const database = beside?.database ?? (await createTestDatabase(t, folder, options.database))
-  const store = await openTestDatabase(database)
+  const opened = await openTestDatabase(database)
+  const store = options.plugin ? opened.withPlugin(options.plugin) : opened
   const [clock, broker] = [beside?.clock ?? new FakeClock(), beside?.broker ?? new MemoryBroker()]
   const logLines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => logLines.push(line) })

@@ -63,8 +63,9 @@ const ofRequests: Calls<typeof requests> = {
   listOpen: (store, { account }) => requests.listOpen(store, account.account_id, 10),
   openRequests: (store) => requests.openRequests(store),
   lastCompleted: (store) => requests.lastCompleted(store, 10),
-  setRequestDuration: (store, { open }) => requests.setRequestDuration(store, open.request_id, 1),
-  setMediaBytes: (store, { open }) => requests.setMediaBytes(store, open.request_id, 1),
+  isKnownAttempt: PURE,
+  noteMeasured: (store, { open }) =>
+    requests.noteMeasured(store, open.request_id, { duration: 1, media_bytes: 1 }),
   async countWaiting(store, { account }) {
     await requests.countWaiting(store, 10)
     await requests.countWaiting(store, 10, account.account_id)
@@ -286,10 +287,9 @@ const ofShares: Calls<typeof shares> = {
 const ofAccounts: Calls<typeof accounts> = {
   ensureAccount: (store, { account }) => accounts.ensureAccount(store, account),
   findAccount: (store, { account }) => accounts.findAccount(store, account.account_id),
-  async heldMedia(store, { account }) {
-    await accounts.heldMedia(store)
-    await accounts.heldMedia(store, account.account_id)
-  },
+  accountOf: (store, { account }) => accounts.accountOf(store, account),
+  mediaOf: PURE,
+  heldMedia: (store) => accounts.heldMedia(store),
   listAccounts: (store) => accounts.listAccounts(store),
   accountsToClose: (store) => accounts.accountsToClose(store),
   updateAccount: (store, { account, now }) =>

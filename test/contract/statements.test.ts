@@ -1,0 +1,71 @@
+/** How many statements a request makes, from its call to its result: much of a gateway's work. */
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { KyselyPlugin } from 'kysely'
+import { openTestDatabase, type DatabaseKind } from '../support/test-database.ts'
+import {
+  ATTEMPT_ID,
+  FILE_BYTES,
+  firstRequest,
+  outputsOf,
+  placed,
+  startGateway,
+  type Gateway,
+} from '../support/start-gateway.ts'
+
+/** Without begin and commit of its five transactions, and what transfers of its media ask. */
+const STATEMENTS_MAX: Readonly<Record<DatabaseKind, number>> = { sqlite: 24, postgres: 25 }
+const LOGS = [{ timestamp: '2026-01-01T00:00:00.000Z', message: 'separated' }]
+
+for (const database of ['sqlite', 'postgres'] as const) {
+  test(`${database}: a call that waits for its result makes no more statements than before`, async (t) => {
+    const asked: string[] = []
+    const gateway = await startGateway(t, { database, plugin: collect(asked) })
+    asked.length = 0 // those of its key
+    await separateOnce(t, gateway)
+    const statements = asked.splice(0) // what follows are those of the test
+    t.diagnostic(`${statements.length} statements`)
+    const text = `${statements.length} statements:\n${statements.join('\n')}`
+    assert.ok(statements.length <= STATEMENTS_MAX[database], text)
+  })
+}
+
+/** Collects statements such as `UpdateQuery requests`, and none of the queries within them. */
+function collect(asked: string[]): KyselyPlugin {
+  const known = new WeakMap<object, string>()
+  return {
+    transformQuery({ node, queryId }) {
+      const [table = ''] = JSON.stringify(node).match(/(?<="IdentifierNode","name":")\w+/) ?? []
+      known.set(queryId, `${node.kind.replace('Node', '')} ${table}`)
+      return node
+    },
+    async transformResult({ result, queryId }) {
+      asked.push(known.get(queryId)!)
+      return result
+    },
+  }
+}
+
+async function separateOnce(t: TestContext, gateway: Gateway): Promise<void> {
+  const observer = await openTestDatabase(gateway.database)
+  t.after(() => observer.destroy())
+  const body = new FormData()
+  body.append('prompt', 'a bell')
+  body.append('file', new Blob([FILE_BYTES], { type: 'audio/mp4' }), 'concert.m4a')
+  const headers = {
+    authorization: `Bearer ${gateway.key}`,
+    prefer: 'wait=60',
+    'idempotency-key': 'once',
+  }
+  const url = `${await gateway.listen()}/v1/audio/separate`
+  const answering = fetch(url, { method: 'POST', headers, body })
+  const publish = async () => undefined
+  const requestId = await firstRequest({ ...gateway, store: observer, publish })
+  await gateway.publish()
+  await gateway.event('started', requestId, { duration: 12.5, output_bytes: 100 })
+  const outputs = placed(outputsOf(gateway.broker.jobOf(requestId)), ATTEMPT_ID)
+  await gateway.event('completed', requestId, { outputs, logs: LOGS })
+  const reply = await answering
+  assert.equal(reply.status, 200, await reply.text())
+}
