@@ -33,6 +33,7 @@ const databaseSettings = ({ text, integer, parsed }: SettingReader) => ({
 const otherSettings = (reader: SettingReader) => {
   const { text, optional, secret, integer, integerOrOff, choice, parsed, url, networks } = reader
   return {
+    gateways: integer('GATEWAYS', 1, 64, 1), // processes on this host that share its ports
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 0, 65_535, 8080), // 0: any free one
     grpcHost: text('GRPC_HOST', '127.0.0.1'),

@@ -30,6 +30,7 @@ import { createPublicPost } from './webhooks/public-post.ts'
 import { buildApp } from './app.ts'
 import { loadConfig, mediaOrigins, portAfter } from './config.ts'
 import { createGateway } from './gateway.ts'
+import { answerSupervisor, isOneOfSeveral, superviseGateways } from './processes.ts'
 import { installConnectionDraining } from './api/connection-draining.ts'
 import { EgressPool } from './requests/egress-pool.ts'
 import { startGrpcServer } from './grpc/server.ts'
@@ -59,7 +60,12 @@ const plainLog = createLogger('gateway', settings.logLevel)
 const journal = await startOrEnd(plainLog, journalDestination(process.env))
 const log = journal ? createLogger('gateway', settings.logLevel, journal) : plainLog
 const manager = await startOrEnd(log, connectServiceManager(process.env, log))
-const sockets = await startOrEnd(log, inheritedSockets(process.env, ['http', 'grpc']))
+if (settings.gateways > 1 && !isOneOfSeveral) {
+  const stopSecondsMax = STOP_SECONDS_MAX
+  await startOrEnd(log, superviseGateways({ settings, log, manager, stopSecondsMax }))
+}
+const socketsOwner = isOneOfSeveral ? process.ppid : process.pid
+const sockets = await startOrEnd(log, inheritedSockets(process.env, ['http', 'grpc'], socketsOwner))
 const clock = systemClock
 const { dataFolder } = settings
 const stopTracing = await startTracing({
@@ -160,7 +166,9 @@ const listen = app.listen(sockets.http === undefined ? { host, port } : inherite
 await startOrEnd(log, onPort({ host, port, prefix: '' }, listen))
 const { address: boundHost, port: boundPort } = app.server.address() as AddressInfo
 ownUrl = localUrl(sockets.http === undefined ? settings.host : boundHost, boundPort)
-const removeAddress = await inDataFolder(writeOwnAddress(dataFolder, listening()))
+const removeAddress = isOneOfSeveral
+  ? async () => undefined // who supervises it has written the address
+  : await inDataFolder(writeOwnAddress(dataFolder, listening()))
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer =
   grpcPort === 'off'
@@ -201,6 +209,7 @@ const addresses = {
   ...(grpcServer && { grpc: grpcServer.address }),
   ...(metricsServer && { metrics: metricsServer.address }),
 }
+if (isOneOfSeveral) answerSupervisor()
 announceReady(addresses)
 manager.ready(`serving at ${addresses.address}`)
 manager.keepAlive(

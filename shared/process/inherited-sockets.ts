@@ -7,14 +7,15 @@ const FIRST_FD = 3
 
 /**
  * Their file descriptors by name (FileDescriptorName= of the .socket unit); empty where none are
- * for this process.
+ * for the process `ownerPid`: this one, or the one whose ports it shares.
  * @throws StartError for a name that is not among `names`, or comes twice
  */
 export async function inheritedSockets<Name extends string>(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly Name[],
+  ownerPid = process.pid,
 ): Promise<Partial<Record<Name, number>>> {
-  if (env.LISTEN_PID !== String(process.pid)) return {}
+  if (env.LISTEN_PID !== String(ownerPid)) return {}
   const given = (env.LISTEN_FDNAMES ?? '').split(':').slice(0, Number(env.LISTEN_FDS ?? 0))
   const sockets: Partial<Record<Name, number>> = {}
   for (const [i, name] of given.entries()) {

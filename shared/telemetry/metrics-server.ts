@@ -27,7 +27,7 @@ export async function startMetricsServer(
   source: MetricsSource,
 ): Promise<MetricsServer> {
   const server = createServer((request, reply) => void answer(source, request, reply))
-  server.listen(port, host)
+  server.listen({ port, host, exclusive: true }) // of processes that share ports, each has its own
   await onPort({ host, port, prefix: 'METRICS_' }, once(server, 'listening'))
   return {
     address: localUrl(host, (server.address() as AddressInfo).port),

@@ -7,8 +7,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import * as grpc from '@grpc/grpc-js'
 import { createClient } from '../../clients/typescript/node.ts'
+import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
+import { readOwnAddress } from '../../shared/own-address.ts'
 import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
 import { followLoad } from '../support/follow-load.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -29,27 +33,30 @@ const EXAMPLE = 'siren-and-speech'
 /** Requests between two events: each gateway has taken some. */
 const SUBMITTED_BETWEEN = 15
 
-/** Both gateways behind a load balancer. */
-async function startFleet(t: TestContext) {
+/** A folder, and settings of gateways that share a database of their own. */
+async function settingsOfSeveral(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'two-gateways-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   const keys = { SIGNING_KEY_FILE: 'signing-key', ENCRYPTION_KEY_FILE: 'encryption-key' }
   for (const name of Object.values(keys)) {
     await writeFile(join(folder, name), randomBytes(32).toString('base64url'), { mode: 0o600 })
   }
+  const env = {
+    DATABASE_URL: await createDatabase(t),
+    SIGNING_KEY_FILE: join(folder, 'signing-key'),
+    ENCRYPTION_KEY_FILE: join(folder, 'encryption-key'),
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    JOBS_MAX: '4',
+  }
+  return { folder, env }
+}
+
+/** Both gateways behind a load balancer. */
+async function startFleet(t: TestContext) {
+  const { folder, env } = await settingsOfSeveral(t)
   const balancer = await startTcpProxy(t)
-  const winnow = await startWinnow(t, {
-    engines: 2,
-    env: {
-      DATABASE_URL: await createDatabase(t),
-      SIGNING_KEY_FILE: join(folder, 'signing-key'),
-      ENCRYPTION_KEY_FILE: join(folder, 'encryption-key'),
-      PUBLIC_URL: balancer.url,
-      MEDIA_URL: balancer.url,
-      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-      JOBS_MAX: '4',
-    },
-  })
+  const addresses = { PUBLIC_URL: balancer.url, MEDIA_URL: balancer.url }
+  const winnow = await startWinnow(t, { engines: 2, env: { ...env, ...addresses } })
   const first = winnow.gateway
   const second = await winnow.startGateway({ PORT: '0' })
   const [one, other] = [first, second].map(portOf)
@@ -62,10 +69,13 @@ const portOf = ({ ready }: Program): number => Number(new URL(ready.address ?? '
 type Fleet = Awaited<ReturnType<typeof startFleet>>
 
 /** Submits to the load balancer, 8 requests a second. */
-async function startLoad(t: TestContext, { balancer, folder }: Fleet) {
+const startLoad = (t: TestContext, { balancer, folder }: Fleet) =>
+  startLoadOn(t, balancer.url, folder)
+
+async function startLoadOn(t: TestContext, url: string, folder: string) {
   const path = join(folder, 'short.wav')
   await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))
-  const child = spawn(process.execPath, ['--import', 'tsx', LOAD, balancer.url, API_KEY, path], {
+  const child = spawn(process.execPath, ['--import', 'tsx', LOAD, url, API_KEY, path], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))
@@ -129,3 +139,65 @@ test('a gateway of two is killed, and comes back, while requests flow: all of th
   }
   assertNoneLost(t, await load.finish())
 })
+
+/** The processes whose calls a log has, over HTTP or gRPC. */
+const answering = (log: string, isCall: (call: { method: string }) => boolean): number[] => {
+  const lines = log.split('\n').filter((line) => line.includes('"answered a call"'))
+  const calls = lines.map((line) => JSON.parse(line) as { pid: number; method: string })
+  return [...new Set(calls.filter(isCall).map(({ pid }) => pid))]
+}
+
+async function processesOf({ log }: Program): Promise<number[]> {
+  for (;;) {
+    const ready = log()
+      .split('\n')
+      .find((line) => line.endsWith('"is ready"}') && line.includes('"processes"'))
+    if (ready) return (JSON.parse(ready) as { processes: number[] }).processes
+    await sleep(20)
+  }
+}
+
+test('GATEWAYS: two processes share the ports; one is killed while requests flow, and replaced', async (t) => {
+  const { folder, env } = await settingsOfSeveral(t)
+  const winnow = await startWinnow(t, { engines: 1, env: { ...env, GATEWAYS: '2' } })
+  const { gateway } = winnow
+  const processes = await processesOf(gateway)
+  assert.equal(processes.length, 2)
+  assert.equal(readOwnAddress(winnow.folder), winnow.url)
+  const load = await startLoadOn(t, winnow.url, folder)
+  await load.submitMore(SUBMITTED_BETWEEN)
+  const isHttp = ({ method }: { method: string }) => !method.startsWith('/')
+  assert.deepEqual(answering(gateway.log(), isHttp).sort(), [...processes].sort())
+  process.kill(processes[0]!, 'SIGKILL')
+  await load.submitMore(SUBMITTED_BETWEEN)
+  while (answering(gateway.log(), isHttp).length < 3) await load.submitMore(1) // its successor
+  process.kill(processes[1]!, 'SIGTERM') // it ends its calls, and is replaced as well
+  await load.submitMore(SUBMITTED_BETWEEN)
+  assertNoneLost(t, await load.finish())
+  const { separations } = await callGrpc(gateway.ready.grpc!)
+  assert.ok(separations.length > 0, 'gRPC answers at the same port')
+  assert.equal(await gateway.end('SIGTERM'), 0)
+  assert.equal(readOwnAddress(winnow.folder), undefined)
+  await assert.rejects(
+    winnow.startGateway({ DATABASE_URL: '' }),
+    /GATEWAYS: 2 processes need a PostgreSQL, since one alone works on a SQLite file/,
+  )
+})
+
+/** What List answers. */
+async function callGrpc(address: string): Promise<{ separations: unknown[] }> {
+  const service = separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition
+  const Client = grpc.makeGenericClientConstructor(service, 'SeparationService')
+  const client = new Client(address, grpc.credentials.createInsecure())
+  const metadata = new grpc.Metadata()
+  metadata.set('authorization', `Bearer ${API_KEY}`)
+  try {
+    return await new Promise((resolve, reject) => {
+      client.List?.({}, metadata, (error: grpc.ServiceError | null, reply: never) =>
+        error ? reject(error) : resolve(reply),
+      )
+    })
+  } finally {
+    client.close()
+  }
+}

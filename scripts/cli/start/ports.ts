@@ -14,11 +14,14 @@ export interface StartPorts {
   engineMetrics: readonly (number | 'off')[]
 }
 
-type Settings = Pick<Config, 'port' | 'grpcHost' | 'grpcPort' | 'metricsHost' | 'metricsPort'>
+type Settings = Pick<
+  Config,
+  'gateways' | 'port' | 'grpcHost' | 'grpcPort' | 'metricsHost' | 'metricsPort'
+>
 
 /** @param engines how many */
 export async function choosePorts(settings: Settings, engines: number): Promise<StartPorts> {
-  const { port, grpcHost, grpcPort, metricsHost, metricsPort } = settings
+  const { gateways, port, grpcHost, grpcPort, metricsHost, metricsPort } = settings
   const chosen = new Set<unknown>([port, grpcPort, metricsPort])
   const nextFree = async (host: string, first: number): Promise<number> => {
     for (let nth = 0; nth < STEPS_MAX; nth += 1) {
@@ -33,7 +36,10 @@ export async function choosePorts(settings: Settings, engines: number): Promise<
   const metrics = metricsPort ?? (await nextFree(metricsHost, portAfter(port, 1_000)))
   const engineMetrics: (number | 'off')[] = []
   for (let nth = 1; nth <= engines; nth += 1) {
-    const next = metrics === 'off' ? metrics : await nextFree(metricsHost, portAfter(metrics, nth))
+    const next =
+      metrics === 'off'
+        ? metrics
+        : await nextFree(metricsHost, portAfter(metrics, gateways - 1 + nth))
     engineMetrics.push(next)
   }
   return { grpc, metrics, engineMetrics }

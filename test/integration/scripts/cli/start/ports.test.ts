@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { choosePorts } from '../../../../../scripts/cli/start/ports.ts'
 import { freePorts } from '../../../../harness/free-ports.ts'
 
-const HOSTS = { grpcHost: '127.0.0.1', metricsHost: '127.0.0.1' }
+const HOSTS = { gateways: 1, grpcHost: '127.0.0.1', metricsHost: '127.0.0.1' }
 const UNSET = { ...HOSTS, grpcPort: undefined, metricsPort: undefined }
 
 /** Takes a port, unless another program has it. */

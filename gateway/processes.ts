@@ -1,0 +1,165 @@
+/**
+ * Several gateway processes on one host that share its ports (GATEWAYS): the first one opens the
+ * ports and hands each connection to one of the others in turn. It starts another for one that
+ * ends, and holds nothing that a request needs.
+ */
+
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../shared/durations.ts'
+import { writeOwnAddress } from '../shared/own-address.ts'
+import { announceReady, onShutdown, StartError } from '../shared/process/lifecycle.ts'
+import { programArguments } from '../shared/process/programs.ts'
+import type { ServiceManager } from '../shared/process/service-manager.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
+import { portAfter, type Config } from './config.ts'
+
+/** Wait before another takes the place of one that ended; doubled each time, up to the most. */
+const RESTART_MS = { least: 500, most: 30_000 }
+/** After one that has lived so long the wait is the shortest again. */
+const SETTLED_MS = MINUTE_MS
+
+interface Supervision {
+  settings: Pick<Config, 'gateways' | 'databaseUrl' | 'dataFolder' | 'port' | 'metricsPort'>
+  log: Logger
+  manager: ServiceManager
+  /** The longest stop. */
+  stopSecondsMax: number
+}
+
+type Addresses = Readonly<Record<string, string>>
+
+/** Whether this is one of several processes, which another one has started. */
+export const isOneOfSeveral = cluster.isWorker
+
+/**
+ * Runs as many gateways as the settings say, and ends this process with them.
+ * @throws StartError where they have no PostgreSQL, or one of them does not start
+ */
+export async function superviseGateways(supervision: Supervision): Promise<never> {
+  const { settings, log, manager, stopSecondsMax } = supervision
+  const { gateways, databaseUrl, dataFolder } = settings
+  if (databaseUrl === undefined) {
+    throw new StartError(
+      `GATEWAYS: ${gateways} processes need a PostgreSQL, since one alone works on a SQLite ` +
+        'file. Set DATABASE_URL, or leave GATEWAYS at 1.',
+    )
+  }
+  const words = programArguments(new URL('./main.ts', import.meta.url))
+  cluster.setupPrimary({
+    exec: words.at(-1)!,
+    execArgv: [...process.execArgv, ...words.slice(0, -1)],
+    args: [],
+  })
+  let isStopping = false
+  const all: Addresses[] = []
+  // One after the other, so that the first alone brings the schema forward.
+  for (let place = 0; place < gateways; place += 1) {
+    all.push(await startOne(supervision, place, () => isStopping))
+  }
+  const [addresses = {}] = all
+  const { address = '' } = addresses
+  const removeAddress = await writeOwnAddress(dataFolder, address)
+  onShutdown(log, async () => {
+    isStopping = true
+    manager.stopping(stopSecondsMax)
+    await removeAddress()
+    await Promise.all(running().map(end))
+  })
+  announceReady(addresses)
+  const status = () => `serving at ${address} by ${running().length} processes`
+  manager.ready(status())
+  manager.keepAlive(async () => void (await Promise.all(running().map(isTurning))), status)
+  log.info({ ...addresses, processes: running().map(({ process: { pid } }) => pid) }, 'is ready')
+  return new Promise<never>(() => undefined)
+}
+
+const running = (): Worker[] =>
+  Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+
+/**
+ * Starts the gateway of a place, and from then on another whenever it has ended.
+ * @throws StartError when it ends before it is ready; it has said why
+ */
+async function startOne(
+  supervision: Supervision,
+  place: number,
+  isStopping: () => boolean,
+): Promise<Addresses> {
+  const worker = fork(supervision.settings, place)
+  const ready = await Promise.race([readyOf(worker), once(worker, 'exit').then(() => undefined)])
+  if (ready === undefined) process.exit(1)
+  void replaceOnExit(supervision, place, worker, isStopping)
+  return ready
+}
+
+function fork({ port, metricsPort }: Supervision['settings'], place: number): Worker {
+  const first = metricsPort ?? portAfter(port, 1_000)
+  return cluster.fork({
+    NOTIFY_SOCKET: '', // the service manager hears of this process alone
+    METRICS_PORT: String(first === 'off' ? first : portAfter(first, place)),
+  })
+}
+
+function readyOf(worker: Worker): Promise<Addresses> {
+  return new Promise((resolve) => {
+    worker.on('message', (message: { ready?: boolean } & Addresses) => {
+      const { ready, ...addresses } = message
+      if (ready) resolve(addresses)
+    })
+  })
+}
+
+async function replaceOnExit(
+  { settings, log }: Supervision,
+  place: number,
+  first: Worker,
+  isStopping: () => boolean,
+): Promise<void> {
+  let waitMs = RESTART_MS.least
+  for (let worker = first; ; worker = fork(settings, place)) {
+    const startedAt = performance.now()
+    const { pid } = worker.process
+    const [code, signal] = (await once(worker, 'exit')) as [number | null, string | null]
+    if (isStopping()) return
+    if (performance.now() - startedAt > SETTLED_MS) waitMs = RESTART_MS.least
+    log.warn({ gatewayPid: pid, code, signal, waitMs }, 'a gateway process ended; starts another')
+    if (running().length === 0) {
+      log.fatal('All gateway processes have ended; whoever supervises this one starts it again.')
+      process.exit(1)
+    }
+    await sleep(waitMs)
+    waitMs = Math.min(2 * waitMs, RESTART_MS.most)
+    if (isStopping()) return
+  }
+}
+
+/** Resolves once its event loop has turned, or it has ended. */
+async function isTurning(worker: Worker): Promise<void> {
+  if (!worker.isConnected()) return
+  const ended = once(worker, 'exit')
+  const answered = new Promise<void>((resolve) => {
+    const note = (message: { isTurning?: true }) => {
+      if (!message.isTurning) return
+      worker.off('message', note)
+      resolve()
+    }
+    worker.on('message', note)
+  })
+  worker.send({ areYouTurning: true })
+  await Promise.race([answered, ended])
+}
+
+/** For one of several: answers the process that supervises it. */
+export function answerSupervisor(): void {
+  process.on('message', ({ areYouTurning }: { areYouTurning?: true }) => {
+    if (areYouTurning) process.send?.({ isTurning: true })
+  })
+}
+
+async function end(worker: Worker): Promise<void> {
+  const ended = once(worker, 'exit')
+  worker.process.kill('SIGTERM')
+  await ended
+}
