@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { DAY_MS } from '../../shared/durations.ts'
+import { ServiceError } from '../../shared/errors.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/assert-shape.ts'
 import { fc } from '../support/property.ts'
@@ -81,6 +82,21 @@ test('8 a key holds for 24 hours and for its account', async (t) => {
   const second = (await send(gateway, 'key-1', body)).json().request_id
   assert.notEqual(second, first)
   assert.equal((await send(gateway, 'key-1', body)).json().request_id, second)
+})
+
+test('8 a repeat gets its answer though its source would be refused by now', async (t) => {
+  let isRefused = false
+  const checkAudioUrl = async () => {
+    if (isRefused) throw new ServiceError('INVALID_AUDIO_URL')
+  }
+  const gateway = await startGateway(t, { checkAudioUrl })
+  const body = { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } }
+  const first = await send(gateway, 'key-1', body)
+  isRefused = true
+  assert.equal((await send(gateway, 'key-1', body)).body, first.body)
+  const other = { ...body, metadata: {} }
+  assertError(await send(gateway, 'key-1', other), 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
+  assertError(await send(gateway, 'key-2', body), 'INVALID_AUDIO_URL')
 })
 
 test('8 a key whose request is deleted submits nothing more within its 24 hours', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { RequestFeed } from '../../../../gateway/requests/request-feed.ts'
+import type { RequestRow } from '../../../../gateway/store/schema/tables.ts'
 
 const LONG_MS = 60_000
 const at = '2026-01-02T03:04:05.678Z'
@@ -30,6 +31,22 @@ test('a change without a watcher is not lost', async () => {
   feed.progressed(progress('mine')) // says less than the row
   assert.equal(await watch.wait(LONG_MS), 'row')
   assert.equal(await watch.wait(1), 'time')
+})
+
+test('a watch for the end wakes for an end, and for what another gateway did', async () => {
+  const feed = new RequestFeed(3)
+  const watch = feed.watch('mine', 'account', { isForEnd: true })
+  feed.rowChanged('mine')
+  feed.progressed(progress('mine'))
+  assert.equal(await watch.wait(1), 'time')
+  feed.rowChangedElsewhere('mine')
+  assert.equal(await watch.wait(LONG_MS), 'row')
+  assert.equal(watch.ended, undefined)
+  const row = { request_id: 'mine', status: 'COMPLETED' } as RequestRow
+  feed.rowChanged('mine', row)
+  assert.equal(await watch.wait(LONG_MS), 'row')
+  assert.equal(watch.ended, row)
+  feed.close()
 })
 
 test('a closed watch, and every watch of a closed feed, wakes as closed', async () => {
