@@ -57,9 +57,12 @@ export function routePrompt(
     throw refusal(what, models)
   }
   const reading = readPrompt(prompt)
-  for (const { name, answers, stems } of candidates) {
-    const questions = answers === 'stems' ? stemsFor(reading, stems) : null
-    if (questions) return { model: name, reading, ...questions }
+  const withStems = candidates.filter(({ answers }) => answers === 'stems')
+  for (const otherIs of ['a stem', 'the instrumental'] as const) {
+    for (const { name, stems } of withStems) {
+      const questions = stemsFor(reading, stems, otherIs)
+      if (questions) return { model: name, reading, ...questions }
+    }
   }
   const text = candidates.find(({ answers }) => answers === 'text')
   if (text) return { model: text.name, reading, ...soundsOf(reading) }
@@ -99,8 +102,16 @@ const partOf = ({ name }: Sound): string =>
 
 const without = (part: string): string => `without ${part}`
 
-/** The stems of a model that answer the prompt; null: it asks for something else. */
-function stemsFor({ wanted, unwanted }: PromptReading, stems: readonly string[]): Questions | null {
+/**
+ * The stems of a model that answer the prompt; null: it asks for something else.
+ * @param otherIs what "other" asks of a model that gives it next to vocals alone, where it is the
+ * instrumental: nothing as long as it may be a stem of another model, next to drums and bass
+ */
+function stemsFor(
+  { wanted, unwanted }: PromptReading,
+  stems: readonly string[],
+  otherIs: 'a stem' | 'the instrumental',
+): Questions | null {
   const stemOf = new Map<string, string>()
   for (const stem of stems) {
     const part = partCalled(stem)
@@ -109,7 +120,10 @@ function stemsFor({ wanted, unwanted }: PromptReading, stems: readonly string[])
   // Next to vocals alone, "other" is the instrumental.
   const isHalf = [...stemOf.keys()].every((part) => part === 'vocals' || part === 'other')
   const [other, instrumental] = [stemOf.get('other'), without('vocals')]
-  if (isHalf && other !== undefined && !stemOf.has(instrumental)) stemOf.set(instrumental, other)
+  if (isHalf && other !== undefined) {
+    if (!stemOf.has(instrumental)) stemOf.set(instrumental, other)
+    if (otherIs === 'a stem') stemOf.delete('other')
+  }
   const [all, none] = [wanted, unwanted].map((sounds) => [...new Set(sounds.map(partOf))])
   const found = (parts: readonly string[]) => questionOf(parts, stemOf)
   if (all!.length > 0 && none!.length > 0) return null

@@ -167,6 +167,16 @@ test('"other" is the instrumental in a model of nothing but it and vocals', () =
   assert.equal(routed('vocals', [stems('x', 'drums', 'other'), MINI]), 'mini')
 })
 
+test('"other" goes to a model with such a stem next to drums and bass, where there is one', () => {
+  const both = [stems('kim', 'vocals', 'other'), HTDEMUCS, MINI]
+  assert.equal(routed('other', both), 'htdemucs other')
+  assert.equal(routed('without everything else', both), 'htdemucs - other')
+  assert.equal(routed('vocals and other', both), 'htdemucs other+vocals')
+  assert.equal(routed('instrumental', both), 'kim - vocals')
+  assert.equal(routed('other', [both[0]!, MINI]), 'kim other')
+  assert.equal(routed('other', both, 'kim'), 'kim other')
+})
+
 test('a separator is obeyed, or refused with what there is', () => {
   assert.equal(routed('vocals', ALL, 'mini'), 'mini')
   assert.equal(routed('vocals', ALL, 'htdemucs_6s'), 'htdemucs_6s vocals')
