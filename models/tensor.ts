@@ -117,6 +117,28 @@ export function gateWithSigmoid(y: TensorFlow.Tensor, x: TensorFlow.Tensor): Ten
   return execute('SoftplusGrad', [typeOf(x)], [y, x])
 }
 
+/** Returns whether `lstm` can be called: our binding has it for processors with AVX2. */
+export const hasLstm = (): boolean =>
+  !native.isUsingGpuDevice && hasInstructions(/\bavx2\b/) && hasInstructions(/\bfma\b/)
+
+/** Units of a long short-term memory that lie together in its weights. */
+export const LSTM_TILE = 16
+
+/**
+ * A long short-term memory in both directions, over all steps (scripts/setup/binding/lstm.h):
+ * x [steps, rows, dim] to [steps, rows, 2 · hidden], forward, then backward. No row reaches another.
+ * @param weights [2, tiles, dim + hidden, 4, LSTM_TILE]: input, forget, cell, output; tiles of the
+ * hidden units, zeros where there are none
+ * @param bias [2, tiles, 4, LSTM_TILE]
+ */
+export function lstm(
+  x: TensorFlow.Tensor,
+  weights: TensorFlow.Tensor,
+  bias: TensorFlow.Tensor,
+): TensorFlow.Tensor {
+  return execute('WinnowLstm', [], [x, weights, bias])
+}
+
 /** As tf.reshape, for tensors of any type. */
 export function reshape(x: TensorFlow.Tensor, shape: readonly number[]): TensorFlow.Tensor {
   return execute('Reshape', [typeOf(x), typeAttribute('Tshape', binding.TF_INT32)], [x], [shape])

@@ -297,4 +297,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   Transpose: transposed,
   Unpack: unstacked,
+  WinnowLstm: ({ inputs }) => {
+    const [{ shape, dtype }, weights] = [at(inputs, 0), at(inputs, 1)]
+    const [steps, rows, dim] = shape as [number, number, number]
+    return [{ shape: [steps, rows, 2 * (weights.shape[2]! - dim)], dtype }]
+  },
 }

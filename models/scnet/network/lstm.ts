@@ -1,12 +1,22 @@
 /**
  * A long short-term memory (S. Hochreiter, J. Schmidhuber, 1997) in both directions at once, in the
- * form of PyTorch. Some steps at a time are a graph, which many lanes share, and whose inputs'
- * products are all that is held of it.
+ * form of PyTorch. On a processor it is one operation of our own. On a GPU some steps at a time are
+ * a graph, which many lanes share, and whose inputs' products are all that is held of it.
  */
 import { compiled } from '../../graph/compiled.ts'
 import type { Layer } from '../../layers.ts'
 import { readDirections, reversed, STEPS_PER_CALL } from '../../recurrent.ts'
-import { gateWithSigmoid, matmulTransposed, tf, type Tensor } from '../../tensor.ts'
+import {
+  gateWithSigmoid,
+  hasLstm,
+  lstm,
+  LSTM_TILE,
+  matmulTransposed,
+  pad,
+  tf,
+  transpose,
+  type Tensor,
+} from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 interface Gates {
@@ -60,7 +70,27 @@ function next(gates: Tensor, cell: Tensor): State {
 }
 
 /** x [steps, rows, dim] to [steps, rows, 2 · hidden]: forward, then backward. */
-export function loadLstm(weights: Weights, dim: number, hidden: number): Layer {
+export const loadLstm = (weights: Weights, dim: number, hidden: number): Layer =>
+  (hasLstm() ? loadLstmInOne : loadLstmInSteps)(weights, dim, hidden)
+
+/** As `loadLstm`, as one operation. */
+export function loadLstmInOne(weights: Weights, dim: number, hidden: number): Layer {
+  const { matrices, bias } = tf.tidy(() => {
+    const { ofInput, ofState, bias } = readGates(weights, dim, hidden)
+    const tiled = (x: Tensor): Tensor => {
+      const byGate = x.reshape([2, 4, hidden, -1])
+      const missing = -hidden & (LSTM_TILE - 1)
+      const whole = [[0, 0] as const, [0, 0] as const, [0, missing] as const, [0, 0] as const]
+      const tiles = pad(byGate, whole).reshape([2, 4, -1, LSTM_TILE, byGate.shape[3]!])
+      return transpose(tiles, [0, 2, 4, 1, 3]) // [2, tiles, columns, 4, LSTM_TILE]
+    }
+    return { matrices: tiled(tf.concat([ofInput, ofState], 2)), bias: tiled(bias).squeeze([2]) }
+  })
+  return (x) => lstm(x, matrices, bias)
+}
+
+/** As `loadLstm`, in graphs of some steps. */
+export function loadLstmInSteps(weights: Weights, dim: number, hidden: number): Layer {
   const gates = readGates(weights, dim, hidden)
   return (x) =>
     tf.tidy(() => {

@@ -1,6 +1,6 @@
 // Patches the binding of @tensorflow/tfjs-node-gpu 4.22.0 before set-up compiles it: the methods of
-// graph_functions.h and memory_stats.h are made known, and of several GPUs it computes on the
-// first, not on the last. npm's files stay as they are; a copy is changed.
+// graph_functions.h and memory_stats.h and the operation of lstm.h are made known, and of several
+// GPUs it computes on the first, not on the last. npm's files stay as they are; a copy is changed.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { hashOf } from '../files.mjs'
 
 /** Headers that the changes include. */
-const HEADERS = ['graph_functions.h', 'memory_stats.h']
+const HEADERS = ['graph_functions.h', 'memory_stats.h', 'lstm.h']
 
 /** The end of a method's description. */
 const NO_MORE = 'nullptr, nullptr, nullptr, napi_default, nullptr'

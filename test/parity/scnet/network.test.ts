@@ -5,8 +5,9 @@ import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
 import { openScnet } from '../../../scripts/cli/parity/scnet/open.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
 import { levelLengths, readScnetConfig } from '../../../models/scnet/config.ts'
+import { loadLstmInOne, loadLstmInSteps } from '../../../models/scnet/network/lstm.ts'
 import { loadNetwork } from '../../../models/scnet/network/network.ts'
-import { tf } from '../../../models/tensor.ts'
+import { hasLstm, LSTM_TILE, tf, type Tensor3D } from '../../../models/tensor.ts'
 import { noise } from '../../harness/lanes.ts'
 import { randomWeights } from '../../harness/random-weights.ts'
 import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
@@ -25,6 +26,36 @@ test('any length is separated, one sample too', () => {
     assert.ok(stems.dataSync<'float32'>().every(Number.isFinite))
     stems.dispose()
   }
+})
+
+const WITHOUT_LSTM = { skip: !hasLstm() && 'a processor without AVX2, or a GPU' }
+
+test('a recurrent layer in one operation is that in steps, row by row', WITHOUT_LSTM, () => {
+  const [steps, rows, dim, hidden] = [37, 13, 5, 20] // no multiples of steps of a graph, or of tiles
+  const weights = randomWeights({
+    ...Object.fromEntries(
+      ['', '_reverse'].flatMap((direction) => [
+        [`weight_ih_l0${direction}`, [4 * hidden, dim]],
+        [`weight_hh_l0${direction}`, [4 * hidden, hidden]],
+        [`bias_ih_l0${direction}`, [4 * hidden]],
+        [`bias_hh_l0${direction}`, [4 * hidden]],
+      ]),
+    ),
+  })
+  const inOne = loadLstmInOne(weights, dim, hidden)
+  const inSteps = loadLstmInSteps(weights, dim, hidden)
+  tf.tidy(() => {
+    const x = tf.tensor3d(noise(steps * rows * dim, 2), [steps, rows, dim])
+    const whole = inOne(x) as Tensor3D
+    const farthest = (a: Tensor3D, b: Tensor3D) => a.sub(b).abs().max().dataSync()[0]!
+    assert.ok(farthest(whole, inSteps(x) as Tensor3D) < 1e-6)
+    for (const row of [0, 7, rows - 1]) {
+      const alone = inOne(tf.slice(x, [0, row, 0], [-1, 1, -1])) as Tensor3D
+      assert.equal(farthest(alone, tf.slice(whole, [0, row, 0], [-1, 1, -1])), 0)
+    }
+  })
+  const wide = tf.zeros([steps, rows, dim + LSTM_TILE])
+  assert.throws(() => inOne(wide), /WinnowLstm's weights do not fit its input/)
 })
 
 /** As the notes of the reference list them. */

@@ -30,12 +30,13 @@ test('every insertion is made once, and nothing is taken away', (t) => {
     assert.deepEqual(before, [], `${name} keeps its lines in order`)
     return added
   })
-  assert.equal(inserted.length, 7)
+  assert.equal(inserted.length, 8)
   for (const word of [
     'context()',
     '#include "graph_functions.h"',
     '"addFunction"',
     '#include "memory_stats.h"',
+    '#include "lstm.h"',
     '"removeFunction"',
     '"memoryStats"',
   ])
