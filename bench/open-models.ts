@@ -35,9 +35,12 @@ const { values: options } = readOwnArgv({
 interface Case {
   name: string
   warmUps: number
-  run: () => number | Promise<number>
-  millis: number[]
+  run: () => Taken | Promise<Taken>
+  taken: Taken[]
 }
+
+/** Milliseconds by the clock, and of all cores' time. */
+type Taken = readonly [wall: number, processor: number]
 
 const precisions = options.precision.split(',') as Precision[]
 const repetitions = Number(options.repetitions)
@@ -68,22 +71,23 @@ async function compare(
       name: `ours, ${precision}`,
       warmUps: WARM_UP_CALLS,
       run: () => measure(separator, batch),
-      millis: [],
+      taken: [],
     },
     ...(pytorch
       ? [
           {
             name: `PyTorch, ${precision}`,
             warmUps: 1,
-            run: () => pytorch.measure(`${model} ${batch} ${precision}`),
-            millis: [],
+            run: async () =>
+              (await pytorch.measureAll(`${model} ${batch} ${precision}`)) as [number, number],
+            taken: [],
           },
         ]
       : []),
   ])
   for (const each of cases) for (let i = 0; i < each.warmUps; i += 1) await each.run()
   for (let turn = 0; turn < repetitions; turn += 1) {
-    for (const each of cases) each.millis.push(await each.run())
+    for (const each of cases) each.taken.push(await each.run())
   }
   for (const each of cases) print(model, batch, ours[0]!.separator.seconds, each, cases)
 }
@@ -93,34 +97,42 @@ function print(
   model: string,
   batch: number,
   seconds: number,
-  { name, millis }: Case,
+  { name, taken }: Case,
   cases: readonly Case[],
 ): void {
   const precision = name.split(', ')[1]
-  const own = cases.find((each) => each.name === `ours, ${precision}`)!.millis
-  const ratios = millis.map((taken, turn) => taken / own[turn]!)
+  const own = cases.find((each) => each.name === `ours, ${precision}`)!.taken
+  const quartiles = (kind: 0 | 1) => {
+    const ratios = taken.map((each, turn) => each[kind] / own[turn]![kind])
+    return [0, 0.25, 0.5, 0.75, 1].map((share) => round(quantile(ratios, share)))
+  }
+  const [wall, processor] = [0, 1].map((kind) => taken.map((each) => each[kind as 0 | 1]))
   report('milliseconds to separate a batch', {
     model,
     name,
     backend: backendVersion(),
     batch,
     seconds,
-    n: millis.length,
-    least: round(Math.min(...millis)),
-    median: round(quantile(millis, 0.5)),
-    realTime: round(quantile(millis, 0.5) / 1000 / (batch * seconds)),
-    timesOurs: [0, 0.25, 0.5, 0.75, 1].map((share) => round(quantile(ratios, share))),
+    n: taken.length,
+    least: round(Math.min(...wall!)),
+    median: round(quantile(wall!, 0.5)),
+    processorLeast: round(Math.min(...processor!)),
+    processorMedian: round(quantile(processor!, 0.5)),
+    realTime: round(quantile(wall!, 0.5) / 1000 / (batch * seconds)),
+    timesOurs: quartiles(0),
+    timesOurProcessorTime: quartiles(1),
   })
 }
 
-function measure({ inputs, separate }: Separator, batch: number): number {
+function measure({ inputs, separate }: Separator, batch: number): Taken {
   const given = inputs(batch)
-  const startedAt = performance.now()
+  const [startedAt, usedBefore] = [performance.now(), process.cpuUsage()]
   const answer = separate(...given)
   answer.dataSync()
   const taken = performance.now() - startedAt
+  const { user, system } = process.cpuUsage(usedBefore)
   tf.dispose([...given, answer])
-  return taken
+  return [taken, (user + system) / 1000]
 }
 
 function profile(model: string, precision: Precision, separator: Separator, batch: number): void {

@@ -21,10 +21,14 @@ export function startPyTorch(python: string, script: string, args: readonly stri
   return {
     /** Milliseconds of what `line` asks for. @throws Error when the process has ended */
     async measure(line: string): Promise<number> {
+      return (await this.measureAll(line))[0]!
+    },
+    /** As `measure`, then milliseconds of processor time where the script gives them too. */
+    async measureAll(line: string): Promise<number[]> {
       child.stdin.write(`${line}\n`)
       const { value, done } = await answers.next()
       if (done) throw new Error(`${script} ended`)
-      return Number(value)
+      return value.split(' ').map(Number)
     },
     stop(): void {
       child.stdin.end()
