@@ -136,7 +136,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     quality:
       'SDR on MUSDB18-HQ: drums 10.5, bass 8.8, other 6.8, vocals 9.9 dB (its paper, ' +
       'arXiv 2401.13276)',
-    secondsPerMinute: 26,
+    secondsPerMinute: 16,
     isFreeToUse: true,
   },
   {
