@@ -53,13 +53,16 @@ export const loadConfig = (env: NodeJS.ProcessEnv) =>
 /** Reads each setting once; docs/reference/settings.md lists what it asks of the reader. */
 export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   const { text, integer, integerOrOff, choice, parsed, optional, networks, url } = reader
+  const modelFolders: ModelFolders = {
+    installed: resolve(text('MODELS_DIR', defaultModelsFolder(env))),
+    songs: resolve(text('SONGS_MODEL_DIR', join(RUNTIME_FOLDER, SONGS_MODEL))),
+  }
   return {
     brokerAddress: readBrokerAddress({ text, optional, integer }),
     engineId: parsed('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`, readEngineId),
-    models: modelsOf(parsed, env, {
-      installed: resolve(text('MODELS_DIR', defaultModelsFolder(env))),
-      songs: resolve(text('SONGS_MODEL_DIR', join(RUNTIME_FOLDER, SONGS_MODEL))),
-    }),
+    modelFolders,
+    /** Loaded at the start. */
+    models: modelsOf(parsed, env, modelFolders),
     /**
      * Precision of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the
      * device computes it fast. In bfloat16 the other lanes of a batch change a lane's result by as

@@ -8,14 +8,17 @@ import {
   engineControlService,
   enginePackage,
   type CancelOutcome,
+  type DescribedModel,
   type EngineDescription,
   type EngineStats,
+  type InstalledModel,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { hostAndPort } from '../shared/local-url.ts'
 import { onPort } from '../shared/process/on-port.ts'
 import { beginSpan, type OpenSpan } from '../shared/telemetry/tracing.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
+import { ModelRefusal } from './model-refusal.ts'
 
 export interface ControlledEngine {
   describe(): EngineDescription
@@ -25,6 +28,12 @@ export interface ControlledEngine {
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
   /** Sets the budget of one batch, in frames. */
   setBatching(batchFramesMax: number): void
+  /** The models that it has, or could load, in order of preference. */
+  listModels(): InstalledModel[]
+  /** Resolves once the model is loaded. @throws ModelRefusal */
+  loadModel(name: string): Promise<DescribedModel>
+  /** Resolves once the model is unloaded. @throws ModelRefusal */
+  unloadModel(name: string): Promise<void>
 }
 
 export interface ControlServer {
@@ -75,11 +84,9 @@ function handlers(
     ),
     Drain: traced<{ deadline_ms: number }, Drained>('Drain', (call, reply) => {
       notServing()
-      engine.drain(call.request.deadline_ms).then(
-        (drained) => reply(null, drained),
-        (error: Error) => reply({ code: grpc.status.INTERNAL, details: error.message }),
-      )
+      answer(reply, engine.drain(call.request.deadline_ms))
     }),
+    ...modelHandlers(engine),
     SetBatching: traced<Batching, Batching>('SetBatching', (call, reply) => {
       const { batch_frames_max: frames } = call.request
       const { least, most } = BATCH_FRAMES
@@ -102,6 +109,32 @@ function handlers(
       call.on('cancelled', () => clearInterval(timer))
     },
   }
+}
+
+const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
+  ListModels: traced<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
+    reply(null, { models: engine.listModels() }),
+  ),
+  LoadModel: traced<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
+    answer(reply, engine.loadModel(call.request.name)),
+  ),
+  UnloadModel: traced<{ name: string }, object>('UnloadModel', (call, reply) =>
+    answer(
+      reply,
+      engine.unloadModel(call.request.name).then(() => ({})),
+    ),
+  ),
+})
+
+/** Replies with what `work` resolves with; a refusal has its own status. */
+function answer<Reply>(reply: grpc.sendUnaryData<Reply>, work: Promise<Reply>): void {
+  work.then(
+    (value) => reply(null, value),
+    (error: Error) => {
+      const status = error instanceof ModelRefusal ? error.status : 'INTERNAL'
+      reply({ code: grpc.status[status], details: error.message })
+    },
+  )
 }
 
 interface Drained {

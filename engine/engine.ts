@@ -2,8 +2,7 @@
 
 import type { Broker, Lease } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
-import { CHANNELS_MAX, type ModelDescription } from '../models/model.ts'
-import type { DescribedModel, EngineDescription } from '../shared/engine-control.ts'
+import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
@@ -15,6 +14,7 @@ import type { ComputeThread } from './compute/compute-thread.ts'
 import type { EngineConfig } from './config.ts'
 import type { ControlledEngine } from './control-server.ts'
 import { DeviceHealth } from './compute/device-health.ts'
+import { describeModel, EngineModels } from './engine-models.ts'
 import { Intake } from './intake.ts'
 import type { EngineMetrics } from './operations/engine-metrics.ts'
 import { Scheduler } from './compute/scheduler.ts'
@@ -79,6 +79,11 @@ export function createEngine(deps: EngineDeps): Engine {
     }
     return traced(lease, () => separateJob(job, attemptId, jobDeps, signal))
   }
+  const engineModels = new EngineModels({
+    folders: config.modelFolders,
+    choices: config.models,
+    descriptions: models.map(({ description }) => description),
+  })
   const intake = new Intake({
     ...config,
     broker,
@@ -95,12 +100,16 @@ export function createEngine(deps: EngineDeps): Engine {
       for (const budget of budgets.values()) budget.framesMax = batchFramesMax
     },
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
+    listModels: () => engineModels.list(),
+    loadModel: (name) => engineModels.load(name),
+    unloadModel: (name) => engineModels.unload(name),
     describe: () => describe(deps, startedAtMs, first.framesSet),
     stats: () => ({
       state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
       jobs: intake.jobs,
       audio_seconds_total: audioSeconds,
       batch_frames_max: first.framesMax,
+      models_version: 0,
       ...computeStats(scheduler, compute),
     }),
   }
@@ -181,19 +190,3 @@ function describe(
     batch_frames_max: batchFramesMax,
   }
 }
-
-const describeModel = (model: ModelDescription): DescribedModel => ({
-  name: model.name,
-  answers: model.answers,
-  stems: [...model.stems],
-  names: [...(model.names ?? [])],
-  summary: model.summary,
-  parameters: model.parameters,
-  weights_sha256: model.weightsSha256,
-  sample_rate: model.sampleRate ?? 0,
-  channels_max: CHANNELS_MAX,
-  chunk_seconds_max: model.chunkSecondsMax,
-  gives_candidates: model.givesCandidates,
-  predicts_spans: model.predictsSpans,
-  precision: model.precision,
-})

@@ -38,6 +38,10 @@ export function availableChoices(folders: ModelFolders): ModelChoice[] {
   return [...ranked.map(({ choice }) => choice), { kind: 'mini', name: 'mini' }]
 }
 
+/** Returns whether a model came with Winnow, or with its set-up. */
+export const isBuiltIn = (choice: ModelChoice, { songs }: ModelFolders): boolean =>
+  choice.kind === 'mini' || (choice.kind === 'installed' && choice.folder === songs)
+
 /**
  * Reads names of models with commas between them, the preferred first: `mini`,
  * `sam-audio:<folder>`, or one that is installed.

@@ -1,6 +1,7 @@
 /** engine.proto in TypeScript: its service definition, and a typed client with deadlines. */
 
 import * as grpc from '@grpc/grpc-js'
+import { MINUTE_MS } from './durations.ts'
 import { loadProto } from './proto.ts'
 import type { RoutedModel } from './prompts/route-prompt.ts'
 import { currentTraceParent, inSpan } from './telemetry/tracing.ts'
@@ -48,6 +49,26 @@ export interface EngineStats {
   audio_seconds_total: number
   memory_bytes: number
   batch_frames_max: number
+  /** Raised by each change of the models that the engine describes. */
+  models_version: number
+}
+
+export type ModelState = 'NOT_LOADED' | 'LOADING' | 'LOADED' | 'UNLOADING'
+
+/** A model that an engine has, or could load. */
+export interface InstalledModel {
+  name: string
+  /** Of network; of a built-in model its name. */
+  kind: string
+  /** True if it came with Winnow or its set-up: it can't be unloaded. */
+  built_in: boolean
+  state: ModelState
+  /** Why it is not loaded, in a sentence; empty: nothing went wrong. */
+  problem: string
+  /** Of its files of weights; 0: not counted. */
+  bytes: number
+  /** What is known of the licence of its weights, in sentences; empty: nothing. */
+  licence: string
 }
 
 export type CancelOutcome = 'STOPPED' | 'NOT_FOUND'
@@ -60,6 +81,8 @@ export const enginePackage = loadProto('engine.proto')
 export const engineControlService = enginePackage[ENGINE_SERVICE] as grpc.ServiceDefinition
 
 const CALL_DEADLINE_MS = 2_000
+/** How long a caller waits for a model to be loaded, or unloaded, which goes on without it. */
+const MODEL_DEADLINE_MS = 10 * MINUTE_MS
 
 export interface EngineClient {
   describe(): Promise<EngineDescription>
@@ -70,6 +93,12 @@ export interface EngineClient {
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
   /** Sets the budget of one batch; resolves with it. */
   setBatching(batchFramesMax: number): Promise<number>
+  /** The models that it has, or could load, in order of preference. */
+  listModels(): Promise<InstalledModel[]>
+  /** Resolves with the model once it is loaded, at the latest after `deadlineMs`: by default 10 min. */
+  loadModel(name: string, deadlineMs?: number): Promise<DescribedModel>
+  /** Resolves once the model is unloaded, at the latest after `deadlineMs`: by default 10 min. */
+  unloadModel(name: string, deadlineMs?: number): Promise<void>
   /** Calls `onStats` at once and then every `intervalMs`, until the returned function is called. */
   watchStats(intervalMs: number, onStats: (stats: EngineStats) => void): () => void
   close(): void
@@ -77,7 +106,7 @@ export interface EngineClient {
 
 /**
  * A client of the engine at `address` (`host:port`). Calls reject with a gRPC error when the engine
- * does not answer within two seconds. A call that is made in a trace belongs to it.
+ * does not answer within two seconds, or in the time that it states. A call that is made in a trace belongs to it.
  */
 export function connectEngine(address: string): EngineClient {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
@@ -105,6 +134,14 @@ export function connectEngine(address: string): EngineClient {
         batch_frames_max: batchFramesMax,
       })
       return reply.batch_frames_max
+    },
+    async listModels() {
+      const reply = await call<{ models: InstalledModel[] }>('ListModels', {})
+      return reply.models
+    },
+    loadModel: (name, deadlineMs = MODEL_DEADLINE_MS) => call('LoadModel', { name }, deadlineMs),
+    async unloadModel(name, deadlineMs = MODEL_DEADLINE_MS) {
+      await call('UnloadModel', { name }, deadlineMs)
     },
     drain: (deadlineMs) => call('Drain', { deadline_ms: deadlineMs }, deadlineMs + 1_000),
     watchStats(intervalMs, onStats) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { startControlServer, type ControlledEngine } from '../../../engine/control-server.ts'
+import { ModelRefusal } from '../../../engine/model-refusal.ts'
 import { connectEngine } from '../../../shared/engine-control.ts'
 
 async function start(t: TestContext, engine: Partial<ControlledEngine>, host = '127.0.0.1') {
@@ -50,4 +51,24 @@ test('an engine describes all its models', async (t) => {
     models.map(({ name, answers, stems }) => ({ name, answers, stems })),
     [htdemucs, mini],
   )
+})
+
+test('a model that cannot be loaded or unloaded is refused with the reason', async (t) => {
+  const model = { name: 'htdemucs', kind: 'htdemucs', built_in: false, bytes: 84_000_000 } as const
+  const listed = [
+    { ...model, state: 'NOT_LOADED', problem: 'It is broken.', licence: 'MIT' },
+  ] as const
+  const client = await start(t, {
+    listModels: () => [...listed],
+    async loadModel(name) {
+      throw new ModelRefusal('NOT_FOUND', `No model "${name}" is installed here.`)
+    },
+    async unloadModel(name) {
+      if (name === 'mini') throw new ModelRefusal('FAILED_PRECONDITION', 'mini came with Winnow.')
+    },
+  })
+  assert.deepEqual(await client.listModels(), listed)
+  await assert.rejects(client.loadModel('x'), /NOT_FOUND: No model "x" is installed here\./)
+  await assert.rejects(client.unloadModel('mini'), /FAILED_PRECONDITION: mini came with Winnow\./)
+  await client.unloadModel('htdemucs')
 })
