@@ -26,10 +26,19 @@ function modelsOf(
   parsed: SettingReader['parsed'],
   { MODELS = '' }: NodeJS.ProcessEnv,
   folders: ModelFolders,
-): ModelChoice[] {
-  return parsed(MODELS.trim() ? 'MODELS' : 'MODEL', ALL_MODELS, (names) =>
-    names === ALL_MODELS ? availableChoices(folders) : parseModelChoices(names, folders),
-  )
+): ChosenModels {
+  return parsed(MODELS.trim() ? 'MODELS' : 'MODEL', ALL_MODELS, (names) => {
+    if (names === ALL_MODELS) return { models: availableChoices(folders), namedModels: [] }
+    const models = parseModelChoices(names, folders)
+    return { models, namedModels: models }
+  })
+}
+
+interface ChosenModels {
+  /** Loaded at the start, the preferred first. */
+  models: ModelChoice[]
+  /** Those that the settings name: preferred to what is loaded later. */
+  namedModels: ModelChoice[]
 }
 
 const ALL_MODELS = 'all'
@@ -61,8 +70,7 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     brokerAddress: readBrokerAddress({ text, optional, integer }),
     engineId: parsed('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`, readEngineId),
     modelFolders,
-    /** Loaded at the start. */
-    models: modelsOf(parsed, env, modelFolders),
+    ...modelsOf(parsed, env, modelFolders),
     /**
      * Precision of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the
      * device computes it fast. In bfloat16 the other lanes of a batch change a lane's result by as

@@ -1,65 +1,216 @@
-/** The models of an engine: those that it holds, and those that it could load. */
+/** The models of an engine: those that it holds, and those that it could load while it runs. */
 
-import { factsOf } from '../models/installed/facts.ts'
+import { factsOf, type ModelFacts } from '../models/installed/facts.ts'
 import {
   availableChoices,
   isBuiltIn,
+  isThere,
+  rankOf,
   type ModelChoice,
   type ModelFolders,
 } from '../models/model-choice.ts'
 import { CHANNELS_MAX, type ModelDescription } from '../models/model.ts'
-import type { DescribedModel, InstalledModel } from '../shared/engine-control.ts'
+import type { DescribedModel, InstalledModel, ModelState } from '../shared/engine-control.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
+import type { Computes } from './compute/computes.ts'
 import { ModelRefusal } from './model-refusal.ts'
 
 interface EngineModelsOptions {
   folders: ModelFolders
-  /** The models that it was started with, the preferred first. */
-  choices: readonly ModelChoice[]
-  descriptions: readonly ModelDescription[]
+  /** Models that it was started with, the preferred first. */
+  models: readonly ModelChoice[]
+  /** Those of them that the settings name: preferred to all others. */
+  namedModels: readonly ModelChoice[]
+  computes: Pick<Computes, 'models' | 'load' | 'canUnload' | 'unload'>
+  log: Logger
+  /** Called after each change of the models that new jobs are given. */
+  onChange(): void
+}
+
+/** A model that was loaded, or that somebody has tried to load. */
+interface Entry {
+  readonly choice: ModelChoice
+  readonly facts: ModelFacts
+  /** Place in the order of preference. */
+  readonly rank: number
+  state: ModelState
+  problem: string
+  /** Jobs under way that use it. */
+  uses: number
+  /** Settles with the load that is under way. */
+  loading: Promise<void> | null
 }
 
 export class EngineModels {
   readonly #options: EngineModelsOptions
+  readonly #entries = new Map<string, Entry>()
+  /** Called when a state or a use changes. */
+  #waiting: (() => void)[] = []
+  #descriptions: readonly ModelDescription[] = []
+  #version = 0
 
   constructor(options: EngineModelsOptions) {
     this.#options = options
+    for (const choice of options.models) this.#entryOf(choice).state = 'LOADED'
+    this.#descriptions = this.#loaded()
   }
 
-  /** What it holds, or could load, in order of preference. */
-  list(): InstalledModel[] {
-    const { folders } = this.#options
-    return this.#choices().map((choice) => ({
-      name: choice.name,
-      built_in: isBuiltIn(choice, folders),
-      state: this.#held(choice.name) ? 'LOADED' : 'NOT_LOADED',
-      problem: '',
-      ...factsOf(choice),
-    }))
+  /** What new jobs are given, the preferred first. */
+  get descriptions(): readonly ModelDescription[] {
+    return this.#descriptions
   }
 
-  /** @throws ModelRefusal */
-  async load(name: string): Promise<DescribedModel> {
-    this.#choiceOf(name)
-    const held = this.#held(name)
-    if (held) return describeModel(held)
-    throw new ModelRefusal('FAILED_PRECONDITION', `Start the engine anew, which loads ${name}.`)
+  /** Raised by each change of `descriptions`. */
+  get version(): number {
+    return this.#version
   }
 
-  /** @throws ModelRefusal */
-  async unload(name: string): Promise<void> {
-    if (isBuiltIn(this.#choiceOf(name), this.#options.folders)) {
-      throw new ModelRefusal('FAILED_PRECONDITION', `${name} came with Winnow: it stays loaded.`)
+  /** A job uses these models until it calls what is returned: none of them ends before. */
+  use(names: readonly string[]): () => void {
+    const entries = names.flatMap((name) => this.#entries.get(name) ?? [])
+    for (const entry of entries) entry.uses += 1
+    return () => {
+      for (const entry of entries) entry.uses -= 1
+      this.#wake()
     }
-    if (!this.#held(name)) return
-    const message = `Start the engine anew with MODELS naming all but ${name}.`
-    throw new ModelRefusal('FAILED_PRECONDITION', message)
   }
 
-  /** Those that the settings name come first; what is installed meanwhile follows. */
+  /** What it holds, or could load, in order of preference. @throws Error naming a broken file */
+  list(): InstalledModel[] {
+    return this.#choices().map((choice) => {
+      const { name } = choice
+      const { state = 'NOT_LOADED', problem = '', facts } = this.#entries.get(name) ?? {}
+      const now = state === 'NOT_LOADED' || !facts ? factsOf(choice) : facts
+      return { name, built_in: isBuiltIn(choice, this.#options.folders), state, problem, ...now }
+    })
+  }
+
+  /** Resolves once it is loaded. @throws ModelRefusal */
+  async load(name: string): Promise<DescribedModel> {
+    const choice = this.#choiceOf(name)
+    const entry = this.#entryOf(choice)
+    if (entry.state === 'UNLOADING') this.#set(entry, 'LOADED') // jobs use it: it is here
+    if (entry.state === 'NOT_LOADED') entry.loading = this.#load(entry)
+    await entry.loading
+    const loaded = this.#descriptions.find((description) => description.name === name)
+    if (loaded) return describeModel(loaded)
+    throw new ModelRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
+  }
+
+  /** Resolves once jobs that use it have ended, and its memory is free. @throws ModelRefusal */
+  async unload(name: string): Promise<void> {
+    this.#choiceOf(name)
+    const entry = this.#entries.get(name)
+    await entry?.loading?.catch(() => undefined)
+    if (!entry || entry.state === 'NOT_LOADED') return
+    this.#assertMayUnload(entry)
+    this.#set(entry, 'UNLOADING')
+    const state = await this.#untilUnused(entry)
+    if (state === 'UNLOADING') {
+      this.#set(entry, 'NOT_LOADED')
+      await this.#options.computes.unload(name)
+      this.#options.log.info({ model: name }, 'unloaded a model')
+    } else if (state !== 'NOT_LOADED') {
+      throw new ModelRefusal('FAILED_PRECONDITION', `${name} was loaded again meanwhile.`)
+    }
+  }
+
+  /** The state of a model that is being unloaded once no job uses it, or somebody has changed it. */
+  async #untilUnused(entry: Entry): Promise<ModelState> {
+    while (entry.state === 'UNLOADING' && entry.uses > 0) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    return entry.state
+  }
+
+  /** The process of a model has ended for good. */
+  lost(name: string, error: Error): void {
+    const entry = this.#entries.get(name)
+    if (!entry) return
+    entry.problem = error.message
+    this.#set(entry, 'NOT_LOADED')
+  }
+
+  async #load(entry: Entry): Promise<void> {
+    const { computes, log } = this.#options
+    const { name: model } = entry.choice
+    this.#set(entry, 'LOADING')
+    try {
+      await computes.load(entry.choice)
+      entry.problem = ''
+      this.#set(entry, 'LOADED')
+      log.info({ model }, 'loaded a model')
+    } catch (cause) {
+      entry.problem = (cause as Error).message
+      this.#set(entry, 'NOT_LOADED')
+      log.warn({ model, err: cause }, 'a model could not be loaded')
+      throw new ModelRefusal('FAILED_PRECONDITION', entry.problem, { cause })
+    } finally {
+      entry.loading = null
+    }
+  }
+
+  #assertMayUnload({ choice, state }: Entry): void {
+    const { folders, computes } = this.#options
+    const { name } = choice
+    const refuse = (why: string) => new ModelRefusal('FAILED_PRECONDITION', why)
+    if (isBuiltIn(choice, folders)) throw refuse(`${name} came with Winnow: it stays loaded.`)
+    if (!computes.canUnload(name)) {
+      throw refuse(
+        `On a GPU ${name} shares its memory with the others: remove it, or name the others in ` +
+          'MODELS, and start the engine anew.',
+      )
+    }
+    if (state === 'LOADED' && this.#descriptions.length === 1) {
+      throw refuse(`${name} is the only model that is loaded: load another first.`)
+    }
+  }
+
+  #set(entry: Entry, state: ModelState): void {
+    entry.state = state
+    this.#wake()
+    const loaded = this.#loaded()
+    const before = this.#descriptions
+    if (loaded.length === before.length && loaded.every((model, i) => model === before[i])) return
+    this.#descriptions = loaded
+    this.#version += 1
+    this.#options.onChange()
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const look of waiting) look()
+  }
+
+  /** What new jobs are given, the preferred first. */
+  #loaded(): ModelDescription[] {
+    const described = new Map(
+      this.#options.computes.models.map(({ description }) => [description.name, description]),
+    )
+    return [...this.#entries.values()]
+      .filter(({ state }) => state === 'LOADED')
+      .sort((a, b) => a.rank - b.rank)
+      .flatMap(({ choice }) => described.get(choice.name) ?? [])
+  }
+
+  /** As the settings name it, then as `availableChoices` has it. */
+  #rankOf(choice: ModelChoice): number {
+    const { namedModels } = this.#options
+    const named = namedModels.findIndex(({ name }) => name === choice.name)
+    return named < 0 ? rankOf(choice) : named - namedModels.length
+  }
+
+  /** Each once, in order of preference; what it holds may be gone from the disk. */
   #choices(): ModelChoice[] {
-    const { choices, folders } = this.#options
-    const named = choices.map(({ name }) => name)
-    return [...choices, ...availableChoices(folders).filter(({ name }) => !named.includes(name))]
+    const { namedModels, folders } = this.#options
+    const held = [...this.#entries.values()]
+      .filter(({ state }) => state !== 'NOT_LOADED')
+      .map(({ choice }) => choice)
+    const named = namedModels.filter(isThere)
+    const choices = [...named, ...availableChoices(folders), ...held]
+    const byName = new Map(choices.map((choice) => [choice.name, choice])) // what it holds counts
+    return [...byName.values()]
   }
 
   #choiceOf(name: string): ModelChoice {
@@ -70,8 +221,13 @@ export class EngineModels {
     throw new ModelRefusal('NOT_FOUND', `No model "${name}" is installed here, only ${names}.`)
   }
 
-  #held(name: string): ModelDescription | undefined {
-    return this.#options.descriptions.find((description) => description.name === name)
+  #entryOf(choice: ModelChoice): Entry {
+    const known = this.#entries.get(choice.name)
+    if (known && known.state !== 'NOT_LOADED') return known
+    const fresh = { state: 'NOT_LOADED', problem: '', uses: 0, loading: null } as const
+    const entry: Entry = { ...fresh, choice, facts: factsOf(choice), rank: this.#rankOf(choice) }
+    this.#entries.set(choice.name, entry)
+    return entry
   }
 }
 

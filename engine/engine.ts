@@ -6,23 +6,26 @@ import type { EngineDescription } from '../shared/engine-control.ts'
 import type { FailureCode } from '../shared/errors.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
+import { AUTO } from '../shared/prompts/route-prompt.ts'
 import { TAGGER } from '../shared/request-kind.ts'
 import { inSpan } from '../shared/telemetry/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
-import { budgetsOf } from './compute/batch-budget.ts'
-import type { ComputeThread } from './compute/compute-thread.ts'
+import { Budgets } from './compute/budgets.ts'
+import type { Computes } from './compute/computes.ts'
 import type { EngineConfig } from './config.ts'
 import type { ControlledEngine } from './control-server.ts'
 import { DeviceHealth } from './compute/device-health.ts'
+import type { ModelDescription } from '../models/model.ts'
 import { describeModel, EngineModels } from './engine-models.ts'
 import { Intake } from './intake.ts'
 import type { EngineMetrics } from './operations/engine-metrics.ts'
-import { Scheduler } from './compute/scheduler.ts'
+import { Schedulers } from './compute/schedulers.ts'
 import { createJobMedia } from './job/job-media.ts'
-import type { Outcome } from './job/outcome.ts'
+import { JobStopped, type Outcome } from './job/outcome.ts'
 import { OutputThreads } from './job/output-threads.ts'
 import { ScratchRoom } from './job/scratch-room.ts'
 import { separateJob } from './job/separate-job.ts'
+import { modelsFor } from './job/separate-mixture.ts'
 import { SoundProcesses } from './media/process/sound-process.ts'
 import { ResamplingThreads } from './media/resampling-threads.ts'
 import { StoreOutage } from './media/store-outage.ts'
@@ -31,12 +34,14 @@ interface EngineDeps {
   config: EngineConfig
   /** Winnow's. */
   version: string
-  compute: ComputeThread
+  computes: Computes
   broker: Broker
   publicFetch: PublicFetch
   clock: Clock
   log: Logger
   metrics: EngineMetrics
+  /** Called after each change of its models. */
+  onModelsChanged(): void
   /** Called once, when the engine cannot go on: the process must end. */
   onSick(reason: string): void
 }
@@ -49,14 +54,14 @@ export interface Engine extends ControlledEngine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { config, compute, broker, clock, log, metrics } = deps
+  const { config, computes, broker, clock, log, metrics } = deps
   const startedAtMs = clock.now()
   let audioSeconds = 0
-  const { models, tagger } = compute.ready
-  const budgets = budgetsOf(models, config.batchFramesMax, log)
-  const first = budgets.get(models[0]!.description.name)!
+  const { tagger } = computes.thread.ready
+  const budgets = new Budgets(computes, config.batchFramesMax, log)
   const health = new DeviceHealth(() => deps.onSick('the device fails one job after another'))
   const scheduler = createScheduler(deps, budgets, health)
+  const engineModels = createModels(deps, budgets)
   const store = new StoreOutage({ log })
   const soundProcesses = new SoundProcesses(config.scratchFolder)
   const scratch = new ScratchRoom({ ...config, log })
@@ -65,10 +70,11 @@ export function createEngine(deps: EngineDeps): Engine {
   const parts = { ...deps, scheduler, resampling, store, scratch, media, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
     const { job, attemptId, deliveries } = lease
+    const { descriptions: models } = engineModels
     const jobDeps = {
       ...parts,
       tries: deliveries + (job.interruptions ?? 0),
-      models: models.map(({ description }) => description),
+      models,
       tagger: tagger && tagger.config,
       log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
       onDeviceFailed: () => health.jobFailed(),
@@ -77,58 +83,83 @@ export function createEngine(deps: EngineDeps): Engine {
       },
       onFailed: (code: FailureCode) => metrics.failed(code),
     }
-    return traced(lease, () => separateJob(job, attemptId, jobDeps, signal))
+    const used = engineModels.use(modelsFor(job, models))
+    const given = isFor(job, models) ? signal : AbortSignal.abort(new JobStopped('drained'))
+    return traced(lease, () => separateJob(job, attemptId, jobDeps, given)).finally(used)
   }
-  const engineModels = new EngineModels({
-    folders: config.modelFolders,
-    choices: config.models,
-    descriptions: models.map(({ description }) => description),
-  })
   const intake = new Intake({
     ...config,
     broker,
     log,
-    modelNames: [...models.map(({ description }) => description.name), ...(tagger ? [TAGGER] : [])],
-    outage: () => compute.restarting ?? store.current ?? scratch.current,
+    modelNames: () => [
+      ...engineModels.descriptions.map(({ name }) => name),
+      ...(tagger ? [TAGGER] : []),
+    ],
+    outage: () => computes.thread.restarting ?? store.current ?? scratch.current,
     separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
   })
   return {
     start: () => scratch.watch().then(() => intake.start()),
     drain: (deadlineMs) => intake.drain(deadlineMs || config.drainSeconds * 1_000),
     giveBack: () => intake.drain(0),
-    setBatching: (batchFramesMax) => {
-      for (const budget of budgets.values()) budget.framesMax = batchFramesMax
-    },
+    setBatching: (batchFramesMax) => budgets.set(batchFramesMax),
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
     listModels: () => engineModels.list(),
     loadModel: (name) => engineModels.load(name),
     unloadModel: (name) => engineModels.unload(name),
-    describe: () => describe(deps, startedAtMs, first.framesSet),
+    describe: () => ({ ...describe(deps, engineModels, budgets), started_at_ms: startedAtMs }),
     stats: () => ({
       state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
       jobs: intake.jobs,
       audio_seconds_total: audioSeconds,
-      batch_frames_max: first.framesMax,
-      models_version: 0,
-      ...computeStats(scheduler, compute),
+      batch_frames_max: firstBudget(engineModels, budgets)?.framesMax ?? 0,
+      models_version: engineModels.version,
+      ...computeStats(scheduler, computes),
     }),
   }
 }
 
-/** @param budgets of the models; that of the tagger comes with them */
 function createScheduler(
-  { compute, metrics, log }: EngineDeps,
-  budgets: ReturnType<typeof budgetsOf>,
+  { computes, metrics }: EngineDeps,
+  budgets: Budgets,
   health: DeviceHealth,
-): Scheduler {
-  const { tagger } = compute.ready
-  const taggerBudgets = budgetsOf(tagger ? [tagger] : [], 'auto', log) // no setting is for it
-  return new Scheduler(compute, new Map([...budgets, ...taggerBudgets]), {
+): Schedulers {
+  const schedulers = new Schedulers(computes, budgets.byModel, {
     stepped: (batch) => metrics.stepped(batch),
     computed: () => health.computed(),
     outOfMemory: () => metrics.outOfMemory(),
   })
+  computes.onEnded = (process) => schedulers.ended(process)
+  return schedulers
 }
+
+function createModels(
+  { config, computes, log, onModelsChanged, onSick }: EngineDeps,
+  budgets: Budgets,
+): EngineModels {
+  const models = new EngineModels({
+    ...config,
+    folders: config.modelFolders,
+    computes,
+    log,
+    onChange: () => {
+      budgets.fit()
+      onModelsChanged()
+    },
+  })
+  computes.onLost = (name, error) => {
+    models.lost(name, error)
+    if (models.descriptions.length === 0) onSick('no model is left')
+  }
+  return models
+}
+
+/**
+ * False for a job that names a model which was unloaded since it was leased: it goes back to the
+ * queue, where engines that have the model find it.
+ */
+const isFor = ({ options: { separator = AUTO } }: Job, models: readonly ModelDescription[]) =>
+  [AUTO, TAGGER, ...models.map(({ name }) => name)].includes(separator)
 
 /** Counts how long a try waited and took. */
 async function timed(
@@ -159,25 +190,29 @@ function traced(
   })
 }
 
-function computeStats(scheduler: Scheduler, compute: ComputeThread) {
+function computeStats(scheduler: Schedulers, computes: Computes) {
   const { lanes, stepsTotal, laneStepsTotal, framesTotal } = scheduler.stats()
   return {
     lanes,
     steps_total: stepsTotal,
     lane_steps_total: laneStepsTotal,
     frames_total: framesTotal,
-    busy_seconds_total: compute.busySeconds,
-    memory_bytes: process.memoryUsage.rss(),
+    busy_seconds_total: computes.busySeconds,
+    memory_bytes: computes.memoryBytes,
   }
 }
 
+/** That of the preferred model; none once all models are lost. */
+const firstBudget = ({ descriptions: [first] }: EngineModels, { byModel }: Budgets) =>
+  first && byModel.get(first.name)
+
 function describe(
-  { config, version, compute }: EngineDeps,
-  startedAtMs: number,
-  batchFramesMax: number,
-): EngineDescription {
-  const { backend, device } = compute.ready
-  const models = compute.ready.models.map(({ description }) => describeModel(description))
+  { config, version, computes }: EngineDeps,
+  engineModels: EngineModels,
+  budgets: Budgets,
+): Omit<EngineDescription, 'started_at_ms'> {
+  const { backend, device } = computes.thread.ready
+  const models = engineModels.descriptions.map(describeModel)
   return {
     engine_id: config.engineId,
     version,
@@ -185,8 +220,7 @@ function describe(
     models,
     backend,
     device,
-    started_at_ms: startedAtMs,
     jobs_max: config.jobsMax,
-    batch_frames_max: batchFramesMax,
+    batch_frames_max: firstBudget(engineModels, budgets)?.framesSet ?? 0,
   }
 }

@@ -11,8 +11,8 @@ import { JobStopped, type Outcome } from './job/outcome.ts'
 
 interface IntakeOptions {
   broker: Pick<Broker, 'leaseJob'>
-  /** The names of the models that are here: jobs that name another are not leased. */
-  modelNames: readonly string[]
+  /** The names of the models that are here now: jobs that name another are not leased. */
+  modelNames: () => readonly string[]
   separate: (lease: Lease, signal: AbortSignal) => Promise<Outcome>
   jobsMax: number
   leaseSeconds: number
@@ -118,8 +118,8 @@ export class Intake {
   /** Jobs that name a model: no slot is kept for them while there are none. */
   async #pullNamed(queue: JobQueue): Promise<void> {
     const { modelNames, outage } = this.#options
-    while (!this.#draining && modelNames.length > 0) {
-      for (const model of modelNames) {
+    while (!this.#draining && modelNames().length > 0) {
+      for (const model of modelNames()) {
         while (!this.#draining && !this.#mayLease(queue)) await this.#untilWoken()
         if (!this.#draining && !outage()) await this.#pullOnce(queue, model)
       }

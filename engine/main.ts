@@ -19,7 +19,7 @@ import { startTracing } from '../shared/telemetry/tracing.ts'
 import { version } from '../shared/version.ts'
 import { createPublicFetch } from '../shared/http/public-fetch.ts'
 import { connectServiceManager } from '../shared/process/service-manager.ts'
-import { ComputeThread } from './compute/compute-thread.ts'
+import { Computes } from './compute/computes.ts'
 import { killHungProcess } from './compute/compute-watchdog.ts'
 import { loadConfig } from './config.ts'
 import { startControlServer } from './control-server.ts'
@@ -57,7 +57,7 @@ const stopTracing = await startTracing({
   log,
 })
 await startOrEnd(log, prepareScratch(config.scratchFolder))
-const [compute, support] = await Promise.all([ComputeThread.start(config, log), sandboxSupport()])
+const [computes, support] = await Promise.all([Computes.start(config, log), sandboxSupport()])
 const unsafe = sandboxProblem(support)
 if (unsafe) log.warn(`the sandbox of media is incomplete: ${unsafe}`)
 const broker = await startOrEnd(
@@ -81,12 +81,13 @@ const gpus = await openGpuMonitor({
 const engine = createEngine({
   config,
   version,
-  compute,
+  computes,
   broker,
   publicFetch,
   clock: systemClock,
   log,
   metrics,
+  onModelsChanged: () => announce(),
   onSick: (reason) => void end(reason),
 })
 const control = await startOrEnd(
@@ -101,12 +102,8 @@ const metricsServer =
         startMetricsServer(config.metricsHost, config.metricsPort, { text: metricsText, log }),
       )
 
-const announcement = {
-  engine_id: config.engineId,
-  control_address: config.controlAddress ?? control.address,
-}
-broker.announceEngine(announcement)
-const announcements = setInterval(() => broker.announceEngine(announcement), ANNOUNCE_MS)
+announce()
+const announcements = setInterval(announce, ANNOUNCE_MS)
 // Before the first job is leased: a process that ends without this would keep its lease.
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
@@ -116,16 +113,16 @@ onShutdown(log, async () => {
   await stop()
 })
 await engine.start()
-for (const warning of compute.ready.warnings) log.warn(warning)
+for (const warning of computes.warnings) log.warn(warning)
 const addresses = {
   control: control.address,
   ...(metricsServer && { metrics: metricsServer.address }),
 }
-const { backend, device } = compute.ready
+const { backend, device } = computes.thread.ready
 log.info({ ...addresses, models: modelNames(), backend, device }, 'is ready')
 announceReady({ engineId: config.engineId, ...addresses })
 manager.ready(state())
-manager.keepAlive(() => compute.beat(), state)
+manager.keepAlive(() => computes.thread.beat(), state)
 
 void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
@@ -137,21 +134,29 @@ async function metricsText(): Promise<string> {
     gpus: await gpus.read(),
     description: engine.describe(),
     stats: engine.stats(),
-    held: compute.held,
+    held: computes.held,
     brokerConnected: broker.isConnected(),
   }
   return (await metrics.text()) + (await engineStateText(now))
 }
 
+function announce(): void {
+  broker.announceEngine({
+    engine_id: config.engineId,
+    control_address: config.controlAddress ?? control.address,
+    models_version: engine.stats().models_version,
+  })
+}
+
 function modelNames(): string[] {
-  return compute.ready.models.map(({ description }) => description.name)
+  return engine.describe().models.map(({ name }) => name)
 }
 
 /** The status line of the service manager. */
 function state(): string {
   const { state: word, jobs } = engine.stats()
   const names = modelNames().join(', ')
-  return `${word}: ${names} on ${compute.ready.device}, ${jobs} of ${config.jobsMax} jobs in flight`
+  return `${word}: ${names} on ${computes.thread.ready.device}, ${jobs} of ${config.jobsMax} jobs in flight`
 }
 
 /** Ends a process that cannot serve; its supervisor starts another. */
@@ -174,7 +179,7 @@ async function stop(): Promise<void> {
   gpus.close()
   await broker.close()
   await stopTracing()
-  await compute.stop()
+  await computes.stop()
 }
 
 function limitStop(drainMs: number): void {

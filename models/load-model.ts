@@ -31,12 +31,16 @@ export async function loadModel(choice: ModelChoice, options: ModelOptions): Pro
     case 'sam-audio':
       return loadSamAudio(choice.folder, precision)
     case 'installed':
-      return loadInstalled(choice.folder)
+      return loadInstalled(choice)
   }
 }
 
-async function loadInstalled(folder: string): Promise<Model> {
-  const record = readRecord(folder)
+/** Its name is that of its folder, by which it is chosen. */
+async function loadInstalled({
+  name,
+  folder,
+}: Extract<ModelChoice, { kind: 'installed' }>): Promise<Model> {
+  const record = { ...readRecord(folder), name }
   switch (record.kind) {
     case 'htdemucs':
       return loadHTDemucs(folder, record)

@@ -3,7 +3,7 @@
  * TensorFlow.
  */
 import { installedFolders, isInstalled, readRecord } from './installed/record.ts'
-import { preferenceOf } from './preference.ts'
+import { preferenceOf, PREFERENCES } from './preference.ts'
 
 /** Which model, and of one that is not built in, where it lies. */
 export type ModelChoice =
@@ -30,13 +30,27 @@ export function foldersByName({ installed, songs }: ModelFolders): Map<string, s
 
 /** All that there are, in the order of preference, then the built-in one. */
 export function availableChoices(folders: ModelFolders): ModelChoice[] {
-  const ranked = [...foldersByName(folders)].map(([name, folder]) => ({
-    choice: { kind: 'installed' as const, name, folder },
-    rank: preferenceOf(name, readRecord(folder).kind),
-  }))
-  ranked.sort((a, b) => a.rank - b.rank)
-  return [...ranked.map(({ choice }) => choice), { kind: 'mini', name: 'mini' }]
+  const choices: ModelChoice[] = [
+    ...[...foldersByName(folders)].map(([name, folder]) => ({
+      kind: 'installed' as const,
+      name,
+      folder,
+    })),
+    { kind: 'mini', name: 'mini' },
+  ]
+  const ranked = choices.map((choice) => ({ choice, rank: rankOf(choice) }))
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ choice }) => choice)
 }
+
+/** Place of a model in the order of preference; the built-in one is the last. */
+export const rankOf = (choice: ModelChoice): number =>
+  choice.kind === 'installed'
+    ? preferenceOf(choice.name, readRecord(choice.folder).kind)
+    : PREFERENCES.length
+
+/** Returns whether a model is there still, or again. */
+export const isThere = (choice: ModelChoice): boolean =>
+  choice.kind !== 'installed' || isInstalled(choice.folder)
 
 /** Returns whether a model came with Winnow, or with its set-up. */
 export const isBuiltIn = (choice: ModelChoice, { songs }: ModelFolders): boolean =>

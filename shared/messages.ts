@@ -245,6 +245,8 @@ export const EngineAnnouncement = Type.Object({
   engine_id: EngineId,
   /** `host:port`. */
   control_address: Type.String({ maxLength: 300 }),
+  /** Raised by each change of its models (absent: 0, as of earlier versions). */
+  models_version: Type.Optional(Type.Integer({ minimum: 0 })),
 })
 
 export type Job = Static<typeof Job>

@@ -1,6 +1,7 @@
 /** An engine process as `engine/main.ts` starts it, but with the model of `worker.ts`. */
 
 import { ComputeThread } from '../../engine/compute/compute-thread.ts'
+import { Computes } from '../../engine/compute/computes.ts'
 import { loadConfig } from '../../engine/config.ts'
 import { createEngine } from '../../engine/engine.ts'
 import { collectLessOften } from '../../engine/garbage-collection.ts'
@@ -15,7 +16,8 @@ import { startTracing } from '../../shared/telemetry/tracing.ts'
 import { version } from '../../shared/version.ts'
 
 collectLessOften()
-const config = loadConfig(process.env)
+const mini = { kind: 'mini' } as const
+const config = { ...loadConfig(process.env), models: [{ ...mini, name: 'free' as 'mini' }] }
 const log = createLogger('engine', config.logLevel)
 await startTracing({
   service: 'winnow-engine',
@@ -25,15 +27,17 @@ await startTracing({
 })
 await prepareScratch(config.scratchFolder)
 const { brokerAddress: address, engineId: name, leaseSeconds } = config
+const thread = await ComputeThread.start(config, log, new URL('./worker.ts', import.meta.url))
 const engine = createEngine({
   config,
   version,
-  compute: await ComputeThread.start(config, log, new URL('./worker.ts', import.meta.url)),
+  computes: new Computes(thread, () => Promise.reject(new Error('no model is installed'))),
   broker: await connectBroker({ address, name, leaseSeconds, log }),
   publicFetch: createPublicFetch({ allowCidrs: config.egressAllowCidrs }),
   clock: systemClock,
   log,
   metrics: new EngineMetrics(),
+  onModelsChanged: () => undefined,
   onSick: (reason) => log.fatal(reason),
 })
 await engine.start()

@@ -60,7 +60,7 @@ const FREE_MODEL: Model = {
 }
 
 /** No memory of the device. */
-const HELD: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0 }
+const HELD: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0, residentBytes: 0 }
 
 const lanes = new Map<number, Lane>()
 let opened = 0
@@ -69,7 +69,8 @@ parentPort!.on('message', ({ call, ...command }: ToWorker) => {
   const startedAt = performance.now()
   const value = runCommand(command)
   const seconds = (performance.now() - startedAt) / 1_000
-  const results = (value ?? []).filter((part): part is HeadResult => 'target' in part)
+  const parts = Array.isArray(value) ? value : []
+  const results = parts.filter((part): part is HeadResult => 'target' in part)
   const audio = results.flatMap(({ target }) => target)
   send(
     { call, seconds, held: HELD, value },
@@ -109,6 +110,8 @@ function runCommand(command: Command): Replies[Command['type']] {
       return null
     case 'beat':
       return null
+    case 'load':
+      throw new Error('no model is installed')
   }
 }
 

@@ -1,4 +1,4 @@
-/** The messages between compute-thread.ts and compute-worker.ts. */
+/** The messages between compute.ts and compute-worker.ts. */
 
 import type { ChunkRequest, Head, HeadResult, ModelDescription } from '../../models/model.ts'
 import type { ModelChoice } from '../../models/model-choice.ts'
@@ -6,8 +6,12 @@ import type { PrecisionChoice } from '../../models/precision.ts'
 import type { TaggerConfig } from '../../models/tagger/config.ts'
 
 export interface WorkerOptions {
-  /** The thread's models, the preferred first. */
+  /** Its models, the preferred first. */
   models: readonly ModelChoice[]
+  /** Names of models that it leaves out on a processor, the tagger's among them (absent: none). */
+  leftOut?: readonly string[]
+  /** Memory that its models may take on a processor, in bytes; absent: nobody counted it. */
+  freeBytes?: number
   textEncoderFolder: string
   precision: PrecisionChoice
   /** `auto`: the thread predicts what fits the device. */
@@ -27,7 +31,7 @@ export interface LoadedTagger extends LoadedModel {
 
 /** The worker's first message, when the models are loaded and warm. */
 export interface Ready {
-  /** In the order of `WorkerOptions`. */
+  /** In the order of `WorkerOptions`, without those that were left out. */
   models: readonly LoadedModel[]
   /** Null of a program that has none: nothing is tagged then. */
   tagger: LoadedTagger | null
@@ -53,6 +57,7 @@ export type Command =
   | { type: 'discard'; lane: number }
   /** Answered like any other, in its turn: the thread is alive. */
   | { type: 'beat' }
+  | { type: 'load'; choice: ModelChoice }
 
 /** A lane that `open` made: what it answers, what it takes of a batch, its number of steps. */
 export interface OpenedLane {
@@ -71,6 +76,8 @@ export interface Replies {
   close: HeadResult[]
   discard: null
   beat: null
+  /** All models, for which less memory is left now. */
+  load: Pick<Ready, 'models'>
 }
 
 export type ToWorker = { call: number } & Command
@@ -82,11 +89,15 @@ export interface DeviceState {
   memoryBytes: number
   /** The most since the start. */
   memoryPeakBytes: number
+  /** Of the process. */
+  residentBytes: number
 }
 
 /** `seconds`: how long the thread was busy with the call. */
 export type FromWorker =
   | { ready: Ready; held: DeviceState }
+  /** Of a process, as its last message: why it ends. */
+  | { failed: string }
   | ({ call: number; seconds: number; held: DeviceState } & (
       { value: Replies[Command['type']] } | { error: string }
     ))

@@ -1,5 +1,6 @@
 /**
- * The compute thread's own side: it owns TensorFlow and the model, and runs one command at a time.
+ * A compute's own side, in a thread of the engine or of a process of its own: it owns TensorFlow
+ * and the models, and runs one command at a time.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -7,6 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { graphsHeld } from '../../models/graph/compiled.ts'
 import { memoryOf } from '../threads/task-thread.ts'
 import { loadModel } from '../../models/load-model.ts'
+import type { ModelChoice } from '../../models/model-choice.ts'
 import {
   bytesFor,
   framesThatFit,
@@ -45,20 +47,28 @@ const models = new Map<string, Loaded>()
 const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
 let memoryPeakBytes = 0
+/** What a process takes on a processor without a model: Node and TensorFlow. */
+const PROCESS_BYTES = 300 * 2 ** 20
 /** At most 15 characters. */
 const THREAD_NAME = 'winnow-compute'
 
 nameThread()
+const leftOut = deviceKind() === 'cpu' ? (options.leftOut ?? []) : []
 const chosen: Loaded[] = []
-for (const choice of options.models)
-  chosen.push(await load(choice.name, () => loadModel(choice, options)))
-const tagger = await load(TAGGER, loadTagger)
+for (const choice of options.models) {
+  if (!leftOut.includes(choice.name)) chosen.push(await loadChoice(choice))
+}
+const tagger = leftOut.includes(TAGGER) ? null : await load(TAGGER, loadTagger)
 for (const { model } of models.values()) warmUp(model)
-port.on('message', answer)
+/** Commands are answered one after the other, also while a model is loaded. */
+let answered = Promise.resolve()
+port.on('message', (message: ToWorker) => {
+  answered = answered.then(() => answer(message))
+})
 say({
   ready: {
     models: chosen.map(described),
-    tagger: { ...described(tagger), config: tagger.model.config },
+    tagger: tagger && { ...described(tagger), config: tagger.model.config },
     backend: backendVersion(),
     device: deviceKind(),
     warnings: [...deviceWarnings(), ...[...models.values()].flatMap(({ model }) => model.warnings)],
@@ -66,11 +76,11 @@ say({
   held: held(),
 })
 
-function answer({ call, ...command }: ToWorker): void {
+async function answer({ call, ...command }: ToWorker): Promise<void> {
   const startedAt = performance.now()
   const seconds = () => (performance.now() - startedAt) / 1000
   try {
-    const value = runCommand(command)
+    const value = command.type === 'load' ? await loadNow(command.choice) : runCommand(command)
     say({ call, seconds: seconds(), held: held(), value }, transferables(value))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -78,7 +88,14 @@ function answer({ call, ...command }: ToWorker): void {
   }
 }
 
-function runCommand(command: Command): Replies[Command['type']] {
+async function loadNow(choice: ModelChoice): Promise<Replies['load']> {
+  const loaded = await loadChoice(choice)
+  warmUp(loaded.model)
+  chosen.push(loaded)
+  return { models: chosen.map(described) }
+}
+
+function runCommand(command: Exclude<Command, { type: 'load' }>): Replies[Command['type']] {
   switch (command.type) {
     case 'open': {
       const model = modelOf(command.model)
@@ -137,32 +154,38 @@ function modelOf(name: string): Model {
   return loaded.model
 }
 
+function loadChoice(choice: ModelChoice): Promise<Loaded> {
+  return load(choice.name, () => loadModel(choice, options))
+}
+
 /**
  * Loads a model next to those that are loaded.
- * @throws Error when a GPU has no room for its weights and one lane; what `read` throws
+ * @throws Error when there is no room for its weights and one lane; what `read` throws
  */
 async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<Loaded<M>> {
-  const prediction = await predicted(read)
+  const prediction = isCounted() ? await predictMemory(read) : null
   if (prediction) assertFits(name, prediction)
-  const loaded = { model: await read(), prediction }
+  const loaded = { model: await read(), prediction: deviceKind() === 'gpu' ? prediction : null }
   models.set(loaded.model.description.name, loaded)
   return loaded
 }
 
-/** Predicts the model's memory if it is needed: a processor's is not counted. */
-async function predicted(read: () => Promise<Model>): Promise<MemoryPrediction | null> {
-  if (options.batchFramesMax !== 'auto' || deviceKind() !== 'gpu') return null
-  return predictMemory(read)
+/** Returns whether the memory that models take is predicted, and compared with what is free. */
+function isCounted(): boolean {
+  if (deviceKind() === 'gpu') return options.batchFramesMax === 'auto'
+  return options.freeBytes !== undefined
 }
 
 function assertFits(name: string, prediction: MemoryPrediction): void {
-  const needed = prediction.weightsBytes + bytesFor(1, prediction)
-  const free = freeBytes()
-  if (free <= 0 || needed <= free) return
+  const isGpu = deviceKind() === 'gpu'
+  const needed = prediction.weightsBytes + bytesFor(1, prediction) + (isGpu ? 0 : PROCESS_BYTES)
+  const free = isGpu ? freeBytes() : options.freeBytes!
+  if ((isGpu && free <= 0) || needed <= free) return
   const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1)
   throw new Error(
-    `MODELS: ${name} needs ${gigabytes(needed)} GB of the device's memory next to the ` +
-      `models before it, and ${gigabytes(free)} GB are left. Name fewer models.`,
+    `${name} needs ${gigabytes(needed)} GB of ${isGpu ? "the device's " : ''}memory next to the ` +
+      `models that are loaded, and ${gigabytes(free)} GB are left. ` +
+      (isGpu ? 'Name fewer in MODELS.' : 'Unload another first.'),
   )
 }
 
@@ -173,10 +196,11 @@ function described({ model: { description }, prediction }: Loaded): LoadedModel 
 function held(): DeviceState {
   const { inUse = 0, peak = 0 } = native.binding.memoryStats() ?? {}
   memoryPeakBytes = Math.max(memoryPeakBytes, peak)
-  return { graphs: graphsHeld(), memoryBytes: inUse, memoryPeakBytes }
+  const residentBytes = process.memoryUsage.rss()
+  return { graphs: graphsHeld(), memoryBytes: inUse, memoryPeakBytes, residentBytes }
 }
 
-/** Free memory of the device, by its allocator. */
+/** Free memory of a GPU, by its allocator. */
 function freeBytes(): number {
   const { limit = 0, inUse = 0 } = native.binding.memoryStats() ?? {}
   return limit - inUse

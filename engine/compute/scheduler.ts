@@ -1,4 +1,4 @@
-/** The lanes of all open jobs: gives the compute thread its next batch whenever it is free. */
+/** The lanes of all open jobs on a compute: gives it its next batch whenever it is free. */
 
 import type { HeadResult } from '../../models/model.ts'
 import type { BatchBudget } from './batch-budget.ts'
@@ -11,7 +11,7 @@ import {
 } from './batch-policy.ts'
 import { ComputeLostError, DeviceMemoryError, LaneTooLargeError } from './compute-errors.ts'
 import type { ChunkOrder, OpenedLane } from './compute-messages.ts'
-import type { ComputeThread } from './compute-thread.ts'
+import type { Compute as AnyCompute } from './compute.ts'
 import { ServedSeconds } from './served-seconds.ts'
 
 /** The account and request of the lane. */
@@ -20,7 +20,7 @@ export interface LaneOwner {
   requestId: string
 }
 
-interface LaneOptions {
+export interface LaneOptions {
   signal: AbortSignal
   onStep: (share: number) => void
   /** Called when a batch with the first lane begins, until one of them was computed. */
@@ -45,7 +45,7 @@ export interface SchedulerStats {
   framesTotal: number
 }
 
-type Compute = Pick<ComputeThread, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
+type Compute = Pick<AnyCompute, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
 
 /** A batch that the device has computed. */
 export interface SteppedBatch {
@@ -318,7 +318,7 @@ export class Scheduler {
 /**
  * The value of `work`; rejects as soon as the signal fires, and `work` then continues unobserved.
  */
-async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = promiseWithResolvers<T>()
   const abort = () => reject(signal.reason)

@@ -48,7 +48,7 @@ import type { StoreOutage } from '../media/store-outage.ts'
 
 export interface JobDeps {
   broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
-  scheduler: Scheduler
+  scheduler: Pick<Scheduler, 'separate'>
   resampling: ResamplingThreads
   /** The engine's models, the preferred first. */
   models: readonly ModelDescription[]

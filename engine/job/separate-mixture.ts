@@ -3,6 +3,7 @@
 import type { Level } from '../../models/level.ts'
 import type { ModelDescription } from '../../models/model.ts'
 import type { TaggerConfig } from '../../models/tagger/config.ts'
+import { ServiceError } from '../../shared/errors.ts'
 import { assertSpansBegin } from '../../shared/media-limits.ts'
 import type { Finding } from '../../shared/finding.ts'
 import type { Job } from '../../shared/messages.ts'
@@ -12,6 +13,7 @@ import {
   type Question,
   type Route,
 } from '../../shared/prompts/route-prompt.ts'
+import { kindOf } from '../../shared/request-kind.ts'
 import { promptsOf } from '../../shared/separation-options.ts'
 import { beginSpan } from '../../shared/telemetry/tracing.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
@@ -119,6 +121,17 @@ function openTagging(
   { tagger, ...deps }: SeparationDeps & { onFailed(error: unknown): void },
 ): TagPass | null {
   return tagger && new TagPass({ accountId, requestId }, sampleRate, { ...deps, tagger })
+}
+
+/** The names of the models that a job takes; none of one that `separateMixture` refuses. */
+export function modelsFor(job: Job, models: readonly ModelDescription[]): string[] {
+  if (kindOf(job.options) === 'sounds') return []
+  try {
+    return [...new Set(routesOf(job, models).map(({ route }) => route.model))]
+  } catch (error) {
+    if (error instanceof ServiceError) return []
+    throw error
+  }
 }
 
 type Routed = Pick<Answer, 'prompt' | 'route'>

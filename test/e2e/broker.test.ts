@@ -244,7 +244,7 @@ test('an engine that holds all the long jobs that it may leases a short one at o
   const begun = new Set<string>()
   const intake = new Intake({
     broker,
-    modelNames: [],
+    modelNames: () => [],
     jobsMax: 8,
     leaseSeconds: 30,
     jobSecondsMax: 600,

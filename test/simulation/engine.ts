@@ -60,7 +60,7 @@ export function startEngine(parts: EngineParts) {
   } as EngineConfig
   const resampling = new ResamplingThreads()
   const intake = new Intake({
-    modelNames: [], // jobs name none
+    modelNames: () => [], // jobs name none
     ...config,
     broker,
     log,

@@ -6,7 +6,7 @@ import {
   DeviceMemoryError,
   ModelError,
 } from '../../engine/compute/compute-errors.ts'
-import type { ComputeThread } from '../../engine/compute/compute-thread.ts'
+import type { Compute as AnyCompute } from '../../engine/compute/compute.ts'
 import type { ChunkRequest, HeadResult } from '../../models/model.ts'
 import type { Calls } from './calls.ts'
 import type { Process } from './scheduler.ts'
@@ -16,7 +16,7 @@ const STEPS_MAX = 4
 const STEP_MS = [20, 1_000] as const
 const HANG_MS = [60_000, 900_000] as const
 
-type Compute = Pick<ComputeThread, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
+type Compute = Pick<AnyCompute, 'prepare' | 'open' | 'step' | 'close' | 'discard'>
 
 export class StubModel implements Compute {
   readonly #owner: Process

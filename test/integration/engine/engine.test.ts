@@ -6,7 +6,8 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DeviceError } from '../../../engine/compute/compute-errors.ts'
 import type { ChunkOrder } from '../../../engine/compute/compute-messages.ts'
-import type { ComputeThread } from '../../../engine/compute/compute-thread.ts'
+import type { Compute } from '../../../engine/compute/compute.ts'
+import { Computes } from '../../../engine/compute/computes.ts'
 import { loadConfig } from '../../../engine/config.ts'
 import { createEngine } from '../../../engine/engine.ts'
 import { EngineMetrics } from '../../../engine/operations/engine-metrics.ts'
@@ -55,30 +56,31 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
     publishProgress: () => undefined,
     publishEvent: async ({ type }: { type: string }) => void events.push(type),
   } as unknown as Broker
-  const compute = {
+  const thread = {
     prepare: async (order: ChunkOrder) => order,
     open: async () => {
       throw new DeviceError('CUDA_ERROR_ILLEGAL_ADDRESS')
     },
     ready: {
-      models: [{ description: PLAIN_MODEL, framesFitting: null }],
+      models: [{ description: { ...PLAIN_MODEL, name: 'mini' }, framesFitting: null }],
       tagger: null,
       backend: '',
       device: 'gpu',
     },
     restarting: null,
     busySeconds: 0,
-  } as unknown as ComputeThread
+  } as unknown as Compute
   const sick = await new Promise<string>((onSick) => {
     const engine = createEngine({
       config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
       version: '',
-      compute,
+      computes: new Computes(thread, async () => assert.fail('nothing is loaded')),
       broker,
       publicFetch: createPublicFetch({ allowCidrs: [] }),
       clock: new FakeClock(),
       log: createLogger('test', 'silent'),
       metrics: new EngineMetrics(),
+      onModelsChanged: () => undefined,
       onSick,
     })
     void engine.start()

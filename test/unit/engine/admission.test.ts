@@ -108,7 +108,7 @@ function startEngine(t: TestContext, memoryBytes: number) {
   }
   const intake = new Intake({
     broker: { leaseJob },
-    modelNames: [],
+    modelNames: () => [],
     jobsMax: parseJobsMax('auto', memoryBytes),
     leaseSeconds: 30,
     jobSecondsMax: 3_600,

@@ -54,7 +54,7 @@ function startIntake(
 ) {
   const intake = new Intake({
     broker: queue,
-    modelNames,
+    modelNames: () => modelNames,
     jobsMax,
     leaseSeconds: 30,
     jobSecondsMax: 60,

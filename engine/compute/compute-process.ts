@@ -1,0 +1,112 @@
+/**
+ * A process for one model whose steps take seconds on a processor: those of other models are
+ * computed meanwhile, it can be killed alone when it hangs, and its memory is free once it ends.
+ */
+
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { programArguments } from '../../shared/process/programs.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
+import { COLLECT_LESS_OFTEN } from '../garbage-collection.ts'
+import type { ChunkOrder, WorkerOptions } from './compute-messages.ts'
+import { Compute, type ComputeOptions, type Running } from './compute.ts'
+
+const PROGRAM = new URL('./process-main.ts', import.meta.url)
+
+/** Pauses before it is started again, by how often it ended in a row without an answer. */
+const PAUSES_MS = [0, 1_000, 5_000, 15_000, 60_000]
+/** Starts that may fail in a row before it is given up. */
+const STARTS_MAX = 3
+
+export class ComputeProcess extends Compute {
+  readonly #onLost: (error: Error) => void
+  #child: ChildProcess | null = null
+  /** Times in a row that it ended before it answered a command. */
+  #ends = 0
+
+  /**
+   * Resolves when the models are loaded and warm.
+   * @param name of its model
+   * @param onLost called when it has ended and can't be started any more
+   * @throws what the loader of a model throws
+   */
+  static async start(
+    name: string,
+    options: ComputeOptions,
+    log: Logger,
+    onLost: (error: Error) => void,
+  ): Promise<ComputeProcess> {
+    const process = new ComputeProcess(name, options, log, onLost)
+    await process.start()
+    return process
+  }
+
+  private constructor(
+    name: string,
+    options: ComputeOptions,
+    log: Logger,
+    onLost: (error: Error) => void,
+  ) {
+    super(options, log, `the process of ${name}`)
+    this.#onLost = onLost
+  }
+
+  /** Undefined while it does not run. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** No model of such a process has its chunks prepared (models/prepare-chunk.ts). */
+  async prepare(order: ChunkOrder): Promise<ChunkOrder> {
+    return order
+  }
+
+  protected launch(options: WorkerOptions): Running {
+    const words = programArguments(PROGRAM)
+    const child = fork(words.at(-1)!, {
+      execArgv: [COLLECT_LESS_OFTEN, ...words.slice(0, -1)],
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#child = child
+    child.once('exit', () => (this.#child = null))
+    const send = (message: object) => child.send(message, () => {}) // its end is an event too
+    send(options)
+    return { events: child, post: send }
+  }
+
+  protected onHang(reason: string): void {
+    this.log.error(`${reason}: it ends by SIGKILL`)
+    this.#child?.kill('SIGKILL')
+  }
+
+  protected override answered(): void {
+    this.#ends = 0
+  }
+
+  protected async restart(): Promise<void> {
+    for (let failures = 1; ; failures += 1) {
+      const pauseMs = PAUSES_MS[Math.min(this.#ends, PAUSES_MS.length - 1)]
+      this.#ends += 1
+      await sleep(pauseMs, undefined, { ref: false })
+      if (this.isStopped) return
+      try {
+        return await this.start()
+      } catch (error) {
+        if (this.isStopped) return
+        this.log.error({ err: error }, `${this.what} could not be restarted`)
+        if (failures === STARTS_MAX) return this.#onLost(error as Error)
+      }
+    }
+  }
+
+  /** It has nothing to store: so it is killed, whatever it does. */
+  protected async terminate(): Promise<void> {
+    const child = this.#child
+    if (!child) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+}

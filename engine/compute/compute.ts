@@ -1,0 +1,214 @@
+/**
+ * Runs compute-worker.ts for some models: sends commands, awaits results, and starts it anew after
+ * it ended. Where it runs is up to compute-thread.ts and compute-process.ts.
+ */
+
+import type { EventEmitter } from 'node:events'
+import type { Logger } from '../../shared/telemetry/log.ts'
+import type { HeadResult } from '../../models/model.ts'
+import type { ModelChoice } from '../../models/model-choice.ts'
+import { ComputeLostError, computeErrorOf } from './compute-errors.ts'
+import type {
+  ChunkOrder,
+  Command,
+  DeviceState,
+  FromWorker,
+  OpenedLane,
+  Ready,
+  Replies,
+  ToWorker,
+  WorkerOptions,
+} from './compute-messages.ts'
+import { memoryOf } from '../threads/task-thread.ts'
+import { ComputeWatchdog } from './compute-watchdog.ts'
+
+export interface ComputeOptions extends WorkerOptions {
+  /** The longest that one command, or the start, may take, in seconds. */
+  computeSecondsMax: number
+}
+
+/** A worker thread or a child process. */
+export interface Running {
+  /** Emits `message`, `error` and `exit`, as both do. */
+  events: EventEmitter
+  /** @param transfer memory of the message that may be taken over */
+  post(message: ToWorker, transfer: ArrayBuffer[]): void
+}
+
+interface PendingCall {
+  resolve(value: never): void
+  reject(error: Error): void
+}
+
+export abstract class Compute {
+  protected readonly log: Logger
+  /** Such as `the compute thread`. */
+  protected readonly what: string
+  #options: ComputeOptions
+  readonly #watchdog: ComputeWatchdog
+  /** Open calls, in order: the first is worked on. */
+  readonly #pending = new Map<number, PendingCall>()
+  #running: Running | null = null
+  #calls = 0
+  #isStopped = false
+  #restarting: Promise<void> | null = null
+  /** Set once it has started. */
+  ready!: Ready
+  /** As it was after the latest call. */
+  held: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0, residentBytes: 0 }
+  /** Time that it has spent on commands. */
+  busySeconds = 0
+
+  protected constructor(options: ComputeOptions, log: Logger, what: string) {
+    this.#options = options
+    this.log = log
+    this.what = what
+    const { computeSecondsMax } = options
+    this.#watchdog = new ComputeWatchdog(computeSecondsMax, () =>
+      this.onHang(`${what} hung for ${computeSecondsMax} s`),
+    )
+  }
+
+  /** Resolves when it has started anew after it ended, or has been given up; null while it runs. */
+  get restarting(): Promise<void> | null {
+    return this.#restarting
+  }
+
+  /** The order with its chunk as the model wants it; its memory is transferred. */
+  abstract prepare(order: ChunkOrder): Promise<ChunkOrder>
+
+  /** Opens the lanes of a chunk that is prepared; its memory is transferred. */
+  open(order: ChunkOrder): Promise<OpenedLane[]> {
+    return this.#call({ type: 'open', ...order }, memoryOf(order.request.chunk.channels))
+  }
+
+  /** One batched evaluation of lanes of one model. */
+  async step(lanes: readonly number[]): Promise<void> {
+    await this.#call({ type: 'step', lanes })
+  }
+
+  /** The result of each head of the lane. */
+  close(lane: number): Promise<HeadResult[]> {
+    return this.#call({ type: 'close', lane })
+  }
+
+  async discard(lane: number): Promise<void> {
+    await this.#call({ type: 'discard', lane })
+  }
+
+  /**
+   * Loads a model next to those that are loaded; it is loaded at a restart too.
+   * @throws Error when there is no room for it; what the model's loader throws
+   */
+  async load(choice: ModelChoice): Promise<void> {
+    const { models } = await this.#call({ type: 'load', choice })
+    this.ready = { ...this.ready, models }
+    this.#options = { ...this.#options, models: [...this.#options.models, choice] }
+  }
+
+  /** Resolves once it has answered; at once while it restarts, which has a limit. */
+  async beat(): Promise<void> {
+    if (!this.#restarting) await this.#call({ type: 'beat' })
+  }
+
+  /** Ends it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#watchdog.end()
+    await this.terminate()
+  }
+
+  /** Starts the program. */
+  protected abstract launch(options: WorkerOptions): Running
+
+  /** A command, or the start, takes too long. */
+  protected abstract onHang(reason: string): void
+
+  /** It has ended: starts it anew, by `start`. */
+  protected abstract restart(): Promise<void>
+
+  /** Ends what `launch` started. */
+  protected abstract terminate(): Promise<void>
+
+  /** Called with each answer. */
+  protected answered(): void {}
+
+  protected get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** @throws what the loader of a model throws */
+  protected async start(): Promise<void> {
+    this.#watchdog.begin()
+    const running = this.launch(this.#options)
+    const { events } = running
+    const { ready, held } = await untilReady(events, this.what).finally(() => this.#watchdog.end())
+    this.ready = ready
+    this.held = held
+    this.#running = running
+    events.on('message', (message: FromWorker) => this.#settle(message))
+    events.on('error', (error) => this.log.error({ err: error }, `${this.what} failed`))
+    events.on('exit', () => this.#ended())
+  }
+
+  #ended(): void {
+    this.#running = null
+    this.#watchdog.end()
+    for (const { reject } of this.#pending.values()) {
+      reject(new ComputeLostError(`${this.what} ended`))
+    }
+    this.#pending.clear()
+    if (this.#isStopped) return
+    this.log.error(`${this.what} ended: restarting it`)
+    this.#restarting = this.restart().finally(() => {
+      this.#restarting = null
+    })
+  }
+
+  #call<T extends Command>(command: T, transfer: ArrayBuffer[] = []): Promise<Replies[T['type']]> {
+    const running = this.#running
+    if (!running) return Promise.reject(new ComputeLostError(`${this.what} does not run`))
+    const call = ++this.#calls
+    return new Promise((resolve, reject) => {
+      if (this.#pending.size === 0) this.#watchdog.begin()
+      this.#pending.set(call, { resolve, reject })
+      running.post({ call, ...command }, transfer)
+    })
+  }
+
+  #settle(message: FromWorker): void {
+    if ('ready' in message) return
+    if ('failed' in message) {
+      this.log.error(`${this.what} failed: ${message.failed}`)
+      return
+    }
+    this.busySeconds += message.seconds
+    this.held = message.held
+    const pending = this.#pending.get(message.call)
+    this.#pending.delete(message.call)
+    if (this.#pending.size > 0) this.#watchdog.begin()
+    else this.#watchdog.end()
+    if ('error' in message) pending?.reject(computeErrorOf(message.error))
+    else pending?.resolve(message.value as never)
+    this.answered()
+  }
+}
+
+/** The first message of the program, which says that it is ready, or why not. */
+function untilReady(
+  events: EventEmitter,
+  what: string,
+): Promise<Extract<FromWorker, { ready: Ready }>> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null, signal?: string) =>
+      reject(new Error(`${what} ended with ${signal ?? code}`))
+    events.once('error', reject)
+    events.once('exit', ended)
+    events.once('message', (message: FromWorker) => {
+      events.off('error', reject)
+      events.off('exit', ended)
+      if ('ready' in message) resolve(message)
+      else if ('failed' in message) reject(new Error(message.failed))
+    })
+  })
+}
