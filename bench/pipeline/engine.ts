@@ -31,7 +31,11 @@ const thread = await ComputeThread.start(config, log, new URL('./worker.ts', imp
 const engine = createEngine({
   config,
   version,
-  computes: new Computes(thread, () => Promise.reject(new Error('no model is installed'))),
+  computes: new Computes(
+    thread,
+    () => true,
+    () => Promise.reject(new Error('no model is installed')),
+  ),
   broker: await connectBroker({ address, name, leaseSeconds, log }),
   publicFetch: createPublicFetch({ allowCidrs: config.egressAllowCidrs }),
   clock: systemClock,

@@ -33,6 +33,7 @@ export type StartProcess = (
 
 export class Computes {
   readonly thread: Compute
+  readonly #isLight: (choice: ModelChoice) => boolean
   readonly #startProcess: StartProcess
   /** By the names of their models. */
   readonly #processes = new Map<string, StartedProcess>()
@@ -48,21 +49,29 @@ export class Computes {
     options: ComputeOptions & { modelFolders: ModelFolders },
     log: Logger,
   ): Promise<Computes> {
-    const heavy = options.models.filter((choice) => !isBuiltIn(choice, options.modelFolders))
+    const isLight = (choice: ModelChoice) => isBuiltIn(choice, options.modelFolders)
+    const heavy = options.models.filter((choice) => !isLight(choice))
     const leftOut = heavy.map(({ name }) => name)
     const thread = await ComputeThread.start({ ...options, leftOut }, log)
-    const computes = new Computes(thread, ({ ...choice }, onLost, freeBytes) => {
+    const startProcess: StartProcess = (choice, onLost, freeBytes) => {
       const own = { ...options, models: [choice], leftOut: [TAGGER], freeBytes }
       return ComputeProcess.start(choice.name, own, log, onLost)
-    })
+    }
+    const computes = new Computes(thread, isLight, startProcess)
     if (thread.ready.device === 'cpu') {
       await Promise.all(heavy.map((choice) => computes.#begin(choice)))
     }
     return computes
   }
 
-  constructor(thread: Compute, startProcess: StartProcess) {
+  /** @param isLight whether a model is for the thread on a processor too */
+  constructor(
+    thread: Compute,
+    isLight: (choice: ModelChoice) => boolean,
+    startProcess: StartProcess,
+  ) {
     this.thread = thread
+    this.#isLight = isLight
     this.#startProcess = startProcess
   }
 
@@ -112,7 +121,8 @@ export class Computes {
 
   /** @throws Error when there is no room for it; what its loader throws */
   async load(choice: ModelChoice): Promise<void> {
-    if (this.thread.ready.device === 'gpu') await this.thread.load(choice)
+    const { device } = this.thread.ready
+    if (device === 'gpu' || this.#isLight(choice)) await this.thread.load(choice)
     else await this.#begin(choice, freeMemory())
   }
 

@@ -19,6 +19,8 @@ export interface EngineClient {
 
 /** An engine is asked again what it is after so long, however many clients want to know. */
 const DESCRIBED_MS_MAX = 10_000
+/** An engine that says that its models have changed is asked no more often. */
+const ASKED_EVERY_MS = 1_000
 /** An engine without an announcement for so long is gone. */
 const SILENCE_MS_MAX = 15_000
 /** Engines known at once. */
@@ -35,6 +37,8 @@ interface Member {
   address: string
   /** By `clock.elapsed`. */
   announcedAt: number
+  /** Another one than announced before: its models have changed, and it is asked again at once. */
+  modelsVersion: number
   /** Made for the first call; undefined also where the engine does not answer. */
   client?: Promise<EngineClient> | undefined
   /** By its last call that asked what it is. */
@@ -67,17 +71,22 @@ export class EngineRegistry {
   }
 
   /** Records that an engine is there, and its address. One that answers keeps its address. */
-  announced({ engine_id: engineId, control_address: address }: EngineAnnouncement): void {
+  announced({
+    engine_id: engineId,
+    control_address: address,
+    models_version: modelsVersion = 0,
+  }: EngineAnnouncement): void {
     const announcedAt = this.#options.clock.elapsed()
     const known = this.#members.get(engineId)
     if (known?.address === address) {
       known.announcedAt = announcedAt
+      if (known.modelsVersion !== modelsVersion) this.#modelsChanged(known, modelsVersion)
       return
     }
     if (known && this.#keepsAddress(known)) return
     if (known) this.#drop(known)
     else if (!this.#makeRoom()) return
-    this.#members.set(engineId, { engineId, address, announcedAt, state: 'new' })
+    this.#members.set(engineId, { engineId, address, announcedAt, modelsVersion, state: 'new' })
   }
 
   /** How many engines are there: those that answered, or were not asked yet. */
@@ -193,6 +202,15 @@ export class EngineRegistry {
     if (now - this.#warnedAt < WARN_EVERY_MS) return
     this.#warnedAt = now
     this.#options.log.warn(about, 'an engine was not reached')
+  }
+
+  /** Asks an engine again what it is; one that was asked just now at its next announcement. */
+  #modelsChanged(member: Member, modelsVersion: number): void {
+    const { described, state } = member
+    if (described && this.#options.clock.elapsed() - described.at < ASKED_EVERY_MS) return
+    member.modelsVersion = modelsVersion
+    delete member.described
+    if (state === 'answers') void this.#describeOne(member)
   }
 
   /** Returns whether an engine is still where it was; one that has moved is found out by asking. */

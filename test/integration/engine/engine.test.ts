@@ -74,7 +74,11 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
     const engine = createEngine({
       config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder }),
       version: '',
-      computes: new Computes(thread, async () => assert.fail('nothing is loaded')),
+      computes: new Computes(
+        thread,
+        () => true,
+        async () => assert.fail('nothing is loaded'),
+      ),
       broker,
       publicFetch: createPublicFetch({ allowCidrs: [] }),
       clock: new FakeClock(),

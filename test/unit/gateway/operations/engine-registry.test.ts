@@ -45,8 +45,11 @@ function startRegistry(real: Readonly<Record<string, string>>) {
       }
     },
   })
-  const announce = (engineId: string, address = real[engineId] ?? `10.0.0.1:${engineId}`) =>
-    registry.announced({ engine_id: engineId, control_address: address })
+  const announce = (
+    engineId: string,
+    address = real[engineId] ?? `10.0.0.1:${engineId}`,
+    models_version = 0,
+  ) => registry.announced({ engine_id: engineId, control_address: address, models_version })
   const known = async () => (await registry.describe()).map((engine) => engine.engine_id)
   /** Resolves when nobody is being asked for the first time. */
   const settled = async () => {
@@ -110,4 +113,20 @@ test('only addresses of the networks in ENGINE_NETWORKS are called', async () =>
   for (const address of ['', '127.0.0.1', 'unix:/run/x', 'dns:///127.0.0.1:1', 'a b:1', '[x]:1']) {
     await assert.rejects(connect(address), /has not the form host:port/, address)
   }
+})
+
+test('an engine whose models have changed is asked again at once, however often it says so', async () => {
+  const { clock, calls, announce, known, settled } = startRegistry({ first: '10.0.0.2:1' })
+  announce('first')
+  await known()
+  assert.equal(calls.made, 1)
+  clock.advance(1_000)
+  for (let i = 0; i < FLOOD; i += 1) announce('first', '10.0.0.2:1', 1 + i)
+  await settled()
+  assert.equal(calls.made, 2)
+  clock.advance(1_000)
+  announce('first', '10.0.0.2:1', 1)
+  announce('first', '10.0.0.2:1', 1)
+  await settled()
+  assert.equal(calls.made, 2, 'they are the same models as then')
 })
