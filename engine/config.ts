@@ -37,7 +37,7 @@ function modelsOf(
 interface ChosenModels {
   /** Loaded at the start, the preferred first. */
   models: ModelChoice[]
-  /** Those that the settings name: preferred to what is loaded later. */
+  /** Models that the settings name: preferred to what is loaded later. */
   namedModels: ModelChoice[]
 }
 
@@ -95,7 +95,7 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     batchFramesMax: parsed('BATCH_FRAMES_MAX', 'auto', parseBatchFrames),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
     drainSeconds: integer('DRAIN_SECONDS', 0, HOUR_SECONDS, 30),
-    /** The longest that one call of the compute thread may take; then the process ends. */
+    /** The longest that one call of a model may take; then its process ends. */
     computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
     jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),

@@ -19,7 +19,7 @@ interface EngineModelsOptions {
   folders: ModelFolders
   /** Models that it was started with, the preferred first. */
   models: readonly ModelChoice[]
-  /** Those of them that the settings name: preferred to all others. */
+  /** Models that the settings name: preferred to all others. */
   namedModels: readonly ModelChoice[]
   computes: Pick<Computes, 'models' | 'load' | 'canUnload' | 'unload'>
   log: Logger
@@ -55,7 +55,7 @@ export class EngineModels {
     this.#descriptions = this.#loaded()
   }
 
-  /** What new jobs are given, the preferred first. */
+  /** Models for new jobs, the preferred first. */
   get descriptions(): readonly ModelDescription[] {
     return this.#descriptions
   }
@@ -75,7 +75,7 @@ export class EngineModels {
     }
   }
 
-  /** What it holds, or could load, in order of preference. @throws Error naming a broken file */
+  /** Models that it holds, or could load, in order of preference. @throws Error naming a broken file */
   list(): InstalledModel[] {
     return this.#choices().map((choice) => {
       const { name } = choice
@@ -158,7 +158,7 @@ export class EngineModels {
     if (!computes.canUnload(name)) {
       throw refuse(
         `On a GPU ${name} shares its memory with the others: remove it, or name the others in ` +
-          'MODELS, and start the engine anew.',
+          'MODELS, and restart the engine.',
       )
     }
     if (state === 'LOADED' && this.#descriptions.length === 1) {
@@ -183,7 +183,7 @@ export class EngineModels {
     for (const look of waiting) look()
   }
 
-  /** What new jobs are given, the preferred first. */
+  /** Models for new jobs, the preferred first. */
   #loaded(): ModelDescription[] {
     const described = new Map(
       this.#options.computes.models.map(({ description }) => [description.name, description]),

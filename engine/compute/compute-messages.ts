@@ -89,14 +89,14 @@ export interface DeviceState {
   memoryBytes: number
   /** The most since the start. */
   memoryPeakBytes: number
-  /** Of the process. */
+  /** Resident memory of the process. */
   residentBytes: number
 }
 
 /** `seconds`: how long the thread was busy with the call. */
 export type FromWorker =
   | { ready: Ready; held: DeviceState }
-  /** Of a process, as its last message: why it ends. */
+  /** The last message of a process: why it ends. */
   | { failed: string }
   | ({ call: number; seconds: number; held: DeviceState } & (
       { value: Replies[Command['type']] } | { error: string }

@@ -89,7 +89,7 @@ export class ComputeProcess extends Compute {
     for (let failures = 1; ; failures += 1) {
       const pauseMs = PAUSES_MS[Math.min(this.#ends, PAUSES_MS.length - 1)]
       this.#ends += 1
-      await sleep(pauseMs, undefined, { ref: false })
+      await sleep(pauseMs)
       if (this.isStopped) return
       try {
         return await this.start()

@@ -47,7 +47,7 @@ const models = new Map<string, Loaded>()
 const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
 let memoryPeakBytes = 0
-/** What a process takes on a processor without a model: Node and TensorFlow. */
+/** Memory of a process without a model, on a processor: Node and TensorFlow. */
 const PROCESS_BYTES = 300 * 2 ** 20
 /** At most 15 characters. */
 const THREAD_NAME = 'winnow-compute'

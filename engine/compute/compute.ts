@@ -1,6 +1,6 @@
 /**
- * Runs compute-worker.ts for some models: sends commands, awaits results, and starts it anew after
- * it ended. Where it runs is up to compute-thread.ts and compute-process.ts.
+ * Runs compute-worker.ts for some models: sends commands, awaits results, and starts it again
+ * after it ended. Where it runs is up to compute-thread.ts and compute-process.ts.
  */
 
 import type { EventEmitter } from 'node:events'
@@ -69,7 +69,7 @@ export abstract class Compute {
     )
   }
 
-  /** Resolves when it has started anew after it ended, or has been given up; null while it runs. */
+  /** Resolves when it has started again after it ended, or has been given up; null while it runs. */
   get restarting(): Promise<void> | null {
     return this.#restarting
   }
@@ -124,7 +124,7 @@ export abstract class Compute {
   /** A command, or the start, takes too long. */
   protected abstract onHang(reason: string): void
 
-  /** It has ended: starts it anew, by `start`. */
+  /** It has ended: starts it again, by `start`. */
   protected abstract restart(): Promise<void>
 
   /** Ends what `launch` started. */

@@ -1,5 +1,5 @@
 /**
- * Where the models of an engine compute. On a GPU all share the engine's thread, whose steps are
+ * Decides where the models of an engine compute. On a GPU all share the engine's thread, whose steps are
  * short. On a processor a step of an installed model takes seconds, so that each has a process of
  * its own; those that came with Winnow share the thread.
  */
@@ -37,7 +37,7 @@ export class Computes {
   readonly #startProcess: StartProcess
   /** By the names of their models. */
   readonly #processes = new Map<string, StartedProcess>()
-  /** Of processes that have ended. */
+  /** Spent by processes that have ended. */
   #busySeconds = 0
   /** Called when the process of a model has ended for good; the model is not here any more. */
   onLost: (model: string, error: Error) => void = () => undefined

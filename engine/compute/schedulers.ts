@@ -20,7 +20,7 @@ export class Schedulers {
   readonly #budgets: ReadonlyMap<string, BatchBudget>
   readonly #observer: SchedulerObserver
   readonly #schedulers = new Map<Compute, Scheduler>()
-  /** Of computes that have ended. */
+  /** Counts of computes that have ended. */
   #ended: SchedulerStats = { lanes: 0, stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
 
   /** @param budgets of the models, by name; those of models that are loaded later are added */

@@ -136,12 +136,12 @@ const engineMetrics = {
   winnow_engine_memory_bytes: {
     of: 'engine',
     type: 'gauge',
-    help: 'Resident memory of the engine, its compute thread included.',
+    help: 'Resident memory of the engine, with the processes of its models.',
   },
   winnow_engine_busy_seconds_total: {
     of: 'engine',
     type: 'counter',
-    help: 'Time that the compute thread spent on calls.',
+    help: 'Time that its models spent on calls: several may compute at the same time.',
   },
   winnow_engine_audio_seconds_total: {
     of: 'engine',

@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { connectEngine, type EngineClient } from '../../shared/engine-control.ts'
 import { noise, sine } from '../harness/signals.ts'
 import { startWinnow, type Winnow } from '../harness/start-winnow.ts'
 import { TINY_MODELS } from '../support/tiny-models.ts'
@@ -25,14 +27,16 @@ let modelsFolder: string
 before(async (t) => {
   modelsFolder = mkdtempSync(join(tmpdir(), 'several-models-'))
   ;(t as TestContext).after(() => rmSync(modelsFolder, { recursive: true }))
-  for (const name of ['htdemucs', 'audiosep', 'bandit']) {
-    const words = ['scripts/run.mjs', 'scripts/cli/model.ts', 'import', ...TINY_MODELS[name]!]
-    const env = { ...process.env, MODELS_DIR: modelsFolder }
-    const { stdout } = await promisify(execFile)(process.execPath, words, { env })
-    assert.match(stdout, RegExp(`^Installed ${name} in `))
-  }
+  for (const name of ['htdemucs', 'audiosep', 'bandit']) await install(name)
   winnow = await startWinnow(t as TestContext, { env: { MODELS_DIR: modelsFolder } })
 })
+
+async function install(name: string): Promise<void> {
+  const words = ['scripts/run.mjs', 'scripts/cli/model.ts', 'import', ...TINY_MODELS[name]!]
+  const env = { ...process.env, MODELS_DIR: modelsFolder }
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env })
+  assert.match(stdout, RegExp(`^Installed ${name} in `))
+}
 
 interface Asked {
   prompt?: string
@@ -40,13 +44,20 @@ interface Asked {
   separator?: string
 }
 
-/** [outputs][channels], and the models of the targets. */
-async function separated(planes: Float32Array[], asked: Asked) {
+async function submit(planes: Float32Array[], asked: Asked): Promise<string> {
   const path = join(winnow.folder, 'source.wav')
   await writeFile(path, wavBytes(planes, RATE, 'float32'))
+  const file_id = await winnow.client.upload(path, 'audio/wav')
+  const { request_id } = await winnow.client.submit({ input: { file_id, ...asked } })
+  return request_id
+}
+
+const separated = async (planes: Float32Array[], asked: Asked) =>
+  separatedBy(await submit(planes, asked))
+
+/** [outputs][channels], and the models of the targets. */
+async function separatedBy(request_id: string) {
   const { client } = winnow
-  const file_id = await client.upload(path, 'audio/wav')
-  const { request_id } = await client.submit({ input: { file_id, ...asked } })
   const { data } = await client.wait(request_id)
   const outputs = [...(data.targets ?? [data.target]), data.residual]
   const files = await Promise.all(
@@ -109,4 +120,82 @@ test('prompts of one request go to several models, and one can be named', async 
 
 test('a model that no engine holds is refused, with those that there are', async () => {
   await assert.rejects(separated(SONG, { prompt: 'rain', separator: 'flute' }), /htdemucs/)
+})
+
+/** The processes of models that the engine has now. */
+function processes(): number[] {
+  const { pid } = winnow.engines[0]!.child
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children
+    .split(' ')
+    .filter((child) => child !== '')
+    .map(Number)
+    .filter((child) => commandOf(child).includes('process-main'))
+}
+
+/** Empty of a process that has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(20)
+}
+
+/** The models that the gateway knows of. */
+async function listed(): Promise<string[]> {
+  const { data } = await winnow.client.models()
+  return data.flatMap(({ separators }) => separators.map(({ name }) => name))
+}
+
+/** Loads scnet; its process, which is stopped: a step of it lasts until it goes on. */
+async function loadStopped(engine: EngineClient): Promise<number> {
+  const before = processes()
+  assert.deepEqual([before.length, (await engine.loadModel('scnet')).name], [3, 'scnet'])
+  const [pid] = processes().filter((each) => !before.includes(each))
+  process.kill(pid!, 'SIGSTOP')
+  return pid!
+}
+
+test('a model that is installed while the engine runs is loaded, computes apart, and is unloaded', async (t) => {
+  const engine = connectEngine(winnow.engines[0]!.ready.control!)
+  t.after(() => engine.close())
+  const stateOf = async () =>
+    (await engine.listModels()).find(({ name }) => name === 'scnet')?.state
+  const isInHand = async (id: string) => (await winnow.client.status(id)).status === 'IN_PROGRESS'
+  assert.equal(await stateOf(), undefined)
+  await install('scnet')
+  assert.equal(await stateOf(), 'NOT_LOADED')
+  const stopped = await loadStopped(engine)
+  await until(async () => (await listed()).includes('scnet'))
+  const held = await submit(SONG, { prompt: 'vocals', separator: 'scnet' })
+  await until(() => isInHand(held))
+  assert.deepEqual((await separated(SONG, { prompt: 'rain', separator: 'mini' })).models, ['mini'])
+  assert.ok(await isInHand(held))
+
+  const unloading = engine.unloadModel('scnet')
+  await until(async () => (await stateOf()) === 'UNLOADING')
+  await until(async () => !(await listed()).includes('scnet'))
+  process.kill(stopped, 'SIGCONT')
+  assert.deepEqual((await separatedBy(held)).models, ['scnet'])
+  await unloading
+  assert.deepEqual([await stateOf(), commandOf(stopped)], ['NOT_LOADED', ''])
+
+  const killed = await loadStopped(engine)
+  await until(async () => (await listed()).includes('scnet'))
+  const again = await submit(SONG, { prompt: 'vocals', separator: 'scnet' })
+  await until(() => isInHand(again))
+  process.kill(killed, 'SIGKILL')
+  assert.deepEqual((await separatedBy(again)).models, ['scnet'])
+})
+
+test('the processes of models end with their engine, even when it is killed', async () => {
+  const pids = processes()
+  assert.equal(pids.length, 4)
+  await winnow.engines[0]!.end('SIGKILL')
+  await until(() => pids.every((pid) => commandOf(pid) === ''))
 })

@@ -102,7 +102,7 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
         queries: [{ expr: 'sum by (state) (winnow_engine_state)', legend: '{{state}}' }],
       },
       {
-        title: 'Compute thread busy',
+        title: 'Models busy',
         unit: 'percentunit',
         queries: [{ expr: rate('winnow_engine_busy_seconds_total'), legend: '{{instance}}' }],
       },

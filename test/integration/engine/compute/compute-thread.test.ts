@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { BatchBudget } from '../../../../engine/compute/batch-budget.ts'
+import { ComputeLostError } from '../../../../engine/compute/compute-errors.ts'
+import { ComputeProcess } from '../../../../engine/compute/compute-process.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
 import { ComputeWatchdog } from '../../../../engine/compute/compute-watchdog.ts'
+import { freeMemory } from '../../../../engine/compute/free-memory.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
+import { TAGGER } from '../../../../models/tagger/config.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
+import { TEXT_ENCODER_FOLDER } from '../../../harness/golden.ts'
 
 const log = createLogger('test', 'silent')
 
@@ -108,4 +116,79 @@ test('each command has the whole time, from when the thread begins it', (t) => {
   t.mock.timers.tick(10_000)
   t.mock.timers.tick(60_000)
   assert.equal(hangs, 1)
+})
+
+const MINI = { kind: 'mini', name: 'mini' } as const
+
+test('a model is loaded into a thread that runs, and computes there', async (t) => {
+  const options = { ...OPTIONS, textEncoderFolder: TEXT_ENCODER_FOLDER, leftOut: [TAGGER] }
+  const thread = await ComputeThread.start(options, log)
+  t.after(() => thread.stop())
+  assert.deepEqual([thread.ready.models, thread.ready.tagger], [[], null])
+  const beat = thread.load(MINI).then(() => thread.beat())
+  await thread.beat()
+  await beat
+  assert.deepEqual(
+    thread.ready.models.map(({ description }) => description.name),
+    ['mini'],
+  )
+  const chunk = { channels: [new Float32Array(8_000)], sampleRate: 8_000 }
+  const request = { chunk, spans: [], acceleration: 'fast' } as const
+  const [lane] = await thread.open({ model: 'mini', request, heads: [{ prompt: 'x', seed: 0 }] })
+  await thread.discard(lane!.lane)
+})
+
+test('a model for which no memory is free is refused with the figures', async () => {
+  const options = { ...OPTIONS, models: [MINI], textEncoderFolder: TEXT_ENCODER_FOLDER }
+  const own = { ...options, leftOut: [TAGGER], freeBytes: 1e8 }
+  await assert.rejects(
+    ComputeProcess.start('mini', own, log, () => undefined),
+    /^Error: mini needs 0\.\d GB of memory .* and 0\.1 GB are left\. Unload another first\.$/,
+  )
+})
+
+test('a process that hangs is killed and started again, alone', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const own = { ...OPTIONS, leftOut: [TAGGER] }
+  const apart = await ComputeProcess.start('x', own, log, () => undefined)
+  t.after(() => apart.stop())
+  const { pid } = apart
+  process.kill(pid!, 'SIGSTOP')
+  const called = apart.discard(1)
+  t.mock.timers.tick(1_000 * OPTIONS.computeSecondsMax)
+  await assert.rejects(called, ComputeLostError)
+  await apart.restarting
+  assert.notEqual(apart.pid, pid)
+  await apart.beat()
+})
+
+test('a process that cannot be started again is given up', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'given-up-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const textEncoderFolder = join(folder, 'text-encoder')
+  await symlink(TEXT_ENCODER_FOLDER, textEncoderFolder)
+  const own = { ...OPTIONS, models: [MINI], textEncoderFolder, leftOut: [TAGGER] }
+  const lost = await new Promise<Error>((onLost, reject) => {
+    const starting = ComputeProcess.start('mini', own, log, onLost)
+    starting.then(async ({ pid }) => {
+      await rm(textEncoderFolder)
+      process.kill(pid!, 'SIGKILL')
+    }, reject)
+  })
+  assert.match(lost.message, /text-encoder/)
+})
+
+test('a control group limits free memory, what it holds of files apart', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'cgroup-'))
+  t.after(() => rm(root, { recursive: true }))
+  await mkdir(join(root, 'service/engine'), { recursive: true })
+  assert.ok(freeMemory(root, '/service/engine') > 5_000)
+  await writeFile(join(root, 'service/memory.max'), '10000\n')
+  await writeFile(join(root, 'service/memory.current'), '9000\n')
+  await writeFile(
+    join(root, 'service/memory.stat'),
+    'anon 5000\nfile 4000\ninactive_file 3000\nactive_file 500\n',
+  )
+  await writeFile(join(root, 'service/engine/memory.max'), 'max\n')
+  assert.equal(freeMemory(root, '/service/engine'), 4_500)
 })
