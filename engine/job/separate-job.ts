@@ -5,7 +5,6 @@ import type { Broker } from '../../shared/broker/broker.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { handOverName } from '../../shared/hand-over.ts'
 import { assertNotTooLong, MEASURED_SECONDS_MAX } from '../../shared/media-limits.ts'
 import {
   targetNames,
@@ -29,11 +28,11 @@ import { fetchMedia } from './fetch-media.ts'
 import { JobProgress } from './job-progress.ts'
 import { createReporter, type JobReporter } from './job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
-import { HandOver } from '../media/write/hand-over.ts'
 import { UploadRefusedError } from '../media/write/upload.ts'
 import { failureOf, JobStopped, releaseCauseOf, type Outcome } from './outcome.ts'
 import { predictOutputBytes } from './output-bytes.ts'
-import type { OutputsOptions, Store } from './outputs.ts'
+import { createStore } from './output-store.ts'
+import type { OutputsOptions } from './outputs.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import { heardSounds } from './heard-sounds.ts'
 import { listSounds } from './list-sounds.ts'
@@ -254,27 +253,6 @@ function openOutputs(
     log: reporter.log,
     onPicture,
   })
-}
-
-/** Hands files over, or sends each to the job's address for its part. */
-function createStore(
-  { upload_urls: urls, shared_folder: sharedFolder, hand_over_url: handOverUrl }: Job,
-  attemptId: string,
-  signal: AbortSignal,
-  { media, store }: JobDeps,
-): Store {
-  const gateway = handOverUrl && new HandOver({ url: handOverUrl, attemptId, signal })
-  return async (part, path, contentType) => {
-    const url = urls[part]
-    if (url === undefined) throw new Error(`the job has no address for ${part}`)
-    const onAway = () => store.noticed(url)
-    const name = handOverName(sharedFolder, path)
-    const handOver = gateway && name ? () => gateway.give(part, name) : undefined
-    const upload = { url, path, contentType, attemptId, signal, onAway, handOver }
-    const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
-    store.ended()
-    return place
-  }
 }
 
 /**
