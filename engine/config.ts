@@ -97,6 +97,8 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     drainSeconds: integer('DRAIN_SECONDS', 0, HOUR_SECONDS, 30),
     /** The longest that one call of a model may take; then its process ends. */
     computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
+    /** Of separating that an interruption may cost; off: nothing is kept for a later attempt. */
+    checkpointSeconds: integerOrOff('CHECKPOINT_SECONDS', 1, HOUR_SECONDS) ?? 30,
     jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
     /** For the media at an audio_url to arrive. */

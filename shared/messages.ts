@@ -86,6 +86,14 @@ export const Job = Type.Object({
   shared_folder: Type.Optional(Type.String()),
   /** Comes with `shared_folder`: a signed address that takes the names of outputs there. */
   hand_over_url: Type.Optional(Type.String()),
+  /**
+   * Signed addresses of the segments of a checkpoint, which take and give one each, as
+   * `checkpoint.ts` says. Absent: the media are short, a list of sounds is asked for, or the
+   * gateway is of an earlier version.
+   */
+  checkpoint_urls: Type.Optional(
+    Type.Array(Type.Object({ put: Type.String(), get: Type.String() })),
+  ),
   /** The gateway reads measurements in `started`. Absent: it is of an earlier version. */
   start_may_measure: Type.Optional(Type.Boolean()),
 })

@@ -10,6 +10,7 @@ import type { Job } from '../../shared/messages.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { ResamplerInThread, ResamplingThreads } from '../media/resampling-threads.ts'
 import type { Ranked } from './candidates.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import {
   ChunkCutter,
   chunkCount,
@@ -36,6 +37,8 @@ export interface PassDeps {
   onProgress(): void
   /** A chunk failed: what the others make is of no use. */
   onFailed(error: unknown): void
+  /** Keeps chunks, and has those of earlier attempts; absent: the job has no checkpoint. */
+  checkpoint?: Checkpoint | undefined
 }
 
 interface Sound {
@@ -81,6 +84,8 @@ export class ModelPass {
   readonly #toModel: ResamplerInThread | null
   readonly #inFlightMax: number
   readonly #candidates: number
+  /** Heads of a chunk. */
+  readonly #heads: number
   readonly #stepsExpected: number
   readonly #outputs: readonly Output[]
   readonly #inFlight: InFlight[] = []
@@ -114,14 +119,14 @@ export class ModelPass {
       fixedChunks: model.fixedChunks,
     })
     this.#candidates = model.givesCandidates ? options.reranking_candidates : 1
-    const heads = prompts.flat().length * this.#candidates
+    this.#heads = prompts.flat().length * this.#candidates
     const atOnce = headsAtOnce(this.plan.chunkSamples * channels, deps.passes)
-    const chunksAtOnce = Math.floor(atOnce / heads)
+    const chunksAtOnce = Math.floor(atOnce / this.#heads)
     this.#inFlightMax = model.needsPreviousChunk
       ? 1
       : Math.max(1, Math.min(deps.config.chunksInFlightMax, chunksAtOnce))
     const samplesExpected = Math.ceil(secondsExpected * this.sampleRate)
-    this.#stepsExpected = heads * Math.max(1, chunkCount(samplesExpected, this.plan))
+    this.#stepsExpected = this.#heads * Math.max(1, chunkCount(samplesExpected, this.plan))
     this.#cutter = new ChunkCutter(channels, this.plan)
     const [from, to] = [sampleRate, this.sampleRate]
     const resample = (rates: { from: number; to: number }) =>
@@ -152,6 +157,12 @@ export class ModelPass {
   /** From 0 to 1, which it reaches after the end alone. */
   get progress(): number {
     return this.#steps / (this.#stepsExpected + 1)
+  }
+
+  /** Counts chunks of an earlier attempt as separated. */
+  resume(): void {
+    const chunks = this.#deps.checkpoint?.count(`${this.model.name}/`) ?? 0
+    this.#steps = Math.min(this.#stepsExpected, this.#heads * chunks)
   }
 
   /** Takes the next planar block, which is kept; resolves when there is room for another. */
@@ -197,7 +208,14 @@ export class ModelPass {
   #begin(chunk: MixtureChunk): void {
     const samples = chunk.channels[0]?.length ?? 0
     this.#samples = chunk.startSample + samples
-    const separated = separateChunk(this.#job, chunk, this.prompts.flat(), {
+    const isKept = this.#deps.checkpoint?.has(this.#nameOf(chunk))
+    const separated = isKept ? this.#restore(chunk) : this.#separate(chunk)
+    separated.catch(this.#deps.onFailed) // it is awaited later, in order
+    this.#inFlight.push({ chunk, samples, separated })
+  }
+
+  #separate(chunk: MixtureChunk): Promise<Ranked[]> {
+    return separateChunk(this.#job, chunk, this.prompts.flat(), {
       ...this.#deps,
       model: this.model,
       candidates: this.#candidates,
@@ -210,13 +228,22 @@ export class ModelPass {
         this.#deps.onProgress()
       },
     })
-    separated.catch(this.#deps.onFailed) // it is awaited later, in order
-    this.#inFlight.push({ chunk, samples, separated })
+  }
+
+  /** What an earlier attempt has separated; a chunk that is damaged is separated again. */
+  async #restore(chunk: MixtureChunk): Promise<Ranked[]> {
+    const kept = await this.#deps.checkpoint!.find(this.#nameOf(chunk))
+    return (kept as Ranked[] | undefined) ?? this.#separate(chunk)
+  }
+
+  #nameOf({ index }: MixtureChunk): string {
+    return `${this.model.name}/${index}`
   }
 
   async #settleFirst(): Promise<void> {
     const { chunk, samples, separated } = this.#inFlight[0]!
     const kept = await separated
+    await this.#deps.checkpoint?.keep(this.#nameOf(chunk), kept) // joining changes it
     this.#inFlight.shift()
     this.#overlapStates = kept.map(({ best }) => best.overlapState)
     const work = this.work.flat()

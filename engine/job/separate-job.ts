@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises'
 import type { Broker } from '../../shared/broker/broker.ts'
+import { CHECKPOINT_MEDIA_SECONDS_MIN } from '../../shared/checkpoint.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
@@ -22,6 +23,7 @@ import type { TaggerConfig } from '../../models/tagger/config.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
+import { Checkpoint } from './checkpoint.ts'
 import { describeGain, describeReading, describeMixture, describeStored } from './job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { fetchMedia } from './fetch-media.ts'
@@ -186,6 +188,7 @@ async function listSource(
 async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): Promise<Completed> {
   const { sourcePath, reader, reporter, signal, attemptId, seconds, mixture, limits } = context
   let outputs: JobOutputs | null = null
+  const checkpoint = createCheckpoint(job, context, deps)
   try {
     assertNotTooLong(seconds, deps.config.mediaSecondsMax, mixture)
     for (const line of describeMixture(mixture)) reporter.log(line)
@@ -203,12 +206,14 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
       log: reporter.log,
       write: (separated) => outputs!.write(separated),
       onProgress: progress.sound,
+      checkpoint,
     })
     progress.soundEnded()
     for (const line of describeReading(mixture)) reporter.log(line)
     const stored = await outputs.finish(createStore(job, attemptId, signal, deps))
     for (const line of describeGain(stored.gain_db)) reporter.log(line)
     reporter.log(describeStored(stored, outputs.sound, mixture))
+    await checkpoint?.close({ flush: false })
     const duration = samples / mixture.sampleRate
     deps.onSeparated(duration)
     const found = Object.fromEntries(
@@ -222,9 +227,27 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
     }
   } catch (error) {
     await outputs?.abort()
+    await checkpoint?.close({ flush: isReleased(signal.aborted ? signal.reason : error, deps) })
     throw error
   }
 }
+
+/** Undefined: the job has none. */
+function createCheckpoint(
+  job: Job,
+  { folder, sourcePath, attemptId, signal, seconds }: OpenedContext,
+  { config, ...deps }: JobDeps,
+): Checkpoint | undefined {
+  const { checkpointSeconds } = config
+  if (!job.checkpoint_urls || checkpointSeconds === 'off') return undefined
+  if (seconds <= CHECKPOINT_MEDIA_SECONDS_MIN) return undefined
+  const pauseMs = 1_000 * checkpointSeconds
+  return new Checkpoint({ ...deps, job, attemptId, folder, sourcePath, pauseMs, signal })
+}
+
+/** Another attempt will follow. */
+const isReleased = (error: unknown, { tries }: JobDeps): boolean =>
+  !(error instanceof JobStopped && error.because === 'canceled') && failureOf(error, tries) === null
 
 interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'reporter' | 'signal'> {
   mixture: Mixture

@@ -19,6 +19,7 @@ import { beginSpan } from '../../shared/telemetry/tracing.ts'
 import type { Scheduler } from '../compute/scheduler.ts'
 import type { Mixture } from '../media/read/mixture.ts'
 import type { ResamplingThreads } from '../media/resampling-threads.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import { SampleQueue } from './chunks.ts'
 import { findingOf, promptFinding, type FoundSound } from './findings.ts'
 import { describeWork } from './job-log.ts'
@@ -47,6 +48,8 @@ interface SeparationDeps {
   write(separated: SeparatedSounds): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void
+  /** Keeps results, and has those of earlier attempts; absent: the job has no checkpoint. */
+  checkpoint?: Checkpoint | undefined
 }
 
 /** A prompt, and which part of which pass answers it. */
@@ -95,6 +98,7 @@ export async function separateMixture(
   const outputs = new Outputs(answers, mixture.channels, deps.write)
   const decoding = beginSpan('decode')
   try {
+    await resume(job, mixture, passes, deps)
     for await (const block of mixture.blocks()) {
       outputs.add(block)
       await Promise.all(takers.map((taker) => taker.push(block)))
@@ -114,6 +118,32 @@ export async function separateMixture(
     await Promise.all(takers.map((taker) => taker.close()))
   }
 }
+
+/** Goes on where an earlier attempt was interrupted, if something of its work is kept. */
+async function resume(
+  { prompt, options }: Job,
+  { sampleRate, channels, channelMask }: Mixture,
+  passes: readonly ModelPass[],
+  { checkpoint, log }: Pick<SeparationDeps, 'checkpoint' | 'log'>,
+): Promise<void> {
+  if (!checkpoint) return
+  const work = {
+    ...{ prompt, options, sampleRate, channels, channelMask: String(channelMask) },
+    passes: passes.map(({ model: { name, weightsSha256, precision }, plan, prompts }) => {
+      return { name, weightsSha256, precision, plan, prompts }
+    }),
+  }
+  const problem = await checkpoint.open(work)
+  for (const pass of passes) pass.resume()
+  const share = () => progressOf(passes)
+  checkpoint.begin(share)
+  const from = (100 * share()).toFixed(0)
+  if (share() > 0) log(`Resumed at ${from} %: an earlier attempt has separated so much.`)
+  else if (problem) log(`${problem} This attempt began at 0 %.`)
+}
+
+const progressOf = (passes: Iterable<ModelPass>): number =>
+  Math.min(0.99, ...[...passes].map(({ progress }) => progress))
 
 function openTagging(
   { account_id: accountId, request_id: requestId }: Job,
@@ -160,8 +190,7 @@ function answersOf(
   const spans = new LaneSpans()
   const passes = new Map<string, ModelPass>()
   const passCount = new Set(routed.map(({ route }) => route.model)).size
-  const progressed = () =>
-    onProgress(Math.min(0.99, ...[...passes.values()].map(({ progress }) => progress)))
+  const progressed = () => onProgress(progressOf(passes.values()))
   for (const model of models) {
     const own = routed.filter(({ route }) => route.model === model.name)
     if (own.length === 0) continue

@@ -4,6 +4,7 @@ import type { HeadResult } from '../../models/model.ts'
 import { melFraming, stepSamples } from '../../models/tagger/mel.ts'
 import { PIECE_STEPS, TAGGER, type TaggerConfig } from '../../models/tagger/config.ts'
 import type { LaneOwner, Scheduler } from '../compute/scheduler.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import { ChunkCutter, type MixtureChunk } from './chunks.ts'
 import type { Tags } from './tagged-file.ts'
 
@@ -17,12 +18,16 @@ interface TagPassDeps {
   signal: AbortSignal
   /** A piece failed. */
   onFailed(error: unknown): void
+  /** Keeps pieces, and has those of earlier attempts; absent: the job has no checkpoint. */
+  checkpoint?: Checkpoint | undefined
 }
 
 interface Piece {
   firstStep: number
   tagged: Promise<HeadResult[]>
 }
+
+const nameOf = (firstStep: number): string => `${TAGGER}/${firstStep}`
 
 export class TagPass {
   readonly #owner: LaneOwner
@@ -75,22 +80,36 @@ export class TagPass {
     await Promise.allSettled(this.#inFlight.map(({ tagged }) => tagged))
   }
 
-  async #begin({ startSample, channels }: MixtureChunk): Promise<void> {
-    const { scheduler, signal, onFailed } = this.#deps
+  async #begin(chunk: MixtureChunk): Promise<void> {
+    const { checkpoint, onFailed } = this.#deps
+    const firstStep = chunk.startSample / this.#stepSamples
+    const isKept = checkpoint?.has(nameOf(firstStep))
+    const tagged = isKept ? this.#restore(chunk, firstStep) : this.#tag(chunk)
+    tagged.catch(onFailed) // it is awaited later, in order
+    this.#inFlight.push({ firstStep, tagged })
+    if (this.#inFlight.length >= IN_FLIGHT_MAX) await this.#settleFirst()
+  }
+
+  async #restore(chunk: MixtureChunk, firstStep: number): Promise<HeadResult[]> {
+    const kept = await this.#deps.checkpoint!.find(nameOf(firstStep))
+    return (kept as HeadResult[] | undefined) ?? this.#tag(chunk)
+  }
+
+  #tag({ channels }: MixtureChunk): Promise<HeadResult[]> {
+    const { scheduler, signal } = this.#deps
     const order = {
       model: TAGGER,
       request: { chunk: { channels, sampleRate: this.#sampleRate }, ...WHOLE },
       heads: [{ prompt: '', seed: 0 }],
     }
-    const tagged = scheduler.separate(order, this.#owner, { signal, onStep: () => {} })
-    tagged.catch(onFailed) // it is awaited later, in order
-    this.#inFlight.push({ firstStep: startSample / this.#stepSamples, tagged })
-    if (this.#inFlight.length >= IN_FLIGHT_MAX) await this.#settleFirst()
+    return scheduler.separate(order, this.#owner, { signal, onStep: () => {} })
   }
 
   async #settleFirst(): Promise<void> {
     const { firstStep, tagged } = this.#inFlight[0]!
-    const [result] = await tagged
+    const results = await tagged
+    await this.#deps.checkpoint?.keep(nameOf(firstStep), results)
+    const [result] = results
     this.#inFlight.shift()
     this.#answers.push({ firstStep, logits: result!.tags! })
   }

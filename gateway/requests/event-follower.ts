@@ -202,7 +202,8 @@ async function completeAndCharge(
   const charged = await charge(store, { row, account }, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
   const outputs = made ? JSON.stringify(made) : null
-  await giveUpOtherPlaces(store, { ...row, outputs }, now)
+  const seconds = Math.max(duration, row.duration ?? 0) // an engine went by what it measured
+  await giveUpOtherPlaces(store, { ...row, outputs, duration: seconds }, now)
   return finishRequest(
     store,
     {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../shared/broker/broker.ts'
+import { SEGMENTS_MAX } from '../../shared/checkpoint.ts'
 import { targetNames, type Job, type OutputPart } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
@@ -21,7 +22,7 @@ import {
   type WaitingJob,
 } from '../store/outbox.ts'
 import { findRequest, promptsOfRow, setJobSequence } from '../store/requests.ts'
-import { inputKey, outputKey, outputsKey } from '../store/retention.ts'
+import { inputKey, outputKey, outputsKey, segmentKey } from '../store/retention.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 
 type PublisherDeps = FinishDeps &
@@ -179,17 +180,36 @@ async function sourceKey(row: RequestRow, store: Store): Promise<string | null> 
   return outputKey(sourceId, output, source && storedPart(source, output)?.place)
 }
 
+type JobDeps = Pick<Deps, 'store' | 'clock' | 'mediaStore'>
+
+/** Undefined for a request that has no checkpoint: it is short, or no outputs are made of it. */
+async function checkpointUrlsOf(
+  { request_id: requestId, kind, is_short: isShort }: WaitingJob,
+  { clock, mediaStore }: JobDeps,
+): Promise<Job['checkpoint_urls']> {
+  if (kind === 'sounds' || isShort) return undefined
+  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
+  const segments = Array.from({ length: SEGMENTS_MAX }, async (_, segment) => {
+    const key = segmentKey(requestId, segment)
+    const [put, get] = await Promise.all([
+      mediaStore.uploadUrl({ ...address, key }),
+      mediaStore.downloadUrl({ ...address, key, fileName: 'checkpoint' }),
+    ])
+    return { put, get }
+  })
+  return Promise.all(segments)
+}
+
 /** The job that asks an engine to serve a request. */
-export async function jobOf(
-  row: RequestRow,
-  { store, clock, mediaStore }: Pick<Deps, 'store' | 'clock' | 'mediaStore'>,
-): Promise<Job> {
+async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
+  const { store, clock, mediaStore } = deps
   const { request_id: requestId, file_name: fileName } = row
   const storedKey = await sourceKey(row, store)
   const sharedFolder = mediaStore.kind === 'local disk' ? mediaStore.engineFolder : undefined
   const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
   const uploadUrl = (key: string) => mediaStore.uploadUrl({ ...address, key })
   const upload = async (part: OutputPart) => [part, await uploadUrl(outputKey(requestId, part))]
+  const checkpointUrls = await checkpointUrlsOf(row, deps)
   return {
     request_id: requestId,
     account_id: row.account_id,
@@ -209,6 +229,7 @@ export async function jobOf(
     upload_urls: Object.fromEntries(
       await Promise.all(partsOf(row).map(upload)),
     ) as Job['upload_urls'],
+    ...(checkpointUrls && { checkpoint_urls: checkpointUrls }),
     ...(sharedFolder !== undefined && {
       shared_folder: sharedFolder,
       hand_over_url: await uploadUrl(outputsKey(requestId)),

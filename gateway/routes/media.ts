@@ -8,7 +8,9 @@ import type { Audience } from '../media-store/signed-url.ts'
 import { storedPart } from '../requests/outputs.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, outputKey } from '../store/retention.ts'
+import { inputKey, outputKey, segmentKey } from '../store/retention.ts'
+
+const SEGMENT_PATH = '/media/outputs/:request_id/checkpoint/:segment'
 
 interface InputRoute {
   Params: { file_id: string }
@@ -19,10 +21,20 @@ interface OutputRoute {
   Params: { request_id: string; place?: string; part: OutputPart }
 }
 
-/** Downloads by signed address, whole or by range: inputs for engines, outputs for clients. */
+interface SegmentRoute {
+  Params: { request_id: string; segment: string }
+}
+
+/**
+ * Downloads by signed address, whole or by range: inputs and checkpoints for engines, outputs for
+ * clients.
+ */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
     sendInput(deps, request, reply),
+  )
+  app.get<SegmentRoute>(SEGMENT_PATH, { schema: { hide: true } }, (request, reply) =>
+    sendSegment(deps, request, reply),
   )
   for (const path of [
     '/media/outputs/:request_id/:part',
@@ -32,6 +44,19 @@ export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
       sendOutput(deps, request, reply),
     )
   }
+}
+
+/** Only engines get an address of a checkpoint, by their jobs. */
+async function sendSegment(
+  deps: MediaDeps,
+  request: FastifyRequest<SegmentRoute>,
+  reply: FastifyReply,
+) {
+  const { request_id: requestId, segment } = request.params
+  const key = segmentKey(requestId, Number(segment))
+  const { audience } = checkAddress(request, { method: 'GET', key, audiences: ['engine'] }, deps)
+  const described = { contentType: 'application/octet-stream', fileName: 'checkpoint' }
+  return sendMedia(deps, request, reply, { audience, key, ...described })
 }
 
 async function sendInput(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { FILES_HEADER, readFileNames } from '../../shared/hand-over.ts'
+import { SEGMENT_BYTES_MAX } from '../../shared/checkpoint.ts'
 import { withDeadline } from '../../shared/deadline.ts'
 import { isOutputPart, type OutputPart } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
@@ -12,7 +13,14 @@ import type { StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
 import { fileStatus, findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, orphanOf, outputKey, outputsKey, placeKey } from '../store/retention.ts'
+import {
+  inputKey,
+  orphanOf,
+  outputKey,
+  outputsKey,
+  placeKey,
+  segmentKey,
+} from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 
@@ -30,7 +38,14 @@ interface OutputsRoute {
   Params: { request_id: string }
 }
 
-/** Uploads by signed address: inputs by clients, once; outputs by engines, until the end. */
+interface SegmentRoute {
+  Params: { request_id: string; segment: string }
+}
+
+/**
+ * Uploads by signed address: inputs by clients, once; outputs and checkpoints by engines, until the
+ * end.
+ */
 export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
   const turns = new UploadTurns()
   // Bodies are bytes of any type: the handlers read them from the socket.
@@ -43,6 +58,11 @@ export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
     '/media/outputs/:request_id/:part',
     { schema: { hide: true } },
     (request, reply) => takeOutput({ ...deps, turns }, request, reply),
+  )
+  app.put<SegmentRoute>(
+    '/media/outputs/:request_id/checkpoint/:segment',
+    { schema: { hide: true } },
+    (request, reply) => takeSegment({ ...deps, turns }, request, reply),
   )
   app.post<OutputsRoute>(
     '/media/outputs/:request_id',
@@ -168,6 +188,28 @@ async function adoptOutputs(
     await keepOutput(deps, staged, { key, assertOpen: () => assertOpen(deps, requestId) })
   })
   return named(reply, place).status(204).send()
+}
+
+/** A checkpoint saves work, and media are what the disk is for: it takes a part of the room. */
+const ROOM_SHARE_MAX = 1 / 8
+
+/** Takes a segment of a checkpoint; it replaces what is there. */
+async function takeSegment(
+  deps: UploadDeps,
+  request: FastifyRequest<SegmentRoute>,
+  reply: FastifyReply,
+) {
+  const { request_id: requestId, segment } = request.params
+  const key = segmentKey(requestId, Number(segment))
+  checkAddress(request, { method: 'PUT', key, audiences: ['engine'] }, deps)
+  await assertOpen(deps, requestId)
+  const room = Math.floor(ROOM_SHARE_MAX * (await deps.mediaStore.bytesLeft()))
+  await deps.turns.alone(key, async (signal) => {
+    const bytesMax = Math.min(SEGMENT_BYTES_MAX, Math.max(0, room))
+    const staged = await stageBody(deps, request, { bytesMax, signal })
+    await keepOutput(deps, staged, { key, assertOpen: () => assertOpen(deps, requestId) })
+  })
+  return reply.send()
 }
 
 const named = (reply: FastifyReply, place: string | undefined) =>

@@ -4,6 +4,7 @@
  * over.
  */
 
+import { CHECKPOINT_MEDIA_SECONDS_MIN } from '../../shared/checkpoint.ts'
 import type { OutputPart, StoredFile } from '../../shared/messages.ts'
 import { isPlace } from '../../shared/output-places.ts'
 import { inTransaction, isPostgres, type Store } from './database.ts'
@@ -36,6 +37,13 @@ export const placeKey = (requestId: string, place: string): string =>
 /** @param place absent: the only one, as engines of 0.2.0 and buckets have it */
 export const outputKey = (requestId: string, part: OutputPart, place?: string): string =>
   `${place === undefined ? outputsKey(requestId) : placeKey(requestId, place)}/${part}`
+
+/** The checkpoint of a request lies below it: no attempt has such an id. */
+const checkpointKey = (requestId: string): string => placeKey(requestId, 'checkpoint')
+
+/** @param segment its number */
+export const segmentKey = (requestId: string, segment: number): string =>
+  `${checkpointKey(requestId)}/${segment}`
 
 /**
  * Marks the media of expired files that no unfinished request needs for deletion; returns how many
@@ -310,10 +318,13 @@ type StoredOutputs = Pick<RequestRow, 'request_id' | 'outputs'>
 export const giveUpLateOutputs = (store: Store, requestId: string, now: string): Promise<void> =>
   noteRemovals(store, [outputsKey(requestId)], now)
 
-/** Marks what the other attempts at a COMPLETED request have stored for deletion. */
+/**
+ * Marks what the other attempts at a COMPLETED request have stored for deletion, and the checkpoint
+ * that it may have.
+ */
 export async function giveUpOtherPlaces(
   store: Store,
-  row: StoredOutputs & Pick<RequestRow, 'attempt_ids'>,
+  row: StoredOutputs & Pick<RequestRow, 'attempt_ids' | 'duration'>,
   now: string,
 ): Promise<void> {
   const kept = outputKeysOf(row)
@@ -321,7 +332,8 @@ export async function giveUpOtherPlaces(
   const others = places
     .map((place) => placeKey(row.request_id, place))
     .filter((key) => !kept.some((each) => each.startsWith(`${key}/`)))
-  await noteRemovals(store, others, now)
+  const isLong = row.duration === null || row.duration > CHECKPOINT_MEDIA_SECONDS_MIN
+  await noteRemovals(store, isLong ? [...others, checkpointKey(row.request_id)] : others, now)
 }
 
 async function noteRemovals(store: Store, keys: readonly string[], now: string): Promise<void> {

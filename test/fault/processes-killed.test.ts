@@ -1,17 +1,19 @@
 /** Processes end at the worst moment: every accepted request still ends once, as it should. */
 
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine } from '../../shared/engine-control.ts'
+import { assertClose } from '../harness/assert-close.ts'
 import { noise } from '../harness/signals.ts'
 import { readWav24, wavBytes } from '../harness/wav.ts'
 import { examplePath } from '../harness/examples.ts'
 import {
   downloadResult,
   followToEnd,
+  separateFile,
   startWinnow,
   submitFile,
   type Winnow,
@@ -22,9 +24,13 @@ const LONG = { prompt: 'noise', acceleration: 'quality' } as const
 
 const LONG_SECONDS = 30
 
-async function longFile({ folder }: Winnow, seconds = LONG_SECONDS): Promise<string> {
+async function longFile(
+  { folder }: Winnow,
+  seconds = LONG_SECONDS,
+  sampleRate = 8_000,
+): Promise<string> {
   const path = join(folder, 'long.wav')
-  await writeFile(path, wavBytes([noise(seconds, 8_000)], 8_000))
+  await writeFile(path, wavBytes([noise(seconds, sampleRate)], sampleRate))
   return path
 }
 
@@ -176,4 +182,42 @@ test('a request submitted while no engine runs waits for one', async (t) => {
   })
   await winnow.startEngine()
   assert.equal((await followToEnd(winnow, submitted)).at(-1)?.status, 'COMPLETED')
+})
+
+/** Bytes that the gateway keeps of the checkpoints of all requests. */
+async function checkpointBytes({ folder }: Winnow): Promise<number> {
+  const media = join(folder, 'media', 'outputs')
+  const entries = await readdir(media, { recursive: true, withFileTypes: true }).catch(() => [])
+  const segments = entries.filter((entry) => entry.isFile() && /checkpoint/.test(entry.parentPath))
+  const files = await Promise.all(
+    segments.map(({ parentPath, name }) => stat(join(parentPath, name))),
+  )
+  return files.reduce((sum, { size }) => sum + size, 0)
+}
+
+test('a long job that is killed, then drained, goes on each time where it was, and makes the same', async (t) => {
+  const winnow = await startWinnow(t, { env: { CHECKPOINT_SECONDS: '1', DRAIN_SECONDS: '0' } })
+  const path = await longFile(winnow, 8 * LONG_SECONDS, 24_000) // of as many bytes as long media
+  const submitted = await submitFile(winnow, path, LONG)
+  let [kept, ends] = [0, 0]
+  const logs = new Set<string>()
+  for await (const status of winnow.client.follow(submitted, { logs: true })) {
+    for (const { message } of status.logs ?? []) logs.add(message)
+    const bytes = await checkpointBytes(winnow)
+    if (status.status !== 'IN_PROGRESS' || ends === 2 || bytes <= kept) continue
+    kept = bytes
+    await winnow.engines.at(-1)!.end(ends === 0 ? 'SIGKILL' : 'SIGTERM')
+    ends += 1
+    await winnow.startEngine()
+  }
+  const resumed = [...logs].flatMap((line) => /^Resumed at (\d+) %/.exec(line)?.[1] ?? [])
+  const [first, second] = resumed.map(Number)
+  assert.ok(first! > 0 && second! > first!, `resumed at ${resumed}`)
+  const made = await downloadResult(winnow, submitted)
+  const again = await separateFile(winnow, path, LONG)
+  const expected = await downloadResult(winnow, again.submitted)
+  for (const name of ['target', 'residual'] as const) {
+    const [one, other] = [made, expected].map((each) => readWav24(each[name]).planes[0]!)
+    assertClose(one!, other!, { absolute: 1e-5 })
+  }
 })

@@ -103,6 +103,7 @@ const ofRetention: Calls<typeof retention> = {
   outputsKey: PURE,
   placeKey: PURE,
   outputKey: PURE,
+  segmentKey: PURE,
   ownerOf: PURE,
   outputKeysOf: PURE,
   giveUpExpiredFiles: async (store, { future }) =>
