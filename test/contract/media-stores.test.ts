@@ -17,6 +17,7 @@ import {
   MEDIA_URL,
   PUBLIC_URL,
   startGateway,
+  submitted as submitRequest,
 } from '../support/start-gateway.ts'
 import { instead } from '../support/instead.ts'
 import { startS3 } from '../support/start-s3.ts'
@@ -263,6 +264,22 @@ async function outputSteps(step: Stop, store: Bucket | null): Promise<void> {
     await put(job, 'of a try that was broken off')
     const { target } = await complete(job)
     assert.equal(await (await fetch(target.url)).text(), 'of target')
+  })
+
+  await step('a checkpoint is kept at its address, and goes with its request', async (t) => {
+    const { gateway, fetch } = await start(t, store)
+    const requestId = await submitRequest(gateway, { audio_url: 'https://media.test/long.wav' })
+    const [segment] = gateway.broker.jobOf(requestId).checkpoint_urls!
+    const { put, get } = segment!
+    assert.ok((await fetch(get)).status >= 400)
+    for (const body of ['a segment', 'a later one']) {
+      assert.equal((await fetch(put, { method: 'PUT', body })).status, 200)
+      assert.equal(await (await fetch(get)).text(), body)
+    }
+    await gateway.event('started', requestId)
+    await gateway.event('completed', requestId, { duration: 61 })
+    await sweep(gateway.deps)
+    assert.deepEqual(await keys(gateway.deps.mediaStore), [])
   })
 }
 
