@@ -35,7 +35,8 @@ export function compiledBy<P, I extends readonly unknown[], O>(
 ): (plan: P, ...inputs: I) => O {
   const name = (functions += 1)
   return (plan, ...inputs) => {
-    if (native.binding.givesShapesAlone) return forward(plan, ...inputs)
+    const { givesShapesAlone, isRecording } = native.binding
+    if (givesShapesAlone || isRecording) return forward(plan, ...inputs)
     const given = tensorsOf(inputs).map(storedOf)
     const shapes = `${name} ${JSON.stringify(plan)} ${placesIn(inputs)} ${shapesOf(given)}`
     const graph = graphs.graphFor(shapes, () => record(() => forward(plan, ...inputs), given))

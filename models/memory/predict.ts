@@ -54,7 +54,7 @@ export function predictMemory(
     }) as [Taken, Taken, Taken]
     const calls = one.bytes.map((firstBytes, i) => {
       const nextBytes = (many.bytes[i]! - few.bytes[i]!) / (MANY - FEW)
-      // Lanes that share a graph take more at once than one does (models/mini/lanes-alike.ts).
+      // What a batch takes besides its lanes counts for the first.
       return { firstBytes: Math.max(firstBytes, few.bytes[i]! - (FEW - 1) * nextBytes), nextBytes }
     })
     return { weightsBytes, chunkSeconds: seconds, frames: one.frames, calls }

@@ -12,25 +12,29 @@ const HOP_GRAIN = 16
 /** About a second. */
 const ROOM_TOKENS = 32
 
-/** A step of a lane. */
+/** A step of a lane: which frames and tokens of its mixture the network reads. */
 export interface Pass {
-  /** With the frames that there is room for. */
-  framing: Framing
-  /** Frames of the mixture; the others are silent. */
+  /** Samples between frames. */
+  hop: number
+  /** How much earlier than usual the frames lie, in samples. */
+  shift: number
+  /** Samples of the mixture, one window at least: those beyond its end are silent. */
+  samples: number
+  /** Frames of the mixture. */
   frames: number
-  /** Tokens of the mixture, likewise. */
+  /** Tokens of the mixture. */
   tokens: number
 }
 
-export interface LaneRoom {
-  passes: readonly Pass[]
-  /** Samples of the mixture, one window at least: those beyond its end are silent. */
-  samples: number
+/** A room for passes with one hop and one shift. */
+export interface Room {
+  /** With the frames that there is room for; those beyond the mixture's are silent. */
+  framing: Framing
+  /** Tokens that there is room for. */
+  tokens: number
   /** Mirrored samples before the mixture's. */
   lead: number
-  /** Mirrored samples after the mixture's. */
-  trail: number
-  /** Samples in all, silence at the end included. */
+  /** Samples in all, mirrored ones and silence at the end included. */
   length: number
   /** Samples of the target, silence at the end included. */
   targetSamples: number
@@ -38,27 +42,24 @@ export interface LaneRoom {
 
 /**
  * @param samples of the mixture
- * @param hops of each pass
- * @param tokenShift of all passes' frames, in tokens, less than 1
+ * @param tokenShift of the pass's frames, in tokens, less than 1
  */
-export function roomOf(samples: number, hops: readonly number[], tokenShift: number): LaneRoom {
-  const whole = Math.max(samples, ...hops.map(windowLength))
-  const passes = hops.map((hop): Pass => {
-    const shift = tokenShift * PATCH * hop
-    const frames = frameCount(whole, hop, shift)
-    const tokens = tokenCount(frames)
-    return { framing: { hop, frames: PATCH * roomFor(tokens), shift }, frames, tokens }
-  })
-  const mostOf = (of: (pass: Pass) => number) => Math.max(...passes.map(of))
-  const lead = mostOf(({ framing }) => leftOf(framing))
-  return {
-    passes,
-    samples: whole,
-    lead,
-    trail: mostOf(({ framing, frames }) => endOf({ ...framing, frames }) - whole),
-    length: lead + mostOf(({ framing }) => Math.max(endOf(framing), spanOf(framing))),
-    targetSamples: Math.min(...passes.flatMap(({ framing }) => [endOf(framing), spanOf(framing)])),
-  }
+export function passOf(samples: number, hop: number, tokenShift: number): Pass {
+  const whole = Math.max(samples, windowLength(hop))
+  const shift = tokenShift * PATCH * hop
+  const frames = frameCount(whole, hop, shift)
+  return { hop, shift, samples: whole, frames, tokens: tokenCount(frames) }
+}
+
+/** The smallest room for all of the passes, which have one hop and one shift. */
+export function roomOf(passes: readonly Pass[]): Room {
+  const [{ hop, shift }] = passes as readonly [Pass]
+  const tokens = roomFor(Math.max(...passes.map((pass) => pass.tokens)))
+  const framing = { hop, frames: PATCH * tokens, shift }
+  const lead = leftOf(framing)
+  const ends = [endOf(framing), spanOf(framing)]
+  const length = lead + Math.max(...ends)
+  return { framing, tokens, lead, length, targetSamples: Math.min(...ends) }
 }
 
 /** Samples between frames: at every rate about 16 ms, so that bins are about 15.6 Hz wide. */
@@ -76,33 +77,22 @@ export const roomFor = (tokens: number): number => ROOM_TOKENS * Math.ceil(token
 export const tokenCount = (frames: number): number => Math.ceil(frames / PATCH)
 
 /** How far before the mixture's first sample the first frame begins. */
-export const leftOf = ({ hop, shift }: Framing): number => windowLength(hop) / 2 + shift
+const leftOf = ({ hop, shift }: Pick<Framing, 'hop' | 'shift'>): number =>
+  windowLength(hop) / 2 + shift
 
 /** How far after the mixture's first sample the last frame ends. */
-const endOf = ({ hop, frames, shift }: Framing): number => (frames + 1) * hop - shift
+const endOf = ({ hop, frames, shift }: Pick<Framing, 'hop' | 'frames' | 'shift'>): number =>
+  (frames + 1) * hop - shift
 
 /** Samples of as many hops as there are frames. */
 export const spanOf = ({ hop, frames }: Framing): number => hop * frames
 
-/** Returns whether what is laid out for one room is so for the other. */
-export const isLaidOutAlike = (one: LaneRoom, other: LaneRoom): boolean =>
-  one.lead === other.lead &&
-  one.trail === other.trail &&
-  one.samples === other.samples &&
-  one.length === other.length
-
-/** The channels as the room has them, one after the other: [channels · length]. */
-export function layOut(
-  channels: readonly Float32Array[],
-  { samples, lead, trail, length }: LaneRoom,
-): Float32Array {
-  const flat = new Float32Array(channels.length * length)
-  for (const [i, wave] of channels.entries()) {
-    const row = flat.subarray(i * length, (i + 1) * length)
-    row.set(wave, lead)
-    const [first, last] = [lead, lead + samples - 1]
-    for (let place = 1; place <= lead; place += 1) row[first - place] = row[first + place]!
-    for (let place = 1; place <= trail; place += 1) row[last + place] = row[last - place]!
-  }
-  return flat
+/** Writes a channel of the mixture, its ends mirrored, to a room of zeros. */
+export function layOut(wave: Float32Array, pass: Pass, room: Float32Array): void {
+  const lead = leftOf(pass)
+  const trail = endOf(pass) - pass.samples
+  room.set(wave, lead)
+  const [first, last] = [lead, lead + pass.samples - 1]
+  for (let place = 1; place <= lead; place += 1) room[first - place] = room[first + place]!
+  for (let place = 1; place <= trail; place += 1) room[last + place] = room[last - place]!
 }

@@ -1,7 +1,6 @@
 /** Makes of a chunk what lanes read; needs no TensorFlow, so that it can run on another thread. */
 import { CHANNELS_MAX, type Chunk } from '../model.ts'
 import { highPass } from './high-pass.ts'
-import { hopAt, layOut, roomOf, type LaneRoom } from './lane-room.ts'
 
 /** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
 const SAMPLE_RATE_MAX = 768_000
@@ -12,19 +11,13 @@ const EMPTY = 1e-3
 /** Half the sum of two channels, and half their difference. */
 export type View = 'middle' | 'side'
 
-/**
- * A chunk without what lies below hearing, laid out for one pass of the first candidate: its
- * channels are parts of that.
- */
+/** A chunk without what lies below hearing. */
 export interface MiniChunk extends Chunk {
   prepared: {
     /** Views of two channels; of any other number the network reads the mean. */
     views: readonly View[] | null
     /** The sum of all squares. */
     energy: number
-    room: LaneRoom
-    /** [channels · room.length], see `layOut`. */
-    laidOut: Float32Array
   }
 }
 
@@ -34,14 +27,7 @@ export function prepareChunk(chunk: Chunk): MiniChunk {
   const { channels: filtered, sampleRate } = highPass(chunk)
   const [left, right, ...others] = filtered
   const views = left && right && others.length === 0 ? viewsOf([left, right]) : null
-  const { length } = filtered[0]!
-  const room = roomOf(length, [hopAt(sampleRate)], 0)
-  const laidOut = layOut(filtered, room)
-  const channels = filtered.map((_, i) => {
-    const start = i * room.length + room.lead
-    return laidOut.subarray(start, start + length)
-  })
-  return { channels, sampleRate, prepared: { views, energy: energyOf(filtered), room, laidOut } }
+  return { channels: filtered, sampleRate, prepared: { views, energy: energyOf(filtered) } }
 }
 
 /** The views that hold sounds, of two channels alike in length. */

@@ -1,5 +1,6 @@
 /** A target's mask to a filter of two channels, by where in the stereo picture sounds are. */
 import { tf, type Tensor } from '../tensor.ts'
+import { channelOf, type Spectrum } from './spectrum.ts'
 
 /** Share of each covariance that is the same from everywhere: keeps them invertible. */
 const DIFFUSE = 1e-3
@@ -10,37 +11,21 @@ const TINY = 1e-30
 /** A Hermitian 2 × 2 matrix for each bin, [lanes, 1, bins] each, or for each frame and bin. */
 type Covariance = { left: Tensor; right: Tensor; crossReal: Tensor; crossImaginary: Tensor }
 
-type Complex = { real: Tensor; imaginary: Tensor }
-
 /**
  * The multichannel Wiener filter of a target and the rest, whose spatial covariances the mask
  * gives: bin by bin, over the whole chunk (N. Duong, E. Vincent, R. Gribonval, "Under-determined
  * reverberant audio source separation using a full-rank spatial covariance model", 2010). If target
  * and rest come from the same place it is the mask.
- * @param spectrum complex [lanes · 2, frames, bins]
+ * @param spectrum [lanes, 2, frames, bins]
  * @param mask [lanes, frames, bins], from 0 to 1
- * @returns complex [lanes · 2, frames, bins]
+ * @returns [lanes, 2, frames, bins]
  */
-export const filterByPlace = (spectrum: Tensor, mask: Tensor): Tensor =>
+export const filterByPlace = ({ real, imaginary }: Spectrum, mask: Tensor): Spectrum =>
   tf.tidy(() => {
-    const { real, imaginary } = filtered(tf.real(spectrum), tf.imag(spectrum), mask)
-    return tf.complex(real, imaginary)
-  })
-
-const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
-  tf.tidy(() => {
-    const [rows, frames, bins] = real.shape as [number, number, number]
-    const lanes = rows / 2
     const [left, right] = [0, 1].map((channel) => {
-      const part = (both: Tensor) => {
-        // The rows of a single lane are not copied.
-        if (lanes === 1) return tf.slice(both, [channel, 0, 0], [1, -1, -1])
-        return tf
-          .slice(both.reshape([lanes, 2, frames, bins]), [0, channel, 0, 0], [-1, 1, -1, -1])
-          .reshape([lanes, frames, bins])
-      }
+      const part = (both: Tensor) => channelOf(both, channel).squeeze([1]) // [lanes, frames, bins]
       return { real: part(real), imaginary: part(imaginary) }
-    }) as [Complex, Complex]
+    }) as [Spectrum, Spectrum]
     const { target, rest } = tf.tidy(() => {
       const powers = powersOf(left, right)
       return { target: covarianceOf(powers, mask), rest: covarianceOf(powers, tf.sub(1, mask)) }
@@ -59,18 +44,16 @@ const filtered = (real: Tensor, imaginary: Tensor, mask: Tensor): Complex =>
       scaled(add(scaled(first, target.left), times(target, second)), gain),
       scaled(add(times(conjugate(target), first), scaled(second, target.right)), gain),
     ]
-    const together = (part: keyof Complex) =>
-      tf
-        .stack(
-          outputs.map((channel) => channel[part]),
-          1,
-        )
-        .reshape([rows, frames, bins])
+    const together = (part: keyof Spectrum) =>
+      tf.stack(
+        outputs.map((channel) => channel[part]),
+        1,
+      )
     return { real: together('real'), imaginary: together('imaginary') }
   })
 
 /** Powers of each frame and bin. */
-const powersOf = (left: Complex, right: Complex): Covariance =>
+const powersOf = (left: Spectrum, right: Spectrum): Covariance =>
   tf.tidy(() => ({
     left: left.real.square().add(left.imaginary.square()),
     right: right.real.square().add(right.imaginary.square()),
@@ -118,23 +101,26 @@ const conjugate = (covariance: Covariance): Covariance => ({
 })
 
 /** The covariance between the channels times one of them. */
-const times = ({ crossReal, crossImaginary }: Covariance, { real, imaginary }: Complex): Complex =>
+const times = (
+  { crossReal, crossImaginary }: Covariance,
+  { real, imaginary }: Spectrum,
+): Spectrum =>
   tf.tidy(() => ({
     real: crossReal.mul(real).sub(crossImaginary.mul(imaginary)),
     imaginary: crossReal.mul(imaginary).add(crossImaginary.mul(real)),
   }))
 
-const scaled = ({ real, imaginary }: Complex, factor: Tensor): Complex => ({
+const scaled = ({ real, imaginary }: Spectrum, factor: Tensor): Spectrum => ({
   real: real.mul(factor),
   imaginary: imaginary.mul(factor),
 })
 
-const add = (one: Complex, other: Complex): Complex => ({
+const add = (one: Spectrum, other: Spectrum): Spectrum => ({
   real: one.real.add(other.real),
   imaginary: one.imaginary.add(other.imaginary),
 })
 
-const subtract = (one: Complex, other: Complex): Complex => ({
+const subtract = (one: Spectrum, other: Spectrum): Spectrum => ({
   real: one.real.sub(other.real),
   imaginary: one.imaginary.sub(other.imaginary),
 })

@@ -14,6 +14,9 @@ const SMOOTHING_FRAMES = 5
 /** Channels whose mean is this much weaker than the loudest cancel each other: 30 dB, as power. */
 const CANCELLED = 1e-3
 
+/** Real and imaginary part of a spectrum, alike in shape. */
+export type Spectrum = { real: Tensor; imaginary: Tensor }
+
 /**
  * The network's input: channels [lanes, channels, samples] to [lanes, 1, samples]. Of several
  * channels there is one lane.
@@ -52,9 +55,21 @@ function audibleShare(power: Tensor): Tensor {
   })
 }
 
-/** |X|² of a complex spectrum, shaped like it. */
-export function powerOf(spectrum: Tensor): Tensor {
-  return tf.tidy(() => tf.real(spectrum).square().add(tf.imag(spectrum).square()))
+/** |X|² of a spectrum, shaped like it. */
+export const powerOf = ({ real, imaginary }: Spectrum): Tensor =>
+  tf.tidy(() => real.square().add(imaginary.square()))
+
+/** One channel of [lanes, channels, …], as [lanes, 1, …]; that of a single lane is not copied. */
+export function channelOf(x: Tensor, channel: number): Tensor {
+  const [lanes, channels, ...rest] = x.shape as [number, number, ...number[]]
+  const zeros = rest.map(() => 0)
+  const whole = rest.map(() => -1)
+  if (lanes > 1) return tf.slice(x, [0, channel, ...zeros], [-1, 1, ...whole])
+  return tf.tidy(() =>
+    tf
+      .slice(x.reshape([channels, ...rest]), [channel, ...zeros], [1, ...whole])
+      .reshape([1, 1, ...rest]),
+  )
 }
 
 /**
@@ -99,7 +114,9 @@ const meanNearby = (x: Tensor): Tensor =>
     tf.avgPool(x.expandDims(2) as Tensor4D, [SMOOTHING_FRAMES, 1], 1, 'same').reshape(x.shape),
   )
 
-/** spectrum [rows, frames, bins] times masks [rows or 1, frames, bins]. */
-export function applyMask(spectrum: Tensor, mask: Tensor): Tensor {
-  return tf.tidy(() => tf.complex(tf.real(spectrum).mul(mask), tf.imag(spectrum).mul(mask)))
-}
+/** spectrum [lanes, channels, frames, bins] times masks [lanes, frames, bins]. */
+export const applyMask = ({ real, imaginary }: Spectrum, mask: Tensor): Spectrum =>
+  tf.tidy(() => {
+    const forChannels = mask.expandDims(1)
+    return { real: real.mul(forChannels), imaginary: imaginary.mul(forChannels) }
+  })

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import type { Binding } from '../../models/binding.ts'
 import { withConstants } from '../../models/constants.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
+import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import { openLane, closeLane, type Lane, type LaneRequest, type Model } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
@@ -86,6 +87,8 @@ function assertNoneFetches({ operations }: Traffic): void {
 }
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
+/** As on a GPU. */
+const miniTogether = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, together: true })
 const samAudio = await loadSamAudio(FIXTURES)
 
 /** Runs lanes to their ends so often that every shape has a graph and every constant its tensor. */
@@ -97,26 +100,49 @@ function warmUp(model: Model, requests: () => LaneRequest[]): void {
   }
 }
 
-test('a step of mini takes its inputs, and reads nothing', () => {
-  const requests = () =>
-    [3, 2].map((seconds) => {
-      const samples = noise(seconds * 32_000, seconds)
-      return laneRequest({ channels: [samples, samples.map((x) => -x)], sampleRate: 32_000 })
-    })
-  warmUp(mini, requests)
-  const lanes = requests().map((request) => openLane(mini, request))
-  const step = trafficOf(() => mini.step(lanes))
-  // Counts of samples and frames, for each lane's input and target; spans; which tokens are real.
-  const counts = ['[1,2]', '[1,2]', '[1,2]', '[1,2]']
-  assert.deepEqual(step.uploads.sort(), [...counts, '[2,96,2]', '[2,96]'])
-  assert.equal(step.reads, 0)
-  assertNoneFetches(step)
-  const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))
-  // The network's encoder and decoder; each lane's input and target.
-  assert.equal(graphs.length, 6)
-  // Target and activity; what the prompt means was read when it was first opened.
-  assert.equal(trafficOf(() => closeLane(mini, lanes[0]!)).reads, 2)
-  mini.discard(lanes[1]!)
+/** Lanes of one, two and three seconds. */
+const miniRequests = (channels: readonly number[]): LaneRequest[] =>
+  channels.map((count, i) => {
+    const waves = [0, 1].map((channel) => noise((1 + (i % 3)) * 32_000, 2 * i + channel))
+    return laneRequest({ channels: waves.slice(0, count), sampleRate: 32_000 })
+  })
+
+/**
+ * The traffic of a batch whose shapes have graphs, from when its lanes, of so many channels, are
+ * opened to when the last of them is closed.
+ */
+function batchTraffic(model: Model, channels: readonly number[]): Traffic & { graphs: number } {
+  warmUp(model, () => miniRequests(channels))
+  const traffic = trafficOf(() => {
+    const lanes = miniRequests(channels).map((request) => openLane(model, request))
+    model.step(lanes)
+    for (const lane of lanes) closeLane(model, lane)
+  })
+  assertNoneFetches(traffic)
+  const graphs = traffic.operations.filter((name) => name.startsWith(GRAPH_NAME))
+  return { ...traffic, graphs: graphs.length }
+}
+
+for (const lanes of [1, 4, 8]) {
+  test(`on a GPU a batch of ${lanes} of mini has two uploads, one launch, one read`, () => {
+    for (const channels of [1, 2]) {
+      const batch = batchTraffic(miniTogether, Array<number>(lanes).fill(channels))
+      assert.deepEqual([batch.uploads.length, batch.operations.length, batch.reads], [2, 1, 1])
+      assert.equal(batch.graphs, 1)
+    }
+  })
+}
+
+test('a batch in parts has two uploads and one read, and every part is a graph', () => {
+  const channels = [1, 2, 1, 1, 2, 1, 1]
+  for (const [model, groups] of [
+    [miniTogether, 3], // of four, one and two lanes
+    [mini, channels.length],
+  ] as const) {
+    const batch = batchTraffic(model, channels)
+    assert.deepEqual([batch.uploads.length, batch.reads], [2, 1])
+    assert.equal(batch.graphs, 2 * groups + 2) // what goes in and comes out; the network's two
+  }
 })
 
 const hop = samAudio.description.frameSamples
@@ -138,7 +164,7 @@ test('a step of the flow takes sizes and times, and reads nothing', () => {
     assert.deepEqual(step.uploads.sort(), ['[2,1,1]', '[2,1,1]', '[2,20,1]'])
     assert.equal(step.reads, 0)
     assertNoneFetches(step)
-    const graphs = step.operations.filter((name) => name.startsWith('winnow_graph_'))
+    const graphs = step.operations.filter((name) => name.startsWith(GRAPH_NAME))
     assert.equal(graphs.length, 2) // a midpoint step has two evaluations
   }
   for (const lane of lanes) samAudio.discard(lane)

@@ -10,11 +10,12 @@ import {
   type LaneRequest,
 } from '../../models/model.ts'
 import { highPass } from '../../models/mini/high-pass.ts'
+import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { loadMini } from '../../models/mini/mini.ts'
-import { groupsAlike } from '../../models/mini/lanes-alike.ts'
-import { MiniLane } from '../../models/mini/mini-lane.ts'
+import { planBatch } from '../../models/mini/batch-plan.ts'
+import type { MiniLane } from '../../models/mini/mini-lane.ts'
 import { spanGain } from '../../models/span-gain.ts'
-import { tf } from '../../models/tensor.ts'
+import { native, tf } from '../../models/tensor.ts'
 import { assertClose } from '../harness/assert-close.ts'
 import { examplePath, readWav16 } from '../harness/examples.ts'
 import { fc } from '../support/property.ts'
@@ -23,7 +24,7 @@ import { laneRequest, noise, notes, PROMPTS, separate, separateOne } from '../ha
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 /** As on a GPU. */
-const miniTogether = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, lanesAlike: 4 })
+const miniTogether = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER, together: true })
 const wave = notes(45_000)
 
 const mono = (samples: Float32Array, sampleRate = 32_000): Chunk => ({
@@ -85,7 +86,7 @@ function assertAlikeAlone(requests: readonly LaneRequest[]): void {
   }
 }
 
-test('lanes that are alike share graphs, and each gets what it gets alone', () => {
+test('lanes that are alike are computed together, and each gets what it gets alone', () => {
   for (const [channels, acceleration] of [
     [1, 'balanced'],
     [2, 'balanced'],
@@ -96,7 +97,7 @@ test('lanes that are alike share graphs, and each gets what it gets alone', () =
       const chunk = { channels: waves.slice(0, channels), sampleRate: 44_100 }
       return laneRequest(chunk, PROMPTS[seed % PROMPTS.length], acceleration)
     }
-    // All but one have one room: four of them share graphs.
+    // All have the room of the longest.
     const lengths = [0.8, 0.9, 0.95, 1.3, 0.85, 0.7, 0.75, 0.92]
     const requests = lengths.map(request)
     const run = () => separate(miniTogether, requests)
@@ -115,15 +116,18 @@ test('lanes that are alike share graphs, and each gets what it gets alone', () =
   }
 })
 
-test('lanes share graphs in fours; those of three channels never do', () => {
-  const chunks = [1, 1, 1, 2, 3, 3, 1, 1, 1, 1].map((channels) => ({
-    channels: Array.from({ length: channels }, (_, i) => noise(20_000, i)),
-    sampleRate: 32_000,
-  }))
-  const lanes = chunks.map((chunk) => openLane(mini, laneRequest(chunk)) as MiniLane)
-  const sizes = groupsAlike(lanes, 4).map((group) => group.length)
-  assert.deepEqual(sizes, [4, 1, 1, 1, 1, 1, 1])
-  for (const lane of lanes) mini.discard(lane)
+test('on a GPU lanes that are alike are one group; in a mixed batch, powers of two', () => {
+  const lanesOf = (channelCounts: readonly number[]) =>
+    channelCounts.map((count) => {
+      const channels = Array.from({ length: count }, (_, i) => noise(20_000, i))
+      return openLane(mini, laneRequest({ channels, sampleRate: 32_000 })) as MiniLane
+    })
+  const sizes = (channelCounts: readonly number[], together: boolean) =>
+    planBatch(lanesOf(channelCounts), together).members.map((group) => group.lanes.length)
+  const [alike, mixed] = [Array<number>(7).fill(1), [1, 1, 1, 2, 3, 3, 1, 1, 1, 1]]
+  assert.deepEqual(sizes(alike, true), [7])
+  assert.deepEqual(sizes(mixed, true), [4, 2, 1, 1, 1, 1]) // those of three channels are alone
+  assert.deepEqual(sizes(mixed, false), Array(10).fill(1))
 })
 
 test('lanes leave no tensor behind, closed or discarded at any step', () => {
@@ -429,15 +433,19 @@ test('several prompts for one mixture share the encoded mixture, and give what e
     { ...both, spans: [{ start: 0.2, end: 0.9, include: true }] },
   ]
   const [one, other, ...apart] = requests
-  const lanes = [
-    ...mini.open(both, [one!, other!]),
-    ...apart.map((request) => openLane(mini, request)),
-  ] as MiniLane[]
-  assert.ok(lanes[1]!.sharesEncoding(lanes[0]!) && !lanes[2]!.sharesEncoding(lanes[0]!))
-  mini.step(lanes)
-  for (const [i, lane] of lanes.entries()) {
-    const alone = separateOne(mini, requests[i]!)
-    assertClose(closeLane(mini, lane).target[0]!, alone.target[0]!, { absolute: 1e-5 })
+  for (const model of [mini, miniTogether]) {
+    const lanes = [
+      ...model.open(both, [one!, other!]),
+      ...apart.map((request) => openLane(model, request)),
+    ] as MiniLane[]
+    const { groups } = planBatch(lanes, model === miniTogether).plan
+    const parts = groups.map((group) => group.parts)
+    assert.deepEqual(parts, model === mini ? [[[0], [0]], [[0]], [[0]]] : [[[0, 0, 1, 2]]])
+    model.step(lanes)
+    for (const [i, lane] of lanes.entries()) {
+      const alone = separateOne(mini, requests[i]!)
+      assertClose(closeLane(model, lane).target[0]!, alone.target[0]!, { absolute: 1e-5 })
+    }
   }
 })
 
@@ -545,21 +553,24 @@ test('where nothing is predicted, nothing is silenced; spans that are given are 
   )
 })
 
-test('a step that fails at its second lane moves none on, holds nothing more, and can be tried again', (t) => {
+test('a step that fails at its second lane moves none on, holds nothing more, and can be tried again', () => {
   const chunks = [mono(noise(32_000, 1)), mono(noise(32_000, 2))]
   const expected = chunks.map((chunk) => separateOne(mini, laneRequest(chunk, 'rain', 'quality')))
   const lanes = chunks.map((chunk) => openLane(mini, laneRequest(chunk, 'rain', 'quality')))
   mini.step(lanes) // so that the failure comes upon lanes that are half done
-  const { advances } = MiniLane
-  const failing = t.mock.method(MiniLane, 'advances', (...given: Parameters<typeof advances>) => {
-    if (given[0].includes(lanes[1] as MiniLane)) throw new Error('no memory')
-    return advances(...given)
-  })
+  const { binding } = native
+  const failing: typeof binding.executeOp = (name, ...words) => {
+    if (name.startsWith(GRAPH_NAME) || name === 'IRFFT') failures -= 1
+    if (failures < 0) throw new Error('no memory')
+    return binding.executeOp(name, ...words)
+  }
+  let failures = 1
+  native.binding = Object.create(binding, { executeOp: { value: failing } })
   assert.throws(() => mini.step(lanes), /no memory/)
   const held = tf.memory().numTensors
   assert.throws(() => mini.step(lanes), /no memory/)
   assert.equal(tf.memory().numTensors, held)
-  failing.mock.restore()
+  native.binding = binding
   assert.deepEqual(
     lanes.map(({ stepsDone }) => stepsDone),
     [1, 1],

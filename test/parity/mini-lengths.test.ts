@@ -6,12 +6,16 @@ import type { Stored } from '../../models/binding.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
-import { readConfig } from '../../models/mini/config.ts'
+import { loadBatch } from '../../models/mini/batch-graph.ts'
+import { factsOf, samplesOf } from '../../models/mini/batch-input.ts'
+import { laneOutputs } from '../../models/mini/batch-output.ts'
+import { planBatch } from '../../models/mini/batch-plan.ts'
+import { PATCH, readConfig } from '../../models/mini/config.ts'
 import { prepareChunk } from '../../models/mini/prepare-chunk.ts'
 import { MiniLane } from '../../models/mini/mini-lane.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import { roomFor } from '../../models/mini/lane-room.ts'
-import { loadNetwork } from '../../models/mini/network/network.ts'
+import { loadNetwork, type Network } from '../../models/mini/network/network.ts'
 import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
 import { openLane, type LaneRequest, type HeadResult } from '../../models/model.ts'
 import { native, tf, type Tensor } from '../../models/tensor.ts'
@@ -81,41 +85,41 @@ const network = loadNetwork(Weights.open(join(WEIGHTS_FOLDER, 'model.safetensors
 function separateUnpadded(request: LaneRequest): HeadResult {
   const chunk = prepareChunk(request.chunk)
   const lane = new MiniLane({ ...request, chunk }, [{ ...request, index: 0 }], {
-    embedding: textEncoder.embed(request.prompt),
+    embedding: textEncoder.embed(request.prompt).dataSync<'float32'>(),
     isRest: false,
   })
-  const { tokens, framing } = lane.pass
-  const room = lane.roomTokens
-  assert(tokens < room)
+  const { plan, members } = planBatch([lane], false)
+  const { tokens } = lane.pass
+  const missing = plan.tokens - tokens
+  assert(missing > 0)
   const own = (x: Tensor) =>
     tf.slice(
       x,
       x.shape.map(() => 0),
       x.shape.map((size, axis) => (axis === 1 ? tokens : size)),
     )
-  const [advance] = tf.tidy(() => {
-    const counts = MiniLane.counts([lane])
-    const features = MiniLane.features([lane], counts, config.inputRms)
-    const encoded = network.encodeMixture(own(features), null)
-    const spans = tf.tensor3d(lane.spanTokens(), [1, tokens, 2])
-    const answer = network.decodeMask(encoded, { embedding: lane.embedding, spans }, null)
-    const missing = framing.frames - answer.maskLogits.shape[1]!
-    const maskLogits = tf.pad(answer.maskLogits, [
-      [0, 0],
-      [0, missing],
-      [0, 0],
-    ])
-    const activityLogits = tf.pad(
-      answer.activityLogits,
-      [
-        [0, 0],
-        [0, room - tokens],
-      ],
-      -100,
+  const padded = (x: Tensor, count: number, value = 0) =>
+    tf.pad(
+      x,
+      x.shape.map((_, axis): [number, number] => [0, axis === 1 ? count : 0]),
+      value,
     )
-    return MiniLane.advances([lane], counts, { maskLogits, activityLogits })
-  })
-  lane.advance(advance!)
+  const unpadded: Network = {
+    ...network,
+    encodeMixture: (features) => network.encodeMixture(own(features), null),
+    decodeMask: (encoded, { embedding, spans }) => {
+      const answer = network.decodeMask(encoded, { embedding, spans: own(spans) }, null)
+      return {
+        maskLogits: padded(answer.maskLogits, PATCH * missing),
+        activityLogits: padded(answer.activityLogits, missing, -100),
+      }
+    },
+  }
+  const [samples, facts] = [samplesOf(plan, members), factsOf(plan, members)]
+  const output = tf.tidy(() =>
+    loadBatch(unpadded, config).inParts(plan, tf.tensor1d(samples), tf.tensor1d(facts)),
+  )
+  lane.advance(laneOutputs(output, plan.groups)[0]!)
   const [result] = lane.results()
   lane.dispose()
   return result!

@@ -9,7 +9,14 @@ import { readConfig } from '../../models/mini/config.ts'
 import type { Streams } from '../../models/mini/network/hybrid-block.ts'
 import { hopAt, tokenCount } from '../../models/mini/lane-room.ts'
 import { loadNetwork } from '../../models/mini/network/network.ts'
-import { applyMask, featuresOf, inputScale, maskOf, powerOf } from '../../models/mini/spectrum.ts'
+import {
+  applyMask,
+  featuresOf,
+  inputScale,
+  maskOf,
+  powerOf,
+  type Spectrum,
+} from '../../models/mini/spectrum.ts'
 import { frameCount } from '../../models/framing.ts'
 import { istft, stft } from '../../models/stft.ts'
 import { tf, type Tensor } from '../../models/tensor.ts'
@@ -57,10 +64,15 @@ function assertStreams(run: () => Streams, name: string): void {
 
 const pick = (run: () => Streams, stream: 'x' | 'z'): Tensor => tf.tidy(() => run()[stream])
 
+const partsOf = (spectrum: Tensor): Spectrum => ({
+  real: tf.real(spectrum),
+  imaginary: tf.imag(spectrum),
+})
+
 /** The golden spectrum is the level-adjusted one that the network encodes. */
 const leveled = () =>
   tf.tidy(() => {
-    const power = powerOf(stft(wave, framing))
+    const power = powerOf(partsOf(stft(wave, framing)))
     const scale = inputScale(wave.square().mean(), power, config.inputRms).reshape([1, 1])
     return stft(wave.mul(scale), framing)
   })
@@ -80,7 +92,7 @@ test('the spectrum agrees', () => {
 test('the features agree', () => {
   const run = () =>
     tf.tidy(() => {
-      const power = powerOf(stft(wave, framing))
+      const power = powerOf(partsOf(stft(wave, framing)))
       return featuresOf(power, inputScale(wave.square().mean(), power, config.inputRms), hop)
     })
   // Their squares, which are magnitudes: the root makes much of what is next to nothing.
@@ -174,7 +186,8 @@ test('the masked waveform is the target', () => {
       const spectrum = stft(wave, framing)
       const isFrame = tf.ones([1, spectrum.shape[1]!, 1])
       const mask = maskOf(golden.tensor('mask_logits'), spectrum.shape[2]!, isFrame)
-      return istft(applyMask(spectrum, mask), framing, samples)
+      const { real, imaginary } = applyMask(partsOf(spectrum.expandDims(1)), mask)
+      return istft(tf.complex(real, imaginary).squeeze([1]), framing, samples)
     })
   const check = (target: Tensor) =>
     assertClose(target.dataSync<'float32'>(), golden.values('target'), { absolute: 2e-5 })

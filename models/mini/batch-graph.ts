@@ -1,0 +1,326 @@
+/**
+ * Computes a batch from its lanes' samples to their targets: two tensors go in, one comes out. On a
+ * GPU all of it is one graph where the lanes are alike. Until there is one, in a batch of several
+ * kinds and on a processor, the parts are graphs of their own, which recur more often.
+ */
+import { compiledBy } from '../graph/compiled.ts'
+import { windowLength, type Framing } from '../framing.ts'
+import { istft, spectraOf } from '../stft.ts'
+import { gatherRows, pad, tf, upload, type Tensor } from '../tensor.ts'
+import { rowsOf, type BatchPlan, type Group } from './batch-plan.ts'
+import { spanOf } from './lane-room.ts'
+import { joinMasks, spectrumOfView, viewOf } from './mid-side.ts'
+import type { MaskOutput, Network } from './network/network.ts'
+import { filterByPlace } from './spatial-filter.ts'
+import {
+  applyMask,
+  featuresOf,
+  inputScale,
+  maskOf,
+  mixDown,
+  powerOf,
+  type Spectrum,
+} from './spectrum.ts'
+
+/** Numbers after a lane's activity: see `recognisedOf`. */
+export const ENERGIES = 3
+
+export interface BatchSizes {
+  /** Level that mixtures are scaled to. */
+  inputRms: number
+  embeddingDim: number
+}
+
+/**
+ * Makes what computes a batch.
+ *
+ * - `samples`: of each group's mixtures, [mixtures, channels, length], one group after the other.
+ * - `facts`: of each group the counts of samples and frames [mixtures, 2]; then 1 for each token of
+ *   a mixture and 0 for the rest of its row [rows, tokens]; then for each row of a lane the
+ *   prompt's embedding [rows, embeddingDim], and the spans [rows, tokens, 2].
+ * - The result holds for each lane, by groups: its target [channels, targetSamples] and what was
+ *   recognised [tokens + ENERGIES].
+ */
+export function loadBatch(network: Network, { inputRms, embeddingDim }: BatchSizes) {
+  const inParts = ({ groups, tokens }: BatchPlan, samples: Tensor, facts: Tensor): Tensor =>
+    tf.tidy(() => {
+      const [nextSamples, nextFacts] = [cutting(samples), cutting(facts)]
+      const mixtures = groups.map(({ channels, length, mixtures }) => ({
+        waves: nextSamples([mixtures, channels, length]),
+        counts: nextFacts([mixtures, 2]),
+      }))
+      const places = placesOf(groups)
+      const rowsIn = groups.reduce((sum, group) => sum + group.mixtures * rowsOf(group), 0)
+      const valid = nextFacts([rowsIn, tokens])
+      const conditioning = {
+        embedding: nextFacts([places.length, embeddingDim]),
+        spans: nextFacts([places.length, tokens, 2]),
+      }
+      const inputs = groups.map((group, i) => inputOf({ ...roomIn(group), inputRms }, mixtures[i]!))
+      const encoded = network.encodeMixture(joinRows(inputs, tokens), valid)
+      const forEach = (x: Tensor) => placed(x, places)
+      const streams = { x: forEach(encoded.x), z: forEach(encoded.z) }
+      const answer = network.decodeMask(streams, conditioning, forEach(valid))
+      const targets = targetsOfParts(groups, answer, (_, i) => ({
+        ...inputs[i]!.spectrum,
+        counts: mixtures[i]!.counts,
+      }))
+      return targets.length === 1 ? targets[0]! : tf.concat(targets)
+    })
+  return { asOne: compiledBy(inParts), inParts }
+}
+
+/** Gives the parts of a list, one after the other, in the shapes asked for. */
+function cutting(list: Tensor): (shape: number[]) => Tensor {
+  let start = 0
+  return (shape) => {
+    const size = shape.reduce((product, length) => product * length, 1)
+    start += size
+    return tf.slice(list, [start - size], [size]).reshape(shape)
+  }
+}
+
+/** The row of its mixture for each row of a lane. */
+function placesOf(groups: readonly Group[]): number[] {
+  let first = 0
+  return groups.flatMap((group) => {
+    const rows = rowsOf(group)
+    const start = first
+    first += group.mixtures * rows
+    const placeOf = (mixture: number) =>
+      Array.from({ length: rows }, (_, row) => start + mixture * rows + row)
+    return group.parts.flat().flatMap(placeOf)
+  })
+}
+
+/** The rows of x at these places; x itself if they are all of it in its order. */
+function placed(x: Tensor, places: readonly number[]): Tensor {
+  const isAll = places.length === x.shape[0] && places.every((place, i) => place === i)
+  return isAll ? x.clone() : gatherRows(x, tf.tensor1d([...places], 'int32'))
+}
+
+/** Features [rows, tokens, …] of each group one after the other, as long as the longest. */
+const joinRows = (inputs: readonly GroupInput[], longest: number): Tensor => {
+  const rows = inputs.map(({ features }) => padTokens(features, longest))
+  return rows.length === 1 ? rows[0]! : tf.concat(rows)
+}
+
+function padTokens(x: Tensor, tokens: number): Tensor {
+  const missing = tokens - x.shape[1]!
+  if (missing === 0) return x
+  return pad(
+    x,
+    x.shape.map((_, axis): [number, number] => [0, axis === 1 ? missing : 0]),
+  )
+}
+
+/** The part of a group that the graphs of its own depend on. */
+type GroupRoom = Pick<Group, 'framing' | 'lead' | 'targetSamples' | 'views'>
+
+const roomIn = ({ framing, lead, targetSamples, views }: Group): GroupRoom => ({
+  framing,
+  lead,
+  targetSamples,
+  views,
+})
+
+type GroupInput = {
+  /** [mixtures · rows, tokens, PATCH, 1024]. */
+  features: Tensor
+  /** [mixtures, channels, frames, bins] each. */
+  spectrum: Spectrum
+}
+
+interface Mixtures {
+  /** [mixtures, channels, length], as rooms have them. */
+  waves: Tensor
+  /** [mixtures, 2]: the samples of each, and its frames. */
+  counts: Tensor
+}
+
+const inputOf = compiledBy(
+  (plan: GroupRoom & { inputRms: number }, { waves, counts }: Mixtures): GroupInput =>
+    tf.tidy(() => {
+      const { framing, views, inputRms } = plan
+      const { isSample, isFrame, sampleCount } = extentOf(framing, counts)
+      const inside = (all: Tensor) =>
+        tf.slice(all, [0, 0, plan.lead], [-1, -1, spanOf(framing)]).mul(isSample)
+      const spectrum = spectrumOf(waves, plan, isFrame)
+      const rows = viewsOf(waves, spectrum, plan, { inside, isFrame }).map(({ wave, power }) => {
+        const meanSquare = inside(wave).square().sum([1, 2], true).div(sampleCount)
+        const scale = inputScale(meanSquare, power, inputRms)
+        return featuresOf(power, scale, framing.hop)
+      })
+      const [first] = rows as [Tensor]
+      const features = views && views.length > 1 ? tf.stack(rows, 1) : first.expandDims(1)
+      return { features: features.reshape([-1, ...first.shape.slice(1)]), spectrum }
+    }),
+)
+
+/** What the network reads of a mixture: [mixtures, 1, length], and its power spectrum. */
+interface Seen {
+  wave: Tensor
+  /** [mixtures, frames, bins]. */
+  power: Tensor
+}
+
+/** A view's spectrum is that view of the channels' spectra, since the transform is linear. */
+function viewsOf(
+  waves: Tensor,
+  spectrum: Spectrum,
+  plan: GroupRoom,
+  { inside, isFrame }: { inside: (waves: Tensor) => Tensor; isFrame: Tensor },
+): Seen[] {
+  const seen = (wave: Tensor, own: Spectrum): Seen => ({ wave, power: powerOf(own).squeeze([1]) })
+  if (!plan.views) {
+    if (waves.shape[1] === 1) return [seen(waves, spectrum)]
+    const mean = mixDown(waves, inside(waves))
+    return [seen(mean, spectrumOf(mean, plan, isFrame))]
+  }
+  return plan.views.map((view) => seen(viewOf(waves, view), spectrumOfView(spectrum, view)))
+}
+
+/** waves [mixtures, channels, length], as rooms have them, to [mixtures, channels, frames, bins]. */
+function spectrumOf(waves: Tensor, { framing }: GroupRoom, isFrame: Tensor): Spectrum {
+  const covered = spanOf(framing) - framing.hop + windowLength(framing.hop)
+  const framed = tf.slice(waves, [0, 0, 0], [-1, -1, covered])
+  const [mixtures, channels] = waves.shape as [number, number]
+  const rows = framed.reshape([mixtures * channels, covered])
+  const complex = spectraOf(rows, framing, forChannels(isFrame, channels))
+  const shape = [mixtures, channels, ...complex.shape.slice(1)]
+  return { real: tf.real(complex).reshape(shape), imaginary: tf.imag(complex).reshape(shape) }
+}
+
+/** [mixtures, frames, 1] for each channel: [mixtures · channels, frames, 1], or one for all. */
+function forChannels(isFrame: Tensor, channels: number): Tensor {
+  const [mixtures, frames] = isFrame.shape as [number, number]
+  if (mixtures === 1 || channels === 1) return isFrame
+  return tf
+    .tile(isFrame.reshape([mixtures, 1, frames, 1]), [1, channels, 1, 1])
+    .reshape([mixtures * channels, frames, 1])
+}
+
+/** Marks the samples and frames of the room that the mixture fills: 1 there, 0 elsewhere. */
+interface Extent {
+  /** [mixtures, 1, samples of as many hops as frames]. */
+  isSample: Tensor
+  /** [mixtures, frames, 1]. */
+  isFrame: Tensor
+  /** [mixtures, 1, 1]. */
+  sampleCount: Tensor
+}
+
+function extentOf({ hop, frames }: Framing, counts: Tensor): Extent {
+  const mixtures = counts.shape[0]!
+  const byMixture = counts.reshape([mixtures, 2, 1])
+  const [sampleCount, frameCount] = tf.split(byMixture, 2, 1) as [Tensor, Tensor]
+  const frameAt = countUp(frames).reshape([1, frames, 1])
+  const sampleAt = frameAt.mul(hop).add(countUp(hop)) // [1, frames, hop]
+  const below = (places: Tensor, count: Tensor) => places.less(count).cast('float32')
+  return {
+    isSample: below(sampleAt, sampleCount).reshape([mixtures, 1, frames * hop]),
+    isFrame: below(frameAt, frameCount),
+    sampleCount,
+  }
+}
+
+/** 0, 1, 2 … as constants: TensorFlow's own operation would fetch its limits from the device. */
+const countUp = (count: number): Tensor =>
+  upload(
+    Float32Array.from({ length: count }, (_, i) => i),
+    [count],
+  )
+
+/** The results of the parts of all groups, in their order. */
+function targetsOfParts(
+  groups: readonly Group[],
+  { maskLogits, activityLogits }: MaskOutput,
+  mixturesOf: (group: Group, index: number) => Spectrum & { counts: Tensor },
+): Tensor[] {
+  let row = 0
+  return groups.flatMap((group, i) => {
+    const { framing, tokens } = group
+    const { counts, ...spectrum } = mixturesOf(group, i)
+    return group.parts.map((part) => {
+      const count = part.length * rowsOf(group)
+      row += count
+      const at = (x: Tensor) => placed(x, part)
+      return targetsOf(roomIn(group), {
+        real: at(spectrum.real),
+        imaginary: at(spectrum.imaginary),
+        counts: at(counts),
+        maskLogits: tf.slice(maskLogits, [row - count, 0, 0], [count, framing.frames, -1]),
+        activityLogits: tf.slice(activityLogits, [row - count, 0], [count, tokens]),
+      })
+    })
+  })
+}
+
+/**
+ * The network's answer to lanes: mask logits [lanes · rows, frames, 1025], of activity [lanes ·
+ * rows, tokens]. The spectrum is that of their mixtures, [lanes, channels, frames, bins].
+ */
+interface Answered extends MaskOutput, Spectrum {
+  /** [lanes, 2]. */
+  counts: Tensor
+}
+
+/** To [lanes · (channels · targetSamples + tokens + ENERGIES)]. */
+const targetsOf = compiledBy(
+  (
+    { framing, views, targetSamples }: GroupRoom,
+    { counts, maskLogits, activityLogits, real, imaginary }: Answered,
+  ): Tensor =>
+    tf.tidy(() => {
+      const spectrum = { real, imaginary }
+      const { isSample, isFrame } = extentOf(framing, counts)
+      const [lanes, channels, , bins] = real.shape as [number, number, number, number]
+      const masks = viewsIn(maskLogits, lanes).map((logits) => maskOf(logits, bins, isFrame))
+      const mask = views ? joinMasks(spectrum, views, masks) : masks[0]!
+      const found = views ? filterByPlace(spectrum, mask) : applyMask(spectrum, mask)
+      const inside = tf.slice(isSample, [0, 0, 0], [-1, 1, targetSamples])
+      const complex = tf.complex(found.real, found.imaginary)
+      const rows = complex.reshape([lanes * channels, ...complex.shape.slice(2)])
+      const waves = istft(rows, framing, targetSamples, forChannels(isFrame, channels))
+        .reshape([lanes, channels, targetSamples])
+        .mul(inside)
+      const recognised = recognisedOf(activityLogits, spectrum, mask, waves)
+      return tf.concat([waves.reshape([lanes, -1]), recognised], 1).reshape([-1])
+    }),
+)
+
+/**
+ * [lanes, tokens + ENERGIES]: the logits of whether the target sounds, in the surest view, the two
+ * energies of `expectedEnergies`, then the energy of the target, the sum of its squares.
+ */
+function recognisedOf(
+  activityLogits: Tensor,
+  spectrum: Spectrum,
+  mask: Tensor,
+  waves: Tensor,
+): Tensor {
+  const lanes = waves.shape[0]!
+  const activity = activityLogits.reshape([lanes, -1, activityLogits.shape[1]!]).max(1)
+  const energy = waves.square().sum([1, 2]).reshape([lanes, 1])
+  return tf.concat([activity, expectedEnergies(spectrum, mask), energy], 1)
+}
+
+/**
+ * What a mask expects to let through, if it is the share of the sound in each bin (a Wiener
+ * filter): energy of the sound, and of others, [lanes, 2]. spectrum [lanes, channels, frames,
+ * bins], mask [lanes, frames, bins]. In arbitrary units, the same for all chunks of a rate.
+ */
+function expectedEnergies(spectrum: Spectrum, mask: Tensor): Tensor {
+  const through = powerOf(spectrum).sum(1).mul(mask)
+  const sound = through.mul(mask).sum([1, 2])
+  return tf.stack([sound, through.sum([1, 2]).sub(sound)], 1)
+}
+
+/** [lanes · views, …] to [lanes, …] of each view. */
+function viewsIn(rows: Tensor, lanes: number): Tensor[] {
+  const [all, frames, bins] = rows.shape as [number, number, number]
+  if (all === lanes) return [rows]
+  return tf
+    .split(rows.reshape([lanes, all / lanes, frames, bins]), all / lanes, 1)
+    .map((view) => view.reshape([lanes, frames, bins]))
+}
