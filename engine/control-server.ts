@@ -8,9 +8,11 @@ import {
   engineControlService,
   enginePackage,
   type CancelOutcome,
+  type CatalogueModel,
   type DescribedModel,
   type EngineDescription,
   type EngineStats,
+  type FetchProgress,
   type InstalledModel,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
@@ -34,6 +36,18 @@ export interface ControlledEngine {
   loadModel(name: string): Promise<DescribedModel>
   /** Resolves once the model is unloaded. @throws ModelRefusal */
   unloadModel(name: string): Promise<void>
+  /** The models that it knows. */
+  listCatalogue(): CatalogueModel[]
+  /** Begins to fetch a model, or joins its fetch; null: it is installed. @throws ModelRefusal */
+  fetchModel(name: string, licenceAccepted: boolean): Promise<EngineFetch | null>
+  /** Resolves once the model is removed. @throws ModelRefusal */
+  removeModel(name: string): Promise<void>
+}
+
+/** A fetch that an engine has under way. */
+interface EngineFetch {
+  /** Calls `onProgress` at once and at each change; returns the function by which to leave. */
+  follow(onProgress: (progress: FetchProgress) => void): () => void
 }
 
 export interface ControlServer {
@@ -87,6 +101,7 @@ function handlers(
       answer(reply, engine.drain(call.request.deadline_ms))
     }),
     ...modelHandlers(engine),
+    ...fetchHandlers(engine),
     SetBatching: traced<Batching, Batching>('SetBatching', (call, reply) => {
       const { batch_frames_max: frames } = call.request
       const { least, most } = BATCH_FRAMES
@@ -126,15 +141,52 @@ const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementat
   ),
 })
 
+const fetchHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
+  ListCatalogue: traced<object, { models: CatalogueModel[] }>('ListCatalogue', (_call, reply) =>
+    reply(null, { models: engine.listCatalogue() }),
+  ),
+  FetchModel: (call: FetchCall) => {
+    spanOf('FetchModel', call)?.end() // it must not last as long as the stream
+    followFetch(engine, call).catch((error: Error) => call.emit('error', statusOf(error)))
+  },
+  RemoveModel: traced<{ name: string }, object>('RemoveModel', (call, reply) =>
+    answer(
+      reply,
+      engine.removeModel(call.request.name).then(() => ({})),
+    ),
+  ),
+})
+
+type FetchCall = grpc.ServerWritableStream<
+  { name: string; licence_accepted: boolean },
+  FetchProgress
+>
+
+/** Writes how the fetch goes until its end, and leaves it when the caller does. */
+async function followFetch(engine: ControlledEngine, call: FetchCall): Promise<void> {
+  const { name, licence_accepted: licenceAccepted } = call.request
+  const fetch = await engine.fetchModel(name, licenceAccepted)
+  if (call.cancelled) return
+  const tell = (progress: FetchProgress) => {
+    const isLast = progress.state === 'INSTALLED' || progress.state === 'FAILED'
+    if (isLast || !call.writableNeedDrain) call.write(progress) // a slow reader skips some
+    if (isLast) call.end()
+  }
+  if (fetch) call.on('cancelled', fetch.follow(tell))
+  else tell({ state: 'INSTALLED', bytes: 0, bytes_total: 0, problem: '' })
+}
+
 /** Replies with what `work` resolves with; a refusal has its own status. */
 function answer<Reply>(reply: grpc.sendUnaryData<Reply>, work: Promise<Reply>): void {
   work.then(
     (value) => reply(null, value),
-    (error: Error) => {
-      const status = error instanceof ModelRefusal ? error.status : 'INTERNAL'
-      reply({ code: grpc.status[status], details: error.message })
-    },
+    (error: Error) => reply(statusOf(error)),
   )
+}
+
+function statusOf(error: Error): Pick<grpc.ServiceError, 'code' | 'details'> {
+  const status = error instanceof ModelRefusal ? error.status : 'INTERNAL'
+  return { code: grpc.status[status], details: error.message }
 }
 
 interface Drained {

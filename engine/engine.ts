@@ -17,6 +17,7 @@ import type { ControlledEngine } from './control-server.ts'
 import { DeviceHealth } from './compute/device-health.ts'
 import type { ModelDescription } from '../models/model.ts'
 import { describeModel, EngineModels } from './engine-models.ts'
+import { ModelFetches } from './installing/model-fetches.ts'
 import { Intake } from './intake.ts'
 import type { EngineMetrics } from './operations/engine-metrics.ts'
 import { Schedulers } from './compute/schedulers.ts'
@@ -40,6 +41,8 @@ interface EngineDeps {
   clock: Clock
   log: Logger
   metrics: EngineMetrics
+  /** Of the processes that fetch models. */
+  fetchEnvironment: NodeJS.ProcessEnv
   /** Called after each change of its models. */
   onModelsChanged(): void
   /** Called once, when the engine cannot go on: the process must end. */
@@ -104,9 +107,7 @@ export function createEngine(deps: EngineDeps): Engine {
     giveBack: () => intake.drain(0),
     setBatching: (batchFramesMax) => budgets.set(batchFramesMax),
     cancel: (requestId) => (intake.cancel(requestId) ? 'STOPPED' : 'NOT_FOUND'),
-    listModels: () => engineModels.list(),
-    loadModel: (name) => engineModels.load(name),
-    unloadModel: (name) => engineModels.unload(name),
+    ...modelCalls(deps, engineModels),
     describe: () => ({ ...describe(deps, engineModels, budgets), started_at_ms: startedAtMs }),
     stats: () => ({
       state: intake.state === 'READY' && !broker.isConnected() ? 'PAUSED' : intake.state,
@@ -116,6 +117,28 @@ export function createEngine(deps: EngineDeps): Engine {
       models_version: engineModels.version,
       ...computeStats(scheduler, computes),
     }),
+  }
+}
+
+type ModelCalls = Pick<
+  ControlledEngine,
+  'listModels' | 'loadModel' | 'unloadModel' | 'listCatalogue' | 'fetchModel' | 'removeModel'
+>
+
+function modelCalls({ config, fetchEnvironment }: EngineDeps, models: EngineModels): ModelCalls {
+  const fetches = new ModelFetches({
+    folder: config.modelFolders.installed,
+    environment: fetchEnvironment,
+    named: config.namedModels.map(({ name }) => name),
+    models,
+  })
+  return {
+    listModels: () => models.list(),
+    loadModel: (name) => models.load(name),
+    unloadModel: (name) => models.unload(name),
+    listCatalogue: () => fetches.list(),
+    fetchModel: (name, licenceAccepted) => fetches.fetch(name, licenceAccepted),
+    removeModel: (name) => fetches.remove(name),
   }
 }
 

@@ -87,6 +87,7 @@ const engine = createEngine({
   clock: systemClock,
   log,
   metrics,
+  fetchEnvironment: fetchEnvironment(),
   onModelsChanged: () => announce(),
   onSick: (reason) => void end(reason),
 })
@@ -138,6 +139,13 @@ async function metricsText(): Promise<string> {
     brokerConnected: broker.isConnected(),
   }
   return (await metrics.text()) + (await engineStateText(now))
+}
+
+/** Nothing secret, and no GPU: a model is converted on the processor. */
+function fetchEnvironment(): NodeJS.ProcessEnv {
+  const names = ['HOME', 'PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'NODE_EXTRA_CA_CERTS']
+  const values = names.map((name) => [name, process.env[name]])
+  return { ...deviceDefaults({}), ...Object.fromEntries(values), CUDA_VISIBLE_DEVICES: '' }
 }
 
 function announce(): void {

@@ -71,6 +71,48 @@ export interface InstalledModel {
   licence: string
 }
 
+export interface FetchProgress {
+  state: 'WAITING' | 'DOWNLOADING' | 'CONVERTING' | 'INSTALLED' | 'FAILED'
+  /** Downloaded. */
+  bytes: number
+  /** To download, as far as it is known. */
+  bytes_total: number
+  /** Why it failed, or whom it waits for, in a sentence; else empty. */
+  problem: string
+}
+
+/** A model that an engine knows, and can fetch unless it is built in. */
+export interface CatalogueModel {
+  name: string
+  /** Of network. */
+  kind: string
+  /** One sentence. */
+  summary: string
+  /** To download. */
+  megabytes: number
+  /** Of the weights, as far as it is known, in sentences. */
+  licence: string
+  /** That in a word or two. */
+  licence_word: string
+  /** The page that states it. */
+  licence_url: string
+  /** Whether it must be accepted. */
+  licence_question: boolean
+  /** Address of its first file. */
+  source: string
+  /** Its last fetch since the engine started, unless that installed it. */
+  fetch: FetchProgress | null
+  /** Set-up fetches it. */
+  built_in: boolean
+}
+
+/** A fetch that an engine has begun, or joined; it stops when nobody follows it any more. */
+export interface FollowedFetch {
+  /** Resolves with its end. @throws Error where the engine is gone first */
+  ended: Promise<FetchProgress>
+  leave(): void
+}
+
 export type CancelOutcome = 'STOPPED' | 'NOT_FOUND'
 
 /** The name under which the standard health service reports whether the engine takes jobs. */
@@ -95,10 +137,16 @@ export interface EngineClient {
   setBatching(batchFramesMax: number): Promise<number>
   /** The models that it has, or could load, in order of preference. */
   listModels(): Promise<InstalledModel[]>
-  /** Resolves with the model once it is loaded, at the latest after `deadlineMs`: by default 10 min. */
+  /** Resolves with the model once it is loaded, within `deadlineMs`: by default 10 minutes. */
   loadModel(name: string, deadlineMs?: number): Promise<DescribedModel>
-  /** Resolves once the model is unloaded, at the latest after `deadlineMs`: by default 10 min. */
+  /** Resolves once the model is unloaded, within `deadlineMs`: by default 10 minutes. */
   unloadModel(name: string, deadlineMs?: number): Promise<void>
+  /** The models that it knows. */
+  listCatalogue(): Promise<CatalogueModel[]>
+  /** Resolves once the engine has begun to fetch the model, or has joined the fetch of it. */
+  fetchModel(name: string, licenceAccepted: boolean): Promise<FollowedFetch>
+  /** Resolves once the model is removed, within `deadlineMs`: by default 10 minutes. */
+  removeModel(name: string, deadlineMs?: number): Promise<void>
   /** Calls `onStats` at once and then every `intervalMs`, until the returned function is called. */
   watchStats(intervalMs: number, onStats: (stats: EngineStats) => void): () => void
   close(): void
@@ -106,7 +154,8 @@ export interface EngineClient {
 
 /**
  * A client of the engine at `address` (`host:port`). Calls reject with a gRPC error when the engine
- * does not answer within two seconds, or in the time that it states. A call that is made in a trace belongs to it.
+ * does not answer within two seconds, or in the time that it states. A call that is made in a trace
+ * belongs to it.
  */
 export function connectEngine(address: string): EngineClient {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
@@ -143,6 +192,15 @@ export function connectEngine(address: string): EngineClient {
     async unloadModel(name, deadlineMs = MODEL_DEADLINE_MS) {
       await call('UnloadModel', { name }, deadlineMs)
     },
+    async listCatalogue() {
+      const reply = await call<{ models: CatalogueModel[] }>('ListCatalogue', {})
+      return reply.models
+    },
+    fetchModel: (name, licenceAccepted) =>
+      traced('FetchModel', (metadata) => followFetch(client, metadata, { name, licenceAccepted })),
+    async removeModel(name, deadlineMs = MODEL_DEADLINE_MS) {
+      await call('RemoveModel', { name }, deadlineMs)
+    },
     drain: (deadlineMs) => call('Drain', { deadline_ms: deadlineMs }, deadlineMs + 1_000),
     watchStats(intervalMs, onStats) {
       const stream = client.WatchStats?.({
@@ -154,6 +212,26 @@ export function connectEngine(address: string): EngineClient {
     },
     close: () => client.close(),
   }
+}
+
+/** Why an engine has not done what it was asked for. */
+export interface EngineProblem {
+  /** `away`: nobody knows; `old`: its version can't do it. */
+  kind: 'not found' | 'refused' | 'old' | 'away'
+  /** A sentence. */
+  message: string
+}
+
+/** @param error that a call of an `EngineClient` rejects with */
+export function engineProblem(error: unknown): EngineProblem {
+  const { code, details, message } = error as Partial<grpc.ServiceError>
+  const said = details || message || String(error)
+  if (code === grpc.status.NOT_FOUND) return { kind: 'not found', message: said }
+  if (code === grpc.status.FAILED_PRECONDITION) return { kind: 'refused', message: said }
+  if (code === grpc.status.UNIMPLEMENTED) {
+    return { kind: 'old', message: 'Its version has no such call: upgrade it.' }
+  }
+  return { kind: 'away', message: said }
 }
 
 /** An engine of 0.2.0 describes its only model, which answers text. */
@@ -191,5 +269,33 @@ function firstStats(client: grpc.Client, metadata: grpc.Metadata): Promise<Engin
       stream.cancel()
     })
     stream.on('error', reject) // after the first, of our own cancel
+  })
+}
+
+/** Resolves with the first message; the stream lasts as long as the fetch. */
+function followFetch(
+  client: grpc.Client,
+  metadata: grpc.Metadata,
+  { name, licenceAccepted }: { name: string; licenceAccepted: boolean },
+): Promise<FollowedFetch> {
+  const { path, requestSerialize, responseDeserialize } = engineControlService.FetchModel!
+  const stream = client.makeServerStreamRequest<object, FetchProgress>(
+    path,
+    requestSerialize,
+    responseDeserialize as (bytes: Buffer) => FetchProgress,
+    { name, licence_accepted: licenceAccepted },
+    metadata,
+  )
+  return new Promise((resolve, reject) => {
+    let last: FetchProgress
+    const ended = new Promise<FetchProgress>((resolveEnd, rejectEnd) => {
+      stream.on('end', () => resolveEnd(last))
+      stream.on('error', rejectEnd)
+    })
+    stream.on('data', (progress: FetchProgress) => {
+      last = progress
+      resolve({ ended, leave: () => stream.cancel() })
+    })
+    ended.then(() => reject(new Error('the engine said nothing of the fetch')), reject)
   })
 }

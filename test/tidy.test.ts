@@ -163,7 +163,7 @@ test('imports inside the gateway go one way, type imports included', () => {
 
 /** Rooms of other folders, likewise; those of one floor do not use each other. */
 const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  engine: [['operations'], ['job'], ['compute', 'media'], ['threads']],
+  engine: [['operations'], ['installing', 'job'], ['compute', 'media'], ['threads']],
   'engine/media': [['process'], ['write'], ['read']],
   models: [
     ['audiosep', 'bandit', 'htdemucs', 'mini', 'roformer', 'sam-audio', 'scnet', 'spleeter'],

@@ -41,6 +41,7 @@ const engine = createEngine({
   clock: systemClock,
   log,
   metrics: new EngineMetrics(),
+  fetchEnvironment: {},
   onModelsChanged: () => undefined,
   onSick: (reason) => log.fatal(reason),
 })

@@ -35,6 +35,7 @@ export const PROGRAMS = [
   'engine/main.ts',
   'engine/compute/compute-worker.ts',
   'engine/compute/preparation-worker.ts',
+  'engine/installing/fetch-worker.ts',
   'engine/compute/process-main.ts',
   'engine/job/output-worker.ts',
   'engine/media/resampling-worker.ts',

@@ -4,8 +4,18 @@
  * ends. It is not passed on to child processes.
  */
 
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { constants, hostname } from 'node:os'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getSystemErrorName } from 'node:util'
 import { StartError } from './lifecycle.ts'
@@ -28,34 +38,73 @@ interface Waiting {
  * @throws StartError where the file system has no locks; errors of the file system
  */
 export async function takeLock(path: string, waiting?: Waiting): Promise<string | null> {
-  const flock = await loadFlock()
-  const file = openSync(path, 'a+', 0o600) // left open: with it the lock would end
-  const deadline = performance.now() + (waiting?.waitMsMax ?? 0)
-  for (let tries = 0; !flock(file); tries += 1) {
-    const holder = readFileSync(path, 'utf8') || 'another process'
-    if (performance.now() >= deadline) {
-      closeSync(file)
-      return holder
-    }
-    if (tries === 0) waiting?.onWait(holder)
-    await sleep(RETRY_DELAY_MS)
-  }
-  ftruncateSync(file)
-  writeSync(file, `process ${process.pid} on ${hostname()}`) // for people: see above
-  return null
+  const lock = await openLocked(path, waiting) // left open: with the file the lock would end
+  return 'holder' in lock ? lock.holder : null
 }
 
+/** Another process has a lock. */
+export class LockedError extends Error {
+  override name = 'LockedError'
+}
+
+/**
+ * Does `work` while this process has the lock on the file, which is gone afterwards.
+ * @throws LockedError that names who has it; what `work` throws; and as `takeLock`
+ */
+export async function withLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  waiting?: Waiting,
+): Promise<T> {
+  const lock = await openLocked(path, waiting)
+  if ('holder' in lock) throw new LockedError(`${path}: is locked by ${lock.holder}`)
+  try {
+    return await work()
+  } finally {
+    rmSync(path, { force: true })
+    closeSync(lock.file)
+  }
+}
+
+async function openLocked(
+  path: string,
+  waiting?: Waiting,
+): Promise<{ file: number } | { holder: string }> {
+  const flock = await loadFlock()
+  const deadline = performance.now() + (waiting?.waitMsMax ?? 0)
+  for (let attempts = 0; ; attempts += 1) {
+    const file = openSync(path, 'a+', 0o600)
+    if (flock(file, path)) {
+      if (isSameFile(file, path)) {
+        ftruncateSync(file)
+        writeSync(file, `process ${process.pid} on ${hostname()}`) // for people: see above
+        return { file }
+      }
+      closeSync(file) // whoever had the lock has removed this file
+      continue
+    }
+    const holder = readFileSync(file, 'utf8') || 'another process'
+    closeSync(file)
+    if (performance.now() >= deadline) return { holder }
+    if (attempts === 0) waiting?.onWait(holder)
+    await sleep(RETRY_DELAY_MS)
+  }
+}
+
+const isSameFile = (file: number, path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino
+
 /** @returns flock(2) of an open file: whether this process has the lock now */
-async function loadFlock(): Promise<(file: number) => boolean> {
+async function loadFlock(): Promise<(file: number, path: string) => boolean> {
   const { default: koffi } = await import('koffi')
   const flock = koffi.load('libc.so.6').func('flock', 'int', ['int', 'int'])
-  return (file) => {
+  return (file, path) => {
     if (flock(file, LOCK_EX | LOCK_NB) === 0) return true
     const code = koffi.errno()
     if (code === constants.errno.EWOULDBLOCK) return false
     throw new StartError(
-      `The file system of DATA_DIR can't lock files (${getSystemErrorName(-code)}): ` +
-        'set DATA_DIR to a folder on another.',
+      `The file system of ${dirname(path)} can't lock files (${getSystemErrorName(-code)}): ` +
+        'use a folder on another.',
     )
   }
 }

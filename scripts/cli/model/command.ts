@@ -9,10 +9,11 @@ import { PRECISIONS } from '../../../models/precision.ts'
 import { called } from '../command-name.ts'
 import { action, command, FLAG, oneOf, TEXT, UsageError, type CommandIo } from '../command.ts'
 import { suggestion } from '../suggestion.ts'
-import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
+import { CATALOGUE, type CatalogueEntry } from '../../../engine/installing/catalogue.ts'
 import { inspect } from './inspect.ts'
 import { printedLicences, printedList } from './list.ts'
-import { fetchModel, importModel, removeModel } from './store.ts'
+import { removeModel } from '../../../engine/installing/installed-folder.ts'
+import { fetchModel, importModel } from '../../../engine/installing/install.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 

@@ -1,6 +1,6 @@
 /** The text of `model list`. */
 import type { ModelRecord } from '../../../models/installed/record.ts'
-import type { CatalogueEntry } from './catalogue.ts'
+import type { CatalogueEntry } from '../../../engine/installing/catalogue.ts'
 
 /** The model in this repository, which nothing fetches. */
 const MINI: Row = {

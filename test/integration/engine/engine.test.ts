@@ -84,6 +84,7 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
       clock: new FakeClock(),
       log: createLogger('test', 'silent'),
       metrics: new EngineMetrics(),
+      fetchEnvironment: {},
       onModelsChanged: () => undefined,
       onSick,
     })

@@ -1,6 +1,6 @@
 /** RoFormer's comparisons with its reference, for both kinds of bands. */
 import { join } from 'node:path'
-import { readYaml } from '../../model/read-yaml.ts'
+import { readYaml } from '../../../../engine/installing/read-yaml.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openRoformerCheckpoint } from '../../../../models/roformer/checkpoint.ts'
 import { readRoformerConfig, type RoformerConfig } from '../../../../models/roformer/config.ts'

@@ -5,7 +5,7 @@ import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
 import { readScnetConfig, type ScnetConfig } from '../../../../models/scnet/config.ts'
 import { loadNetwork, type Network } from '../../../../models/scnet/network/network.ts'
-import { readYaml } from '../../model/read-yaml.ts'
+import { readYaml } from '../../../../engine/installing/read-yaml.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 
 export interface LoadedScnet {

@@ -10,12 +10,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test, type TestContext } from 'node:test'
-import { CATALOGUE, type CatalogueEntry } from '../../../../scripts/cli/model/catalogue.ts'
+import { after, test } from 'node:test'
+import { CATALOGUE, type CatalogueEntry } from '../../../../engine/installing/catalogue.ts'
 import { model } from '../../../../scripts/cli/model/command.ts'
 import { openSafetensors } from '../../../../models/checkpoint/safetensors.ts'
 import { openAudioSepCheckpoint } from '../../../../models/audiosep/checkpoint.ts'
@@ -26,10 +25,15 @@ import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
 import { readScnetConfig } from '../../../../models/scnet/config.ts'
 import { readRecord } from '../../../../models/installed/record.ts'
 import { fixtureFolder } from '../../../parity/open-model.ts'
+import {
+  TINY_CHECKPOINT as DEMUCS,
+  TINY_FILE as FILE,
+  TINY_SHA256 as SHA256,
+  startModelHost,
+} from '../../../support/model-host.ts'
 import { runCommand } from '../../../support/run-command.ts'
 import { mountSmallDisk, whyNoSmallDisk } from '../../../support/small-disk.ts'
 
-const DEMUCS = join(fixtureFolder('htdemucs'), 'model/000003bb-feeb7c97.th')
 const DEMUCS_2 = join(fixtureFolder('htdemucs'), 'model/0000041f-c4a403b6.th')
 const AUDIOSEP = join(fixtureFolder('audiosep'), 'model')
 
@@ -206,49 +210,11 @@ test('a model is listed as installed, is not installed twice, and is removed', a
   assert.match((await run(folder, ['remove', 'htdemucs'])).errors, /htdemucs is not installed/)
 })
 
-const FILE = readFileSync(DEMUCS)
-const SHA256 = createHash('sha256').update(FILE).digest('hex')
-
-/** A host with one file; `answer` may answer in its own way, and then returns true. */
-async function startHost(
-  t: TestContext,
-  answer: (request: IncomingMessage, response: ServerResponse, count: number) => boolean,
-) {
-  const requests: IncomingMessage[] = []
-  const server = createServer((request, response) => {
-    requests.push(request)
-    if (answer(request, response, requests.length)) return
-    response.setHeader('etag', '"one"')
-    const from = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1]
-    const isSame = request.headers['if-range'] === '"one"'
-    const body = from !== undefined && isSame ? FILE.subarray(Number(from)) : FILE
-    response.writeHead(body === FILE ? 200 : 206, { 'content-length': body.length })
-    response.end(body)
-  })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const entry: CatalogueEntry = {
-    name: 'tiny',
-    kind: 'htdemucs',
-    summary: 'Tiny.',
-    files: [
-      { name: '000003bb-feeb7c97.th', url: `http://127.0.0.1:${port}/a`, sha256: 'feeb7c97' },
-    ],
-    megabytes: 1,
-    licence: { code: 'MIT', weights: 'For this test only.', word: 'test only' },
-    quality: 'none',
-    secondsPerMinute: 3,
-  }
-  return { entry, requests }
-}
-
-const never = () => false
 const fetchTiny = (folder: string, entry: CatalogueEntry) =>
   run(folder, ['fetch', 'tiny', '--accept'], [entry])
 
 test('a model is fetched once its licence is accepted, checked and installed', async (t) => {
-  const { entry, requests } = await startHost(t, never)
+  const { entry, requests } = await startModelHost(t)
   const folder = emptyFolder()
   const asked = await run(folder, ['fetch', 'tiny'], [entry])
   assert.equal(asked.code, 1)
@@ -273,7 +239,7 @@ test('a model is fetched once its licence is accepted, checked and installed', a
 })
 
 test('nobody is asked about a licence that allows any use, which is shown with its source', async (t) => {
-  const { entry } = await startHost(t, never)
+  const { entry } = await startModelHost(t)
   const folder = emptyFolder()
   const { code, errors } = await run(folder, ['fetch', 'tiny'], [{ ...entry, isFreeToUse: true }])
   assert.equal(code, 0, errors)
@@ -297,7 +263,7 @@ function cutAfter(bytes: number, response: ServerResponse): true {
 }
 
 test('a download that was cut goes on where it was, in the same call and in the next', async (t) => {
-  const { entry, requests } = await startHost(t, (_, response, count) =>
+  const { entry, requests } = await startModelHost(t, (_, response, count) =>
     count <= 3 ? cutAfter(100_000 * count, response) : false,
   )
   const folder = emptyFolder()
@@ -312,7 +278,7 @@ test('a download that was cut goes on where it was, in the same call and in the 
 })
 
 test('a file that is another by now is fetched whole', async (t) => {
-  const { entry } = await startHost(t, (_, response, count) => {
+  const { entry } = await startModelHost(t, (_, response, count) => {
     if (count > 1) return false
     response.writeHead(200, { etag: '"zero"', 'content-length': FILE.length })
     response.write(Buffer.alloc(50_000), () => response.destroy())
@@ -342,7 +308,7 @@ test('what a host sends in place of the file is said, and nothing is installed',
     ],
   ]
   for (const [answer, message] of answers) {
-    const { entry } = await startHost(t, (_, response) => {
+    const { entry } = await startModelHost(t, (_, response) => {
       answer(response)
       return true
     })
@@ -360,7 +326,7 @@ test(
   async (t) => {
     const disk = await mountSmallDisk(t, 4)
     const folder = join(disk.folder, 'models')
-    const { entry } = await startHost(t, (_, response, count) => {
+    const { entry } = await startModelHost(t, (_, response, count) => {
       if (count > 1) return false
       response.writeHead(200, { etag: '"one"', 'content-length': FILE.length })
       response.write(FILE.subarray(0, 100_000), () => void fillAndEnd(response))

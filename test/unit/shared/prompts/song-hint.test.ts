@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { CATALOGUE } from '../../../../scripts/cli/model/catalogue.ts'
+import { CATALOGUE } from '../../../../engine/installing/catalogue.ts'
 import { isSongHintFor, SONG_HINT } from '../../../../shared/prompts/song-hint.ts'
 
 test('the hint is for stems of a song that mini or Spleeter answers, in any words', () => {

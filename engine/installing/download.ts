@@ -1,9 +1,9 @@
 /** Downloads large files: resumes, checks, and explains failures. */
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { withRetries } from '../../../engine/media/retry.ts'
-import { sha256Of } from '../../../models/checkpoint/sha256.ts'
-import { makeFolder } from '../../../shared/process/make-folder.ts'
+import { withRetries } from '../media/retry.ts'
+import { sha256Of } from '../../models/checkpoint/sha256.ts'
+import { makeFolder } from '../../shared/process/make-folder.ts'
 import type { CatalogueFile } from './catalogue.ts'
 
 export interface DownloadOptions {
@@ -171,7 +171,7 @@ async function receive(answer: Response, partial: string, receiving: Receiving):
 async function finish(file: CatalogueFile, partial: string, path: string): Promise<Downloaded> {
   const { sha256, bytes } = await digest(partial)
   if (file.sha256 && !sha256.startsWith(file.sha256)) {
-    await rm(partial)
+    await Promise.all([rm(partial), rm(`${partial}.json`, { force: true })])
     throw new FinalError(
       `its SHA-256 is ${sha256}, which does not begin with the published ${file.sha256}; ` +
         'the file is removed',

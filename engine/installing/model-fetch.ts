@@ -1,0 +1,103 @@
+/** One fetch of a model: a process that downloads and installs it, and whoever follows that. */
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { FetchProgress } from '../../shared/engine-control.ts'
+import { programArguments } from '../../shared/process/programs.ts'
+import type { CatalogueEntry } from './catalogue.ts'
+
+/** The first message to the process. */
+export interface FetchOrder {
+  /** In which models are installed. */
+  folder: string
+  entry: CatalogueEntry
+}
+
+export type FetchReport =
+  | { type: 'waiting'; problem: string }
+  | { type: 'downloading'; bytes: number; bytesTotal: number }
+  | { type: 'converting' }
+  | { type: 'installed' }
+  | { type: 'failed'; problem: string }
+
+const WORKER = new URL('./fetch-worker.ts', import.meta.url)
+
+const STOPPED =
+  'The fetch was stopped before its end. What was downloaded is kept: another goes on from there.'
+
+export class ModelFetch {
+  readonly #child: ChildProcess
+  readonly #followers = new Set<(progress: FetchProgress) => void>()
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<void>
+  progress: FetchProgress
+
+  /** @param environment of the process */
+  constructor(order: FetchOrder, environment: NodeJS.ProcessEnv) {
+    const total = order.entry.megabytes * 1e6
+    this.progress = { state: 'DOWNLOADING', bytes: 0, bytes_total: total, problem: '' }
+    this.#child = spawn(process.execPath, programArguments(WORKER), {
+      env: environment,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    this.#child.unref() // an engine that ends takes it along
+    this.#child.channel?.unref()
+    this.ended = new Promise((resolve) => {
+      const end = (problem: string) => {
+        if (!this.hasEnded) this.#tell({ state: 'FAILED', problem })
+        resolve()
+      }
+      this.#child.on('error', (error) => end(error.message))
+      this.#child.on('exit', (code, signal) => end(`Its process ended (${signal ?? code}).`))
+    })
+    this.#child.on('message', (report: FetchReport) => this.#take(report))
+    this.#child.send(order, () => undefined) // where it can't be sent, the process has ended
+  }
+
+  get hasEnded(): boolean {
+    return ['INSTALLED', 'FAILED'].includes(this.progress.state)
+  }
+
+  /**
+   * Calls `onProgress` with what there is to tell from now on; the last call has the end. Once all
+   * who follow have left, the fetch stops.
+   * @returns the function by which the follower leaves
+   */
+  follow(onProgress: (progress: FetchProgress) => void): () => void {
+    this.#followers.add(onProgress)
+    onProgress(this.progress)
+    return () => {
+      this.#followers.delete(onProgress)
+      if (this.#followers.size === 0) void this.stop()
+    }
+  }
+
+  /** Ends the process, whatever it does, and resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    if (!this.hasEnded) this.#tell({ state: 'FAILED', problem: STOPPED })
+    await this.ended
+  }
+
+  #take(report: FetchReport): void {
+    if (this.hasEnded) return
+    switch (report.type) {
+      case 'waiting':
+        return this.#tell({ state: 'WAITING', problem: report.problem })
+      case 'downloading': {
+        const { bytes, bytesTotal } = report
+        return this.#tell({ state: 'DOWNLOADING', bytes, bytes_total: bytesTotal, problem: '' })
+      }
+      case 'converting':
+        return this.#tell({ state: 'CONVERTING', bytes: this.progress.bytes_total })
+      case 'installed':
+        return this.#tell({ state: 'INSTALLED', problem: '' })
+      case 'failed':
+        return this.#tell({ state: 'FAILED', problem: report.problem })
+    }
+  }
+
+  #tell(change: Partial<FetchProgress>): void {
+    this.progress = { ...this.progress, ...change }
+    for (const onProgress of this.#followers) onProgress(this.progress)
+  }
+}

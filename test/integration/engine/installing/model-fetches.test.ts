@@ -1,0 +1,157 @@
+/** Models fetched and removed by an engine, over its control interface, with a real process. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { startControlServer, type ControlledEngine } from '../../../../engine/control-server.ts'
+import type { CatalogueEntry } from '../../../../engine/installing/catalogue.ts'
+import { ModelFetches } from '../../../../engine/installing/model-fetches.ts'
+import { connectEngine } from '../../../../shared/engine-control.ts'
+import { startModelHost, TINY_FILE } from '../../../support/model-host.ts'
+
+const BUILT_IN = { name: 'mini', built_in: true }
+
+/** An engine that does this alone; `unloaded` has the names that it was to unload. */
+async function startEngine(
+  t: TestContext,
+  catalogue: CatalogueEntry[],
+  options: { folder?: string; named?: string[] } = {},
+) {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'model-fetches-'))
+  const unloaded: string[] = []
+  const fetches = new ModelFetches({
+    folder,
+    environment: { TF_CPP_MIN_LOG_LEVEL: '2' },
+    catalogue,
+    named: options.named ?? [],
+    models: { list: () => [BUILT_IN], unload: async (name) => void unloaded.push(name) },
+  })
+  const engine: Partial<ControlledEngine> = {
+    listCatalogue: () => fetches.list(),
+    fetchModel: (name, licenceAccepted) => fetches.fetch(name, licenceAccepted),
+    removeModel: (name) => fetches.remove(name),
+  }
+  const server = await startControlServer('127.0.0.1', 0, engine as ControlledEngine)
+  const connect = () => {
+    const client = connectEngine(server.address)
+    t.after(() => client.close())
+    return client
+  }
+  t.after(() => {
+    server.stop()
+    if (options.folder === undefined) rmSync(folder, { recursive: true })
+  })
+  return { folder, unloaded, client: connect(), connect }
+}
+
+/** Sends a part of the file, and the rest when `end` is called. */
+function slowAnswer() {
+  let begun: (response: ServerResponse) => void
+  const started = new Promise<ServerResponse>((resolve) => (begun = resolve))
+  const answer = (response: ServerResponse) => {
+    response.writeHead(200, { etag: '"one"', 'content-length': TINY_FILE.length })
+    response.write(TINY_FILE.subarray(0, 100_000), () => begun(response))
+    return true
+  }
+  return { started, answer, end: async () => (await started).end(TINY_FILE.subarray(100_000)) }
+}
+
+test('a fetch is joined, told of to its end, and installs the model, which is then removed', async (t) => {
+  const slow = slowAnswer()
+  const { entry, requests } = await startModelHost(t, (_, response) => slow.answer(response))
+  const { folder, client, connect, unloaded } = await startEngine(t, [entry])
+  const first = await client.fetchModel('tiny', true)
+  await slow.started
+  const second = await connect().fetchModel('tiny', true)
+  second.leave()
+  await assert.rejects(second.ended, /CANCELLED/)
+  const third = await connect().fetchModel('tiny', true)
+  const [listed] = await client.listCatalogue()
+  assert.deepEqual(
+    [listed!.licence_word, listed!.licence_question, listed!.megabytes, listed!.fetch!.state],
+    ['test only', true, 1, 'DOWNLOADING'],
+  )
+  await slow.end()
+  for (const { ended } of [first, third]) assert.equal((await ended).state, 'INSTALLED')
+  assert.equal(requests.length, 1)
+  assert.equal((await client.listCatalogue())[0]!.fetch, null)
+  const again = await client.fetchModel('tiny', true)
+  assert.equal((await again.ended).state, 'INSTALLED')
+  await client.removeModel('tiny')
+  assert.deepEqual(unloaded, ['tiny'])
+  assert.deepEqual(readdirSync(folder), ['.downloads'])
+  assert.deepEqual(readdirSync(join(folder, '.downloads')), [])
+})
+
+test('a fetch that all have left stops; the next goes on, and a removal ends it for good', async (t) => {
+  const [slow, slower] = [slowAnswer(), slowAnswer()]
+  const { entry, requests } = await startModelHost(t, (_, response, count) =>
+    (count === 1 ? slow : slower).answer(response),
+  )
+  const { folder, client } = await startEngine(t, [entry])
+  const fetch = await client.fetchModel('tiny', true)
+  await slow.started
+  await untilPart(folder)
+  fetch.leave()
+  await assert.rejects(fetch.ended, /CANCELLED/)
+  const stateOf = async () => (await client.listCatalogue())[0]!.fetch
+  while ((await stateOf())?.state !== 'FAILED') continue
+  assert.match(
+    (await stateOf())!.problem,
+    /was stopped before its end\. What was downloaded is kept/,
+  )
+  const next = await client.fetchModel('tiny', true)
+  await slower.started
+  assert.match(requests[1]!.headers.range ?? '', /^bytes=[1-9]\d*-$/)
+  await client.removeModel('tiny')
+  assert.match((await next.ended).problem, /was stopped/)
+  assert.equal(await stateOf(), null)
+  assert.deepEqual(readdirSync(join(folder, '.downloads')), [])
+  await assert.rejects(client.removeModel('tiny'), /NOT_FOUND: No model "tiny" is installed in /)
+})
+
+/** Resolves once a part of the download is on the disk. */
+async function untilPart(folder: string): Promise<void> {
+  const isThere = () =>
+    readdirSync(folder, { recursive: true }).some(
+      (name) => String(name).endsWith('.part') && statSync(join(folder, String(name))).size > 0,
+    )
+  while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+test('a file with another checksum leaves nothing but the reason', async (t) => {
+  const { entry } = await startModelHost(t, (_, response) => {
+    response.end(Buffer.alloc(TINY_FILE.length))
+    return true
+  })
+  const { folder, client } = await startEngine(t, [entry])
+  const last = await (await client.fetchModel('tiny', true)).ended
+  assert.equal(last.state, 'FAILED')
+  assert.match(last.problem, /its SHA-256 is [0-9a-f]{64}, which does not begin with .*feeb7c97/)
+  assert.equal((await client.listCatalogue())[0]!.fetch!.problem, last.problem)
+  assert.deepEqual(readdirSync(join(folder, '.downloads/tiny')), [])
+})
+
+test('what may not be fetched or removed is refused with what to do', async (t) => {
+  const { entry, requests } = await startModelHost(t)
+  const spleeter = { ...entry, name: 'spleeter', isBuiltIn: true }
+  const { client } = await startEngine(t, [entry, spleeter], { named: ['demucs'] })
+  const refused: [Promise<unknown>, RegExp][] = [
+    [client.fetchModel('tiny', false), /FAILED_PRECONDITION: The licence of tiny .*licence\.$/],
+    [client.fetchModel('spleeter', true), /NOT_FOUND: No model "spleeter" .* only tiny\.$/],
+    [client.fetchModel('../tiny', true), /NOT_FOUND/],
+    [client.removeModel('mini'), /FAILED_PRECONDITION: mini came with Winnow/],
+    [client.removeModel('demucs'), /FAILED_PRECONDITION: The setting MODELS .* names demucs/],
+    [client.removeModel('../x'), /NOT_FOUND/],
+  ]
+  for (const [call, reason] of refused) await assert.rejects(call, reason)
+  const elsewhere = await startEngine(t, [entry], { folder: '/proc/models' })
+  await assert.rejects(
+    elsewhere.client.fetchModel('tiny', true),
+    /can't write \/proc\/models .*: sudo MODELS_DIR=\/proc\/models winnow model fetch tiny$/,
+  )
+  assert.equal(requests.length, 0)
+})
