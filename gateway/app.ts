@@ -25,6 +25,7 @@ import { installOpenApi } from './api/openapi.ts'
 import { installRateLimit } from './accounts/rate-limit.ts'
 import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { adminModelRoutes } from './routes/admin-models.ts'
 import { cancelRoute } from './routes/cancel.ts'
 import { createFileRoute } from './routes/create-file.ts'
 import { deleteFileRoute } from './routes/delete-file.ts'
@@ -117,7 +118,10 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     sharedRoute(app, deps)
     await sessionApi(app, deps)
   }
-  await app.register(async (admin) => adminRoutes(admin, deps))
+  await app.register(async (admin) => {
+    adminRoutes(admin, deps)
+    if (deps.config.adminToken !== undefined) adminModelRoutes(admin, deps)
+  })
   await app.ready()
   app.server.maxConnections = deps.config.connectionsMax
   return app

@@ -35,6 +35,10 @@ export const ERRORS = {
     status: 409,
     message: 'A request under way needs this media; cancel it, or wait for its end.',
   },
+  MODEL_CONFLICT: {
+    status: 409,
+    message: 'An engine can not do that with the model as things are.',
+  },
   IDEMPOTENCY_CONFLICT: {
     status: 409,
     message: 'This Idempotency-Key came with another body; use a new key.',

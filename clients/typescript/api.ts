@@ -704,6 +704,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the models that engines have, or can fetch */
+        get: operations["listAdminModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/{name}/fetch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Download a model and install it
+         * @description Stops when the gateway stops; another fetch goes on where it was.
+         */
+        post: operations["fetchModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/{name}/load": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Load an installed model */
+        post: operations["loadModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/{name}/unload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Unload a model once no job uses it */
+        post: operations["unloadModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Unload a model and remove it, or stop its fetch */
+        delete: operations["removeModel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "audio.separate.completed": {
@@ -837,6 +925,34 @@ export interface components {
             /** @description From submit to the start of the last attempt, on average; null: no request that ended had started. */
             waiting_seconds: number | null;
         };
+        /** AdminModel */
+        AdminModel: {
+            name: string;
+            /** @description One sentence. */
+            summary: string | null;
+            /** @description It came with Winnow, and stays. */
+            built_in: boolean;
+            /** @description To download. */
+            megabytes: number | null;
+            /** @description The licence of its weights in a word or two. */
+            licence_word: string | null;
+            /** @description That in sentences, as far as it is known. */
+            licence: string;
+            /** @description The page that states it. */
+            licence_url: string | null;
+            /** @description Whether who fetches it must accept that. */
+            licence_question: boolean;
+            /** @description Address of its first file. */
+            source: string | null;
+            /** @description How it is on each. */
+            engines: components["schemas"]["EngineModel"][];
+        };
+        /** AdminModelList */
+        AdminModelList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["AdminModel"][];
+        };
         /** ApiKey */
         ApiKey: {
             key_id: string;
@@ -968,6 +1084,11 @@ export interface components {
              * @default true
              */
             include?: boolean | null;
+        };
+        /** ChangeModelRequest */
+        ChangeModelRequest: {
+            /** @description Without it, all engines. */
+            engine_id?: string | null;
         };
         /** CreateAccountRequest */
         CreateAccountRequest: {
@@ -1114,6 +1235,18 @@ export interface components {
                 precision: string;
             };
         };
+        /** EngineModel */
+        EngineModel: {
+            engine_id: string;
+            /** @enum {unknown} */
+            state: "FETCHABLE" | "WAITING" | "DOWNLOADING" | "CONVERTING" | "NOT_LOADED" | "LOADING" | "LOADED" | "UNLOADING";
+            /** @description Downloaded; null: it is not being fetched. */
+            bytes: number | null;
+            /** @description To download, as far as it is known. */
+            bytes_total: number | null;
+            /** @description Why it is not fetched or loaded, or whom it waits for, in a sentence. */
+            problem: string | null;
+        };
         /**
          * ErrorResponse
          * @description Every error has this form.
@@ -1131,7 +1264,7 @@ export interface components {
                  * @description Machine-readable.
                  * @enum {unknown}
                  */
-                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "ACCOUNT_DISABLED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "MEDIA_QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
+                code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "ACCOUNT_DISABLED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "MODEL_CONFLICT" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "MEDIA_QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
                 /** @description What was wrong and what would be right. */
                 message: string;
                 /** @description The field: `input.spans[2].end`. */
@@ -1139,6 +1272,16 @@ export interface components {
                 /** @description The queue request, if any. */
                 request_id?: string;
             };
+        };
+        /** FetchModelRequest */
+        FetchModelRequest: {
+            /** @description Without it, all engines. */
+            engine_id?: string | null;
+            /**
+             * @description Needed where there is a `licence_question`.
+             * @default false
+             */
+            licence_accepted?: boolean | null;
         };
         /**
          * File
@@ -6206,6 +6349,511 @@ export interface operations {
             };
             /** @description `NOT_FOUND`: There is nothing at this address. */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    listAdminModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description AdminModelList */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModelList"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    fetchModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["FetchModelRequest"];
+            };
+        };
+        responses: {
+            /** @description AdminModel */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    loadModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ChangeModelRequest"];
+            };
+        };
+        responses: {
+            /** @description AdminModel */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    unloadModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ChangeModelRequest"];
+            };
+        };
+        responses: {
+            /** @description AdminModel */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; retry later. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: The service failed; retry, and give the operator the x-request-id. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The database is away; retry in a moment. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry may succeed. */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    removeModel: {
+        parameters: {
+            query?: {
+                /** @description Without it, all engines. */
+                engine_id?: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description AdminModel */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            /**
+             * @description `INVALID_REQUEST`: The request is not valid.
+             *
+             *     `INVALID_PARAMETER`: A parameter is outside its limits.
+             *
+             *     `INVALID_AUDIO_URL`: audio_url must be a public HTTPS URL of media.
+             *
+             *     `INVALID_WEBHOOK_URL`: webhookUrl must be a public HTTPS URL.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`: The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is nothing at this address. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

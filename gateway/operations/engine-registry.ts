@@ -5,12 +5,22 @@
  */
 
 import type { Clock } from '../../shared/clock.ts'
-import type { EngineDescription, EngineStats } from '../../shared/engine-control.ts'
+import type {
+  EngineClient as ControlClient,
+  EngineDescription,
+  EngineStats,
+} from '../../shared/engine-control.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { EngineAnnouncement } from '../../shared/messages.ts'
 
-/** The calls that the registry makes to an engine. */
-export interface EngineClient {
+/** The calls that admins make to an engine. */
+export type ModelClient = Pick<
+  ControlClient,
+  'listModels' | 'listCatalogue' | 'fetchModel' | 'loadModel' | 'unloadModel' | 'removeModel'
+>
+
+/** The calls that a gateway makes to an engine. */
+export interface EngineClient extends ModelClient {
   describe(): Promise<EngineDescription>
   stats(): Promise<EngineStats>
   cancel(requestId: string): Promise<unknown>
@@ -47,6 +57,11 @@ interface Member {
   described?: { at: number; description: Promise<EngineDescription | undefined> }
   /** Its last description. */
   last?: EngineDescription
+}
+
+export interface EngineAnswer<T> {
+  engineId: string
+  answer: PromiseSettledResult<T>
 }
 
 interface EngineRegistryOptions {
@@ -113,6 +128,35 @@ export class EngineRegistry {
       return stats && { description, stats }
     })
     return (await Promise.all(surveyed)).filter((answer) => answer !== undefined)
+  }
+
+  /**
+   * Asks every engine that answers, or the one that is named.
+   * @returns what each has answered, or why it has not
+   */
+  async askEach<T>(
+    ask: (client: EngineClient, engineId: string) => Promise<T>,
+    engineId?: string,
+  ): Promise<EngineAnswer<T>[]> {
+    const described = await this.#described()
+    const asked = described.filter(
+      ({ member }) => (engineId ?? member.engineId) === member.engineId,
+    )
+    const clients = asked.map(async ({ member }) =>
+      ask(await this.#clientOf(member), member.engineId),
+    )
+    const answers = await Promise.allSettled(clients)
+    return asked.map(({ member }, i) => ({ engineId: member.engineId, answer: answers[i]! }))
+  }
+
+  /**
+   * A connection of its own to an engine, for a call that lasts; the caller closes it.
+   * @throws Error where the engine is gone
+   */
+  async connectTo(engineId: string): Promise<EngineClient> {
+    const member = this.#members.get(engineId)
+    if (!member) throw new Error(`The engine ${engineId} is gone.`)
+    return this.#options.connect(member.address)
   }
 
   /** Makes an engine stop working on a request. An engine that is gone is skipped. */
@@ -188,13 +232,17 @@ export class EngineRegistry {
     about: object = {},
   ): Promise<T | undefined> {
     const { engineId, address } = member
-    member.client ??= Promise.resolve(address).then(this.#options.connect)
     try {
-      return await ask(await member.client)
+      return await ask(await this.#clientOf(member))
     } catch (error) {
       this.#warn({ err: error, engineId, address, ...about })
       return undefined
     }
+  }
+
+  #clientOf(member: Member): Promise<EngineClient> {
+    member.client ??= Promise.resolve(member.address).then(this.#options.connect)
+    return member.client
   }
 
   #warn(about: object): void {

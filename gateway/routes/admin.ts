@@ -80,7 +80,7 @@ function sessionRoutes(app: FastifyInstance, deps: Deps, adminToken: string): vo
 }
 
 /** The common part of all admin routes in the API description. */
-const describe = (operationId: string, summary: string, parameter?: string) => ({
+export const describe = (operationId: string, summary: string, parameter?: string) => ({
   operationId,
   summary,
   tags: ['admin'],
@@ -118,7 +118,7 @@ function fleetRoute(app: FastifyInstance, deps: Deps): void {
 }
 
 /** The dependencies, with who calls: the record of changes names the client's address. */
-const authoredBy =
+export const authoredBy =
   (deps: Deps) =>
   ({ client }: { client: string }) => ({
     ...deps,

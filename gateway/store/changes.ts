@@ -1,6 +1,6 @@
 /**
- * The record of changes to accounts and keys, and of sessions of admins. It is only ever added to;
- * no secret is in it.
+ * The record of changes to accounts, keys and the models of engines, and of sessions of admins. It
+ * is only ever added to; no secret is in it.
  */
 
 import { newId } from '../../shared/ids.ts'

@@ -44,6 +44,11 @@ const ROUTES: ['GET' | 'POST' | 'DELETE', string][] = [
   ['POST', 'keys'],
   ['POST', 'keys/x/revoke'],
   ['POST', 'keys/x/rotate'],
+  ['GET', 'models'],
+  ['POST', 'models/x/fetch'],
+  ['POST', 'models/x/load'],
+  ['POST', 'models/x/unload'],
+  ['DELETE', 'models/x'],
 ]
 
 /** With the page's own, which the description leaves out. */

@@ -14,6 +14,7 @@ import {
   submitted,
   uploadFile,
 } from '../support/start-gateway.ts'
+import { NO_MODELS } from '../support/no-models.ts'
 
 const ENGINE = 'gpu-host-1-3f2a'
 
@@ -63,7 +64,7 @@ test('2.2 the model list has the models of live engines only', async (t) => {
     if (asked === 1) throw new Error('too early')
     return description
   }
-  const engine = { describe, stats, cancel, close() {} }
+  const engine = { ...NO_MODELS, describe, stats, cancel, close() {} }
   const gateway = await startGateway(t, { engine })
   gateway.engineRegistry.announced({ engine_id: ENGINE, control_address: '127.0.0.1:1' })
   const announce = () =>

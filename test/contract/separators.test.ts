@@ -6,6 +6,7 @@ import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { ModelList, NAMES_MAX } from '../../gateway/api/model-schemas.ts'
 import type { DescribedModel, EngineDescription } from '../../shared/engine-control.ts'
 import { assertError, assertShape } from '../support/assert-shape.ts'
+import { NO_MODELS } from '../support/no-models.ts'
 import { startSeparationClient } from '../support/separation-client.ts'
 import { API, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
 
@@ -42,6 +43,7 @@ async function startWith(t: TestContext, ...engines: DescribedModel[][]): Promis
       return description as EngineDescription
     },
     stats: () => Promise.reject(new Error('not asked for')),
+    ...NO_MODELS,
     cancel: async () => 'STOPPED',
     close() {},
   })

@@ -16,6 +16,7 @@ import {
   submitted,
   type Gateway,
 } from '../support/start-gateway.ts'
+import { NO_MODELS } from '../support/no-models.ts'
 
 const statusOf = async (gateway: Gateway, requestId: string): Promise<string> =>
   (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json().status
@@ -318,6 +319,7 @@ test('extension: the engine of a canceled request gets the cancel, also one that
 
 test('3 an engine that never answers holds up no event of others', async (t) => {
   const engine = {
+    ...NO_MODELS,
     describe: () => new Promise<never>(() => {}),
     stats: () => new Promise<never>(() => {}),
     cancel: () => new Promise<never>(() => {}),

@@ -21,6 +21,7 @@ import { MediaDisk, MEDIA_URL } from './media.ts'
 import { ACCOUNTS, CREDITS } from './plan.ts'
 import { Receivers } from './receiver.ts'
 import { Process, Scheduler } from './scheduler.ts'
+import { NO_MODELS } from '../support/no-models.ts'
 
 const START = Date.parse('2026-01-02T03:04:05.678Z')
 export const GATEWAYS = ['gateway-1', 'gateway-2'] as const
@@ -246,6 +247,7 @@ export class World {
         mediaStore: this.disk.connect(owner),
         post: this.receivers.connect(owner),
         connectEngine: (address) => ({
+          ...NO_MODELS,
           describe: () => Promise.reject(new Error('not simulated')),
           stats: () => Promise.reject(new Error('not simulated')),
           cancel: (requestId) => this.#cancelAt(owner, address, requestId),

@@ -36,6 +36,7 @@ import {
 } from './test-database.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryBroker } from './memory-broker.ts'
+import { NO_MODELS } from './no-models.ts'
 
 export const PUBLIC_URL = 'http://winnow.test'
 export const MEDIA_URL = 'http://media.test'
@@ -105,6 +106,7 @@ const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
 
 /** Answers a cancel alone. */
 const absentEngine = (onCancel: (requestId: string) => unknown): EngineClient => ({
+  ...NO_MODELS,
   describe: () => Promise.reject(new Error('not there')),
   stats: () => Promise.reject(new Error('not there')),
   cancel: async (requestId) => onCancel(requestId),

@@ -234,7 +234,7 @@ export interface PageSessionRow {
   expires_at: string
 }
 
-/** A change to an account or a key. Rows are only added. */
+/** A change to an account, a key or the models of engines. Rows are only added. */
 export interface ChangeRow {
   change_id: string
   created_at: string
@@ -254,6 +254,10 @@ export interface ChangeRow {
     | 'key.restore'
     | 'session.open'
     | 'session.end'
+    | 'model.fetch'
+    | 'model.load'
+    | 'model.unload'
+    | 'model.remove'
   account_id: string | null
   /** Names a key, or an admin's session. */
   key_id: string | null

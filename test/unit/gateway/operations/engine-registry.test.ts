@@ -12,6 +12,7 @@ import {
 import type { EngineDescription } from '../../../../shared/engine-control.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
+import { NO_MODELS } from '../../../support/no-models.ts'
 
 const FLOOD = 20_000
 
@@ -37,6 +38,7 @@ function startRegistry(real: Readonly<Record<string, string>>) {
     connect: (address) => {
       calls.open += 1
       return {
+        ...NO_MODELS,
         describe: () =>
           answer(address, (engineId) => ({ engine_id: engineId }) as EngineDescription),
         stats: () => Promise.reject(new Error('not asked for')),

@@ -1,0 +1,271 @@
+/**
+ * Models of engines, as admins see and change them. An engine has the truth: every gateway shows
+ * and changes the same.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isoTime } from '../../shared/clock.ts'
+import {
+  engineProblem,
+  type CatalogueModel,
+  type FetchProgress,
+  type InstalledModel,
+} from '../../shared/engine-control.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import type { ChangeDeps } from '../accounts/accounts.ts'
+import type { Deps } from '../deps.ts'
+import { addChange, type NewChange } from '../store/changes.ts'
+import type { EngineAnswer, EngineClient } from './engine-registry.ts'
+import type {
+  AdminModel,
+  ChangeModelRequest,
+  EngineModel,
+  FetchModelRequest,
+} from './model-schemas.ts'
+
+type ReadDeps = Pick<Deps, 'engineRegistry'>
+type ModelDeps = ReadDeps & ChangeDeps & Pick<Deps, 'log'>
+
+/** So long a call waits for engines; what takes longer goes on, and the list shows it. */
+const ANSWER_MS_MAX = 2_000
+
+interface EngineLists {
+  installed: InstalledModel[]
+  catalogue: CatalogueModel[]
+}
+
+/** The models of all engines that answer: what they have comes first, in the order of preference. */
+export async function listEngineModels({ engineRegistry }: ReadDeps): Promise<AdminModel[]> {
+  const answers = await engineRegistry.askEach(listsOf)
+  const lists = answers.flatMap(({ engineId, answer }) =>
+    answer.status === 'fulfilled' ? [{ engineId, ...answer.value }] : [],
+  )
+  const installed = lists.flatMap((each) => each.installed.map(({ name }) => name))
+  const fetchable = lists.flatMap(({ catalogue }) =>
+    catalogue.filter((model) => !model.built_in).map(({ name }) => name),
+  )
+  return [...new Set([...installed, ...fetchable])].map((name) => presentModel(name, lists))
+}
+
+const listsOf = async (client: EngineClient): Promise<EngineLists> => {
+  const [installed, catalogue] = await Promise.all([client.listModels(), client.listCatalogue()])
+  return { installed, catalogue }
+}
+
+function presentModel(
+  name: string,
+  lists: readonly (EngineLists & { engineId: string })[],
+): AdminModel {
+  const find = <T extends { name: string }>(models: readonly T[]) =>
+    models.find((model) => model.name === name)
+  const known = find(lists.flatMap(({ catalogue }) => catalogue))
+  const installed = find(lists.flatMap((each) => each.installed))
+  return {
+    name,
+    summary: known?.summary ?? null,
+    built_in: installed?.built_in ?? false,
+    megabytes: known?.megabytes ?? null,
+    licence_word: known?.licence_word ?? null,
+    licence: known?.licence ?? installed?.licence ?? '',
+    licence_url: known?.licence_url ?? null,
+    licence_question: known?.licence_question ?? false,
+    source: known?.source ?? null,
+    engines: lists.flatMap((each) =>
+      presentOn(each.engineId, find(each.installed), find(each.catalogue)),
+    ),
+  }
+}
+
+/** None where the engine neither has the model nor can fetch it. */
+function presentOn(
+  engineId: string,
+  installed: InstalledModel | undefined,
+  known: CatalogueModel | undefined,
+): EngineModel[] {
+  const model = { engine_id: engineId, bytes: null, bytes_total: null }
+  if (installed) {
+    return [{ ...model, state: installed.state, problem: installed.problem || null }]
+  }
+  if (!known || known.built_in) return []
+  const { fetch } = known
+  if (!fetch) return [{ ...model, state: 'FETCHABLE', problem: null }]
+  return [{ ...model, ...presentFetch(fetch), problem: fetch.problem || null }]
+}
+
+function presentFetch({ state, bytes, bytes_total }: FetchProgress) {
+  if (state === 'FAILED' || state === 'INSTALLED') return { state: 'FETCHABLE' as const }
+  return { state, bytes, bytes_total }
+}
+
+/**
+ * Lets engines fetch a model. Each goes on while this gateway follows it, which is until its end.
+ * @throws ServiceError `NOT_FOUND` where no engine knows the model; `INVALID_PARAMETER` where its
+ * licence must be accepted; as `outcome`
+ */
+export async function fetchModel(
+  deps: ModelDeps,
+  name: string,
+  { engine_id: engineId, licence_accepted: accepted = false }: FetchModelRequest,
+): Promise<AdminModel> {
+  const known = await knownModel(deps, name, engineId)
+  if (known.licence_question && !accepted) {
+    const message =
+      `The licence of ${name}: ${known.licence} See ${known.licence_url}. ` +
+      'To accept it, send licence_accepted as true.'
+    throw new ServiceError('INVALID_PARAMETER', { message, param: 'licence_accepted' })
+  }
+  const begin = (_client: EngineClient, id: string) => followFetch(deps, id, name, accepted)
+  const answers = await deps.engineRegistry.askEach(begin, engineId)
+  const details = { ...(known.licence_question && { licence_accepted: true }) }
+  return outcome(deps, { action: 'model.fetch', name, engineId, details }, answers)
+}
+
+async function knownModel(
+  deps: ModelDeps,
+  name: string,
+  engineId: string | undefined,
+): Promise<CatalogueModel> {
+  const answers = await deps.engineRegistry.askEach((client) => client.listCatalogue(), engineId)
+  const lists = answers.flatMap(({ answer }) =>
+    answer.status === 'fulfilled' ? [answer.value.filter((model) => !model.built_in)] : [],
+  )
+  if (lists.length === 0) throw await noEngine(deps, engineId, answers)
+  const models = lists.flat()
+  const known = models.find((model) => model.name === name)
+  if (known) return known
+  const names = [...new Set(models.map((model) => model.name))].join(', ')
+  const message = `There is no model ${name} to fetch, only ${names}.`
+  throw new ServiceError('NOT_FOUND', { message })
+}
+
+/** Resolves once the engine has begun; over a connection that lasts as long as the fetch. */
+async function followFetch(
+  { engineRegistry, log }: ModelDeps,
+  engineId: string,
+  name: string,
+  accepted: boolean,
+): Promise<void> {
+  const client = await engineRegistry.connectTo(engineId)
+  try {
+    const { ended } = await client.fetchModel(name, accepted)
+    ended
+      .then(
+        (end) => log.info({ engineId, model: name, ...end }, 'a fetch of a model ended'),
+        (err: unknown) => log.warn({ engineId, model: name, err }, 'a fetch of a model was lost'),
+      )
+      .finally(() => client.close())
+  } catch (error) {
+    client.close()
+    throw error
+  }
+}
+
+/** Lets engines load an installed model. @throws ServiceError as `outcome` */
+export async function loadModel(
+  deps: ModelDeps,
+  name: string,
+  { engine_id: engineId }: ChangeModelRequest,
+) {
+  const load = (client: EngineClient) => briefly(client.loadModel(name))
+  const answers = await deps.engineRegistry.askEach(load, engineId)
+  return outcome(deps, { action: 'model.load', name, engineId }, answers)
+}
+
+/** Lets engines unload a model. @throws ServiceError as `outcome` */
+export async function unloadModel(
+  deps: ModelDeps,
+  name: string,
+  { engine_id: engineId }: ChangeModelRequest,
+) {
+  const unload = (client: EngineClient) => briefly(client.unloadModel(name))
+  const answers = await deps.engineRegistry.askEach(unload, engineId)
+  return outcome(deps, { action: 'model.unload', name, engineId }, answers)
+}
+
+/**
+ * Lets engines unload a model and remove it from their disks, or stop its fetch. Engines of one
+ * host may share the folder: so all unload it first.
+ * @throws ServiceError as `outcome`
+ */
+export async function removeModel(
+  deps: ModelDeps,
+  name: string,
+  { engine_id: engineId }: ChangeModelRequest,
+) {
+  const unloaded = deps.engineRegistry.askEach(async (client) => {
+    const held = (await client.listModels()).find((model) => model.name === name)
+    if (held && !held.built_in && held.state !== 'NOT_LOADED') await client.unloadModel(name)
+  }, engineId)
+  const remove = async (client: EngineClient) => {
+    await unloaded
+    await client.removeModel(name)
+  }
+  const answers = await deps.engineRegistry.askEach((client) => briefly(remove(client)), engineId)
+  return outcome(deps, { action: 'model.remove', name, engineId }, answers)
+}
+
+/** Resolves when the work is done, or at `ANSWER_MS_MAX`, after which it goes on. */
+async function briefly(work: Promise<unknown>): Promise<void> {
+  const late = new AbortController()
+  const { signal } = late
+  work.catch(() => undefined) // when it fails later the engine tells of it
+  const waited = sleep(ANSWER_MS_MAX, undefined, { signal }).catch(() => undefined)
+  await Promise.race([work, waited]).finally(() => late.abort())
+}
+
+interface ModelChange {
+  action: NewChange['action']
+  name: string
+  /** As the caller has named it. */
+  engineId: string | undefined
+  details?: NewChange['details']
+}
+
+/**
+ * Records a change that an engine has accepted, and returns the model as it is now.
+ * @throws ServiceError where none has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason, or
+ * `SERVICE_UNAVAILABLE`
+ */
+async function outcome(
+  deps: ModelDeps,
+  { action, name, engineId, details = {} }: ModelChange,
+  answers: readonly EngineAnswer<void>[],
+): Promise<AdminModel> {
+  const accepted = answers.filter(({ answer }) => answer.status === 'fulfilled')
+  if (accepted.length === 0) throw await noEngine(deps, engineId, answers)
+  await addChange(deps.store, {
+    created_at: isoTime(deps.clock.now()),
+    ...deps.author,
+    action,
+    account_id: null,
+    key_id: null,
+    details: { model: name, engine_ids: accepted.map(({ engineId }) => engineId), ...details },
+  })
+  const models = await listEngineModels(deps)
+  return models.find((model) => model.name === name) ?? presentModel(name, [])
+}
+
+/** Why no engine has done it. */
+async function noEngine(
+  { engineRegistry }: ReadDeps,
+  engineId: string | undefined,
+  answers: readonly EngineAnswer<unknown>[],
+): Promise<ServiceError> {
+  const problems = answers.flatMap(({ engineId: id, answer }) =>
+    answer.status === 'rejected' ? [{ id, ...engineProblem(answer.reason) }] : [],
+  )
+  const said = (kind: string) => problems.find((problem) => problem.kind === kind)
+  const refused = said('refused') ?? said('old')
+  if (refused) {
+    return new ServiceError('MODEL_CONFLICT', { message: `${refused.id}: ${refused.message}` })
+  }
+  const missing = said('not found')
+  if (missing) return new ServiceError('NOT_FOUND', { message: missing.message })
+  const engines = (await engineRegistry.describe()).map((engine) => engine.engine_id)
+  if (engineId !== undefined && engines.length > 0 && !engines.includes(engineId)) {
+    const message = `There is no engine ${engineId}, only ${engines.join(', ')}.`
+    return new ServiceError('NOT_FOUND', { message, param: 'engine_id' })
+  }
+  const message = 'No engine answers: start one, and look at `winnow doctor`.'
+  return new ServiceError('SERVICE_UNAVAILABLE', { message })
+}

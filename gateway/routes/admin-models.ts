@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify'
+import { responses } from '../api/openapi.ts'
+import type { Deps } from '../deps.ts'
+import {
+  fetchModel,
+  listEngineModels,
+  loadModel,
+  removeModel,
+  unloadModel,
+} from '../operations/engine-models.ts'
+import {
+  AdminModel,
+  AdminModelList,
+  ChangeModelRequest,
+  checkChangeModel,
+  checkFetchModel,
+  FetchModelRequest,
+} from '../operations/model-schemas.ts'
+import { authoredBy, describe } from './admin.ts'
+
+interface ModelRoute {
+  Params: { name: string }
+}
+
+/** Extension: the models of engines, changed while they run. Adds its routes to those of admins. */
+export function adminModelRoutes(app: FastifyInstance, deps: Deps): void {
+  const authored = authoredBy(deps)
+  app.get(
+    '/admin/models',
+    {
+      schema: {
+        ...describe('listAdminModels', 'List the models that engines have, or can fetch'),
+        response: responses({ 200: AdminModelList }, [401, 500]),
+      },
+    },
+    async () => ({ object: 'list', data: await listEngineModels(deps) }),
+  )
+  app.post<ModelRoute>(
+    '/admin/models/:name/fetch',
+    {
+      schema: {
+        ...describe('fetchModel', 'Download a model and install it', 'name'),
+        description: 'Stops when the gateway stops; another fetch goes on where it was.',
+        body: FetchModelRequest,
+        response: responses({ 202: AdminModel }, [400, 401, 404, 'MODEL_CONFLICT', 500, 503]),
+      },
+    },
+    async (request, reply) => {
+      const body = checkFetchModel(request.body)
+      return reply.status(202).send(await fetchModel(authored(request), request.params.name, body))
+    },
+  )
+  for (const [verb, summary, change] of [
+    ['load', 'Load an installed model', loadModel],
+    ['unload', 'Unload a model once no job uses it', unloadModel],
+  ] as const) {
+    app.post<ModelRoute>(
+      `/admin/models/:name/${verb}`,
+      {
+        schema: {
+          ...describe(`${verb}Model`, summary, 'name'),
+          body: ChangeModelRequest,
+          response: responses({ 202: AdminModel }, [400, 401, 404, 'MODEL_CONFLICT', 500, 503]),
+        },
+      },
+      async (request, reply) => {
+        const body = checkChangeModel(request.body)
+        return reply.status(202).send(await change(authored(request), request.params.name, body))
+      },
+    )
+  }
+  app.delete<ModelRoute & { Querystring: { engine_id?: unknown } }>(
+    '/admin/models/:name',
+    {
+      schema: {
+        ...describe('removeModel', 'Unload a model and remove it, or stop its fetch', 'name'),
+        querystring: { type: 'object', properties: ChangeModelRequest.properties },
+        response: responses({ 202: AdminModel }, [400, 401, 404, 'MODEL_CONFLICT', 500, 503]),
+      },
+    },
+    async (request, reply) => {
+      const { engine_id } = request.query
+      const query = checkChangeModel(engine_id === undefined ? {} : { engine_id })
+      return reply
+        .status(202)
+        .send(await removeModel(authored(request), request.params.name, query))
+    },
+  )
+}
