@@ -126,7 +126,8 @@ export const LSTM_TILE = 16
 
 /**
  * A long short-term memory in both directions, over all steps (scripts/setup/binding/lstm.h):
- * x [steps, rows, dim] to [steps, rows, 2 · hidden], forward, then backward. No row reaches another.
+ * x [steps, rows, dim] to [steps, rows, 2 · hidden], forward, then backward. No row reaches
+ * another.
  * @param weights [2, tiles, dim + hidden, 4, LSTM_TILE]: input, forget, cell, output; tiles of the
  * hidden units, zeros where there are none
  * @param bias [2, tiles, 4, LSTM_TILE]
