@@ -128,7 +128,10 @@ function handlers(
 
 const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
   ListModels: traced<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
-    reply(null, { models: engine.listModels() }),
+    answer(
+      reply,
+      Promise.resolve().then(() => ({ models: engine.listModels() })), // a record may be broken
+    ),
   ),
   LoadModel: traced<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
     answer(reply, engine.loadModel(call.request.name)),

@@ -60,6 +60,10 @@ export class EngineModels {
     return this.#descriptions
   }
 
+  get names(): string[] {
+    return this.#descriptions.map(({ name }) => name)
+  }
+
   /** Raised by each change of `descriptions`. */
   get version(): number {
     return this.#version
@@ -75,7 +79,7 @@ export class EngineModels {
     }
   }
 
-  /** Models that it holds, or could load, in order of preference. @throws Error naming a broken file */
+  /** Models that it holds, or could load, in order. @throws Error naming a broken file */
   list(): InstalledModel[] {
     return this.#choices().map((choice) => {
       const { name } = choice
@@ -115,7 +119,7 @@ export class EngineModels {
     }
   }
 
-  /** The state of a model that is being unloaded once no job uses it, or somebody has changed it. */
+  /** The state of a model once no job uses it, or somebody has changed it. */
   async #untilUnused(entry: Entry): Promise<ModelState> {
     while (entry.state === 'UNLOADING' && entry.uses > 0) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))

@@ -73,11 +73,9 @@ export function createEngine(deps: EngineDeps): Engine {
   const parts = { ...deps, scheduler, resampling, store, scratch, media, soundProcesses }
   const serve = (lease: Lease, signal: AbortSignal) => {
     const { job, attemptId, deliveries } = lease
-    const { descriptions: models } = engineModels
     const jobDeps = {
       ...parts,
       tries: deliveries + (job.interruptions ?? 0),
-      models,
       tagger: tagger && tagger.config,
       log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
       onDeviceFailed: () => health.jobFailed(),
@@ -86,18 +84,15 @@ export function createEngine(deps: EngineDeps): Engine {
       },
       onFailed: (code: FailureCode) => metrics.failed(code),
     }
-    const used = engineModels.use(modelsFor(job, models))
-    const given = isFor(job, models) ? signal : AbortSignal.abort(new JobStopped('drained'))
-    return traced(lease, () => separateJob(job, attemptId, jobDeps, given)).finally(used)
+    return withModels(job, engineModels, signal, (models, given) =>
+      traced(lease, () => separateJob(job, attemptId, { ...jobDeps, models }, given)),
+    )
   }
   const intake = new Intake({
     ...config,
     broker,
     log,
-    modelNames: () => [
-      ...engineModels.descriptions.map(({ name }) => name),
-      ...(tagger ? [TAGGER] : []),
-    ],
+    modelNames: () => [...engineModels.names, ...(tagger ? [TAGGER] : [])],
     outage: () => computes.thread.restarting ?? store.current ?? scratch.current,
     separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
   })
@@ -178,11 +173,23 @@ function createModels(
 }
 
 /**
- * False for a job that names a model which was unloaded since it was leased: it goes back to the
- * queue, where engines that have the model find it.
+ * Serves a job with the models that there are now; those that it uses stay until it has ended. A
+ * job that names one which was unloaded since it was leased goes back to the queue, where engines
+ * that have the model find it.
  */
-const isFor = ({ options: { separator = AUTO } }: Job, models: readonly ModelDescription[]) =>
-  [AUTO, TAGGER, ...models.map(({ name }) => name)].includes(separator)
+function withModels(
+  job: Job,
+  engineModels: EngineModels,
+  signal: AbortSignal,
+  serve: (models: readonly ModelDescription[], signal: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { descriptions: models, names } = engineModels
+  const { separator = AUTO } = job.options
+  const isHere = [AUTO, TAGGER, ...names].includes(separator)
+  const used = engineModels.use(modelsFor(job, models))
+  const given = isHere ? signal : AbortSignal.abort(new JobStopped('drained'))
+  return serve(models, given).finally(used)
+}
 
 /** Counts how long a try waited and took. */
 async function timed(

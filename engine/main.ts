@@ -164,7 +164,7 @@ function modelNames(): string[] {
 function state(): string {
   const { state: word, jobs } = engine.stats()
   const names = modelNames().join(', ')
-  return `${word}: ${names} on ${computes.thread.ready.device}, ${jobs} of ${config.jobsMax} jobs in flight`
+  return `${word}: ${names} on ${device}, ${jobs} of ${config.jobsMax} jobs in flight`
 }
 
 /** Ends a process that cannot serve; its supervisor starts another. */

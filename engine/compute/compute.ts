@@ -69,7 +69,7 @@ export abstract class Compute {
     )
   }
 
-  /** Resolves when it has started again after it ended, or has been given up; null while it runs. */
+  /** Resolves when it has started again, or has been given up; null while it runs. */
   get restarting(): Promise<void> | null {
     return this.#restarting
   }

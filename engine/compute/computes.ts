@@ -1,7 +1,7 @@
 /**
- * Decides where the models of an engine compute. On a GPU all share the engine's thread, whose steps are
- * short. On a processor a step of an installed model takes seconds, so that each has a process of
- * its own; those that came with Winnow share the thread.
+ * Decides where the models of an engine compute. On a GPU all share the engine's thread, whose
+ * steps are short. On a processor a step of an installed model takes seconds, so that each has a
+ * process of its own; those that came with Winnow share the thread.
  */
 
 import { isBuiltIn, type ModelChoice, type ModelFolders } from '../../models/model-choice.ts'
