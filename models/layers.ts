@@ -98,16 +98,26 @@ export function loadRmsNorm(
   dim: number,
   { name = 'gain', epsilon = 1e-5 } = {},
 ): Layer {
-  const gain = weights.get(name, [dim])
-  return (x) => tf.tidy(() => rmsNormalize(x, epsilon).mul(gain))
+  const gain = readLengthGain(weights, dim, name)
+  return (x) => tf.tidy(() => normalizeLength(x, epsilon).mul(gain))
 }
 
+/** The gain of an rms_norm, [dim], for what `normalizeLength` gives. */
+export const readLengthGain = (weights: Weights, dim: number, name = 'gain'): Tensor =>
+  tf.tidy(() => weights.get(name, [dim]).mul(Math.sqrt(dim)))
+
 /** x / sqrt(mean(x²) + epsilon) over the last axis. */
-export function rmsNormalize(x: Tensor, epsilon = 1e-5): Tensor {
+export const rmsNormalize = (x: Tensor, epsilon = 1e-5): Tensor =>
+  tf.tidy(() => normalizeLength(x, epsilon).mul(Math.sqrt(x.shape.at(-1)!)))
+
+/**
+ * `rmsNormalize` of x [..., dim] but for its factor of sqrt(dim), which belongs to the gain that
+ * comes next: so it is fewer operations.
+ */
+export function normalizeLength(x: Tensor, epsilon = 1e-5): Tensor {
   return tf.tidy(() => {
-    const dim = x.shape.at(-1)!
-    const meanSquare = lastAxisNorm(x).square().div(dim) // [..., 1]
-    return x.mul(meanSquare.add(epsilon).rsqrt())
+    const square = lastAxisNorm(x).square() // [..., 1]
+    return x.mul(square.add(epsilon * x.shape.at(-1)!).rsqrt())
   })
 }
 
@@ -145,11 +155,13 @@ export const gelu = (x: Tensor): Tensor =>
 /**
  * Feed-forward with a gate: out(silu(gate) · value). Gate and value are stored as one projection;
  * as two products nothing needs to be split.
+ * @param gain [dim] of what comes in, which is worked into the weights (absent: 1)
  */
-export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number): Layer {
+export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number, gain?: Tensor): Layer {
   const inner = weights.at('input')
   const matrices = tf.tidy(() => {
-    const halves = tf.split(inner.get('weight', [2 * hiddenDim, dim]), 2)
+    const both = inner.get('weight', [2 * hiddenDim, dim])
+    const halves = tf.split(gain ? both.mul(gain) : both, 2)
     return halves.map((half) => asWideAsStated(inner, half))
   })
   const biases = tf.tidy(() => tf.split(inner.get('bias', [2 * hiddenDim]), 2))

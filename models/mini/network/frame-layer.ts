@@ -1,5 +1,14 @@
 /** A transformer layer on the frame stream, conditioned on the prompt (FrameLayer). */
-import { attend, keyBias, loadLinear, loadRmsNorm, loadSwiGlu, mergeHeads } from '../../layers.ts'
+import {
+  attend,
+  keyBias,
+  loadGainedLinear,
+  loadLinear,
+  loadSwiGlu,
+  mergeHeads,
+  normalizeLength,
+  readLengthGain,
+} from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { MiniConfig } from '../config.ts'
@@ -15,13 +24,20 @@ const KERNEL_TOKENS = 7
 export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { frameDim, heads, codeDim } = config
   const conv = loadTimeConv(weights.at('time_convolution'), tf.ones([frameDim]), KERNEL_TOKENS)
-  const norm1 = loadRmsNorm(weights.at('attention_norm'), frameDim)
-  const norm2 = loadRmsNorm(weights.at('feed_forward_norm'), frameDim)
-  const project = loadLinear(weights.at('qkv'), frameDim, 3 * frameDim)
+  const gains = ['attention_norm', 'feed_forward_norm'].map((norm) =>
+    readLengthGain(weights.at(norm), frameDim),
+  ) as [Tensor, Tensor]
+  // Without conditioning the gains are in the matrices that come next, else in the scales.
+  const qkv = weights.at('qkv')
+  const project = conditioned
+    ? loadLinear(qkv, frameDim, 3 * frameDim)
+    : loadGainedLinear(qkv, gains[0], frameDim, 3 * frameDim)
   const merge = loadLinear(weights.at('output'), frameDim, frameDim)
-  const feedForward = loadSwiGlu(weights.at('feed_forward'), frameDim, 2 * frameDim)
-  const four = { dim: frameDim, count: 4, rank: 3 }
-  const modulation = conditioned ? loadModulation(weights.at('modulation'), codeDim, four) : null
+  const gain = conditioned ? undefined : gains[1]
+  const feedForward = loadSwiGlu(weights.at('feed_forward'), frameDim, 2 * frameDim, gain)
+  const modulation = conditioned
+    ? loadModulation(weights.at('modulation'), codeDim, { gains, rank: 3 })
+    : null
 
   const attention = (x: Tensor, valid: Tensor | null) =>
     tf.tidy(() => {
@@ -35,11 +51,11 @@ export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned
   return (z: Tensor, code: Tensor | null, valid: Tensor | null): Tensor =>
     tf.tidy(() => {
       const vectors = code && modulation ? modulation(code) : null
-      const condition = (x: Tensor, first: number) =>
-        vectors ? modulate(x, vectors[first]!, vectors[first + 1]!) : x
+      const condition = (x: Tensor, place: number) =>
+        vectors ? modulate(normalizeLength(x), vectors[place]!) : normalizeLength(x)
       const masked = valid ? z.mul(valid.expandDims(-1)) : z
       const mixed = conv(masked.expandDims(2)).squeeze([2])
-      const attended = mixed.add(attention(condition(norm1(mixed), 0), valid))
-      return attended.add(feedForward(condition(norm2(attended), 2))) // [batch, tokens, frameDim]
+      const attended = mixed.add(attention(condition(mixed, 0), valid))
+      return attended.add(feedForward(condition(attended, 1))) // [batch, tokens, frameDim]
     })
 }

@@ -1,5 +1,5 @@
 /** The streams exchange a projection of each other, then pass a layer of their own (Block). */
-import { loadGainedLinear, loadLinear, rmsNormalize } from '../../layers.ts'
+import { loadGainedLinear, loadLinear, normalizeLength, readLengthGain } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBandLayer } from './band-layer.ts'
@@ -17,7 +17,7 @@ export interface Streams {
 export function loadHybridBlock(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { bandDim, frameDim, exchangeDim } = config
   const bands = config.bands.length
-  const gainOf = (norm: string, dim: number) => weights.at(norm).get('gain', [dim])
+  const gainOf = (norm: string, dim: number) => readLengthGain(weights.at(norm), dim)
   const narrow = loadGainedLinear(
     weights.at('band_to_exchange'),
     gainOf('band_norm', bandDim),
@@ -38,9 +38,9 @@ export function loadHybridBlock(weights: Weights, config: MiniConfig, conditione
   return ({ x, z }: Streams, code: Tensor | null, valid: Tensor | null): Streams =>
     tf.tidy(() => {
       const [batch, tokens] = z.shape as [number, number]
-      const summary = narrow(rmsNormalize(x)).reshape([batch, tokens, bands * exchangeDim])
+      const summary = narrow(normalizeLength(x)).reshape([batch, tokens, bands * exchangeDim])
       const frames = frameLayer(z.add(toFrames(summary)), code, valid)
-      const update = toBands(rmsNormalize(frames)).reshape([batch, tokens, bands, exchangeDim])
+      const update = toBands(normalizeLength(frames)).reshape([batch, tokens, bands, exchangeDim])
       return { x: bandLayer(x.add(widen(update)), code, valid), z: frames }
     })
 }

@@ -1,21 +1,48 @@
 /** Scales and shifts of a layer's channels, projected from the text code (Modulation; adaLN). */
-import { loadLinear } from '../../layers.ts'
+import { linear } from '../../layers.ts'
 import { tf, type Tensor } from '../../tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** code [batch, codeDim] to `count` vectors, shaped to broadcast over a stream of `rank`. */
+/** What the channels are multiplied with, and what is added to that then. */
+export type ScaleAndShift = [scale: Tensor, shift: Tensor]
+
+/**
+ * code [batch, codeDim] to a scale and a shift for each of `gains`, shaped to broadcast over a
+ * stream of `rank`. The scale is (1 + what is projected) · gain: sum and product are part of the
+ * weights.
+ * @param gains [dim] each, of what is modulated
+ */
 export function loadModulation(
   weights: Weights,
   codeDim: number,
-  { dim, count, rank }: Record<'dim' | 'count' | 'rank', number>,
+  { gains, rank }: { gains: readonly Tensor[]; rank: number },
 ) {
-  const project = loadLinear(weights.at('projection'), codeDim, count * dim)
+  const dim = gains[0]!.size
+  const count = 2 * gains.length
+  const project = projectionOf(weights.at('projection'), codeDim, gains)
   const middle = Array<number>(rank - 2).fill(1)
-  return (code: Tensor): Tensor[] =>
-    tf.tidy(() =>
-      tf.split(project(code), count, -1).map((vector) => vector.reshape([-1, ...middle, dim])),
-    )
+  return (code: Tensor): ScaleAndShift[] =>
+    tf.tidy(() => {
+      const vectors = tf.split(project(code), count, -1)
+      const parts = vectors.map((vector) => vector.reshape([-1, ...middle, dim]))
+      return gains.map((_, i): ScaleAndShift => [parts[2 * i]!, parts[2 * i + 1]!])
+    })
 }
 
-export const modulate = (x: Tensor, scale: Tensor, shift: Tensor): Tensor =>
-  tf.tidy(() => x.mul(scale.add(1)).add(shift))
+/** In float32: these products are of one row for each prompt. */
+function projectionOf(weights: Weights, codeDim: number, gains: readonly Tensor[]) {
+  const dim = gains[0]!.size
+  const outDim = 2 * gains.length * dim
+  const [matrix, bias] = tf.tidy(() => {
+    const factors = tf.concat(gains.flatMap((gain) => [gain, tf.ones([dim])]))
+    const ones = tf.concat(gains.flatMap(() => [tf.ones([dim]), tf.zeros([dim])]))
+    return [
+      weights.get('weight', [outDim, codeDim]).mul(factors.expandDims(1)),
+      weights.get('bias', [outDim]).add(ones).mul(factors),
+    ]
+  }) as [Tensor, Tensor]
+  return linear(matrix, bias)
+}
+
+export const modulate = (x: Tensor, [scale, shift]: ScaleAndShift): Tensor =>
+  tf.tidy(() => x.mul(scale).add(shift))
