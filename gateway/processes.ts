@@ -5,7 +5,6 @@
  */
 
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { writeOwnAddress } from '../shared/own-address.ts'
@@ -87,19 +86,36 @@ async function startOne(
   place: number,
   isStopping: () => boolean,
 ): Promise<Addresses> {
-  const worker = fork(supervision.settings, place)
-  const ready = await Promise.race([readyOf(worker), once(worker, 'exit').then(() => undefined)])
+  const worker = fork(supervision, place)
+  const ready = await Promise.race([readyOf(worker), exitOf(worker).then(() => undefined)])
   if (ready === undefined) process.exit(1)
   void replaceOnExit(supervision, place, worker, isStopping)
   return ready
 }
 
-function fork({ port, metricsPort }: Supervision['settings'], place: number): Worker {
-  const first = metricsPort ?? portAfter(port, 1_000)
-  return cluster.fork({
+function fork({ settings, log }: Supervision, place: number): Worker {
+  const first = settings.metricsPort ?? portAfter(settings.port, 1_000)
+  const worker = cluster.fork({
     NOTIFY_SOCKET: '', // the service manager hears of this process alone
     METRICS_PORT: String(first === 'off' ? first : portAfter(first, place)),
   })
+  // A connection that is passed to a process as it dies fails so; its exit says the rest.
+  worker.on('error', (error) => log.warn({ err: error }, 'a gateway process can not be reached'))
+  return worker
+}
+
+type Exit = { code: number | null; signal: string | null }
+const exits = new WeakMap<Worker, Promise<Exit>>()
+
+/** Resolves when it has ended; called for each first at its fork. */
+function exitOf(worker: Worker): Promise<Exit> {
+  const known = exits.get(worker)
+  if (known) return known
+  const exit = new Promise<Exit>((resolve) => {
+    worker.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  exits.set(worker, exit)
+  return exit
 }
 
 function readyOf(worker: Worker): Promise<Addresses> {
@@ -112,16 +128,17 @@ function readyOf(worker: Worker): Promise<Addresses> {
 }
 
 async function replaceOnExit(
-  { settings, log }: Supervision,
+  supervision: Supervision,
   place: number,
   first: Worker,
   isStopping: () => boolean,
 ): Promise<void> {
+  const { log } = supervision
   let waitMs = RESTART_MS.least
-  for (let worker = first; ; worker = fork(settings, place)) {
+  for (let worker = first; ; worker = fork(supervision, place)) {
     const startedAt = performance.now()
     const { pid } = worker.process
-    const [code, signal] = (await once(worker, 'exit')) as [number | null, string | null]
+    const { code, signal } = await exitOf(worker)
     if (isStopping()) return
     if (performance.now() - startedAt > SETTLED_MS) waitMs = RESTART_MS.least
     log.warn({ gatewayPid: pid, code, signal, waitMs }, 'a gateway process ended; starts another')
@@ -138,7 +155,7 @@ async function replaceOnExit(
 /** Resolves once its event loop has turned, or it has ended. */
 async function isTurning(worker: Worker): Promise<void> {
   if (!worker.isConnected()) return
-  const ended = once(worker, 'exit')
+  const ended = exitOf(worker)
   const answered = new Promise<void>((resolve) => {
     const note = (message: { isTurning?: true }) => {
       if (!message.isTurning) return
@@ -147,7 +164,7 @@ async function isTurning(worker: Worker): Promise<void> {
     }
     worker.on('message', note)
   })
-  worker.send({ areYouTurning: true })
+  worker.send({ areYouTurning: true }, () => undefined) // it may have ended by now
   await Promise.race([answered, ended])
 }
 
@@ -159,7 +176,7 @@ export function answerSupervisor(): void {
 }
 
 async function end(worker: Worker): Promise<void> {
-  const ended = once(worker, 'exit')
+  const ended = exitOf(worker)
   worker.process.kill('SIGTERM')
   await ended
 }
