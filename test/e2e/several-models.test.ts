@@ -149,7 +149,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 /** The models that the gateway knows of. */
 async function listed(): Promise<string[]> {
   const { data } = await winnow.client.models()
-  return data.flatMap(({ separators }) => separators.map(({ name }) => name))
+  return data.flatMap(({ separators = [] }) => separators.map(({ name }) => name))
 }
 
 /** Loads scnet; its process, which is stopped: a step of it lasts until it goes on. */
