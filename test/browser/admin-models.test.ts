@@ -6,11 +6,14 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import type { components } from '../../clients/typescript/api.ts'
+import { launchBrowser, openPage } from '../harness/browser.ts'
 import { examplePath } from '../harness/examples.ts'
 import { API_KEY, separateFile, startWinnow, type Winnow } from '../harness/start-winnow.ts'
 import { runCommand } from '../support/run-command.ts'
 import { startModelHost, TINY_FILE } from '../support/model-host.ts'
+import { model } from '../../scripts/cli/model/command.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
+import { assertAccessible, signedIn } from './playground.ts'
 
 type Model = components['schemas']['AdminModel']
 
@@ -94,7 +97,9 @@ test('an admin fetches a model with its progress, loads it, separates by it and 
   await sendTheRest()
   await until('tiny', ({ state }) => state === 'NOT_LOADED')
   assert.ok(existsSync(join(modelsFolder(), 'tiny/model.json')))
-  assert.equal((await admin('POST', '/tiny/load', {})).status, 202)
+  const env = { DATA_DIR: winnow.folder, WINNOW_URL: winnow.url, ADMIN_TOKEN }
+  const command = await runCommand(model, ['load', 'tiny'], { env })
+  assert.match(command.text, /^the-engine: load(ing|ed)\n$/, command.errors)
   await until('tiny', ({ state }) => state === 'LOADED')
   const input = { prompt: 'vocals', separator: 'tiny' }
   const { last } = await separateFile(winnow, examplePath('speech-over-piano.wav'), input)
@@ -157,4 +162,50 @@ test('what can not be is refused with what there is, and keys of accounts do not
     assert.equal((await admin(method, path, body, API_KEY)).status, 401)
   }
   assert.equal(existsSync(join(modelsFolder(), 'tiny')), false)
+})
+
+test('on the page an admin accepts a licence, sees the download, loads, unloads and removes', async (t) => {
+  const browser = await launchBrowser(t)
+  const page = await openPage(t, browser, winnow.url)
+  await page.getByRole('button', { name: 'Operators' }).click()
+  await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Show' }).click()
+  const models = page.getByRole('region', { name: 'Models' })
+  const row = models.getByRole('row').filter({ hasText: /^tiny/ })
+  await row.getByText('1 MB').waitFor()
+  await row.getByText('test only').waitFor()
+  const press = (name: string) => row.getByRole('button', { name, exact: true }).click()
+  await press('Fetch tiny')
+  await row.getByText('For this test only.').waitFor()
+  await assertAccessible(page, 'a licence to accept')
+  await press('Accept and fetch tiny')
+  const progress = row.getByRole('progressbar', { name: 'Download of tiny' })
+  await progress.waitFor()
+  await until('tiny', ({ bytes }) => bytes !== null && bytes > 0)
+  await page.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0)
+  await assertAccessible(page, 'a download')
+  await sendTheRest()
+  await press('Load tiny')
+  await row.getByText('loaded', { exact: true }).waitFor()
+  await press('Unload tiny')
+  await row.getByText('installed, not loaded').waitFor()
+  await press('Remove tiny')
+  assert.equal((await modelNamed('tiny')).engines[0]!.state, 'NOT_LOADED', 'the first press')
+  await press('Really Remove tiny')
+  await row.getByText('can be fetched').waitFor()
+  const wrong = models.getByRole('row').filter({ hasText: /^wrong/ })
+  await wrong.getByRole('button', { name: 'Fetch wrong' }).click()
+  await wrong.getByText(/its SHA-256 is .* the file is removed/).waitFor()
+  await assertAccessible(page, 'a failed download')
+  assert.equal(await models.getByRole('button', { name: 'Remove mini' }).count(), 0)
+})
+
+test('the hint of a better model for songs leads an admin to the models', async (t) => {
+  const browser = await launchBrowser(t)
+  const page = await signedIn({ t, winnow, browser })
+  await page.evaluate((token) => sessionStorage.setItem('winnow-admin-token', token), ADMIN_TOKEN)
+  await page.reload()
+  await page.getByLabel('Prompt 1').fill('vocals')
+  await page.getByRole('button', { name: 'the models' }).click()
+  await page.getByRole('region', { name: 'Models' }).waitFor()
 })

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { SONG_HINT } from '../../shared/prompts/song-hint.ts'
 import { songStemsOf } from '../../shared/tasks.ts'
+import { adminToken, isAdminView } from '../state/admin.ts'
 import { givenPrompts, options, PROMPTS_MAX, togglePrompt } from '../state/draft.ts'
 import { task } from '../state/chosen-task.ts'
 import { answerTo, isSongHintDue, separators, separatorsProblem } from '../state/separators.ts'
@@ -32,14 +33,24 @@ export function Answers() {
   )
 }
 
-/** People who use the page can't install it: they can tell whoever can. */
+/** People who use the page can't install it: they can tell whoever can. An admin can here. */
 function SongHint() {
   const [before, command, after] = SONG_HINT.split('`')
+  const isAdmin = adminToken.value !== null
   return (
     <p class="quiet">
       {before}
       <code>{command}</code>
-      {after}, for whoever runs this service: see <a href="docs/how-to/songs.html">the guide</a>.
+      {after}, for whoever runs this service: see{' '}
+      {isAdmin && (
+        <>
+          <button type="button" class="link" onClick={() => (isAdminView.value = true)}>
+            the models
+          </button>{' '}
+          and{' '}
+        </>
+      )}
+      <a href="docs/how-to/songs.html">the guide</a>.
     </p>
   )
 }

@@ -1,6 +1,5 @@
-import { signal } from '@preact/signals'
 import { TASKS } from '../../shared/tasks.ts'
-import { takeOperatorCode } from '../state/admin.ts'
+import { isAdminView, takeOperatorCode } from '../state/admin.ts'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/kept-sources.ts'
@@ -15,7 +14,7 @@ import { SeveralFiles } from './several-files.tsx'
 import { SharedPage } from './shared-page.tsx'
 import { SignIn } from './sign-in.tsx'
 
-const isOperators = signal(takeOperatorCode())
+isAdminView.value = takeOperatorCode()
 
 /** @param secret of a shared result, which is then all that the page shows */
 export function App({ secret }: { secret: string | null }) {
@@ -25,7 +24,7 @@ export function App({ secret }: { secret: string | null }) {
       <main id="main" tabIndex={-1}>
         {secret !== null ? (
           <SharedPage secret={secret} />
-        ) : isOperators.value ? (
+        ) : isAdminView.value ? (
           <Operators />
         ) : (
           <Body />
@@ -80,8 +79,8 @@ function Header({ isShared }: { isShared: boolean }) {
         {isShared ? (
           <a href="./">Playground</a>
         ) : (
-          <button class="link" onClick={() => (isOperators.value = !isOperators.value)}>
-            {isOperators.value ? 'Playground' : 'Operators'}
+          <button class="link" onClick={() => (isAdminView.value = !isAdminView.value)}>
+            {isAdminView.value ? 'Playground' : 'Operators'}
           </button>
         )}
         {credential.value && (

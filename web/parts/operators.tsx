@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../clients/typescript/api.ts'
 import {
@@ -10,14 +9,17 @@ import {
   type Admin,
 } from '../state/admin.ts'
 import { sizeText } from '../state/choose-files.ts'
+import { AdminModels } from './admin-models.tsx'
 import { Charts } from './charts.tsx'
 import { AccountForm, CreditForm, KeyActions, KeyForm } from './operator-forms.tsx'
+import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
 type Schemas = components['schemas']
 
 interface State {
   fleet: Schemas['Fleet']
+  models: Schemas['AdminModel'][]
   accounts: Schemas['Account'][]
   keys: Schemas['ApiKey'][]
 }
@@ -107,12 +109,13 @@ function followState(
 }
 
 async function readState({ read }: Admin): Promise<State> {
-  const [fleet, accounts, keys] = await Promise.all([
+  const [fleet, models, accounts, keys] = await Promise.all([
     read<Schemas['Fleet']>('fleet'),
+    read<Schemas['AdminModelList']>('models'),
     read<Schemas['AccountList']>('accounts'),
     read<Schemas['ApiKeyList']>('keys'),
   ])
-  return { fleet, accounts: accounts.data, keys: keys.data }
+  return { fleet, models: models.data, accounts: accounts.data, keys: keys.data }
 }
 
 function TokenForm({ onToken }: { onToken: (token: string) => void }) {
@@ -143,40 +146,25 @@ function TokenForm({ onToken }: { onToken: (token: string) => void }) {
   )
 }
 
-function Engines({ fleet: { engines, models } }: Pick<State, 'fleet'>) {
+function Engines({ fleet: { engines } }: Pick<State, 'fleet'>) {
   return (
-    <>
-      <Table
-        caption="Engines"
-        heads={['engine', 'model', 'device', 'state', 'jobs', 'media separated']}
-        rows={engines.map((engine) => [
-          engine.engine_id,
-          engine.model,
-          engine.device,
-          engine.state.toLowerCase(),
-          `${engine.jobs} of ${engine.jobs_max}`,
-          `${Math.round(engine.audio_seconds_total)} s`,
-        ])}
-      />
-      <Table
-        caption="Models"
-        heads={['model', 'answers', 'parameters', 'weights', 'licence', 'engines']}
-        rows={models.map((model) => [
-          model.name,
-          model.summary,
-          model.parameters.toLocaleString(),
-          <code key={model.name} title={model.weights_sha256}>
-            {model.weights_sha256.slice(0, 12)}
-          </code>,
-          model.licence,
-          model.engines,
-        ])}
-      />
-    </>
+    <Table
+      caption="Engines"
+      heads={['engine', 'model', 'device', 'state', 'jobs', 'media separated']}
+      rows={engines.map((engine) => [
+        engine.engine_id,
+        engine.model,
+        engine.device,
+        engine.state.toLowerCase(),
+        `${engine.jobs} of ${engine.jobs_max}`,
+        `${Math.round(engine.audio_seconds_total)} s`,
+      ])}
+    />
   )
 }
 
-function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; admin: Admin }) {
+function Tables({ state, admin }: { state: State; admin: Admin }) {
+  const { fleet, models, accounts, keys } = state
   const { queue, failures, webhook_attempts: attempts, storage } = fleet
   return (
     <>
@@ -191,6 +179,7 @@ function Tables({ state: { fleet, accounts, keys }, admin }: { state: State; adm
         {storage.free_bytes !== null && `, room for ${sizeText(Math.max(0, storage.free_bytes))}`}.
       </p>
       <Engines fleet={fleet} />
+      <AdminModels models={models} held={fleet.models} admin={admin} />
       <Table
         caption="Last failures"
         heads={['request', 'at', 'code', 'message']}
@@ -252,44 +241,5 @@ function Accounts({ accounts, keys, admin }: AccountsProps) {
       />
       <KeyForm accounts={accounts} admin={admin} />
     </>
-  )
-}
-
-interface TableProps {
-  caption: string
-  heads: readonly string[]
-  rows: readonly (readonly ComponentChildren[])[]
-}
-
-function Table({ caption, heads, rows }: TableProps) {
-  return (
-    <div class="table" tabIndex={0} role="region" aria-label={caption}>
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((cells, i) => (
-            <tr key={i}>
-              {cells.map((cell, j) => (
-                <td key={j}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-          {rows.length === 0 && (
-            <tr>
-              <td colSpan={heads.length}>none</td>
-            </tr>
-          )}
-        </tbody>
-      </table>
-    </div>
   )
 }

@@ -3,10 +3,11 @@
 import { signal } from '@preact/signals'
 import { readError } from '../../clients/typescript/errors.ts'
 
-/** Both throw an Error that says what was wrong. */
+/** All throw an Error that says what was wrong. */
 export interface Admin {
   read<T>(path: string): Promise<T>
   act<T>(path: string, body?: object): Promise<T>
+  remove(path: string): Promise<void>
   /** Ends the session, where the token is that of one. */
   end(): Promise<void>
 }
@@ -21,6 +22,9 @@ export function keepAdminToken(token: string | null): void {
   else sessionStorage.setItem(TOKEN, token)
   adminToken.value = token
 }
+
+/** Whether the page shows the view of admins. */
+export const isAdminView = signal(false)
 
 /** Why the code of the address opened no session. */
 export const codeProblem = signal('')
@@ -61,6 +65,9 @@ export function createAdmin(token: string): Admin {
       const headers = { 'content-type': 'application/json' }
       const reply = await send(path, { method: 'POST', headers, body: JSON.stringify(body) })
       return reply.json()
+    },
+    async remove(path) {
+      await send(path, { method: 'DELETE' })
     },
     async end() {
       await send('session', { method: 'DELETE' })
