@@ -1,6 +1,8 @@
 /** How the commands of operators reach a gateway's admin API. */
 
+import { readError } from '../../clients/typescript/errors.ts'
 import type { Fleet } from '../../gateway/operations/fleet.ts'
+import type { AdminModel } from '../../gateway/operations/model-schemas.ts'
 import { UsageError } from './command.ts'
 import { localSecret, usualUrl, type Environment } from './service-access.ts'
 
@@ -24,16 +26,38 @@ export function readGateway(given: Partial<Gateway>, env: Environment): Gateway 
 }
 
 /** @throws NoAnswerError */
-export async function readFleet({ url, token }: Gateway, signal: AbortSignal): Promise<Fleet> {
-  const headers = { authorization: `Bearer ${token}` }
+export const readFleet = async (gateway: Gateway, signal: AbortSignal): Promise<Fleet> =>
+  (await askAdmin(gateway, 'fleet', {}, signal)) as Fleet
+
+/** Lets all engines load an installed model, or unload it. @throws NoAnswerError with the reason */
+export async function changeModel(
+  gateway: Gateway,
+  { name, verb }: { name: string; verb: 'load' | 'unload' },
+  signal: AbortSignal,
+): Promise<AdminModel> {
+  const headers = { 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body: '{}' }
+  const path = `models/${encodeURIComponent(name)}/${verb}`
+  return (await askAdmin(gateway, path, init, signal)) as AdminModel
+}
+
+async function askAdmin(
+  { url, token }: Gateway,
+  path: string,
+  init: { method?: string; headers?: Record<string, string>; body?: string },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const headers = { ...init.headers, authorization: `Bearer ${token}` }
   const either = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)])
-  const reply = await fetch(`${url}/admin/fleet`, { headers, signal: either }).catch(
+  const reply = await fetch(`${url}/admin/${path}`, { ...init, headers, signal: either }).catch(
     (cause: unknown) => {
       throw new NoAnswerError(`No answer from ${url}: is the gateway there?`, { cause })
     },
   )
-  if (reply.ok) return (await reply.json()) as Fleet
+  if (reply.ok) return reply.json()
   if (reply.status === 401) throw new NoAnswerError('The gateway has another ADMIN_TOKEN.')
+  const said = readError(await reply.text())?.message
+  if (path !== 'fleet' && said !== undefined) throw new NoAnswerError(said)
   if (reply.status === 404) {
     throw new NoAnswerError('The gateway has no admin API: set ADMIN_TOKEN there, or upgrade it.')
   }

@@ -6,6 +6,7 @@ import { foldersByName, SONGS_MODEL } from '../../../models/model-choice.ts'
 import { readRecord, type ModelRecord } from '../../../models/installed/record.ts'
 import type { StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
 import { PRECISIONS } from '../../../models/precision.ts'
+import { changeModel, readGateway } from '../admin-access.ts'
 import { called } from '../command-name.ts'
 import { action, command, FLAG, oneOf, TEXT, UsageError, type CommandIo } from '../command.ts'
 import { suggestion } from '../suggestion.ts'
@@ -26,6 +27,8 @@ const HELP = `Usage: ${called('model', '<command>')}
                  one of Bandit; one of SCNet or RoFormer with its .yaml; one of AudioSep with its
                  .yaml and roberta-base's tokenizer.json; one of Spleeter (model.index and its
                  data) with its .json, unless it has two stems
+  load NAME      lets the engines of a running service load an installed model, without a restart
+  unload NAME    lets them unload it, once no job uses it
   remove NAME    removes an installed model
   inspect FOLDER lists the parts of a SAM-Audio folder, those that are missing, and the memory that
                  the model takes on this machine's device
@@ -37,6 +40,8 @@ const HELP = `Usage: ${called('model', '<command>')}
   --stems LIST   import: of several networks, the stem that each gives, such as drums,bass
   --precision    inspect: of the engine, float32 (default) or bfloat16
   --json         list, inspect: for programs
+  --url, --token load, unload: the gateway's address and its ADMIN_TOKEN, if not those of the service
+                 that runs here
 
 Models lie in MODELS_DIR (default: models in DATA_DIR, which is ./data). The exit code is 0 when
 done, 1 when it failed (inspect: when an engine can't serve the model here), 2 when the command line
@@ -106,6 +111,8 @@ export const model = command({
         return `Removed ${name}.\n`
       },
     }),
+    load: onEngines('load'),
+    unload: onEngines('unload'),
     inspect: action({
       operands: ['FOLDER'],
       options: { precision: { ...TEXT, default: 'float32' }, json: FLAG },
@@ -120,6 +127,23 @@ export const model = command({
     }),
   },
 })
+
+/** Each engine of a running service does it; what takes long goes on. */
+function onEngines(verb: 'load' | 'unload') {
+  return action({
+    operands: ['NAME'],
+    options: { url: TEXT, token: TEXT },
+    async run({ url, token }, [name = ''], { env, signal }: ModelIo) {
+      const given = { ...(url !== undefined && { url }), ...(token !== undefined && { token }) }
+      const { engines } = await changeModel(readGateway(given, env), { name, verb }, signal)
+      const lines = engines.map(({ engine_id: id, state, problem }) => {
+        const words = state.toLowerCase().replace('_', ' ')
+        return `${id}: ${words}${problem === null ? '' : `. ${problem}`}\n`
+      })
+      return lines.join('')
+    },
+  })
+}
 
 const builtInHint = ({ name }: CatalogueEntry): string =>
   `${name} comes with Winnow: set-up fetches it (node scripts/setup/setup.mjs).`
@@ -176,5 +200,9 @@ function installedLine(record: ModelRecord, io: ModelIo): string {
   const unverified = record.sources.filter(({ verified }) => !verified).map(({ file }) => file)
   const note =
     unverified.length > 0 ? `No checksum is published of ${unverified.join(', ')}.\n` : ''
-  return `Installed ${record.name} in ${join(modelsFolder(io), record.name)}.\n${note}`
+  const place = join(modelsFolder(io), record.name)
+  return `Installed ${record.name} in ${place}.\n${note}${loadHint(record.name)}`
 }
+
+const loadHint = (name: string): string =>
+  `The next start loads it. A service that runs does so now: ${called('model', `load ${name}`)}\n`
