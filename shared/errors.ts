@@ -37,7 +37,7 @@ export const ERRORS = {
   },
   MODEL_CONFLICT: {
     status: 409,
-    message: 'An engine can not do that with the model as things are.',
+    message: 'No engine can do that with this model now; GET /admin/models shows its state.',
   },
   IDEMPOTENCY_CONFLICT: {
     status: 409,

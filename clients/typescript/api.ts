@@ -6523,7 +6523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            /** @description `MODEL_CONFLICT`: No engine can do that with this model now; GET /admin/models shows its state. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6633,7 +6633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            /** @description `MODEL_CONFLICT`: No engine can do that with this model now; GET /admin/models shows its state. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6743,7 +6743,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            /** @description `MODEL_CONFLICT`: No engine can do that with this model now; GET /admin/models shows its state. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6852,7 +6852,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_CONFLICT`: An engine can not do that with the model as things are. */
+            /** @description `MODEL_CONFLICT`: No engine can do that with this model now; GET /admin/models shows its state. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

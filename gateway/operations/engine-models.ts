@@ -34,7 +34,7 @@ interface EngineLists {
   catalogue: CatalogueModel[]
 }
 
-/** The models of all engines that answer: what they have comes first, in the order of preference. */
+/** The models of all engines that answer; what they have comes first, in order of preference. */
 export async function listEngineModels({ engineRegistry }: ReadDeps): Promise<AdminModel[]> {
   const answers = await engineRegistry.askEach(listsOf)
   const lists = answers.flatMap(({ engineId, answer }) =>

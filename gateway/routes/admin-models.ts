@@ -69,6 +69,11 @@ export function adminModelRoutes(app: FastifyInstance, deps: Deps): void {
       },
     )
   }
+  removalRoute(app, deps)
+}
+
+function removalRoute(app: FastifyInstance, deps: Deps): void {
+  const authored = authoredBy(deps)
   app.delete<ModelRoute & { Querystring: { engine_id?: unknown } }>(
     '/admin/models/:name',
     {

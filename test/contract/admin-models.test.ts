@@ -6,17 +6,13 @@ const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 
 test('extension: models can not be changed while no engine answers', async (t) => {
   const gateway = await startGateway(t, { config: { adminToken: ADMIN_TOKEN } })
-  for (const [method, path] of [
-    ['POST', 'scnet/fetch'],
-    ['POST', 'scnet/load'],
-    ['POST', 'scnet/unload'],
-    ['DELETE', 'scnet'],
-  ] as const) {
-    const url = `/admin/models/${path}`
-    const body = method === 'POST' ? { body: {} } : {}
-    assertError(
-      await gateway.call(method, url, { key: ADMIN_TOKEN, ...body }),
-      'SERVICE_UNAVAILABLE',
-    )
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  for (const verb of ['fetch', 'load', 'unload']) {
+    const url = `/admin/models/scnet/${verb}`
+    const reply = await gateway.app.inject({ method: 'POST', url, headers, payload: {} })
+    assertError(reply, 'SERVICE_UNAVAILABLE')
   }
+  const url = '/admin/models/scnet'
+  const reply = await gateway.app.inject({ method: 'DELETE', url, headers })
+  assertError(reply, 'SERVICE_UNAVAILABLE')
 })

@@ -40,8 +40,8 @@ const HELP = `Usage: ${called('model', '<command>')}
   --stems LIST   import: of several networks, the stem that each gives, such as drums,bass
   --precision    inspect: of the engine, float32 (default) or bfloat16
   --json         list, inspect: for programs
-  --url, --token load, unload: the gateway's address and its ADMIN_TOKEN, if not those of the service
-                 that runs here
+  --url, --token load, unload: the gateway's address and its ADMIN_TOKEN, if not those of the
+                 service that runs here
 
 Models lie in MODELS_DIR (default: models in DATA_DIR, which is ./data). The exit code is 0 when
 done, 1 when it failed (inspect: when an engine can't serve the model here), 2 when the command line
