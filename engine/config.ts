@@ -10,6 +10,7 @@ import {
   type ModelChoice,
   type ModelFolders,
 } from '../models/model-choice.ts'
+import { XLA_CHOICES } from '../models/graph/xla.ts'
 import { PRECISION_CHOICES } from '../models/precision.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
@@ -77,6 +78,8 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
      * much as the rounding does, so it is not the default.
      */
     precision: choice('PRECISION', PRECISION_CHOICES, 'float32'),
+    /** Whether XLA compiles the models' graphs: models/graph/xla.ts reads it. */
+    xla: choice('XLA', XLA_CHOICES, 'auto'),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
     /** Host of the gRPC control plane; port 0 takes any free one. */
     controlHost: text('CONTROL_HOST', '127.0.0.1'),

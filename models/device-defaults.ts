@@ -3,6 +3,9 @@
  * loaded. Whatever an operator sets has precedence. Why: docs/decisions/models.md.
  */
 
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 const DEFAULTS = {
@@ -18,10 +21,27 @@ const DEFAULTS = {
   CUDA_CACHE_MAXSIZE: '4294967296',
 } as const
 
+/**
+ * What XLA compiles for GPUs is kept in the cache folder, as set-up has it. What it compiles for
+ * processors is not: XLA warns that another processor may not run it.
+ */
+function xlaFlags({ WINNOW_CACHE_DIR, XDG_CACHE_HOME }: Environment): string {
+  const caches = XDG_CACHE_HOME || join(homedir(), '.cache')
+  const folder = join(WINNOW_CACHE_DIR || join(caches, 'winnow'), 'xla')
+  const flags = { directory: folder, device_types: 'XLA_GPU_JIT' }
+  return Object.entries(flags)
+    .map(([name, value]) => `--tf_xla_persistent_cache_${name}=${value}`)
+    .join(' ')
+}
+
 /** @returns variables to add to `env` */
 export function deviceDefaults(env: Environment): Record<string, string> {
   const isExact = (env.PRECISION || 'float32') === 'float32'
-  const defaults = { ...DEFAULTS, ...(isExact && { NVIDIA_TF32_OVERRIDE: '0' }) }
+  const defaults = {
+    ...DEFAULTS,
+    ...(isExact && { NVIDIA_TF32_OVERRIDE: '0' }),
+    ...(env.XLA === 'on' && { TF_XLA_FLAGS: xlaFlags(env) }),
+  }
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => env[name] === undefined))
 }
 

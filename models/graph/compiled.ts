@@ -9,6 +9,7 @@ import type { Stored } from '../binding.ts'
 import { adopt, native, storedOf, tf, type Tensor } from '../tensor.ts'
 import { GraphCache } from './graph-cache.ts'
 import { GRAPH_NAME, Recorder } from './recorder.ts'
+import { callAttributes } from './xla.ts'
 
 /** The version of graphs that TensorFlow 2.21 makes. */
 const PRODUCER = 2400
@@ -133,7 +134,12 @@ class Graph<O> {
 
   run(given: readonly Stored[]): O {
     const ids = [...given.map(({ id }) => id), ...this.#heldIds]
-    const found = native.binding.executeOp(this.#name, [], ids, this.#outputCount)
+    const found = native.binding.executeOp(
+      this.#name,
+      callAttributes(native.binding),
+      ids,
+      this.#outputCount,
+    )
     return inPlacesOf(this.#outputs, found.map(adopt).values()) as O
   }
 

@@ -1,6 +1,7 @@
 /** Records the operations of the native library as a graph. */
 import type { Attribute, Binding, Stored } from '../binding.ts'
 import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
+import { nodesForXla, usesXla } from './xla.ts'
 
 /** How the names of functions that are made of graphs begin. */
 export const GRAPH_NAME = 'winnow_graph_'
@@ -94,7 +95,8 @@ export class Recorder {
 
   #add(op: string, input: string[], attr: GraphNode['attr']): string {
     const name = `n${this.nodes.length}`
-    this.nodes.push({ name, op, input, attr })
+    const node = { name, op, input, attr }
+    this.nodes.push(...(usesXla() ? nodesForXla(node) : [node]))
     return name
   }
 

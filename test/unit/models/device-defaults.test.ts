@@ -26,6 +26,12 @@ test('TF32 is off where float32 is promised, and left alone where bfloat16 is', 
     assert.equal(deviceDefaults({ PRECISION }).NVIDIA_TF32_OVERRIDE, undefined)
 })
 
+test('what XLA compiled for a GPU is kept in the cache folder, where XLA is on', () => {
+  const flagsOf = (XLA?: string) => deviceDefaults({ XLA, WINNOW_CACHE_DIR: '/cache' }).TF_XLA_FLAGS
+  assert.match(flagsOf('on')!, /_cache_directory=\/cache\/xla .*_device_types=XLA_GPU_JIT$/)
+  for (const off of [undefined, '', 'auto', 'off']) assert.equal(flagsOf(off), undefined)
+})
+
 test('an engine has the first GPU that it may use, or none where it may use none', () => {
   const own = (visible?: string) => oneGpu({ CUDA_VISIBLE_DEVICES: visible }).CUDA_VISIBLE_DEVICES
   assert.equal(own(undefined), '0')
