@@ -1,5 +1,5 @@
 /**
- * As XLA compiles them, the models' graphs agree with their references, and with what is computed
+ * As XLA compiles them, graphs of models agree with their references, and with what is computed
  * operation by operation: the tests of parity do so with XLA, as without.
  */
 import assert from 'node:assert/strict'
@@ -11,7 +11,15 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 
 /** Each has a test that runs a graph. */
-const FILES = ['mini-network', 'audiosep/network', 'htdemucs/network', 'spleeter/network']
+const FILES = [
+  'mini-network',
+  'audiosep/network',
+  'bandit/network',
+  'htdemucs/network',
+  'roformer/network',
+  'sam-audio/velocity',
+  'spleeter/network',
+]
 const timeout = 900_000
 
 for (const file of FILES) {
