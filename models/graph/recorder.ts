@@ -1,18 +1,11 @@
 /** Records the operations of the native library as a graph. */
 import type { Attribute, Binding, Stored } from '../binding.ts'
 import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
+import type { GraphNode } from './graph-node.ts'
 import { nodesForXla, usesXla } from './xla.ts'
 
 /** How the names of functions that are made of graphs begin. */
 export const GRAPH_NAME = 'winnow_graph_'
-
-/** A node as `graph-def.proto` has it. */
-export interface GraphNode {
-  name: string
-  op: string
-  input: string[]
-  attr: Record<string, object>
-}
 
 /** A graph's input at every run: under a name, the tensor of an id. */
 export interface Feed {

@@ -1,9 +1,9 @@
 /**
- * XLA, TensorFlow's compiler: it makes one program of a graph, instead of running its operations one
- * by one. Docs: docs/decisions/models.md.
+ * XLA, TensorFlow's compiler: it makes one program of a graph, instead of running its operations
+ * one by one. See docs/decisions/models.md.
  */
 import type { Attribute, Binding } from '../binding.ts'
-import type { GraphNode } from './recorder.ts'
+import type { GraphNode } from './graph-node.ts'
 
 /** Names alone, for those who do not load TensorFlow. */
 export const XLA_CHOICES = ['auto', 'on', 'off'] as const

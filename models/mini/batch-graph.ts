@@ -180,7 +180,7 @@ function viewsOf(
   return plan.views.map((view) => seen(viewOf(waves, view), spectrumOfView(spectrum, view)))
 }
 
-/** waves [mixtures, channels, length], as rooms have them, to [mixtures, channels, frames, bins]. */
+/** waves [mixtures, channels, length] as rooms have them, to [mixtures, channels, frames, bins]. */
 function spectrumOf(waves: Tensor, { framing }: GroupRoom, isFrame: Tensor): Spectrum {
   const covered = spanOf(framing) - framing.hop + windowLength(framing.hop)
   const framed = tf.slice(waves, [0, 0, 0], [-1, -1, covered])

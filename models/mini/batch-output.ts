@@ -1,4 +1,4 @@
-/** The result of a batch, which stays on the device until its first lane is read, and then all is. */
+/** Holds the result of a batch on the device until its first lane is read, and then reads all. */
 import type { Tensor } from '../tensor.ts'
 import { ENERGIES } from './batch-graph.ts'
 import type { Group } from './batch-plan.ts'

@@ -100,7 +100,7 @@ function kindOf<L extends PlannedLane>(lane: L, batch: readonly L[], together: b
 const firstAlike = <L extends PlannedLane>(lane: L, lanes: readonly L[]): L =>
   lanes.find((other) => hasSameInput(lane, other))!
 
-/** Returns whether both lanes have the same input at their coming step: they were opened together. */
+/** Returns whether both lanes, opened together, have the same input at their next step. */
 export const hasSameInput = (one: PlannedLane, other: PlannedLane): boolean =>
   one.channels === other.channels &&
   one.pass.hop === other.pass.hop &&
