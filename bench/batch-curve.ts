@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import { openLane, closeLane, type LaneRequest, type Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
-import { backendVersion, deviceKind } from '../models/tensor.ts'
+import { backendVersion, deviceKind } from '../models/tensorflow/tensor.ts'
 import { quantile, report, round } from './report.ts'
 
 const CHUNK_SECONDS = [4, 10]

@@ -15,7 +15,7 @@ import { fullRate, simulate, type Fleet, type ServiceTimes } from './capacity/si
 import { openLoop } from './load/drive.ts'
 import { DEFAULT_MIX, meanSeconds, parseMix, poissonArrivals } from './load/mix.ts'
 import { load1, startOwnService } from './load/own-service.ts'
-import { seededRandom } from './load/random.ts'
+import { seededRandom } from '../test/support/basics/random.ts'
 import { summarise } from './load/summary.ts'
 import { prepareRequests } from './load/winnow-requests.ts'
 import { commit, machine, report, round } from './report.ts'

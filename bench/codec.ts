@@ -7,12 +7,12 @@
 import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { decodeLatents, encodeWaves, loadCodec } from '../models/sam-audio/codec/codec.ts'
 import { hopOf } from '../models/sam-audio/config.ts'
-import { backendVersion, deviceKind, tf, type Tensor } from '../models/tensor.ts'
+import { backendVersion, deviceKind, tf, type Tensor } from '../models/tensorflow/tensor.ts'
 import {
   codecShapes,
   PUBLISHED_CODEC as CONFIG,
   randomWeights,
-} from '../test/harness/random-weights.ts'
+} from '../test/support/models/random-weights.ts'
 import { quantile, report, round } from './report.ts'
 
 const STREAMS = 2

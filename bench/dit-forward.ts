@@ -10,16 +10,16 @@
  */
 import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
-import type { Precision } from '../models/precision.ts'
+import type { Precision } from '../models/tensorflow/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/flow/transformer.ts'
 import { tabulated, type EmbedTime } from '../models/sam-audio/flow/time-embedding.ts'
-import { backendVersion, deviceKind, tf } from '../models/tensor.ts'
+import { backendVersion, deviceKind, tf } from '../models/tensorflow/tensor.ts'
 import {
   feedForwardDimOf,
   randomWeights,
   transformerShapes,
-} from '../test/harness/random-weights.ts'
+} from '../test/support/models/random-weights.ts'
 import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'

@@ -11,10 +11,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connectEngine, type EngineStats } from '../shared/engine-control.ts'
-import { createScope } from '../test/harness/scope.ts'
-import { noise, sine } from '../test/harness/signals.ts'
-import { wavBytes } from '../test/harness/wav.ts'
-import { separateFile, startWinnow, type Winnow } from '../test/harness/start-winnow.ts'
+import { createScope } from '../test/support/processes/scope.ts'
+import { noise, sine } from '../test/support/media/signals.ts'
+import { wavBytes } from '../test/support/media/wav.ts'
+import { separateFile, startWinnow, type Winnow } from '../test/support/processes/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
 
 const rounds = Number(process.argv[2] ?? 5)

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openMixture } from '../engine/media/read/decode.ts'
-import { concatenate } from '../test/harness/signals.ts'
+import { concatenate } from '../test/support/media/signals.ts'
 
 export const SAMPLE_RATE = 44_100
 export const MIXTURE_SECONDS = 60

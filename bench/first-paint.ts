@@ -8,9 +8,9 @@
  */
 
 import type { Page } from 'playwright-core'
-import { launchBrowser } from '../test/harness/browser.ts'
-import { createScope } from '../test/harness/scope.ts'
-import { API_KEY, startWinnow } from '../test/harness/start-winnow.ts'
+import { launchBrowser } from '../test/support/page/browser.ts'
+import { createScope } from '../test/support/processes/scope.ts'
+import { API_KEY, startWinnow } from '../test/support/processes/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
 
 const TURNS = 15

@@ -8,7 +8,7 @@
 
 import { loadMini } from '../models/mini/mini.ts'
 import { openLane, closeLane, type LaneRequest } from '../models/model.ts'
-import { noise } from '../test/harness/signals.ts'
+import { noise } from '../test/support/media/signals.ts'
 import { report } from './report.ts'
 
 const stepCount = Number(process.argv[2] ?? 600)

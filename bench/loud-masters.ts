@@ -9,7 +9,7 @@ import {
   MasterSeparator,
   sumError,
   SUM_ERROR_MAX,
-} from '../test/harness/loud-masters.ts'
+} from '../test/support/engine/loud-masters.ts'
 import { report, round } from './report.ts'
 
 const MASTERS = 200

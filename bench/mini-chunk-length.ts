@@ -6,10 +6,10 @@
  */
 import { fileURLToPath } from 'node:url'
 import { chunkCount, planChunks, Stitcher, type ChunkPlan } from '../engine/job/chunks.ts'
-import { cutChunks } from '../test/harness/cut-chunks.ts'
+import { cutChunks } from '../test/support/engine/cut-chunks.ts'
 import { openLane, closeLane, type Acceleration, type Model } from '../models/model.ts'
 import { loadMini } from '../models/mini/mini.ts'
-import { concatenate } from '../test/harness/signals.ts'
+import { concatenate } from '../test/support/media/signals.ts'
 import {
   collect,
   loadMixtures,

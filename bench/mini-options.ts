@@ -6,10 +6,10 @@
  */
 import { fileURLToPath } from 'node:url'
 import { planChunks, Stitcher } from '../engine/job/chunks.ts'
-import { cutChunks } from '../test/harness/cut-chunks.ts'
+import { cutChunks } from '../test/support/engine/cut-chunks.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { openLane, closeLane, type LaneRequest, type HeadResult } from '../models/model.ts'
-import { concatenate } from '../test/harness/signals.ts'
+import { concatenate } from '../test/support/media/signals.ts'
 import {
   collect,
   loadMixtures,

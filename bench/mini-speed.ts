@@ -3,15 +3,15 @@
  * was ported from? From samples to samples, transforms and all, without the text encoder; in turns,
  * in one run.
  *
- *   npm run bench -- mini-speed --pytorch <a Python in which models/mini/training is installed>
+ *   npm run bench -- mini-speed --pytorch <a Python in which models/training is installed>
  */
 import { fileURLToPath } from 'node:url'
 import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import { loadMini } from '../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../models/model.ts'
-import { PRECISIONS } from '../models/precision.ts'
-import { noise } from '../test/harness/signals.ts'
+import { PRECISIONS } from '../models/tensorflow/precision.ts'
+import { noise } from '../test/support/media/signals.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
@@ -28,7 +28,7 @@ const ours = {
   float32: await loadMini({ textEncoderFolder }),
   bfloat16: await loadMini({ textEncoderFolder, precision: 'bfloat16' }),
 }
-const script = '../models/mini/training/winnow_training/commands/speed.py'
+const script = '../models/training/winnow_training/commands/speed.py'
 const torch = startPyTorch(python, script, [path('models/mini/weights')])
 
 for (const batch of [1, 4, 8]) {

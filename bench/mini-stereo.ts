@@ -6,7 +6,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { loadMini } from '../models/mini/mini.ts'
-import { laneRequest, noise, separateOne } from '../test/harness/lanes.ts'
+import { laneRequest, noise, separateOne } from '../test/support/models/lanes.ts'
 import { quantile, report, round } from './report.ts'
 
 const SECONDS = 10

@@ -13,8 +13,8 @@
  */
 import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
-import type { Precision } from '../models/precision.ts'
-import { backendVersion, tf } from '../models/tensor.ts'
+import type { Precision } from '../models/tensorflow/precision.ts'
+import { backendVersion, tf } from '../models/tensorflow/tensor.ts'
 import { timeOperations } from './operations.ts'
 import { startPyTorch } from './pytorch.ts'
 import { FIXTURES } from './random-models.ts'

@@ -1,5 +1,5 @@
 /** Times the operations of the native library: within a graph they cannot be separated. */
-import { tf } from '../models/tensor.ts'
+import { tf } from '../models/tensorflow/tensor.ts'
 
 type ExecuteOp = (
   name: string,

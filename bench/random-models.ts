@@ -16,7 +16,7 @@ import {
   type RoformerRecord,
   type ScnetRecord,
 } from '../models/installed/record.ts'
-import { randomTensors, type Shapes } from '../test/harness/random-weights.ts'
+import { randomTensors, type Shapes } from '../test/support/models/random-weights.ts'
 
 export const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
 

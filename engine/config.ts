@@ -11,7 +11,7 @@ import {
   type ModelFolders,
 } from '../models/model-choice.ts'
 import { XLA_CHOICES } from '../models/graph/xla.ts'
-import { PRECISION_CHOICES } from '../models/precision.ts'
+import { PRECISION_CHOICES } from '../models/tensorflow/precision.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../shared/durations.ts'
 import { newId } from '../shared/ids.ts'
 import { ENGINE_ID_PATTERN } from '../shared/messages.ts'

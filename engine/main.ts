@@ -2,7 +2,7 @@
  * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
  */
 
-import { deviceDefaults, oneGpu } from '../models/device-defaults.ts'
+import { deviceDefaults, oneGpu } from '../models/tensorflow/device-defaults.ts'
 import { connectBroker } from '../shared/broker/broker.ts'
 import { systemClock } from '../shared/clock.ts'
 import { takeCredentials } from '../shared/process/credentials.ts'

@@ -32,7 +32,7 @@ import { loadConfig, mediaOrigins, portAfter } from './config.ts'
 import { createGateway } from './gateway.ts'
 import { answerSupervisor, isOneOfSeveral, superviseGateways } from './processes.ts'
 import { installConnectionDraining } from './api/connection-draining.ts'
-import { EgressPool } from './requests/egress-pool.ts'
+import { EgressPool } from './requests/submit/egress-pool.ts'
 import { startGrpcServer } from './grpc/server.ts'
 import { openLocalDisk } from './media-store/local-disk.ts'
 import { engineConnector } from './operations/engine-address.ts'
@@ -46,7 +46,7 @@ import { isPostgres } from './store/database.ts'
 import { holdDataFolder } from './store/driver/data-folder.ts'
 import { keepInstallation } from './store/installation.ts'
 import { openDatabase } from './store/driver/open.ts'
-import { createUrlChecks } from './requests/url-checks.ts'
+import { createUrlChecks } from './requests/submit/url-checks.ts'
 
 /** Time for open HTTP requests to end at shutdown; then their connections are closed. */
 const CLOSE_MS_MAX = 3_000

@@ -8,8 +8,8 @@
  * bfloat16, not more than its rounding).
  */
 
-import type { Level } from './level.ts'
-import type { Precision } from './precision.ts'
+import type { Level } from './lanes/level.ts'
+import type { Precision } from './tensorflow/precision.ts'
 
 /** No chunk has more channels; media with more is mixed down. */
 export const CHANNELS_MAX = 8

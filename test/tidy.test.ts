@@ -39,13 +39,13 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
       'engine/operations/nvml.ts',
       'engine/media/process/sandbox.mjs',
       'engine/media/process/shared-memory.ts',
-      'models/tensor-float-32.ts',
+      'models/tensorflow/tensor-float-32.ts',
       'shared/process/',
     ],
   ],
   [/^@opentelemetry\//, ['shared/telemetry/tracing.ts']],
   [/^protobufjs/, ['models/graph/', 'models/checkpoint/tensorflow-checkpoint.ts']],
-  [/^@tensorflow\//, ['models/tensor.ts', 'models/bfloat16.ts']],
+  [/^@tensorflow\//, ['models/tensorflow/tensor.ts', 'models/tensorflow/bfloat16.ts']],
 ]
 
 /** Written by `npm run winnow -- client-types`. */
@@ -105,13 +105,24 @@ test('folders that settings name are made by makeFolder: that of Node may never 
   }
 })
 
-test('test/harness/ is all of test/ that others import, and needs nothing else of it', () => {
+test('test/support/ is all of test/ that others import, and needs nothing else of it', () => {
   for (const source of sources) {
-    if (source.path.startsWith('test/') && !source.path.startsWith('test/harness/')) continue
+    if (source.path.startsWith('test/') && !source.path.startsWith('test/support/')) continue
     for (const name of source.imports) {
       const target = targetOf(source, name)
       if (!target?.startsWith('test/')) continue
-      assert.match(target, /^test\/harness\//, `${source.path} may not import ${name}`)
+      assert.match(target, /^test\/support\//, `${source.path} may not import ${name}`)
+    }
+  }
+})
+
+test('bench uses scripts and test/support, and neither uses bench or the tools of scripts', () => {
+  for (const source of sources) {
+    const from = /^(scripts|test\/support)\//.exec(source.path)?.[1]
+    const mayNot = from === 'scripts' ? /^bench\// : /^(bench|scripts\/tools)\//
+    for (const name of from === undefined ? [] : source.imports) {
+      const target = targetOf(source, name) ?? ''
+      assert.doesNotMatch(target, mayNot, `${source.path} may not import ${name}`)
     }
   }
 })
@@ -133,7 +144,7 @@ const GATEWAY_COMMON = ['deps', 'config', 'loop', 'processes', 'secrets']
 /** Who may use `operations`. */
 const OPERATORS = ['main', 'app', 'gateway', 'routes']
 
-/** `gateway/requests/submit.ts` is in the room `requests`, `gateway/app.ts` in a room of its own. */
+/** `gateway/requests/submit/submit.ts` is in the room `requests`, `gateway/app.ts` in a room of its own. */
 const roomOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
 
 test('every file of the gateway is in a room', () => {
@@ -164,15 +175,19 @@ test('imports inside the gateway go one way, type imports included', () => {
 /** Rooms of other folders, likewise; those of one floor do not use each other. */
 const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [['operations'], ['installing', 'job'], ['compute', 'media'], ['threads']],
+  'engine/job': [['separation'], ['reports'], ['findings'], ['checkpoint', 'outputs']],
   'engine/media': [['process'], ['write'], ['read']],
   models: [
     ['audiosep', 'bandit', 'htdemucs', 'mini', 'roformer', 'sam-audio', 'scnet', 'spleeter'],
-    ['graph'],
+    ['graph', 'lanes'],
     ['installed', 'memory', 'text'],
+    ['layers'],
     ['checkpoint'],
+    ['tensorflow'],
   ],
   scripts: [['tools'], ['cli'], ['setup']],
   web: [['parts'], ['state']],
+  'web/parts': [['admin', 'history', 'new', 'result']],
 }
 
 test('imports between the rooms of a folder go one way', () => {
@@ -199,7 +214,7 @@ test('property tests draw by the seed of the run', () => {
   const importers = sources.filter(({ imports }) => imports.includes('fast-check'))
   assert.deepEqual(
     importers.map(({ path }) => path),
-    ['test/support/property.ts'],
+    ['test/support/basics/property.ts'],
     'other files import fc from there',
   )
 })
@@ -249,7 +264,7 @@ test('no import goes in a circle, type imports included', () => {
 })
 
 /** What they set must hold before, and wherever, TensorFlow computes. */
-const READERS_OF_ENV = ['models/tensor.ts', 'models/graph/xla.ts']
+const READERS_OF_ENV = ['models/tensorflow/tensor.ts', 'models/graph/xla.ts']
 
 test('only main.ts and scripts read the environment', () => {
   for (const { path, text } of ruled) {
@@ -263,7 +278,7 @@ test('only main.ts and scripts read the environment', () => {
 
 test('a request comes to its end only with what belongs to the end', () => {
   for (const { path, text } of ruled) {
-    if (path === 'gateway/requests/finish-request.ts') continue
+    if (path === 'gateway/requests/follow/finish-request.ts') continue
     assert.ok(
       !/moveRequest\([^)]*\bto: '(COMPLETED|FAILED)'/.test(text),
       `${path} ends a request without finish-request.ts`,
@@ -339,7 +354,7 @@ test('relative links of documents lead somewhere', () => {
     'docs/how-to',
     'docs/reference',
     'models/mini',
-    'models/mini/training',
+    'models/training',
     'models/htdemucs',
     'models/audiosep',
     'models/roformer',

@@ -4,7 +4,7 @@
  */
 
 import { drawLength, type MixPart } from '../load/mix.ts'
-import { exponential, seededRandom } from '../load/random.ts'
+import { exponential, seededRandom } from '../../test/support/basics/random.ts'
 import type { Line } from '../statistics/fit.ts'
 import { Timeline } from './heap.ts'
 

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
-import type { Attribute, Binding, Stored } from '../../models/binding.ts'
+import type { Attribute, Binding, Stored } from '../../models/tensorflow/binding.ts'
 import { shapeBinding, ShapeMemory } from '../../models/memory/shape-binding.ts'
 import { resultsOf, TYPES, type Shaped } from '../../models/memory/shape-rules.ts'
 

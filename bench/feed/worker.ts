@@ -1,7 +1,7 @@
 /** The engine's compute thread on a device that needs no time; profiles itself when told. */
 import { BroadcastChannel } from 'node:worker_threads'
-import { withConstants } from '../../models/constants.ts'
-import { native } from '../../models/tensor.ts'
+import { withConstants } from '../../models/tensorflow/constants.ts'
+import { native } from '../../models/tensorflow/tensor.ts'
 import { instantDevice } from './instant-device.ts'
 import { StageProfile, type StageFiles } from './profile.ts'
 

@@ -1,6 +1,6 @@
 /** Which lengths of media a load is made of, and when its requests are due. */
 
-import { exponential } from './random.ts'
+import { exponential } from '../../test/support/basics/random.ts'
 
 export interface MixPart {
   seconds: number

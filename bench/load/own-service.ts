@@ -1,8 +1,8 @@
 /** A service of a bench's own, on loopback, with the settings that are measured. */
 
 import { loadavg } from 'node:os'
-import { createScope } from '../../test/harness/scope.ts'
-import { API_KEY, startWinnow, type Winnow } from '../../test/harness/start-winnow.ts'
+import { createScope } from '../../test/support/processes/scope.ts'
+import { API_KEY, startWinnow, type Winnow } from '../../test/support/processes/start-winnow.ts'
 
 // A bench that is stopped takes its services with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))

@@ -1,9 +1,9 @@
 /** Requests to a Winnow for files that are there, and what the server notes of each. */
 
 import { ApiError, createClient, type Client, type Status } from '../../clients/typescript/node.ts'
-import { noise } from '../../test/harness/signals.ts'
-import { wavBytes } from '../../test/harness/wav.ts'
-import { seededRandom } from './random.ts'
+import { noise } from '../../test/support/media/signals.ts'
+import { wavBytes } from '../../test/support/media/wav.ts'
+import { seededRandom } from '../../test/support/basics/random.ts'
 import type { Answer, Send } from './drive.ts'
 import type { MixPart } from './mix.ts'
 

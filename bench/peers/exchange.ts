@@ -2,10 +2,10 @@
 
 import { createClient } from '../../clients/typescript/node.ts'
 import type { Answer, Send } from '../load/drive.ts'
-import { seededRandom } from '../load/random.ts'
+import { seededRandom } from '../../test/support/basics/random.ts'
 import type { Winnow } from '../load/winnow-requests.ts'
-import { noise } from '../../test/harness/signals.ts'
-import { wavBytes } from '../../test/harness/wav.ts'
+import { noise } from '../../test/support/media/signals.ts'
+import { wavBytes } from '../../test/support/media/wav.ts'
 
 const PROMPT = 'rain'
 /** The rate that the PyTorch network is for; Winnow's takes any. */

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePorts } from '../../test/harness/free-ports.ts'
+import { freePorts } from '../../test/support/processes/free-ports.ts'
 
 export interface PeerSettings {
   batch: number
@@ -44,7 +44,7 @@ export async function startPeer(python: string, settings: PeerSettings): Promise
     // Threads that spin while they wait slow each other down.
     env: {
       ...process.env,
-      PYTHONPATH: path('models/mini/training'),
+      PYTHONPATH: path('models/training'),
       OMP_WAIT_POLICY: 'passive',
       GOMP_SPINCOUNT: '20000',
     },

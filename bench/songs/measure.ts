@@ -8,7 +8,7 @@ import { ChunkCutter, createJoiner, planChunks } from '../../engine/job/chunks.t
 import { loadModel } from '../../models/load-model.ts'
 import type { Head, Model } from '../../models/model.ts'
 import { routePrompt } from '../../shared/prompts/route-prompt.ts'
-import type { Planes } from '../../test/harness/signals.ts'
+import type { Planes } from '../../test/support/media/signals.ts'
 import {
   joinPlanes,
   less,
@@ -18,7 +18,7 @@ import {
   SONG_RATE,
   sum,
   type Song,
-} from '../../test/harness/songs.ts'
+} from '../../test/support/media/songs.ts'
 import { commit, machine, round } from '../report.ts'
 import type { SongFigures } from './table.ts'
 

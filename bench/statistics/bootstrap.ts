@@ -1,6 +1,6 @@
 /** Intervals by resampling (Efron 1979, the percentile method). */
 
-import { seededRandom } from '../load/random.ts'
+import { seededRandom } from '../../test/support/basics/random.ts'
 import { quantile } from '../report.ts'
 
 const RESAMPLES = 2_000

@@ -1,6 +1,6 @@
 /** The settings that a search may change, and their levels. */
 
-import { PRECISIONS } from '../../models/precision.ts'
+import { PRECISIONS } from '../../models/tensorflow/precision.ts'
 import type { Line } from '../statistics/fit.ts'
 
 /** Settings of a service by their names, as in its environment. */

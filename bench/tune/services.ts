@@ -3,7 +3,7 @@
 import { closedLoop, openLoop, type ClosedLoop, type Send } from '../load/drive.ts'
 import { poissonArrivals, type MixPart } from '../load/mix.ts'
 import { startOwnService, type OwnService } from '../load/own-service.ts'
-import { seededRandom } from '../load/random.ts'
+import { seededRandom } from '../../test/support/basics/random.ts'
 import { summarise } from '../load/summary.ts'
 import { prepareRequests } from '../load/winnow-requests.ts'
 import { watchUsage } from '../process-usage.ts'

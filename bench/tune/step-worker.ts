@@ -12,10 +12,10 @@ import { openGpuMonitor } from '../../engine/operations/gpu-monitor.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { loadModel } from '../../models/load-model.ts'
 import { parseModelChoices } from '../../models/model-choice.ts'
-import type { PrecisionChoice } from '../../models/precision.ts'
-import { deviceKind } from '../../models/tensor.ts'
+import type { PrecisionChoice } from '../../models/tensorflow/precision.ts'
+import { deviceKind } from '../../models/tensorflow/tensor.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
-import { noise } from '../../test/harness/signals.ts'
+import { noise } from '../../test/support/media/signals.ts'
 import type { StepModel, StepQuestion, StepTime } from './step-times.ts'
 
 const runtime = fileURLToPath(new URL('../../.runtime', import.meta.url))

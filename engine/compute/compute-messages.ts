@@ -2,7 +2,7 @@
 
 import type { ChunkRequest, Head, HeadResult, ModelDescription } from '../../models/model.ts'
 import type { ModelChoice } from '../../models/model-choice.ts'
-import type { PrecisionChoice } from '../../models/precision.ts'
+import type { PrecisionChoice } from '../../models/tensorflow/precision.ts'
 import type { TaggerConfig } from '../../models/tagger/config.ts'
 
 export interface WorkerOptions {

@@ -15,7 +15,12 @@ import {
   predictMemory,
   type MemoryPrediction,
 } from '../../models/memory/predict.ts'
-import { backendVersion, deviceKind, deviceWarnings, native } from '../../models/tensor.ts'
+import {
+  backendVersion,
+  deviceKind,
+  deviceWarnings,
+  native,
+} from '../../models/tensorflow/tensor.ts'
 import type { HeadResult, Lane, Model } from '../../models/model.ts'
 import { TAGGER } from '../../models/tagger/config.ts'
 import { loadTagger } from '../../models/tagger/tagger.ts'

@@ -3,8 +3,8 @@
 import { rm } from 'node:fs/promises'
 import { fetchPublicSource, fetchSource } from '../media/read/source.ts'
 import { uploadOutput } from '../media/write/upload.ts'
-import type { OutputThreads } from './output-threads.ts'
-import { Outputs, type OutputsOptions } from './outputs.ts'
+import type { OutputThreads } from './outputs/output-threads.ts'
+import { Outputs, type OutputsOptions } from './outputs/outputs.ts'
 import { makeJobFolder } from './scratch.ts'
 
 /** The files of a job's results, while they are written. */

@@ -54,10 +54,10 @@ import {
   statusOf,
 } from '../requests/own-requests.ts'
 import { separate } from '../requests/separate.ts'
-import { watchStatus } from '../requests/status-watch.ts'
+import { watchStatus } from '../requests/follow/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
-import { hungUp, submit } from '../requests/submit.ts'
+import { hungUp, submit } from '../requests/submit/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
 
 export interface GrpcServer {

@@ -3,7 +3,7 @@
 import { Type, type Static } from 'typebox'
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
-import { heldModels } from '../requests/held-models.ts'
+import { heldModels } from '../requests/present/held-models.ts'
 import { heldMedia } from '../store/accounts.ts'
 import { latestAttempts } from '../store/delivery-attempts.ts'
 import { latestFailures } from '../store/requests.ts'

@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../shared/clock.ts'
 import type { Deps } from '../deps.ts'
-import { differenceOf } from '../requests/held-models.ts'
+import { differenceOf } from '../requests/present/held-models.ts'
 import { isOfFullDisk, probeWrite } from '../store/driver/write-probe.ts'
 
 type ReadinessDeps = Pick<

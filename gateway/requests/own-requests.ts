@@ -5,9 +5,14 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { LogLine } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import type { Deps } from '../deps.ts'
-import { failRequest } from './finish-request.ts'
-import { withdrawJob } from './job-publisher.ts'
-import { failureOf, presentResult, presentStatus, type MediaPresenter } from './presenter.ts'
+import { failRequest } from './follow/finish-request.ts'
+import { withdrawJob } from './submit/job-publisher.ts'
+import {
+  failureOf,
+  presentResult,
+  presentStatus,
+  type MediaPresenter,
+} from './present/presenter.ts'
 import type { ListFilters } from '../api/list-filters.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
 import type { QueueStatusResponse, RequestList } from '../api/schemas.ts'

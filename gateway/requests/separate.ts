@@ -11,9 +11,9 @@ import { assertScope } from '../accounts/auth.ts'
 import { SUBMISSION_CHECKS } from '../api/validation.ts'
 import type { Deps } from '../deps.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
-import { discardFile, receiveFile } from './receive-file.ts'
-import { watchStatus } from './status-watch.ts'
-import { submit } from './submit.ts'
+import { discardFile, receiveFile } from './submit/receive-file.ts'
+import { watchStatus } from './follow/status-watch.ts'
+import { submit } from './submit/submit.ts'
 
 /** Stands for the file while its bytes are still to come. */
 const TO_COME = 'file_to_come'

@@ -21,7 +21,7 @@ import { findRequest, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow, ShareRow } from '../store/schema/tables.ts'
 import { deleteShare, findShare, holdRequest, insertShare, listShares } from '../store/shares.ts'
 import { assertHasOutputs, assertResult, findOwn } from './own-requests.ts'
-import { peaksUrl, presentData, type MediaPresenter } from './presenter.ts'
+import { peaksUrl, presentData, type MediaPresenter } from './present/presenter.ts'
 
 type ShareDeps = Pick<Deps, 'store' | 'clock' | 'config'>
 

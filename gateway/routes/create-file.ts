@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { createFile } from '../requests/create-file.ts'
+import { createFile } from '../requests/submit/create-file.ts'
 import { presentCreatedFile } from '../files/presentation.ts'
 import { CreateFileRequest, CreateFileResponse } from '../api/file-schemas.ts'
 

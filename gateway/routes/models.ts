@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { presentModels } from '../requests/present-models.ts'
+import { presentModels } from '../requests/present/present-models.ts'
 import { ModelList } from '../api/model-schemas.ts'
 
 /** Endpoint 2: the one model, and the engines that serve it now. */

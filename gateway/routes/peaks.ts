@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { peaksUrl } from '../requests/presenter.ts'
+import { peaksUrl } from '../requests/present/presenter.ts'
 import { assertResult, findOwn } from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 

@@ -6,10 +6,10 @@ import { errorBody, toServiceError } from '../api/error-handler.ts'
 import { STREAM_EXAMPLE } from '../api/openapi-examples.ts'
 import { responses } from '../api/openapi.ts'
 import { flagOf, intervalMsOf } from '../api/pagination.ts'
-import type { RequestWatch } from '../requests/request-feed.ts'
+import type { RequestWatch } from '../requests/follow/request-feed.ts'
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../api/schemas.ts'
 import { findOwn, statusOf } from '../requests/own-requests.ts'
-import { watchStatus } from '../requests/status-watch.ts'
+import { watchStatus } from '../requests/follow/status-watch.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 
 interface StreamQuery {

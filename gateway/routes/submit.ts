@@ -6,7 +6,7 @@ import { fieldText } from '../api/json-text.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
 import { SubmitAudioSoundsRequest } from '../api/sounds-schemas.ts'
-import { hungUp, submit } from '../requests/submit.ts'
+import { hungUp, submit } from '../requests/submit/submit.ts'
 
 /** Operations that take the returned id. */
 export const submitLinks = Object.fromEntries(

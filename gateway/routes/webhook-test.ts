@@ -3,7 +3,7 @@ import { responses } from '../api/openapi.ts'
 import { checkWebhookTest } from '../api/validation.ts'
 import { WebhookTestRequest, WebhookTestResult } from '../api/webhook-schemas.ts'
 import type { Deps } from '../deps.ts'
-import { hungUp } from '../requests/submit.ts'
+import { hungUp } from '../requests/submit/submit.ts'
 import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
 
 /** Extension: posts an event to a receiver, as webhooks are posted, and answers what came of it. */

@@ -12,9 +12,9 @@ import {
   type Model,
   type ModelDescription,
 } from '../model.ts'
-import { PassLane, resultsOf, stepTogether } from '../pass-lane.ts'
-import { frameCount } from '../framing.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { PassLane, resultsOf, stepTogether } from '../lanes/pass-lane.ts'
+import { frameCount } from '../layers/framing.ts'
+import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import { TextTokenizer } from '../text/tokenizer.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { readAudioSepConfig, type AudioSepConfig } from './config.ts'

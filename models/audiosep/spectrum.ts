@@ -1,7 +1,7 @@
 /** Between waveforms and what the network reads and answers (torchlibrosa's STFT and ISTFT). */
-import { frameCount, type Framing } from '../framing.ts'
-import { istft, stft } from '../stft.ts'
-import { pad, tf, type Tensor } from '../tensor.ts'
+import { frameCount, type Framing } from '../layers/framing.ts'
+import { istft, stft } from '../layers/stft.ts'
+import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { AudioSepConfig } from './config.ts'
 
 /** Below this a bin counts as silent, as power. */

@@ -1,7 +1,7 @@
 /** Prompts to conditions: RoBERTa and its projection, as LAION's CLAP has them. */
 import { loadBertLayers } from '../text/bert.ts'
-import { loadLinear } from '../layers.ts'
-import { lastAxisNorm, tf, type Tensor } from '../tensor.ts'
+import { loadLinear } from '../layers/layers.ts'
+import { lastAxisNorm, tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 import type { TextSizes } from './config.ts'
 

@@ -1,5 +1,5 @@
 /** The sizes of Bandit v2, from the shapes of its weights and what its record states. */
-import type { Band } from '../band-join.ts'
+import type { Band } from '../layers/band-join.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 import { musicalBands } from './musical-bands.ts'
 

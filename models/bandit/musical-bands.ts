@@ -1,5 +1,5 @@
 /** Bands of equal width in notes, each of which overlaps its neighbours. */
-import type { Band } from '../band-join.ts'
+import type { Band } from '../layers/band-join.ts'
 
 const noteOf = (hertz: number): number => 69 + 12 * Math.log2(hertz / 440)
 const hertzOf = (note: number): number => 440 * 2 ** ((note - 69) / 12)

@@ -1,10 +1,10 @@
 /** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Precision } from '../precision.ts'
+import type { Precision } from '../tensorflow/precision.ts'
 import { openSafetensors } from './safetensors.ts'
 import { countOf, Scratch, type StoredTensor } from './stored-tensor.ts'
-import { native, upload, type Tensor } from '../tensor.ts'
+import { native, upload, type Tensor } from '../tensorflow/tensor.ts'
 import { openTorchCheckpoint } from './torch-checkpoint.ts'
 
 interface WeightsFile {

@@ -1,6 +1,6 @@
 /** Writes tensors as a safetensors file, one after the other: what is held is the largest. */
 import { open } from 'node:fs/promises'
-import { roundToBfloat16 } from '../bfloat16.ts'
+import { roundToBfloat16 } from '../tensorflow/bfloat16.ts'
 import { roundToHalf } from './half.ts'
 import { countOf, type StoredTensor } from './stored-tensor.ts'
 

@@ -5,8 +5,8 @@
  */
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
-import type { Stored } from '../binding.ts'
-import { adopt, native, storedOf, tf, type Tensor } from '../tensor.ts'
+import type { Stored } from '../tensorflow/binding.ts'
+import { adopt, native, storedOf, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { GraphCache } from './graph-cache.ts'
 import { GRAPH_NAME, Recorder } from './recorder.ts'
 import { callAttributes } from './xla.ts'

@@ -1,5 +1,5 @@
 /** Records the operations of the native library as a graph. */
-import type { Attribute, Binding, Stored } from '../binding.ts'
+import type { Attribute, Binding, Stored } from '../tensorflow/binding.ts'
 import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
 import type { GraphNode } from './graph-node.ts'
 import { nodesForXla, usesXla } from './xla.ts'

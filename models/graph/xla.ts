@@ -2,7 +2,7 @@
  * XLA, TensorFlow's compiler: it makes one program of a graph, instead of running its operations
  * one by one. See docs/decisions/models.md.
  */
-import type { Attribute, Binding } from '../binding.ts'
+import type { Attribute, Binding } from '../tensorflow/binding.ts'
 import type { GraphNode } from './graph-node.ts'
 
 /** Names alone, for those who do not load TensorFlow. */

@@ -1,6 +1,6 @@
 /** Between waveforms and the spectrogram that the network reads (HTDemucs._spec, ._ispec). */
-import { interleaveChannels, istft, separateChannels, stft } from '../stft.ts'
-import { pad, tf, type Tensor } from '../tensor.ts'
+import { interleaveChannels, istft, separateChannels, stft } from '../layers/stft.ts'
+import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 
 /** Frames of the spectrogram of so many samples. */
 export const spectrumFrames = (samples: number, window: number): number =>

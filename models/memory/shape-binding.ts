@@ -3,8 +3,8 @@
  * result alone, and the memory that it would take is counted. So a network of any size can be
  * loaded and run for what it takes, on any machine, from the shapes of its weights.
  */
-import type { Attribute, Binding, Stored } from '../binding.ts'
-import { native } from '../tensor.ts'
+import type { Attribute, Binding, Stored } from '../tensorflow/binding.ts'
+import { native } from '../tensorflow/tensor.ts'
 import { resultsOf, TYPES, WIDTHS, type Result, type Shaped } from './shape-rules.ts'
 
 /** TensorFlow's allocators round up to it. */

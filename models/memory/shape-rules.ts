@@ -1,5 +1,5 @@
 /** The shape and type that an operation of the native library gives, from those it is given. */
-import type { Attribute } from '../binding.ts'
+import type { Attribute } from '../tensorflow/binding.ts'
 
 /** A tensor without its numbers. */
 export interface Shaped {

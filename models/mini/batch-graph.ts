@@ -4,9 +4,9 @@
  * kinds and on a processor, the parts are graphs of their own, which recur more often.
  */
 import { compiledBy } from '../graph/compiled.ts'
-import { windowLength, type Framing } from '../framing.ts'
-import { istft, spectraOf } from '../stft.ts'
-import { gatherRows, pad, tf, upload, type Tensor } from '../tensor.ts'
+import { windowLength, type Framing } from '../layers/framing.ts'
+import { istft, spectraOf } from '../layers/stft.ts'
+import { gatherRows, pad, tf, upload, type Tensor } from '../tensorflow/tensor.ts'
 import { rowsOf, type BatchPlan, type Group } from './batch-plan.ts'
 import { spanOf } from './lane-room.ts'
 import { joinMasks, spectrumOfView, viewOf } from './mid-side.ts'

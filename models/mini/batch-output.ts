@@ -1,5 +1,5 @@
 /** Holds the result of a batch on the device until its first lane is read, and then reads all. */
-import type { Tensor } from '../tensor.ts'
+import type { Tensor } from '../tensorflow/tensor.ts'
 import { ENERGIES } from './batch-graph.ts'
 import type { Group } from './batch-plan.ts'
 

@@ -2,7 +2,7 @@
  * The room that a lane's samples and frames are padded to. Clips of all lengths come in few shapes
  * then, and only shapes that recur run as graphs.
  */
-import { frameCount, windowLength, type Framing } from '../framing.ts'
+import { frameCount, windowLength, type Framing } from '../layers/framing.ts'
 import { PATCH } from './config.ts'
 
 const HOP_SECONDS = 0.016

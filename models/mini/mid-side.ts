@@ -1,7 +1,7 @@
 /**
  * Views of two channels that the network reads: their middle, their side, or both, one row each.
  */
-import { tf, type Tensor } from '../tensor.ts'
+import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { View } from './prepare-chunk.ts'
 import { channelOf, powerOf, type Spectrum } from './spectrum.ts'
 

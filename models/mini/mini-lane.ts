@@ -1,6 +1,6 @@
 /** Chunks with a prompt on their way through the mask network. */
 import type { ChunkRequest, Expected, Head, HeadResult, Lane, Span } from '../model.ts'
-import { applySpans } from '../span-gain.ts'
+import { applySpans } from '../lanes/span-gain.ts'
 import { ENERGIES } from './batch-graph.ts'
 import type { LaneOutput } from './batch-output.ts'
 import { PATCH } from './config.ts'

@@ -12,9 +12,9 @@ import {
   type ModelDescription,
 } from '../model.ts'
 import { LruCache } from '../lru-cache.ts'
-import { deviceKind, tf, upload, type Tensor } from '../tensor.ts'
+import { deviceKind, tf, upload, type Tensor } from '../tensorflow/tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
-import type { Precision } from '../precision.ts'
+import type { Precision } from '../tensorflow/precision.ts'
 import { readConfig, type MiniConfig } from './config.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { loadBatch } from './batch-graph.ts'

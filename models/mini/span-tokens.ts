@@ -1,6 +1,6 @@
 /** Spans as the network's input, token by token. */
 import type { Span } from '../model.ts'
-import { audibleRanges, unbounded } from '../span-gain.ts'
+import { audibleRanges, unbounded } from '../lanes/span-gain.ts'
 import type { TokenClock } from './token-clock.ts'
 
 /**

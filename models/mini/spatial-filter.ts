@@ -1,5 +1,5 @@
 /** A target's mask to a filter of two channels, by where in the stereo picture sounds are. */
-import { tf, type Tensor } from '../tensor.ts'
+import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import { channelOf, type Spectrum } from './spectrum.ts'
 
 /** Share of each covariance that is the same from everywhere: keeps them invertible. */

@@ -1,6 +1,6 @@
 /** Between waveforms of any rate and the network's view of them: features in, masks out. */
-import { windowLength } from '../framing.ts'
-import { gatherRows, pad, tf, type Tensor, type Tensor4D } from '../tensor.ts'
+import { windowLength } from '../layers/framing.ts'
+import { gatherRows, pad, tf, type Tensor, type Tensor4D } from '../tensorflow/tensor.ts'
 import { PATCH } from './config.ts'
 
 /** The network's transform: a window of 2048 samples at 32 kHz, and its bins. */

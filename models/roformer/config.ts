@@ -1,5 +1,5 @@
 /** The sizes of BS-RoFormer and Mel-Band RoFormer, from the .yaml next to a checkpoint. */
-import type { Band } from '../band-join.ts'
+import type { Band } from '../layers/band-join.ts'
 import { melBands } from './mel-bands.ts'
 
 export interface RoformerConfig {

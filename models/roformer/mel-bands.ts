@@ -1,5 +1,5 @@
 /** Bands that are evenly spaced on Slaney's mel scale (librosa.filters.mel). */
-import type { Band } from '../band-join.ts'
+import type { Band } from '../layers/band-join.ts'
 
 /** Linear up to 1 kHz, where it has 15 mel; then 27 mel for each factor of 6.4. */
 const HERTZ_PER_MEL = 200 / 3

@@ -1,5 +1,5 @@
 /** A chunk on its way to the features that its candidates share, slice by slice. */
-import { tf, type Tensor } from '../tensor.ts'
+import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import { encodeSlice, encodingSlices, frameCount } from './codec/codec.ts'
 import type { Encoder } from './codec/encoder.ts'
 import type { Slice } from './codec/slices.ts'

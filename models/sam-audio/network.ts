@@ -1,5 +1,5 @@
 /** The networks of one SAM-Audio checkpoint that text prompting needs. */
-import type { Precision } from '../precision.ts'
+import type { Precision } from '../tensorflow/precision.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 import { loadCodec } from './codec/codec.ts'
 import { ignoreWatermark } from './codec/watermark.ts'

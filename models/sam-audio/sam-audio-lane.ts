@@ -1,6 +1,6 @@
 /** One candidate of one chunk on its way from noise to two streams of sound. */
 import type { Acceleration, ChunkRequest, Head, Lane, OverlapState, Span } from '../model.ts'
-import { tf, type Tensor } from '../tensor.ts'
+import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { Slice } from './codec/slices.ts'
 import type { Encoding } from './chunk-encoding.ts'
 import type { Flow } from './flow/flow.ts'

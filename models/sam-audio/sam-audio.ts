@@ -1,6 +1,6 @@
 /** Meta's SAM-Audio: generative separation by flow matching. See `card.md`. */
 import { join } from 'node:path'
-import type { Precision } from '../precision.ts'
+import type { Precision } from '../tensorflow/precision.ts'
 import {
   CHANNELS_MAX,
   type Chunk,
@@ -15,8 +15,8 @@ import {
 } from '../model.ts'
 import { modelPrompt } from '../text/prompt.ts'
 import { LruCache } from '../lru-cache.ts'
-import { placeTarget } from '../place-target.ts'
-import { native, tf, type Tensor } from '../tensor.ts'
+import { placeTarget } from '../lanes/place-target.ts'
+import { native, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { sha256Of } from '../checkpoint/sha256.ts'
 import { weightFiles, Weights } from '../checkpoint/weights.ts'
 import { anchorTokens, type FrameClock } from './spans/anchors.ts'

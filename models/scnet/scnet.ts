@@ -1,11 +1,11 @@
 /** SCNet as an installed model: drums, bass, vocals and the rest of a song. See `card.md`. */
 import { join } from 'node:path'
-import { fades, fadeSamples } from '../chunk-weights.ts'
+import { fades, fadeSamples } from '../lanes/chunk-weights.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { describeInstalled } from '../installed/describe.ts'
 import type { ScnetRecord } from '../installed/record.ts'
 import type { Model } from '../model.ts'
-import { StemsModel } from '../stems-model.ts'
+import { StemsModel } from '../lanes/stems-model.ts'
 import { readScnetConfig } from './config.ts'
 import { loadNetwork } from './network/network.ts'
 import { spectrumFrames } from './spectrum.ts'

@@ -1,7 +1,7 @@
 /** Between waveforms and the spectrogram that the network reads, without a window's taper. */
-import type { Framing } from '../framing.ts'
-import { interleaveChannels, istft, separateChannels, stft } from '../stft.ts'
-import { pad, tf, transpose, type Tensor } from '../tensor.ts'
+import type { Framing } from '../layers/framing.ts'
+import { interleaveChannels, istft, separateChannels, stft } from '../layers/stft.ts'
+import { pad, tf, transpose, type Tensor } from '../tensorflow/tensor.ts'
 import type { ScnetConfig } from './config.ts'
 
 /**

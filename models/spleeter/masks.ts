@@ -1,5 +1,5 @@
 /** From the networks' answers to masks of the whole spectrum. */
-import { tf, type Tensor } from '../tensor.ts'
+import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { SpleeterConfig } from './config.ts'
 
 /** Gives the stems equal shares where all answers are 0. */

@@ -2,9 +2,9 @@
  * Between waveforms and the spectrum whose magnitudes the network reads. Frames are not centred: a
  * window of silence stands before the first sample, and frames begin at every hop.
  */
-import { istft, spectraOf } from '../stft.ts'
-import type { Framing } from '../framing.ts'
-import { pad, tf, type Tensor } from '../tensor.ts'
+import { istft, spectraOf } from '../layers/stft.ts'
+import type { Framing } from '../layers/framing.ts'
+import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { HOPS_PER_WINDOW, type SpleeterConfig } from './config.ts'
 
 /** Frames of so many samples, in whole segments. */

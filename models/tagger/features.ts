@@ -1,7 +1,7 @@
 /** What the tagger hears: a log-mel spectrogram with absolute levels. */
 import { LruCache } from '../lru-cache.ts'
-import { spectraOf } from '../stft.ts'
-import { multiply, tf, upload, type Tensor } from '../tensor.ts'
+import { spectraOf } from '../layers/stft.ts'
+import { multiply, tf, upload, type Tensor } from '../tensorflow/tensor.ts'
 import { CENTRE, FLOOR, melMatrix, MELS, SCALE, type MelFraming } from './mel.ts'
 
 /** Mel power of padded waves [rows, samples], [rows, frames, MELS]: a full-scale sine has 1/4. */

@@ -2,8 +2,8 @@
  * The tagger's network: convolutions that halve time and pitch five times, then some over half
  * seconds. (`Tagger` in the training's `tagger/network.py`.)
  */
-import { tf, type Tensor, type Tensor4D } from '../tensor.ts'
-import type { Layer } from '../layers.ts'
+import { tf, type Tensor, type Tensor4D } from '../tensorflow/tensor.ts'
+import type { Layer } from '../layers/layers.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 import { MELS } from './mel.ts'
 

@@ -1,6 +1,6 @@
 /** A piece of a mixture on its way through the tagger. */
 import type { Chunk, HeadResult, Lane } from '../model.ts'
-import { upload, type Tensor } from '../tensor.ts'
+import { upload, type Tensor } from '../tensorflow/tensor.ts'
 import { edgeSamples, melFraming, paddedSamples, stepSamples, type MelFraming } from './mel.ts'
 
 export class TaggerLane implements Lane {

@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url'
 import { compiledBy } from '../graph/compiled.ts'
 import type { ChunkRequest, Head, HeadResult, Lane, Model, ModelDescription } from '../model.ts'
-import { tf, unstackRows, type Tensor } from '../tensor.ts'
+import { tf, unstackRows, type Tensor } from '../tensorflow/tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
 import { PIECE_STEPS, readTaggerConfig, TAGGER, type TaggerConfig } from './config.ts'
 import { STEP_SECONDS } from './decisions.ts'

@@ -7,8 +7,8 @@ import {
   loadLinear,
   mergeHeads,
   splitHeads,
-} from '../layers.ts'
-import { gatherRows, tf, type Tensor } from '../tensor.ts'
+} from '../layers/layers.ts'
+import { gatherRows, tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 
 export interface BertSizes {

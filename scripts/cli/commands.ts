@@ -7,7 +7,6 @@ import { open } from './open/command.ts'
 import { accounts } from './operator/accounts.ts'
 import { database } from './operator/database.ts'
 import { keys } from './operator/keys.ts'
-import { parity } from './parity/command.ts'
 import { requests } from './requests/command.ts'
 import { separate } from './separate/command.ts'
 import { sounds } from './sounds/command.ts'
@@ -25,5 +24,4 @@ export const COMMANDS = {
   doctor,
   top,
   model,
-  parity,
 }

@@ -10,7 +10,7 @@ winnow separate FILES… "PROMPT"…        separates with a running service (--
 winnow sounds FILES…                     lists the sounds in files, with a running service
 winnow requests list | delete | share   lists, deletes and shares requests of a running service
 winnow open [ID]                        opens the page of a running service, at a request
-winnow keys | accounts | database | backup | doctor | top | model | parity
+winnow keys | accounts | database | backup | doctor | top | model
                                         the operator's tools (--help: their commands)
 winnow completion bash | zsh | fish     prints a script for the shell, which completes all of this
 winnow --version
@@ -23,7 +23,7 @@ const CLIENTS = ['separate', 'sounds', 'requests', 'open']
 const PROGRAMS = {
   ...Object.fromEntries(
     [
-      ...['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top', 'model', 'parity'],
+      ...['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top', 'model'],
       'completion',
     ].map((name) => [name, `scripts/cli/${name}.ts`]),
   ),

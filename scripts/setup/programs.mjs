@@ -37,7 +37,7 @@ export const PROGRAMS = [
   'engine/compute/preparation-worker.ts',
   'engine/installing/fetch-worker.ts',
   'engine/compute/process-main.ts',
-  'engine/job/output-worker.ts',
+  'engine/job/outputs/output-worker.ts',
   'engine/media/resampling-worker.ts',
   'engine/media/process/sound-worker.ts',
   'engine/media/process/video-worker.ts',

@@ -1,8 +1,8 @@
 /**
  * `winnow gpu-kernels [--library FILE]`: asks libtensorflow's build for GPUs, on any machine,
- * which GPU kernels it has for the operations in models/gpu-kernels.json, and writes them
- * there. The file is libtensorflow_cc.so.2 of set-up with WINNOW_COMPUTE=cuda, unless another is
- * given. A test compares the list with what the models run.
+ * which GPU kernels it has for the operations in models/tensorflow/gpu-kernels.json, and writes
+ * them there. The file is libtensorflow_cc.so.2 of set-up with WINNOW_COMPUTE=cuda, unless another
+ * is given. A test compares the list with what the models run.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { readOwnArgv, TEXT } from '../cli/command.ts'
 import koffi from 'koffi'
 import protobuf from 'protobufjs'
 
-const LIST = fileURLToPath(new URL('../../models/gpu-kernels.json', import.meta.url))
+const LIST = fileURLToPath(new URL('../../models/tensorflow/gpu-kernels.json', import.meta.url))
 const LIBRARY = fileURLToPath(
   new URL('../../.runtime/tensorflow/tensorflow/libtensorflow_cc.so.2', import.meta.url),
 )

@@ -6,15 +6,15 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createScope } from '../../test/harness/scope.ts'
-import { examplePath, readWav16, siSdr } from '../../test/harness/examples.ts'
+import { createScope } from '../../test/support/processes/scope.ts'
+import { examplePath, readWav16, siSdr } from '../../test/support/media/examples.ts'
 import {
   downloadResult,
   separateFile,
   startWinnow,
   type Winnow,
-} from '../../test/harness/start-winnow.ts'
-import { readWav24, wavBytes } from '../../test/harness/wav.ts'
+} from '../../test/support/processes/start-winnow.ts'
+import { readWav24, wavBytes } from '../../test/support/media/wav.ts'
 
 interface Case {
   name: string

@@ -2,9 +2,9 @@
 
 import { mkdir, readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { enterKey, fillPrompts, launchBrowser } from '../../test/harness/browser.ts'
-import { createScope } from '../../test/harness/scope.ts'
-import { API_KEY, startWinnow } from '../../test/harness/start-winnow.ts'
+import { enterKey, fillPrompts, launchBrowser } from '../../test/support/page/browser.ts'
+import { createScope } from '../../test/support/processes/scope.ts'
+import { API_KEY, startWinnow } from '../../test/support/processes/start-winnow.ts'
 
 const FOLDER = 'docs/pictures'
 const ADMIN_TOKEN = 'the-admin-token-of-the-pictures'

@@ -23,7 +23,7 @@ const SLOWEST = 10
 const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
 /** Marks files that draw at random: they run by a new seed every night. */
-const DRAWS = /support\/(property|test-seed)\.ts'/
+const DRAWS = /support\/basics\/(property|test-seed)\.ts'/
 
 const { values, positionals: parts } = parseArgs({
   allowPositionals: true,

@@ -33,7 +33,7 @@ export function programArguments(source: URL): string[] {
 export const programThreads = (source: URL): number => (compiledOf(source) === undefined ? 2 : 1)
 
 /** What processes that read media use of the models, which loads nothing else. */
-const LIGHT_MODELS = ['models/channel-rows.ts', 'models/level.ts']
+const LIGHT_MODELS = ['models/lanes/channel-rows.ts', 'models/lanes/level.ts']
 
 /** What that process reads from the start, besides packages: files, and folders with all in it. */
 export function programPlaces(source: URL): string[] {

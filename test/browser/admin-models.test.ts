@@ -6,11 +6,16 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import type { components } from '../../clients/typescript/api.ts'
-import { launchBrowser, openPage } from '../harness/browser.ts'
-import { examplePath } from '../harness/examples.ts'
-import { API_KEY, separateFile, startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { runCommand } from '../support/run-command.ts'
-import { startModelHost, TINY_FILE } from '../support/model-host.ts'
+import { launchBrowser, openPage } from '../support/page/browser.ts'
+import { examplePath } from '../support/media/examples.ts'
+import {
+  API_KEY,
+  separateFile,
+  startWinnow,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
+import { runCommand } from '../support/processes/run-command.ts'
+import { startModelHost, TINY_FILE } from '../support/engine/model-host.ts'
 import { model } from '../../scripts/cli/model/command.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
 import { assertAccessible, signedIn } from './playground.ts'
@@ -18,7 +23,7 @@ import { assertAccessible, signedIn } from './playground.ts'
 type Model = components['schemas']['AdminModel']
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
-const ENGINE = 'test/support/engine-with-catalogue.ts'
+const ENGINE = 'test/support/engine/engine-with-catalogue.ts'
 
 let winnow: Winnow
 /** Downloads that wait for the rest of their file. */

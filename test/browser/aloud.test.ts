@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import {
   chooseExample,
   chooseLongFile,
@@ -15,7 +15,7 @@ import {
   signedIn,
   type Place,
 } from './playground.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
 /** Resolves when the focus is on what matches. */
 const focusIsOn = (page: Page, selector: string) =>

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { PutBucketCorsCommand, type CORSRule } from '@aws-sdk/client-s3'
 import type { Page } from 'playwright-core'
-import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import { chooseExample, playerIsThere, separate, signedIn, type Place } from './playground.ts'
-import { documentedBlocks } from '../support/code-blocks.ts'
-import { startS3 } from '../support/start-s3.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
+import { documentedBlocks } from '../support/clients/code-blocks.ts'
+import { startS3 } from '../support/http/start-s3.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
 type S3 = Awaited<ReturnType<typeof startS3>>
 

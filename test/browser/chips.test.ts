@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { anyChromium, fillPrompts, launchBrowser } from '../harness/browser.ts'
+import { anyChromium, fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -17,8 +17,8 @@ import {
   signedIn,
   SPEECH_OVER_PIANO,
 } from './playground.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 const chip = (page: Page, lane: string) =>
   page.getByRole('button', { name: `What was found of ${lane}: ` })

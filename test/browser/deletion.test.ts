@@ -4,9 +4,15 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Dialog, Page } from 'playwright-core'
-import { API, complete, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
-import { onDisk } from '../support/stored.ts'
-import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
+import {
+  API,
+  complete,
+  startGateway,
+  submitted,
+  type Gateway,
+} from '../support/gateway/start-gateway.ts'
+import { onDisk } from '../support/gateway/stored.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import { assertAccessible } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))

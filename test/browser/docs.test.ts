@@ -5,8 +5,8 @@ import { readdirSync } from 'node:fs'
 import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { startGateway } from '../support/start-gateway.ts'
-import { accessibilityProblems, launchBrowser, openPage } from '../harness/browser.ts'
+import { startGateway } from '../support/gateway/start-gateway.ts'
+import { accessibilityProblems, launchBrowser, openPage } from '../support/page/browser.ts'
 
 const SITE = fileURLToPath(new URL('../../.runtime/docs', import.meta.url))
 const PAGES = readdirSync(SITE, { recursive: true })

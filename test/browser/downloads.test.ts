@@ -9,8 +9,8 @@ import type { Download, Page } from 'playwright-core'
 import { openMixture } from '../../engine/media/read/decode.ts'
 import { isVideo } from '../../engine/media/read/open-media.ts'
 import { PacketReader } from '../../engine/media/read/packet-reader.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { anyChromium, launchBrowser } from '../harness/browser.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { anyChromium, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -24,10 +24,10 @@ import {
   signedIn,
   SPEECH_OVER_PIANO,
 } from './playground.ts'
-import { examplePath, readWav16 } from '../harness/examples.ts'
-import { makeMedia } from '../harness/make-media.ts'
-import { concatenate, noise } from '../harness/signals.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
+import { examplePath, readWav16 } from '../support/media/examples.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { concatenate, noise } from '../support/media/signals.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
 
 const LIMITS = { mediaSecondsMax: 60, channelsMax: 2, sampleRate: null }
 

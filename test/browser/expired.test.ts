@@ -6,8 +6,13 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
-import { complete, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
-import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
+import {
+  complete,
+  startGateway,
+  submitted,
+  type Gateway,
+} from '../support/gateway/start-gateway.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 import { assertAccessible } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))

@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { examplePath } from '../harness/examples.ts'
-import { npmPackages } from '../harness/npm-packages.ts'
-import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { npmPackages } from '../support/packages/npm-packages.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { post, SPEECH_OVER_PIANO } from './playground.ts'
 
 const FIREFOX = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path))

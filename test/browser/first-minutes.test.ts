@@ -5,12 +5,12 @@ import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
-import { anyChromium, launchBrowser, openPage } from '../harness/browser.ts'
+import { anyChromium, launchBrowser, openPage } from '../support/page/browser.ts'
 import { assertAccessible, chooseExample, signedIn, type Place } from './playground.ts'
-import { makeMedia } from '../harness/make-media.ts'
-import { noise } from '../harness/signals.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { noise } from '../support/media/signals.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 async function oneClick(place: Place): Promise<void> {
   const page = await signedIn(place)

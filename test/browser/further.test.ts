@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page, Request } from 'playwright-core'
-import { fillPrompts, launchBrowser } from '../harness/browser.ts'
+import { fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -14,7 +14,7 @@ import {
   separate,
   signedIn,
 } from './playground.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
 
 const further = (page: Page, lane: string) =>
   page.getByRole('button', { name: `Separate further: ${lane}`, exact: true })

@@ -4,9 +4,14 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
-import { completeWithSound } from '../support/sounding.ts'
-import { startGateway, submitted, uploadFile, type Gateway } from '../support/start-gateway.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
+import { completeWithSound } from '../support/gateway/sounding.ts'
+import {
+  startGateway,
+  submitted,
+  uploadFile,
+  type Gateway,
+} from '../support/gateway/start-gateway.ts'
 import { assertAccessible, nextInput, separate } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))

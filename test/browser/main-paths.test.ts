@@ -10,20 +10,20 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
-import { anyChromium, launchBrowser } from '../harness/browser.ts'
+import { anyChromium, launchBrowser } from '../support/page/browser.ts'
 import { chooseExample, playerIsThere, separate, signedIn } from './playground.ts'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { separationClient } from '../support/separation-client.ts'
-import { noise } from '../harness/signals.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
+import { separationClient } from '../support/clients/separation-client.ts'
+import { noise } from '../support/media/signals.ts'
 import {
   API_KEY,
   downloadResult,
   startWinnow,
   submitFile,
   type Winnow,
-} from '../harness/start-winnow.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { startReceiver } from '../support/webhook-receiver.ts'
+} from '../support/processes/start-winnow.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const SOURCE = examplePath('speech-over-piano.wav')
 /** So long, in the slowest way, that an engine is killed in the middle. */

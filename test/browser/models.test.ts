@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { anyChromium, launchBrowser } from '../harness/browser.ts'
+import { anyChromium, launchBrowser } from '../support/page/browser.ts'
 import { assertAccessible, chooseExample, nextInput, signedIn, type Place } from './playground.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
 
 const answers = (page: Page) => page.getByRole('status', { name: 'Who answers' })
 

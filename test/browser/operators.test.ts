@@ -5,11 +5,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { launchBrowser, openPage } from '../harness/browser.ts'
+import { launchBrowser, openPage } from '../support/page/browser.ts'
 import { assertAccessible, post } from './playground.ts'
 import { createClient } from '../../clients/typescript/node.ts'
-import { examplePath } from '../harness/examples.ts'
-import { separateFile, startWinnow, submitFile, type Winnow } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import {
+  separateFile,
+  startWinnow,
+  submitFile,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 const SHOWN_ONLY_NOW = 'The key, shown only now'

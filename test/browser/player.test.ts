@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { launchBrowser } from '../harness/browser.ts'
+import { launchBrowser } from '../support/page/browser.ts'
 import { assertHeard, listen } from './heard.ts'
 import {
   assertAccessible,
@@ -19,11 +19,11 @@ import {
   SPEECH_OVER_PIANO,
   type Place,
 } from './playground.ts'
-import { examplePath, readWav16 } from '../harness/examples.ts'
-import { makeMedia } from '../harness/make-media.ts'
-import { concatenate, noise } from '../harness/signals.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { examplePath, readWav16 } from '../support/media/examples.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { concatenate, noise } from '../support/media/signals.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 /** The page after an example was separated. */
 async function listening(place: Place, prompt: string): Promise<Page> {

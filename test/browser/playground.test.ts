@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { enterKey, fillPrompts, launchBrowser, openPage } from '../harness/browser.ts'
+import { enterKey, fillPrompts, launchBrowser, openPage } from '../support/page/browser.ts'
 import {
   assertAccessible,
   chooseExample,
@@ -23,12 +23,12 @@ import {
   SPEECH_OVER_PIANO,
   type Place,
 } from './playground.ts'
-import { examplePath, readWav16 } from '../harness/examples.ts'
-import { makeMedia } from '../harness/make-media.ts'
-import { serve } from '../harness/serve.ts'
-import { noise } from '../harness/signals.ts'
-import { startWinnow, submitFile } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { examplePath, readWav16 } from '../support/media/examples.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { serve } from '../support/http/serve.ts'
+import { noise } from '../support/media/signals.ts'
+import { startWinnow, submitFile } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 

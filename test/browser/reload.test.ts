@@ -5,10 +5,10 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Dialog, Page } from 'playwright-core'
-import { launchBrowser } from '../harness/browser.ts'
+import { launchBrowser } from '../support/page/browser.ts'
 import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
-import { examplePath } from '../harness/examples.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
 
 /** The fate of a submit whose answer the page does not get. */
 type Arrival = 'arrives' | 'is lost'

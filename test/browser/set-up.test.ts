@@ -7,10 +7,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { launchBrowser } from '../harness/browser.ts'
-import { buildClient } from '../support/client-package.ts'
-import { createScope } from '../harness/scope.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
+import { launchBrowser } from '../support/page/browser.ts'
+import { buildClient } from '../support/clients/client-package.ts'
+import { createScope } from '../support/processes/scope.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
 
 interface Child {
   pid: string

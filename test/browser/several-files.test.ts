@@ -5,12 +5,12 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page, Request } from 'playwright-core'
-import { enterKey, fillPrompts, launchBrowser } from '../harness/browser.ts'
+import { enterKey, fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import { assertAccessible, playerIsThere, separate, signedIn, type Place } from './playground.ts'
-import { examplePath } from '../harness/examples.ts'
-import { noise } from '../harness/signals.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { noise } from '../support/media/signals.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 const lines = (page: Page) => page.getByRole('region', { name: 'Files' }).getByRole('listitem')
 const line = (page: Page, path: string) => lines(page).filter({ hasText: path })

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { chooseExample, playerIsThere, separate } from './playground.ts'
-import { enterKey, launchBrowser, openPage } from '../harness/browser.ts'
+import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { anyChromium, launchBrowser } from '../harness/browser.ts'
-import { startWinnow } from '../harness/start-winnow.ts'
+import { anyChromium, launchBrowser } from '../support/page/browser.ts'
+import { startWinnow } from '../support/processes/start-winnow.ts'
 import {
   assertAccessible,
   chooseExample,

@@ -8,7 +8,7 @@ import { readOwnArgv, TEXT } from '../../scripts/cli/command.ts'
 import { runCampaign } from './run.ts'
 import { csvOf, svgOf, type TimedSample } from './samples.ts'
 import { newSeed } from '../simulation/report.ts'
-import { createScope } from '../harness/scope.ts'
+import { createScope } from '../support/processes/scope.ts'
 
 const USAGE = `usage: npm run winnow -- campaign [--faults N | --minutes N] [--seed N]
          [--database sqlite|postgres] [--gateways N] [--samples FILE]

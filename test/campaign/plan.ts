@@ -1,6 +1,6 @@
 /** Which fault comes when: a function of the seed. */
 
-import { seededRandom } from '../../bench/load/random.ts'
+import { seededRandom } from '../support/basics/random.ts'
 
 export const KINDS = {
   'process killed': 9,

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { openTestDatabase } from '../support/test-database.ts'
+import { openTestDatabase } from '../support/database/test-database.ts'
 import type { World } from './world.ts'
 
 /** By column: `rss of gateway 0` in MiB, `files of gateway 0` open, `rows`, `disk` in MiB. */

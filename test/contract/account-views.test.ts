@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ATTEMPTS_KEPT_MAX, insertAttempt } from '../../gateway/store/delivery-attempts.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   callWith,
@@ -12,7 +12,7 @@ import {
   submit,
   submitted,
   uploadFile,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const DAY_MS = 86_400_000
 

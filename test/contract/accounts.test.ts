@@ -10,8 +10,8 @@ import { SCOPES } from '../../gateway/accounts/auth.ts'
 import { Account, ApiKey, NewApiKey } from '../../gateway/accounts/schemas.ts'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
 import { keepInstallation } from '../../gateway/store/installation.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
-import { startGateway, type Gateway } from '../support/start-gateway.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
+import { startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
 const ADMIN = { config: { adminToken: TOKEN } }

@@ -7,14 +7,14 @@ import { Fleet } from '../../gateway/operations/fleet.ts'
 import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import {
   complete,
   startGateway,
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
 const ADMIN = { config: { adminToken: TOKEN } }

@@ -1,6 +1,6 @@
 import test from 'node:test'
-import { assertError } from '../support/assert-shape.ts'
-import { startGateway } from '../support/start-gateway.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { startGateway } from '../support/gateway/start-gateway.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'
 

@@ -11,8 +11,14 @@ import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { journalFields } from '../../shared/process/journal.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
-import { API, startGateway, submit, submitted, type Gateway } from '../support/start-gateway.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
+import {
+  API,
+  startGateway,
+  submit,
+  submitted,
+  type Gateway,
+} from '../support/gateway/start-gateway.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { SCOPES, type Scope } from '../../gateway/accounts/auth.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { startGateway } from '../support/start-gateway.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { startGateway } from '../support/gateway/start-gateway.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -9,7 +9,7 @@ import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../shared/checkpoint.ts'
 import { DAY_MS } from '../../shared/durations.ts'
 import type { Job } from '../../shared/messages.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   callWith,
@@ -17,7 +17,7 @@ import {
   startGateway,
   submitted,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 /** What is at such an address is long until it is measured. */
 const LONG = { audio_url: 'https://media.test/long.wav' }

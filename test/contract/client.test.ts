@@ -16,7 +16,7 @@ import {
   PYTHON_TYPES,
 } from '../../scripts/tools/client-types.ts'
 import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
-import { serve } from '../harness/serve.ts'
+import { serve } from '../support/http/serve.ts'
 import {
   complete,
   createFileBody,
@@ -24,8 +24,8 @@ import {
   firstRequest,
   startGateway,
   type GatewayOptions,
-} from '../support/start-gateway.ts'
-import { onDisk } from '../support/stored.ts'
+} from '../support/gateway/start-gateway.ts'
+import { onDisk } from '../support/gateway/stored.ts'
 
 async function start(t: TestContext, options: GatewayOptions = {}) {
   let address = ''

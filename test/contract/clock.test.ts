@@ -6,7 +6,7 @@ import { sweep } from '../../gateway/files/sweeper.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   complete,
@@ -16,7 +16,7 @@ import {
   submit,
   submitted,
   uploadFile,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const HOUR_MS = 3_600_000
 const JUMPS = [

@@ -16,14 +16,14 @@ import {
 import { keyIdOf, SCOPES } from '../../gateway/accounts/auth.ts'
 import { Account } from '../../gateway/accounts/schemas.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import { closeAccounts } from '../../gateway/requests/account-closer.ts'
-import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
+import { closeAccounts } from '../../gateway/requests/follow/account-closer.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit/submit.ts'
 import { insertRequest } from '../../gateway/store/requests.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
-import { assertMediaSums } from '../support/media-sums.ts'
-import { meteredAccount } from '../support/metered.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
+import { assertMediaSums } from '../support/gateway/media-sums.ts'
+import { meteredAccount } from '../support/gateway/metered.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   complete,
@@ -32,8 +32,8 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
-import { leftRows, onDisk } from '../support/stored.ts'
+} from '../support/gateway/start-gateway.ts'
+import { leftRows, onDisk } from '../support/gateway/stored.ts'
 
 const TOKEN = 'the-admin-token-of-this-test'
 

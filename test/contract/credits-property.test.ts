@@ -6,10 +6,10 @@ import { sql } from 'kysely'
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { cancel, findOwn } from '../../gateway/requests/own-requests.ts'
-import { submit } from '../../gateway/requests/submit.ts'
-import { assertSound, meteredAccount } from '../support/metered.ts'
-import { fc } from '../support/property.ts'
-import { startGateway, type Gateway } from '../support/start-gateway.ts'
+import { submit } from '../../gateway/requests/submit/submit.ts'
+import { assertSound, meteredAccount } from '../support/gateway/metered.ts'
+import { fc } from '../support/basics/property.ts'
+import { startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
 
 const REQUESTS = 3
 const request = fc.nat({ max: REQUESTS - 1 })

@@ -9,8 +9,8 @@ import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
 import { openSqlite, SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { migrations } from '../../gateway/store/schema/migrations.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { assertSound, meteredAccount } from '../support/metered.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { assertSound, meteredAccount } from '../support/gateway/metered.ts'
 import {
   API,
   complete,
@@ -19,7 +19,7 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const statusOf = async (gateway: Gateway, requestId: string) =>
   (await gateway.call('GET', `${API}/requests/${requestId}/status`)).json()

@@ -7,11 +7,11 @@ import { ATTEMPT_HEADER } from '../../shared/output-places.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
-import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit/submit.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { meteredAccount } from '../support/metered.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { meteredAccount } from '../support/gateway/metered.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   ATTEMPT_ID,
@@ -26,8 +26,8 @@ import {
   uploadFile,
   uploadOutputs,
   type Gateway,
-} from '../support/start-gateway.ts'
-import { leftRows, onDisk } from '../support/stored.ts'
+} from '../support/gateway/start-gateway.ts'
+import { leftRows, onDisk } from '../support/gateway/stored.ts'
 
 const removeRequest = (gateway: Pick<Gateway, 'call'>, requestId: string) =>
   gateway.call('DELETE', `${API}/requests/${requestId}`)

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { assertError } from '../support/assert-shape.ts'
-import { startGateway, type GatewayOptions } from '../support/start-gateway.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { startGateway, type GatewayOptions } from '../support/gateway/start-gateway.ts'
 
 const PAGE = '<!doctype html><title>a guide</title>'
 

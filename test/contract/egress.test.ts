@@ -7,12 +7,12 @@ import { test, type TestContext } from 'node:test'
 import { createPublicFetch } from '../../shared/http/public-fetch.ts'
 import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
 import { createResolver } from '../../shared/http/resolver.ts'
-import { EgressPool } from '../../gateway/requests/egress-pool.ts'
-import { createUrlChecks } from '../../gateway/requests/url-checks.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { startNameServer } from '../support/name-server.ts'
-import { serve } from '../harness/serve.ts'
-import { API, callWith, startGateway, uploadFile } from '../support/start-gateway.ts'
+import { EgressPool } from '../../gateway/requests/submit/egress-pool.ts'
+import { createUrlChecks } from '../../gateway/requests/submit/url-checks.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { startNameServer } from '../support/http/name-server.ts'
+import { serve } from '../support/http/serve.ts'
+import { API, callWith, startGateway, uploadFile } from '../support/gateway/start-gateway.ts'
 
 const timeout = 60_000
 const FOREVER = 600_000

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import test from 'node:test'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   callWith,
@@ -14,8 +14,8 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
-import { loseTable } from '../support/test-database.ts'
+} from '../support/gateway/start-gateway.ts'
+import { loseTable } from '../support/database/test-database.ts'
 
 const SUBMIT = `${API}/audio/separate`
 const input = { prompt: 'a bell', file_id: 'file_1' }

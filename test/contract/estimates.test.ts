@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { startSeparationClient } from '../support/separation-client.ts'
-import { API, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
+import { API, startGateway, submitted, type Gateway } from '../support/gateway/start-gateway.ts'
 
 const AUDIO_URL = { audio_url: 'https://media.example/x.wav' }
 

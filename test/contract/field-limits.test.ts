@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertError } from '../support/assert-shape.ts'
-import { API, createFileBody, startGateway, uploadFile } from '../support/start-gateway.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { API, createFileBody, startGateway, uploadFile } from '../support/gateway/start-gateway.ts'
 
 const create = (fields: object) => ({ body: createFileBody(fields) })
 

@@ -5,9 +5,15 @@ import test from 'node:test'
 import { QueueResultResponse, QueueStatusResponse } from '../../gateway/api/schemas.ts'
 import type { Finding } from '../../shared/finding.ts'
 import { languageNames } from '../../shared/prompts/read-prompt.ts'
-import { assertShape } from '../support/assert-shape.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
-import { API, outputsOf, startGateway, submitted, type Gateway } from '../support/start-gateway.ts'
+import { assertShape } from '../support/gateway/assert-shape.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
+import {
+  API,
+  outputsOf,
+  startGateway,
+  submitted,
+  type Gateway,
+} from '../support/gateway/start-gateway.ts'
 
 /** A completed request whose engine found that out about its prompts. */
 async function completed(

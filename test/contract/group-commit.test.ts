@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inTransaction, type Store } from '../../gateway/store/database.ts'
-import { put, stored } from '../support/rows.ts'
-import { startGateway } from '../support/start-gateway.ts'
+import { put, stored } from '../support/database/rows.ts'
+import { startGateway } from '../support/gateway/start-gateway.ts'
 
 test('of works that share a transaction, one that throws is undone, and the others are stored', async (t) => {
   const { store } = await startGateway(t, { database: 'sqlite' })

@@ -10,9 +10,9 @@ import { service as healthService } from 'grpc-health-check'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { SEPARATION_SERVICE, startGrpcServer } from '../../gateway/grpc/server.ts'
-import { separationClient, startSeparationClient } from '../support/separation-client.ts'
-import { complete, startGateway, submitted, uploadFile } from '../support/start-gateway.ts'
-import { loseTable } from '../support/test-database.ts'
+import { separationClient, startSeparationClient } from '../support/clients/separation-client.ts'
+import { complete, startGateway, submitted, uploadFile } from '../support/gateway/start-gateway.ts'
+import { loseTable } from '../support/database/test-database.ts'
 
 /** The call fails with this status and machine code. */
 async function assertRefused(

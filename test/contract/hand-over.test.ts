@@ -9,7 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { COPY_NAME, FILES_HEADER, FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { Job } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   ATTEMPT_ID,
   complete,
@@ -18,7 +18,7 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const FOLDER_NAME = 'job-1-aB9'
 const FILE_NAME = `${FOLDER_NAME}/target`

@@ -6,9 +6,15 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { fc } from '../support/property.ts'
-import { API, callWith, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { fc } from '../support/basics/property.ts'
+import {
+  API,
+  callWith,
+  startGateway,
+  uploadFile,
+  type Gateway,
+} from '../support/gateway/start-gateway.ts'
 
 const SUBMIT = `${API}/audio/separate`
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { KyselyPlugin } from 'kysely'
-import { publishWaiting } from '../../gateway/requests/job-publisher.ts'
-import { API, startGateway, uploadFile } from '../support/start-gateway.ts'
+import { publishWaiting } from '../../gateway/requests/submit/job-publisher.ts'
+import { API, startGateway, uploadFile } from '../support/gateway/start-gateway.ts'
 
 test('the outbox is read once for a batch, and no empty batch is read after it', async (t) => {
   const gateway = await startGateway(t)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { assertMediaSums } from '../support/media-sums.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { assertMediaSums } from '../support/gateway/media-sums.ts'
 import {
   API,
   callWith,
@@ -15,7 +15,7 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const countRequests = async ({ store }: Gateway): Promise<number> =>
   (await store.selectFrom('requests').select('request_id').execute()).length

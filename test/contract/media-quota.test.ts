@@ -7,16 +7,16 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
-import { predictOutputBytes } from '../../engine/job/output-bytes.ts'
+import { predictOutputBytes } from '../../engine/job/outputs/output-bytes.ts'
 import { defaultMediaBytesMax } from '../../gateway/accounts/media-quota.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import type { MediaStore } from '../../gateway/media-store/media-store.ts'
 import { migrations } from '../../gateway/store/schema/migrations.ts'
 import { openSqlite, SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { assertMediaSums } from '../support/media-sums.ts'
-import { meteredAccount } from '../support/metered.ts'
-import { fc } from '../support/property.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { assertMediaSums } from '../support/gateway/media-sums.ts'
+import { meteredAccount } from '../support/gateway/metered.ts'
+import { fc } from '../support/basics/property.ts'
 import {
   API,
   callWith,
@@ -29,7 +29,7 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const MB = 1e6
 const URL_INPUT = { audio_url: 'https://a.example/x.flac' }

@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import type { Bucket, MediaStore } from '../../gateway/media-store/media-store.ts'
 import { openBucket } from '../../gateway/media-store/s3.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   createFileBody,
@@ -18,9 +18,9 @@ import {
   PUBLIC_URL,
   startGateway,
   submitted as submitRequest,
-} from '../support/start-gateway.ts'
-import { instead } from '../support/instead.ts'
-import { startS3 } from '../support/start-s3.ts'
+} from '../support/gateway/start-gateway.ts'
+import { instead } from '../support/basics/instead.ts'
+import { startS3 } from '../support/http/start-s3.ts'
 
 const OTHER_BYTES = Buffer.from('ANOTHER.')
 

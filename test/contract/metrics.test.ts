@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { Metrics } from '../../gateway/operations/metrics.ts'
 import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
 import { startMetricsServer } from '../../shared/telemetry/metrics-server.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   complete,
@@ -14,7 +14,7 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 async function startMetrics(t: TestContext, gateway: Gateway): Promise<string> {
   const server = await startMetricsServer('127.0.0.1', 0, {

@@ -10,7 +10,7 @@ import {
   startGateway,
   submitted,
   uploadFile,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const ADMIN = 'admin-token-of-this-test-0123456789'
 

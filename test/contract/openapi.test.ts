@@ -6,8 +6,8 @@ import type { TSchema } from 'typebox'
 import { NOTES } from '../../gateway/api/openapi-examples.ts'
 import * as schemas from '../../gateway/api/schemas.ts'
 import * as soundsSchemas from '../../gateway/api/sounds-schemas.ts'
-import { assertShape } from '../support/assert-shape.ts'
-import { PUBLIC_URL, startGateway } from '../support/start-gateway.ts'
+import { assertShape } from '../support/gateway/assert-shape.ts'
+import { PUBLIC_URL, startGateway } from '../support/gateway/start-gateway.ts'
 
 const GOLDEN = new URL('openapi.golden.json', import.meta.url)
 

@@ -7,13 +7,13 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { closeAccounts } from '../../gateway/requests/account-closer.ts'
+import { closeAccounts } from '../../gateway/requests/follow/account-closer.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
-import { startGateway, submitted } from '../support/start-gateway.ts'
-import { createDatabase } from '../harness/start-postgres.ts'
-import { databaseKind, type DatabasePlace } from '../support/test-database.ts'
-import { runCommand } from '../support/run-command.ts'
+import { startGateway, submitted } from '../support/gateway/start-gateway.ts'
+import { createDatabase } from '../support/database/start-postgres.ts'
+import { databaseKind, type DatabasePlace } from '../support/database/test-database.ts'
+import { runCommand } from '../support/processes/run-command.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

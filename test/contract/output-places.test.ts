@@ -8,7 +8,7 @@ import { DAY_MS } from '../../shared/durations.ts'
 import type { Job } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, PLACE_HEADER } from '../../shared/output-places.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   createFileBody,
@@ -19,7 +19,7 @@ import {
   submitted,
   uploadOutputs,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const result = async (gateway: Gateway, requestId: string) =>
   (await gateway.call('GET', `${API}/requests/${requestId}/result`)).json().data

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { DAY_MS } from '../../shared/durations.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { beforeTransactions } from '../support/before-transactions.ts'
-import { meteredAccount } from '../support/metered.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit/submit.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { beforeTransactions } from '../support/database/before-transactions.ts'
+import { meteredAccount } from '../support/gateway/metered.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   ATTEMPT_ID,
@@ -22,7 +22,7 @@ import {
   uploadFile,
   type Gateway,
   type GatewayOptions,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 /** A completed request of two targets. */
 async function completed(gateway: Pick<Gateway, 'call' | 'publish' | 'broker' | 'event'>) {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { DAY_MS } from '../../shared/durations.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { API, complete, startGateway, submitted } from '../support/start-gateway.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { API, complete, startGateway, submitted } from '../support/gateway/start-gateway.ts'
 
 const peaksOf = (requestId: string) => `${API}/requests/${requestId}/peaks`
 

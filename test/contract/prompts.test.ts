@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { QueueResultResponse } from '../../gateway/api/schemas.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
-import { meteredAccount } from '../support/metered.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
+import { meteredAccount } from '../support/gateway/metered.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   complete,
@@ -14,7 +14,7 @@ import {
   submit,
   submitted,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const PROMPTS = [' Lead Vocals', 'drums', 'lead vocals!']
 

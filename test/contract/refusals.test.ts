@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { createClient } from '../../clients/typescript/node.ts'
-import { startGateway } from '../support/start-gateway.ts'
+import { startGateway } from '../support/gateway/start-gateway.ts'
 
 const MEBIBYTE = 2 ** 20
 /** More than the buffers of both ends hold. */

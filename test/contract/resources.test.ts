@@ -4,7 +4,7 @@ import { Value } from 'typebox/value'
 import { AudioSeparateInput, QueueStatusResponse, RequestList } from '../../gateway/api/schemas.ts'
 import { CreateFileResponse, File } from '../../gateway/api/file-schemas.ts'
 import { ModelList } from '../../gateway/api/model-schemas.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import {
   API,
   callWith,
@@ -13,7 +13,7 @@ import {
   startGateway,
   submitted,
   uploadFile,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 import { NO_MODELS } from '../support/no-models.ts'
 
 const ENGINE = 'gpu-host-1-3f2a'

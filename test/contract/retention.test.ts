@@ -10,10 +10,10 @@ import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
 import { PendingUploads } from '../../gateway/files/pending-uploads.ts'
 import { sweep, sweepOrphans } from '../../gateway/files/sweeper.ts'
 import type { Bucket } from '../../gateway/media-store/media-store.ts'
-import { submit as submitDirectly } from '../../gateway/requests/submit.ts'
-import { instead } from '../support/instead.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { beforeTransactions } from '../support/before-transactions.ts'
+import { submit as submitDirectly } from '../../gateway/requests/submit/submit.ts'
+import { instead } from '../support/basics/instead.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { beforeTransactions } from '../support/database/before-transactions.ts'
 import {
   API,
   complete,
@@ -25,8 +25,8 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
-import { onDisk } from '../support/stored.ts'
+} from '../support/gateway/start-gateway.ts'
+import { onDisk } from '../support/gateway/stored.ts'
 
 const result = (gateway: Gateway, requestId: string) =>
   gateway.call('GET', `${API}/requests/${requestId}/result`)

@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as grpc from '@grpc/grpc-js'
 import type { ErrorCode } from '../../shared/errors.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   complete,
   FILE_BYTES,
@@ -16,7 +16,7 @@ import {
   submitted,
   type Gateway,
   type GatewayOptions,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const SOURCE = { name: 'concert.m4a', content_type: 'audio/mp4', size: FILE_BYTES.length }
 const SUBMIT = { input: { prompt: 'a bell' } }

@@ -14,7 +14,7 @@ import {
   submitted,
   type Gateway,
   type GatewayOptions,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 type Field = [name: string, value: string | Blob, fileName?: string]
 

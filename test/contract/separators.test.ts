@@ -5,10 +5,10 @@ import test, { type TestContext } from 'node:test'
 import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { ModelList, NAMES_MAX } from '../../gateway/api/model-schemas.ts'
 import type { DescribedModel, EngineDescription } from '../../shared/engine-control.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import { NO_MODELS } from '../support/no-models.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
-import { API, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
+import { API, startGateway, uploadFile, type Gateway } from '../support/gateway/start-gateway.ts'
 
 const model = (name: string, stems: readonly string[] = []): DescribedModel => ({
   name,

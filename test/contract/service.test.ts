@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { QueueResultResponse, QueueSubmitResponse } from '../../gateway/api/schemas.ts'
-import { assertShape } from '../support/assert-shape.ts'
+import { assertShape } from '../support/gateway/assert-shape.ts'
 import {
   API,
   callWith,
@@ -9,7 +9,7 @@ import {
   startGateway,
   submit,
   submitted,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 test('1.1 to 1.5 a file is uploaded, separated and downloaded', async (t) => {
   const gateway = await startGateway(t)

@@ -8,8 +8,8 @@ import { createKey, revokeKey, rotateKey } from '../../gateway/accounts/accounts
 import { hashApiKey, SCOPES } from '../../gateway/accounts/auth.ts'
 import { ensureFirstApiKey } from '../../gateway/accounts/first-key.ts'
 import { isoTime } from '../../shared/clock.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { startGateway, type Gateway } from '../support/start-gateway.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { startGateway, type Gateway } from '../support/gateway/start-gateway.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

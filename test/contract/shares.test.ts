@@ -5,10 +5,10 @@ import test from 'node:test'
 import { deleteAccount, disableAccount, enableAccount } from '../../gateway/accounts/accounts.ts'
 import { NewShare, SharedResult, ShareList } from '../../gateway/api/share-schemas.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
-import { closeAccounts } from '../../gateway/requests/account-closer.ts'
+import { closeAccounts } from '../../gateway/requests/follow/account-closer.ts'
 import { SHARES_MAX } from '../../gateway/requests/shares.ts'
 import { DAY_MS, HOUR_MS } from '../../shared/durations.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import {
   API,
   callWith,
@@ -17,8 +17,8 @@ import {
   startGateway,
   submitted,
   type Gateway,
-} from '../support/start-gateway.ts'
-import { leftRows } from '../support/stored.ts'
+} from '../support/gateway/start-gateway.ts'
+import { leftRows } from '../support/gateway/stored.ts'
 
 type Caller = Pick<Gateway, 'call'>
 

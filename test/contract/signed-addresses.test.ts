@@ -8,7 +8,7 @@ import test from 'node:test'
 import { signPath, type Audience } from '../../gateway/media-store/signed-url.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { COPY_NAME, FOLDER_HEADER } from '../../shared/hand-over.ts'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   complete,
@@ -17,7 +17,7 @@ import {
   startGateway,
   submitted,
   uploadFile,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const AUDIENCES: readonly (Audience | undefined)[] = ['client', 'engine', undefined]
 

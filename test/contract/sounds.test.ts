@@ -9,8 +9,8 @@ import { createClient } from '../../clients/typescript/node.ts'
 import type { HeardSound } from '../../shared/heard-sounds.ts'
 import { TAGGER } from '../../shared/request-kind.ts'
 import { lastCompleted } from '../../gateway/store/requests.ts'
-import { meteredAccount } from '../support/metered.ts'
-import { startSeparationClient } from '../support/separation-client.ts'
+import { meteredAccount } from '../support/gateway/metered.ts'
+import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   complete,
@@ -20,7 +20,7 @@ import {
   submitted,
   uploadFile,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const SOUNDS: HeardSound[] = [
   { name: 'a dog', spans: [{ start: 0, end: 2.5 }], share: 0.2, match: 0.97 },

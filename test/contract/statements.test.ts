@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { KyselyPlugin } from 'kysely'
-import { openTestDatabase, type DatabaseKind } from '../support/test-database.ts'
+import { openTestDatabase, type DatabaseKind } from '../support/database/test-database.ts'
 import {
   ATTEMPT_ID,
   FILE_BYTES,
@@ -12,7 +12,7 @@ import {
   placed,
   startGateway,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 /** Without begin and commit of its five transactions, and what transfers of its media ask. */
 const STATEMENTS_MAX: Readonly<Record<DatabaseKind, number>> = { sqlite: 24, postgres: 25 }

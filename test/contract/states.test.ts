@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMetricsText } from '../../gateway/operations/state-metrics.ts'
-import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
-import { createRescuer, rescue } from '../../gateway/requests/rescuer.ts'
-import { assertError } from '../support/assert-shape.ts'
-import { beforeTransactions } from '../support/before-transactions.ts'
-import { fc } from '../support/property.ts'
+import { createDeadLetterHandler } from '../../gateway/requests/follow/dead-letters.ts'
+import { createRescuer, rescue } from '../../gateway/requests/follow/rescuer.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { beforeTransactions } from '../support/database/before-transactions.ts'
+import { fc } from '../support/basics/property.ts'
 import {
   API,
   callWith,
@@ -15,7 +15,7 @@ import {
   submit,
   submitted,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 import { NO_MODELS } from '../support/no-models.ts'
 
 const statusOf = async (gateway: Gateway, requestId: string): Promise<string> =>

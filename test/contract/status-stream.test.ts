@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test, { type TestContext } from 'node:test'
 import { QueueStatusResponse, StreamTimeout } from '../../gateway/api/schemas.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
-import { readEvents, type StreamEvent } from '../support/event-stream.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
+import { readEvents, type StreamEvent } from '../support/http/event-stream.ts'
 import {
   API,
   complete,
@@ -12,8 +12,8 @@ import {
   submitted,
   type Gateway,
   type GatewayOptions,
-} from '../support/start-gateway.ts'
-import { loseTable } from '../support/test-database.ts'
+} from '../support/gateway/start-gateway.ts'
+import { loseTable } from '../support/database/test-database.ts'
 
 /** A gateway that listens, with one queued request and an open stream of it. */
 async function openStream(

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertError } from '../support/assert-shape.ts'
-import { fc } from '../support/property.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
+import { fc } from '../support/basics/property.ts'
 import {
   API,
   createFileBody,
@@ -12,7 +12,7 @@ import {
   submit,
   submitted,
   uploadFile,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 /** Text of the characters that headers, names and databases treat each in its own way. */
 const anyText = fc.string({

@@ -10,7 +10,7 @@ import {
   submitted,
   type Gateway,
   type GatewayOptions,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const SOON = { bodySecondsMax: 0.2 }
 

@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import test from 'node:test'
-import { assertError } from '../support/assert-shape.ts'
+import { assertError } from '../support/gateway/assert-shape.ts'
 import {
   API,
   complete,
@@ -16,7 +16,7 @@ import {
   startGateway,
   submitted,
   type Gateway,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 async function createFile(gateway: Gateway, fields: object = {}) {
   const reply = await gateway.call('POST', '/v1/files', { body: createFileBody(fields) })

@@ -7,7 +7,7 @@ import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import type { PostMessage, PostOutcome } from '../../gateway/webhooks/public-post.ts'
-import { createDeadLetterHandler } from '../../gateway/requests/dead-letters.ts'
+import { createDeadLetterHandler } from '../../gateway/requests/follow/dead-letters.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { TESTS_PER_MINUTE } from '../../gateway/webhooks/tester.ts'
 import {
@@ -17,7 +17,7 @@ import {
   QueueSubmitResponse,
   WebhookDeliveryStatus,
 } from '../../gateway/api/schemas.ts'
-import { openTestDatabase } from '../support/test-database.ts'
+import { openTestDatabase } from '../support/database/test-database.ts'
 import { openSqlite, SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { claimDue, listDueAccounts } from '../../gateway/store/deliveries.ts'
 import { migrations } from '../../gateway/store/schema/migrations.ts'
@@ -28,7 +28,7 @@ import {
 } from '../../gateway/api/webhook-schemas.ts'
 import { DELAYS_SECONDS } from '../../gateway/webhooks/schedule.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import { assertError, assertShape } from '../support/assert-shape.ts'
+import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import {
   API,
   callWith,
@@ -37,7 +37,7 @@ import {
   uploadFile,
   type Gateway,
   type GatewayOptions,
-} from '../support/start-gateway.ts'
+} from '../support/gateway/start-gateway.ts'
 
 const HOOK = 'https://hooks.example/in?token=1'
 const SECRET = 'a secret of the client'

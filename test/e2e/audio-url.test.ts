@@ -4,10 +4,15 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import test, { before, describe, type TestContext } from 'node:test'
-import { examplePath } from '../harness/examples.ts'
-import { readWav24 } from '../harness/wav.ts'
-import { serve } from '../harness/serve.ts'
-import { downloadResult, followToEnd, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { readWav24 } from '../support/media/wav.ts'
+import { serve } from '../support/http/serve.ts'
+import {
+  downloadResult,
+  followToEnd,
+  startWinnow,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 
 const FILE_BYTES_MAX = 524_288_000
 const FETCH_SECONDS_MAX = 20 // the pauses between four tries make up to 16

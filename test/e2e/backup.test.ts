@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { backup } from '../../scripts/cli/backup/command.ts'
-import { examplePath } from '../harness/examples.ts'
-import { pythonPackages } from '../harness/python-packages.ts'
-import { runCommand } from '../support/run-command.ts'
-import { createDatabase } from '../harness/start-postgres.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { pythonPackages } from '../support/packages/python-packages.ts'
+import { runCommand } from '../support/processes/run-command.ts'
+import { createDatabase } from '../support/database/start-postgres.ts'
 import {
   API_KEY,
   downloadResult,
@@ -19,7 +19,7 @@ import {
   startWinnow,
   submitFile,
   type Winnow,
-} from '../harness/start-winnow.ts'
+} from '../support/processes/start-winnow.ts'
 
 const runIn = (env: Record<string, string>, words: string[]) => runCommand(backup, words, { env })
 

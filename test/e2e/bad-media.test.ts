@@ -8,10 +8,10 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { after, before, type TestContext } from 'node:test'
-import { makeMedia } from '../harness/make-media.ts'
-import { noise, sine, type Planes } from '../harness/signals.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { sumError } from '../harness/examples.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { noise, sine, type Planes } from '../support/media/signals.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import { sumError } from '../support/media/examples.ts'
 import {
   API_KEY,
   downloadResult,
@@ -19,7 +19,7 @@ import {
   separateFile,
   startWinnow,
   type Winnow,
-} from '../harness/start-winnow.ts'
+} from '../support/processes/start-winnow.ts'
 
 let winnow: Winnow
 before(async (t) => {

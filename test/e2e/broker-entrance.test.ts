@@ -10,7 +10,7 @@ import { startNatsServer, type NatsServerOptions } from '../../scripts/cli/start
 import { connectBroker } from '../../shared/broker/broker.ts'
 import type { BrokerAddress } from '../../shared/broker/connection.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
-import { makeNatsCredentials } from '../support/nats-credentials.ts'
+import { makeNatsCredentials } from '../support/broker/nats-credentials.ts'
 
 const log = createLogger('test', 'silent')
 const fixture = (name: string) =>

@@ -10,7 +10,7 @@ import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
 import type { Event, Job } from '../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
-import { startCluster, type Cluster } from '../support/start-cluster.ts'
+import { startCluster, type Cluster } from '../support/broker/start-cluster.ts'
 
 const AT = '2026-01-02T03:04:05.678Z'
 

@@ -20,8 +20,8 @@ import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { Intake } from '../../engine/intake.ts'
 import { encodeMessage, type Event, type Job } from '../../shared/messages.ts'
-import { freePorts } from '../harness/free-ports.ts'
-import { startCluster } from '../support/start-cluster.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
+import { startCluster } from '../support/broker/start-cluster.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 
 const log = createLogger('test', 'silent')

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { buildClient, runFile, TSC } from '../support/client-package.ts'
-import { startGateway } from '../support/start-gateway.ts'
+import { buildClient, runFile, TSC } from '../support/clients/client-package.ts'
+import { startGateway } from '../support/gateway/start-gateway.ts'
 
 const MODULES = [
   'api',

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { buildClient, runFile } from '../support/client-package.ts'
-import { npmPackages } from '../harness/npm-packages.ts'
-import { noise } from '../harness/signals.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { buildClient, runFile } from '../support/clients/client-package.ts'
+import { npmPackages } from '../support/packages/npm-packages.ts'
+import { noise } from '../support/media/signals.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 const VERSIONS = { bun: '1.4.5', deno: '2.9.6' }
 const SECONDS = 2

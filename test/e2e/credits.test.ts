@@ -8,11 +8,16 @@ import { ApiError, createClient } from '../../clients/typescript/node.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
 import type { Command } from '../../scripts/cli/command.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
-import { examplePath } from '../harness/examples.ts'
-import { makeMedia } from '../harness/make-media.ts'
-import { noise } from '../harness/signals.ts'
-import { separateFile, startWinnow, submitFile, type Winnow } from '../harness/start-winnow.ts'
-import { runCommand } from '../support/run-command.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { noise } from '../support/media/signals.ts'
+import {
+  separateFile,
+  startWinnow,
+  submitFile,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
+import { runCommand } from '../support/processes/run-command.ts'
 
 const SIX_SECONDS = examplePath('siren-and-speech.wav')
 

@@ -13,20 +13,20 @@ import { join } from 'node:path'
 import test, { after, before, describe, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { hindranceOf } from '../../scripts/cli/install-host/command.ts'
-import { documentedBlocks, type CodeBlock } from '../support/code-blocks.ts'
-import { examplePath } from '../harness/examples.ts'
-import { freePorts } from '../harness/free-ports.ts'
-import { makeMedia } from '../harness/make-media.ts'
-import { pythonPackages } from '../harness/python-packages.ts'
-import { serve } from '../harness/serve.ts'
-import { noise } from '../harness/signals.ts'
+import { documentedBlocks, type CodeBlock } from '../support/clients/code-blocks.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { pythonPackages } from '../support/packages/python-packages.ts'
+import { serve } from '../support/http/serve.ts'
+import { noise } from '../support/media/signals.ts'
 import {
   API_KEY,
   downloadResult,
   separateFile,
   startWinnow,
   type Winnow,
-} from '../harness/start-winnow.ts'
+} from '../support/processes/start-winnow.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUN = ['sh', 'ts', 'python']

@@ -14,10 +14,10 @@ import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
 import { fileFinding, MINI_SHA256 } from '../../scripts/cli/doctor/checks/weights.ts'
 import { doctor } from '../../scripts/cli/doctor/command.ts'
 import type { Finding } from '../../scripts/cli/doctor/finding.ts'
-import { runCommand } from '../support/run-command.ts'
-import { serve } from '../harness/serve.ts'
-import { startS3 } from '../support/start-s3.ts'
-import { startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { runCommand } from '../support/processes/run-command.ts'
+import { serve } from '../support/http/serve.ts'
+import { startS3 } from '../support/http/start-s3.ts'
+import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 
 type Environment = Readonly<Record<string, string>>
 

@@ -5,9 +5,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
-import { noise } from '../harness/signals.ts'
-import { wavBytes } from '../harness/wav.ts'
-import { followToEnd, startWinnow, submitFile, type Winnow } from '../harness/start-winnow.ts'
+import { noise } from '../support/media/signals.ts'
+import { wavBytes } from '../support/media/wav.ts'
+import {
+  followToEnd,
+  startWinnow,
+  submitFile,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 
 delete process.env.TF_CPP_MIN_LOG_LEVEL // which engines would inherit
 

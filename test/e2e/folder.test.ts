@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline'
 import { basename, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { examplePath, readWav16 } from '../harness/examples.ts'
-import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { readWav24 } from '../harness/wav.ts'
+import { examplePath, readWav16 } from '../support/media/examples.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { readWav24 } from '../support/media/wav.ts'
 
 const COMMAND = fileURLToPath(new URL('../../scripts/cli/separate.ts', import.meta.url))
 const FILES = 20

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { gpuReport } from '../../scripts/tools/gpu-report/command.ts'
-import { PARTS } from '../../scripts/tools/gpu-report/parts.ts'
-import type { Programme } from '../../scripts/tools/gpu-report/report.ts'
-import { runCommand } from '../support/run-command.ts'
+import { gpuReport } from '../../bench/gpu-report/command.ts'
+import { PARTS } from '../../bench/gpu-report/parts.ts'
+import type { Programme } from '../../bench/gpu-report/report.ts'
+import { runCommand } from '../support/processes/run-command.ts'
 
 const out = mkdtempSync(join(tmpdir(), 'gpu-report-'))
 after(() => rmSync(out, { recursive: true }))

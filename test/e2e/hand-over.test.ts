@@ -4,8 +4,13 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { examplePath } from '../harness/examples.ts'
-import { downloadResult, separateFile, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import {
+  downloadResult,
+  separateFile,
+  startWinnow,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 
 const PARTS = ['peaks', 'residual', 'target']
 

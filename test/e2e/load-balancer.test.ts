@@ -16,19 +16,19 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { followLoad } from '../support/follow-load.ts'
-import { freePorts } from '../harness/free-ports.ts'
-import { separationClient } from '../support/separation-client.ts'
-import { noise } from '../harness/signals.ts'
-import { startCluster } from '../support/start-cluster.ts'
-import { startHaproxy } from '../support/start-haproxy.ts'
-import { createDatabase } from '../harness/start-postgres.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
-import { TLS_FILES } from '../support/tls-files.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
+import { followLoad } from '../support/processes/follow-load.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
+import { separationClient } from '../support/clients/separation-client.ts'
+import { noise } from '../support/media/signals.ts'
+import { startCluster } from '../support/broker/start-cluster.ts'
+import { startHaproxy } from '../support/machine/start-haproxy.ts'
+import { createDatabase } from '../support/database/start-postgres.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+import { TLS_FILES } from '../support/http/tls-files.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
 
-const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url))
+const LOAD = fileURLToPath(new URL('../support/processes/steady-load.ts', import.meta.url))
 const SOURCE = examplePath('speech-over-piano.wav')
 /** Requests between two events of the load: each gateway has taken some. */
 const SUBMITTED_BETWEEN = 15

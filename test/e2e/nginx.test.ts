@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { after, before } from 'node:test'
 import type { IncomingMessage } from 'node:http'
-import { examplePath } from '../harness/examples.ts'
-import { freePorts } from '../harness/free-ports.ts'
-import { createScope } from '../harness/scope.ts'
-import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { startNginx } from '../support/start-nginx.ts'
-import { TLS_FILES } from '../support/tls-files.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
+import { createScope } from '../support/processes/scope.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { startNginx } from '../support/machine/start-nginx.ts'
+import { TLS_FILES } from '../support/http/tls-files.ts'
 
 const SOURCE = examplePath('speech-over-piano.wav')
 const SETTINGS = { TRUSTED_PROXIES: '127.0.0.1/32', MEDIA_ACCEL_PATH: '/winnow-media/' }

@@ -4,11 +4,16 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
-import { assertClose } from '../harness/assert-close.ts'
-import { examplePath, readWav16, siSdr, sumError } from '../harness/examples.ts'
-import { noise } from '../harness/signals.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { downloadResult, separateFile, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { examplePath, readWav16, siSdr, sumError } from '../support/media/examples.ts'
+import { noise } from '../support/media/signals.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import {
+  downloadResult,
+  separateFile,
+  startWinnow,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 
 const RATE = 44_100
 

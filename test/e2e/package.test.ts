@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { examplePath } from '../harness/examples.ts'
-import { API_KEY } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { API_KEY } from '../support/processes/start-winnow.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)

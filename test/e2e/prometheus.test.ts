@@ -5,12 +5,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildFakeNvml } from '../support/fake-nvml.ts'
-import { noise } from '../harness/signals.ts'
-import { wavBytes } from '../harness/wav.ts'
-import { promtool, startPrometheus, type Prometheus } from '../support/prometheus.ts'
-import { separateFile, startWinnow } from '../harness/start-winnow.ts'
-import { startReceiver } from '../support/webhook-receiver.ts'
+import { buildFakeNvml } from '../support/machine/fake-nvml.ts'
+import { noise } from '../support/media/signals.ts'
+import { wavBytes } from '../support/media/wav.ts'
+import { promtool, startPrometheus, type Prometheus } from '../support/machine/prometheus.ts'
+import { separateFile, startWinnow } from '../support/processes/start-winnow.ts'
+import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const SERIES_MS_MAX = 60_000
 

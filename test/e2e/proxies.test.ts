@@ -6,10 +6,10 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import test, { type TestContext } from 'node:test'
-import { freePorts } from '../harness/free-ports.ts'
-import { startHaproxy } from '../support/start-haproxy.ts'
-import { startNginx } from '../support/start-nginx.ts'
-import { TLS_FILES } from '../support/tls-files.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
+import { startHaproxy } from '../support/machine/start-haproxy.ts'
+import { startNginx } from '../support/machine/start-nginx.ts'
+import { TLS_FILES } from '../support/http/tls-files.ts'
 
 /** Stands for a gateway, which reads each of these as a call of its admin API. */
 async function startBehind(t: TestContext, port: number): Promise<void> {

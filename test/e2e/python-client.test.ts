@@ -7,10 +7,14 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { createClient } from '../../clients/typescript/node.ts'
 import { signatureHeaders } from '../../gateway/webhooks/signature.ts'
-import { fc } from '../support/property.ts'
-import { COMFYUI_NODES, installPythonClient, PYTHON_CLIENT } from '../support/python-client.ts'
-import { python } from '../harness/python-packages.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
+import { fc } from '../support/basics/property.ts'
+import {
+  COMFYUI_NODES,
+  installPythonClient,
+  PYTHON_CLIENT,
+} from '../support/clients/python-client.ts'
+import { python } from '../support/packages/python-packages.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
 const PROJECT = join(PYTHON_CLIENT, 'pyproject.toml')
 

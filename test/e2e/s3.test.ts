@@ -5,10 +5,16 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { readWav24 } from '../harness/wav.ts'
-import { startS3 } from '../support/start-s3.ts'
-import { downloadResult, separateFile, startWinnow } from '../harness/start-winnow.ts'
+import {
+  examplePath,
+  readWav16,
+  siSdr,
+  SUM_ERROR_MAX,
+  sumError,
+} from '../support/media/examples.ts'
+import { readWav24 } from '../support/media/wav.ts'
+import { startS3 } from '../support/http/start-s3.ts'
+import { downloadResult, separateFile, startWinnow } from '../support/processes/start-winnow.ts'
 
 /** The folder of credentials that systemd hands over, as `LoadCredential=` in the units has it. */
 async function credentials(t: TestContext, env: Record<string, string>): Promise<string> {

@@ -10,19 +10,19 @@ import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { planChunks, Stitcher } from '../../engine/job/chunks.ts'
-import { cutChunks } from '../harness/cut-chunks.ts'
+import { cutChunks } from '../support/engine/cut-chunks.ts'
 import { openLane, closeLane, type LaneRequest, type OverlapState } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { noise, sine } from '../harness/signals.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { noise, sine } from '../support/media/signals.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
 import {
   API_KEY,
   downloadResult,
   separateFile,
   startWinnow,
   type Winnow,
-} from '../harness/start-winnow.ts'
+} from '../support/processes/start-winnow.ts'
 
 const FOLDER = fileURLToPath(new URL('../fixtures/sam-audio', import.meta.url))
 /** Error of 24 bits, and of sums in another order. */

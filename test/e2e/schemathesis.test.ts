@@ -5,8 +5,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { runSchemathesis } from '../support/schemathesis.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
+import { runSchemathesis } from '../support/http/schemathesis.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
 test('schemathesis finds nothing', async (t) => {
   const winnow = await startWinnow(t, { engines: 0, env: { STREAM_WINDOW_SECONDS: '1' } })

@@ -12,10 +12,16 @@ import test, { before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { readSound } from '../integration/engine/media/read-sound.ts'
-import { makeMedia } from '../harness/make-media.ts'
-import { concatenate, noise, sine } from '../harness/signals.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { concatenate, noise, sine } from '../support/media/signals.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import {
+  examplePath,
+  readWav16,
+  siSdr,
+  SUM_ERROR_MAX,
+  sumError,
+} from '../support/media/examples.ts'
 import {
   API_KEY,
   downloadResult,
@@ -24,7 +30,7 @@ import {
   startWinnow,
   submitFile,
   type Winnow,
-} from '../harness/start-winnow.ts'
+} from '../support/processes/start-winnow.ts'
 
 let winnow: Winnow
 before(async (t) => {

@@ -10,10 +10,10 @@ import { before, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { connectEngine, type EngineClient } from '../../shared/engine-control.ts'
-import { noise, sine } from '../harness/signals.ts'
-import { startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { TINY_MODELS } from '../support/tiny-models.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
+import { noise, sine } from '../support/media/signals.ts'
+import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { TINY_MODELS } from '../support/models/tiny-models.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
 
 /** Error of 24 bits in each output. */
 const ROUNDING = 4 / 2 ** 23

@@ -14,9 +14,9 @@ import { fileURLToPath } from 'node:url'
 import * as grpc from '@grpc/grpc-js'
 import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
 import { startNatsServer } from '../../scripts/cli/start/nats-server.ts'
-import { API_KEY } from '../harness/start-winnow.ts'
+import { API_KEY } from '../support/processes/start-winnow.ts'
 
-const HOLDER = fileURLToPath(new URL('../support/hold_sockets.py', import.meta.url))
+const HOLDER = fileURLToPath(new URL('../support/processes/hold_sockets.py', import.meta.url))
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 interface LogLine {

@@ -6,11 +6,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { noise, sine } from '../harness/signals.ts'
-import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { SONGS_MODEL_FOLDER, WITH_WEIGHTS } from '../support/spleeter-weights.ts'
+import { SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
+import { noise, sine } from '../support/media/signals.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import { SONGS_MODEL_FOLDER, WITH_WEIGHTS } from '../support/models/spleeter-weights.ts'
 
 let winnow: Winnow
 before(async (t) => {

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { HeardSound } from '../../shared/heard-sounds.ts'
-import { examplePath, readWav16 } from '../harness/examples.ts'
-import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { examplePath, readWav16 } from '../support/media/examples.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 let winnow: Winnow
 const RATE = 44_100

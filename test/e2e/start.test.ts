@@ -13,9 +13,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '../../clients/typescript/node.ts'
 import { takeLock } from '../../shared/process/file-lock.ts'
-import { serve } from '../harness/serve.ts'
-import { noise } from '../harness/signals.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { serve } from '../support/http/serve.ts'
+import { noise } from '../support/media/signals.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PORTS = { PORT: '0', GRPC_PORT: 'off', METRICS_PORT: 'off' }

@@ -8,10 +8,10 @@ import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Finding } from '../../scripts/cli/doctor/finding.ts'
-import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { noise } from '../harness/signals.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
+import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/machine/boot-systemd.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
+import { noise } from '../support/media/signals.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
 
 const ENGINE = 'winnow-engine@cpu.service'
 const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', ENGINE]
@@ -132,7 +132,7 @@ test(
       'a compute thread that hangs is ended by the watchdog, and comes back',
       async () => {
         const pid = await property(host, ENGINE, 'MainPID')
-        await run('python3', 'test/support/stop_thread.py', pid, 'winnow-compute') // ends with the thread
+        await run('python3', 'test/support/processes/stop_thread.py', pid, 'winnow-compute') // ends with the thread
         await untilTrue(async () => (await property(host, ENGINE, 'NRestarts')) === '1')
         await untilTrue(async () => (await property(host, ENGINE, 'ActiveState')) === 'active')
         assert.notEqual(await property(host, ENGINE, 'MainPID'), pid)

@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
 /** Runs a bench to its end. */
 async function run(program: string, ...words: string[]) {

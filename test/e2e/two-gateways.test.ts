@@ -13,22 +13,28 @@ import * as grpc from '@grpc/grpc-js'
 import { createClient } from '../../clients/typescript/node.ts'
 import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
 import { readOwnAddress } from '../../shared/own-address.ts'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { followLoad } from '../support/follow-load.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { noise } from '../harness/signals.ts'
-import { createDatabase } from '../harness/start-postgres.ts'
+import {
+  examplePath,
+  readWav16,
+  siSdr,
+  SUM_ERROR_MAX,
+  sumError,
+} from '../support/media/examples.ts'
+import { followLoad } from '../support/processes/follow-load.ts'
+import { startTcpProxy } from '../support/http/tcp-proxy.ts'
+import { noise } from '../support/media/signals.ts'
+import { createDatabase } from '../support/database/start-postgres.ts'
 import {
   API_KEY,
   downloadResult,
   separateFile,
   startWinnow,
   type Program,
-} from '../harness/start-winnow.ts'
-import type { LoadReport } from '../support/steady-load.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
+} from '../support/processes/start-winnow.ts'
+import type { LoadReport } from '../support/processes/steady-load.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
 
-const LOAD = fileURLToPath(new URL('../support/steady-load.ts', import.meta.url))
+const LOAD = fileURLToPath(new URL('../support/processes/steady-load.ts', import.meta.url))
 const EXAMPLE = 'siren-and-speech'
 /** Requests between two events: each gateway has taken some. */
 const SUBMITTED_BETWEEN = 15
@@ -113,7 +119,10 @@ test('gateways, then engines are upgraded in turn, the older beside a newer sche
   for (const older of [second, first]) {
     assert.equal(await older.end('SIGTERM'), 0)
     await load.submitMore(SUBMITTED_BETWEEN) // the other one alone
-    await winnow.startGateway({ PORT: String(portOf(older)) }, 'test/support/next-release.ts')
+    await winnow.startGateway(
+      { PORT: String(portOf(older)) },
+      'test/support/database/next-release.ts',
+    )
     await load.submitMore(SUBMITTED_BETWEEN) // after the first turn: an older and a newer gateway, the newer schema
   }
   const heard = assertSeparated(fleet) // under load, while engines come and go

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import test from 'node:test'
-import { bootSystemd, whyNoSystemd, writeIn } from '../support/boot-systemd.ts'
-import { followLoad } from '../support/follow-load.ts'
-import { noise } from '../harness/signals.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { bootSystemd, whyNoSystemd, writeIn } from '../support/machine/boot-systemd.ts'
+import { followLoad } from '../support/processes/follow-load.ts'
+import { noise } from '../support/media/signals.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 /** So that what never comes fails the test, on the slowest machine. */
 const MS_MAX = 900_000
@@ -29,7 +29,7 @@ test(
     const load = spawn(
       command,
       [
-        ...[...words, 'node', '--import', 'tsx', 'test/support/steady-load.ts'],
+        ...[...words, 'node', '--import', 'tsx', 'test/support/processes/steady-load.ts'],
         ...['http://127.0.0.1:8080', key, '/tmp/short.wav'],
       ],
       { stdio: ['pipe', 'pipe', 'inherit'] },

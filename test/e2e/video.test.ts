@@ -4,11 +4,16 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
-import { makeMedia } from '../harness/make-media.ts'
-import { noise } from '../harness/signals.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { clickedChirp, clickOf, readVideo } from '../support/read-video.ts'
-import { downloadResult, separateFile, startWinnow, type Winnow } from '../harness/start-winnow.ts'
+import { makeMedia } from '../support/media/make-media.ts'
+import { noise } from '../support/media/signals.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import { clickedChirp, clickOf, readVideo } from '../support/media/read-video.ts'
+import {
+  downloadResult,
+  separateFile,
+  startWinnow,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 import { assertAlike, assertNear, readSound } from '../integration/engine/media/read-sound.ts'
 
 const RATE = 44_100

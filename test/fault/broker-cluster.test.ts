@@ -6,9 +6,14 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node'
-import { examplePath } from '../harness/examples.ts'
-import { startCluster, type Cluster } from '../support/start-cluster.ts'
-import { followToEnd, startWinnow, submitFile, type Winnow } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { startCluster, type Cluster } from '../support/broker/start-cluster.ts'
+import {
+  followToEnd,
+  startWinnow,
+  submitFile,
+  type Winnow,
+} from '../support/processes/start-winnow.ts'
 
 /** One request, to its end. */
 async function separate(winnow: Winnow): Promise<string | undefined> {

@@ -8,9 +8,15 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
-import { examplePath, readWav16, siSdr, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { noise } from '../harness/signals.ts'
-import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.ts'
+import {
+  examplePath,
+  readWav16,
+  siSdr,
+  SUM_ERROR_MAX,
+  sumError,
+} from '../support/media/examples.ts'
+import { noise } from '../support/media/signals.ts'
+import { mountSmallDisk, whyNoSmallDisk } from '../support/machine/small-disk.ts'
 import {
   API_KEY,
   downloadResult,
@@ -18,9 +24,9 @@ import {
   startWinnow,
   submitFile,
   type Winnow,
-} from '../harness/start-winnow.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { startReceiver } from '../support/webhook-receiver.ts'
+} from '../support/processes/start-winnow.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const EXAMPLE = 'siren-and-speech'
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { examplePath } from '../harness/examples.ts'
-import { followToEnd, startWinnow, submitFile } from '../harness/start-winnow.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { followToEnd, startWinnow, submitFile } from '../support/processes/start-winnow.ts'
+import { startTcpProxy } from '../support/http/tcp-proxy.ts'
 
 /** Far beyond the half minute that it takes; a client of NATS left to itself takes six. */
 const timeout = 300_000

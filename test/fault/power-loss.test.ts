@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
-import { mountLossyDisk, whyNoLossyDisk } from '../support/lossy-disk.ts'
+import { mountLossyDisk, whyNoLossyDisk } from '../support/machine/lossy-disk.ts'
 
-const PROGRAM = fileURLToPath(new URL('../support/write-rows.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../support/database/write-rows.ts', import.meta.url))
 /** Rows before each loss: the second is past some checkpoints of the log. */
 const ROWS = [50, 5_000]
 

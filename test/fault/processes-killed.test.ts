@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectEngine } from '../../shared/engine-control.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { noise } from '../harness/signals.ts'
-import { readWav24, wavBytes } from '../harness/wav.ts'
-import { examplePath } from '../harness/examples.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { noise } from '../support/media/signals.ts'
+import { readWav24, wavBytes } from '../support/media/wav.ts'
+import { examplePath } from '../support/media/examples.ts'
 import {
   downloadResult,
   followToEnd,
@@ -17,7 +17,7 @@ import {
   startWinnow,
   submitFile,
   type Winnow,
-} from '../harness/start-winnow.ts'
+} from '../support/processes/start-winnow.ts'
 
 /** Takes an engine a good while. */
 const LONG = { prompt: 'noise', acceleration: 'quality' } as const

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { examplePath } from '../harness/examples.ts'
-import { API_KEY, startWinnow } from '../harness/start-winnow.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 
 const SUBMITS = 40
 const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }

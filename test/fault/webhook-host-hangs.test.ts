@@ -7,8 +7,14 @@ import { test, type TestContext } from 'node:test'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { createPublicPost } from '../../gateway/webhooks/public-post.ts'
 import { WebhookSender } from '../../gateway/webhooks/sender.ts'
-import { API, callWith, startGateway, uploadFile, type Gateway } from '../support/start-gateway.ts'
-import { startReceiver } from '../support/webhook-receiver.ts'
+import {
+  API,
+  callWith,
+  startGateway,
+  uploadFile,
+  type Gateway,
+} from '../support/gateway/start-gateway.ts'
+import { startReceiver } from '../support/http/webhook-receiver.ts'
 
 const NAMES = 40
 const POSTS_MAX = 8

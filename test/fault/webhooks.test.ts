@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { isTerminal } from '../../shared/request-status.ts'
 import type { QueueStatusResponse } from '../../gateway/api/schemas.ts'
-import { examplePath } from '../harness/examples.ts'
-import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { startReceiver, type Received } from '../support/webhook-receiver.ts'
+import { examplePath } from '../support/media/examples.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { startReceiver, type Received } from '../support/http/webhook-receiver.ts'
 
 const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }
 

@@ -9,15 +9,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LimitedProcess } from '../../engine/media/process/limited-process.ts'
-import { fc } from '../support/property.ts'
+import { fc } from '../support/basics/property.ts'
 import {
   stateDictPickle,
   torchEntries,
   writeStateDict,
   type SavedStorage,
   type SavedTensor,
-} from '../harness/torch-file.ts'
-import { writeZip } from '../harness/zip-file.ts'
+} from '../support/models/torch-file.ts'
+import { writeZip } from '../support/models/zip-file.ts'
 import { mutate, mutation, type Mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 

@@ -5,7 +5,7 @@
 
 import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
-import { API_KEY } from '../harness/start-winnow.ts'
+import { API_KEY } from '../support/processes/start-winnow.ts'
 import type { CrowdOrder } from './crowds-order.ts'
 
 /** Opened together, so that the queue of connections that wait is not full. */

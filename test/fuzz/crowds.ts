@@ -8,7 +8,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { createScope, type Scope } from '../harness/scope.ts'
+import { createScope, type Scope } from '../support/processes/scope.ts'
 import { CROWDS, type CrowdOrder } from './crowds-order.ts'
 import { API_KEY, startTarget, type Target } from './target.ts'
 

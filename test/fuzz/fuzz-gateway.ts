@@ -1,7 +1,7 @@
 /** Runs generated cases against a gateway of their own. */
 
-import { fc } from '../support/property.ts'
-import { createScope } from '../harness/scope.ts'
+import { fc } from '../support/basics/property.ts'
+import { createScope } from '../support/processes/scope.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'
 import { startTarget, type Target } from './target.ts'
 

@@ -10,7 +10,7 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2'
 import { connect } from 'node:net'
-import { fc } from '../support/property.ts'
+import { fc } from '../support/basics/property.ts'
 import { fuzzGateway } from './fuzz-gateway.ts'
 import { mutate, mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { fc } from '../support/property.ts'
+import { fc } from '../support/basics/property.ts'
 import { fuzzGateway } from './fuzz-gateway.ts'
 import { mutate, mutation } from './mutations.ts'
 import type { FuzzOptions, FuzzResult } from './result.ts'

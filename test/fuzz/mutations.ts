@@ -1,6 +1,6 @@
 /** Changes to the bytes of a file, as arbitraries of fast-check: seeded, replayed and shrunk by it. */
 
-import { fc } from '../support/property.ts'
+import { fc } from '../support/basics/property.ts'
 
 /** Places and lengths are shares of the file, so that a mutation fits every file. */
 export type Mutation =

@@ -6,9 +6,9 @@ import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { noise } from '../harness/signals.ts'
-import { API_KEY, startWinnow, type Winnow } from '../harness/start-winnow.ts'
-import { wavBytes } from '../harness/wav.ts'
+import { noise } from '../support/media/signals.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { wavBytes } from '../support/media/wav.ts'
 
 export const ADMIN_TOKEN = 'an-admin-token-for-tests-only'
 export { API_KEY }

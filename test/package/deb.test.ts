@@ -9,11 +9,11 @@ import { spawnSync } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { makePackage } from '../../scripts/tools/package/command.ts'
-import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/boot-systemd.ts'
-import { assertProgram } from '../support/debian-package.ts'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { runCommand } from '../support/run-command.ts'
-import { readWav24 } from '../harness/wav.ts'
+import { bootSystemd, whyNoSystemd, writeIn, type Host } from '../support/machine/boot-systemd.ts'
+import { assertProgram } from '../support/machine/debian-package.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
+import { runCommand } from '../support/processes/run-command.ts'
+import { readWav24 } from '../support/media/wav.ts'
 
 /** So that what never comes fails the test, on the slowest machine. */
 const MS_MAX = 3_600_000

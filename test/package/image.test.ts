@@ -13,12 +13,12 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type Client } from '../../clients/typescript/node.ts'
 import { makePackage } from '../../scripts/tools/package/command.ts'
-import { assertProgram } from '../support/debian-package.ts'
-import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../harness/examples.ts'
-import { freePorts } from '../harness/free-ports.ts'
-import { runCommand } from '../support/run-command.ts'
-import { startDocker, startPodman, type Containers } from '../support/start-containers.ts'
-import { readWav24 } from '../harness/wav.ts'
+import { assertProgram } from '../support/machine/debian-package.ts'
+import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
+import { runCommand } from '../support/processes/run-command.ts'
+import { startDocker, startPodman, type Containers } from '../support/machine/start-containers.ts'
+import { readWav24 } from '../support/media/wav.ts'
 
 /** So that what never comes fails the test, on the slowest machine. */
 const MS_MAX = 3_600_000

@@ -4,19 +4,19 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Binding } from '../../models/binding.ts'
-import { withConstants } from '../../models/constants.ts'
+import type { Binding } from '../../models/tensorflow/binding.ts'
+import { withConstants } from '../../models/tensorflow/constants.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import { openLane, closeLane, type Lane, type LaneRequest, type Model } from '../../models/model.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
-import { StemsModel } from '../../models/stems-model.ts'
-import { native, tf, type Tensor } from '../../models/tensor.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
-import { laneRequest, noise } from '../harness/lanes.ts'
-import { FIXTURES } from '../harness/tiny-sam-audio.ts'
+import { StemsModel } from '../../models/lanes/stems-model.ts'
+import { native, tf, type Tensor } from '../../models/tensorflow/tensor.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { TEXT_ENCODER_FOLDER } from '../support/models/golden.ts'
+import { laneRequest, noise } from '../support/models/lanes.ts'
+import { FIXTURES } from '../support/models/tiny-sam-audio.ts'
 
 /** Copies, as the native library sees them: below the cache of constants. */
 interface Traffic {

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { backendVersion } from '../../models/tensor.ts'
-import { profiledOperations, type UsedOperation } from '../harness/profiled-operations.ts'
+import { backendVersion } from '../../models/tensorflow/tensor.ts'
+import { profiledOperations, type UsedOperation } from '../support/models/profiled-operations.ts'
 
 interface Kernel {
   types: Record<string, number[]>
@@ -15,12 +15,12 @@ interface Kernel {
   host: string[]
 }
 
-const listed = JSON.parse(readFileSync('models/gpu-kernels.json', 'utf8')) as {
+const listed = JSON.parse(readFileSync('models/tensorflow/gpu-kernels.json', 'utf8')) as {
   tensorflow: string
   operations: Record<string, Kernel[]>
 }
 
-/** In place of what runs on a processor alone: see `softmax` in models/tensor.ts. */
+/** In place of what runs on a processor alone: see `softmax` in models/tensorflow/tensor.ts. */
 const ON_GPU: Record<string, string> = { _MklSoftmax: 'Softmax' }
 
 /** Shapes, axes and the like, which are whole numbers on the host. */
@@ -65,7 +65,7 @@ test('every operation has a GPU kernel for its types, in every precision', () =>
   assert.deepEqual(
     without,
     [],
-    'new ones: add them to models/gpu-kernels.json, `npm run winnow -- gpu-kernels`',
+    'new ones: add them to models/tensorflow/gpu-kernels.json, `npm run winnow -- gpu-kernels`',
   )
   assert.ok(used.length >= 60, `${used.length} are used`)
   for (const name of ['BatchMatMulV2', 'Transpose', 'Slice'])

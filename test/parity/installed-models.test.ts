@@ -9,11 +9,11 @@ import { loadModel } from '../../models/load-model.ts'
 import { predictMemory } from '../../models/memory/predict.ts'
 import { availableChoices, type ModelChoice } from '../../models/model-choice.ts'
 import { closeLane, openLane, type Head, type Model } from '../../models/model.ts'
-import { tf } from '../../models/tensor.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { runCommand } from '../support/run-command.ts'
-import { TINY_MODELS } from '../support/tiny-models.ts'
-import { noise } from '../harness/lanes.ts'
+import { tf } from '../../models/tensorflow/tensor.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { runCommand } from '../support/processes/run-command.ts'
+import { TINY_MODELS } from '../support/models/tiny-models.ts'
+import { noise } from '../support/models/lanes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'installed-models-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -1,7 +1,7 @@
 /** Predictions on shapes alone equal TensorFlow's shapes, and its allocator's bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Binding } from '../../models/binding.ts'
+import type { Binding } from '../../models/tensorflow/binding.ts'
 import { graphsHeld } from '../../models/graph/compiled.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
@@ -16,10 +16,10 @@ import {
 } from '../../models/memory/predict.ts'
 import { resultsOf, type Shaped } from '../../models/memory/shape-rules.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
-import { native } from '../../models/tensor.ts'
-import { profiledOperations } from '../harness/profiled-operations.ts'
-import { TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
-import { FIXTURES } from '../harness/tiny-sam-audio.ts'
+import { native } from '../../models/tensorflow/tensor.ts'
+import { profiledOperations } from '../support/models/profiled-operations.ts'
+import { TEXT_ENCODER_FOLDER } from '../support/models/golden.ts'
+import { FIXTURES } from '../support/models/tiny-sam-audio.ts'
 
 const MIB = 2 ** 20
 

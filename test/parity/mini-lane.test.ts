@@ -14,13 +14,20 @@ import { GRAPH_NAME } from '../../models/graph/recorder.ts'
 import { loadMini } from '../../models/mini/mini.ts'
 import { planBatch } from '../../models/mini/batch-plan.ts'
 import type { MiniLane } from '../../models/mini/mini-lane.ts'
-import { spanGain } from '../../models/span-gain.ts'
-import { native, tf } from '../../models/tensor.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { examplePath, readWav16 } from '../harness/examples.ts'
-import { fc } from '../support/property.ts'
-import { openGolden, TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
-import { laneRequest, noise, notes, PROMPTS, separate, separateOne } from '../harness/lanes.ts'
+import { spanGain } from '../../models/lanes/span-gain.ts'
+import { native, tf } from '../../models/tensorflow/tensor.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { examplePath, readWav16 } from '../support/media/examples.ts'
+import { fc } from '../support/basics/property.ts'
+import { openGolden, TEXT_ENCODER_FOLDER } from '../support/models/golden.ts'
+import {
+  laneRequest,
+  noise,
+  notes,
+  PROMPTS,
+  separate,
+  separateOne,
+} from '../support/models/lanes.ts'
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 /** As on a GPU. */

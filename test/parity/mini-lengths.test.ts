@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Stored } from '../../models/binding.ts'
+import type { Stored } from '../../models/tensorflow/binding.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
@@ -18,10 +18,10 @@ import { roomFor } from '../../models/mini/lane-room.ts'
 import { loadNetwork, type Network } from '../../models/mini/network/network.ts'
 import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
 import { openLane, type LaneRequest, type HeadResult } from '../../models/model.ts'
-import { native, tf, type Tensor } from '../../models/tensor.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { TEXT_ENCODER_FOLDER, WEIGHTS_FOLDER } from '../harness/golden.ts'
-import { laneRequest, noise, separateOne } from '../harness/lanes.ts'
+import { native, tf, type Tensor } from '../../models/tensorflow/tensor.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { TEXT_ENCODER_FOLDER, WEIGHTS_FOLDER } from '../support/models/golden.ts'
+import { laneRequest, noise, separateOne } from '../support/models/lanes.ts'
 
 const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 const SAMPLE_RATE = 16_000

@@ -17,12 +17,12 @@ import {
   powerOf,
   type Spectrum,
 } from '../../models/mini/spectrum.ts'
-import { frameCount } from '../../models/framing.ts'
-import { istft, stft } from '../../models/stft.ts'
-import { tf, type Tensor } from '../../models/tensor.ts'
+import { frameCount } from '../../models/layers/framing.ts'
+import { istft, stft } from '../../models/layers/stft.ts'
+import { tf, type Tensor } from '../../models/tensorflow/tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { assertStream, counted, openGolden, TINY_FOLDER } from '../harness/golden.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { assertStream, counted, openGolden, TINY_FOLDER } from '../support/models/golden.ts'
 
 const golden = openGolden('tiny/golden.safetensors')
 const config = await readConfig(join(TINY_FOLDER, 'config.json'))

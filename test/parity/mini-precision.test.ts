@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { loadModel } from '../../models/load-model.ts'
-import type { Precision } from '../../models/precision.ts'
-import { tf } from '../../models/tensor.ts'
-import { relativeError } from '../support/relative-error.ts'
-import { TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
-import { laneRequest, notes, separate, separateOne } from '../harness/lanes.ts'
+import type { Precision } from '../../models/tensorflow/precision.ts'
+import { tf } from '../../models/tensorflow/tensor.ts'
+import { relativeError } from '../support/basics/relative-error.ts'
+import { TEXT_ENCODER_FOLDER } from '../support/models/golden.ts'
+import { laneRequest, notes, separate, separateOne } from '../support/models/lanes.ts'
 
 const wave = notes(45_000)
 const load = (precision: Precision) =>

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadBert } from '../../models/mini/text/bert.ts'
 import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
-import { keyBias } from '../../models/layers.ts'
-import { tf, type Tensor } from '../../models/tensor.ts'
+import { keyBias } from '../../models/layers/layers.ts'
+import { tf, type Tensor } from '../../models/tensorflow/tensor.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { counted, goldenFile, openGolden, TEXT_ENCODER_FOLDER } from '../harness/golden.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { counted, goldenFile, openGolden, TEXT_ENCODER_FOLDER } from '../support/models/golden.ts'
 
 const golden = openGolden('text.safetensors')
 const { prompts, alone } = JSON.parse(readFileSync(goldenFile('text.json'), 'utf8')) as {

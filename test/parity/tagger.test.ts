@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { ChunkOrder } from '../../engine/compute/compute-messages.ts'
-import { TagPass } from '../../engine/job/tag-pass.ts'
+import { TagPass } from '../../engine/job/findings/tag-pass.ts'
 import { openSafetensors } from '../../models/checkpoint/safetensors.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 import { logMel, melPower } from '../../models/tagger/features.ts'
@@ -11,10 +11,10 @@ import { edgeSamples, melFraming, melMatrix, paddedSamples } from '../../models/
 import { TAGGER } from '../../models/tagger/config.ts'
 import { loadTaggerNetwork, runTagger } from '../../models/tagger/network.ts'
 import { loadTagger } from '../../models/tagger/tagger.ts'
-import { tf, upload, type Tensor } from '../../models/tensor.ts'
-import { assertClose } from '../harness/assert-close.ts'
-import { chirp, noise } from '../harness/signals.ts'
-import { assertStream, counted } from '../harness/golden.ts'
+import { tf, upload, type Tensor } from '../../models/tensorflow/tensor.ts'
+import { assertClose } from '../support/basics/assert-close.ts'
+import { chirp, noise } from '../support/media/signals.ts'
+import { assertStream, counted } from '../support/models/golden.ts'
 
 const folderOf = (name: string) =>
   fileURLToPath(new URL(`../fixtures/parity/tagger/${name}`, import.meta.url))

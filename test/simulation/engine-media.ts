@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import type { JobMedia, JobOutputs } from '../../engine/job/job-media.ts'
-import type { OutputsOptions } from '../../engine/job/outputs.ts'
+import type { OutputsOptions } from '../../engine/job/outputs/outputs.ts'
 import type { Mixture } from '../../engine/media/read/mixture.ts'
 import { LONG_RETRY_POLICY, RETRY_POLICY, withRetries } from '../../engine/media/retry.ts'
 import { SourceUnavailableError } from '../../engine/media/read/source.ts'

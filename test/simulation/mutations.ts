@@ -26,7 +26,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'acknowledge a submit before its commit',
-    file: 'gateway/requests/submit.ts',
+    file: 'gateway/requests/submit/submit.ts',
     find: 'await insert(deps, row, { answered: key && { ...key, answer }, received })',
     replace:
       'insert(deps, row, { answered: key && { ...key, answer }, received }).catch(() => undefined)',
@@ -39,7 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'forget the outbox row',
-    file: 'gateway/requests/submit.ts',
+    file: 'gateway/requests/submit/submit.ts',
     find: '      await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })\n',
     replace: '',
   },
@@ -63,13 +63,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'lose the end of an attempt that overtakes its start',
-    file: 'gateway/requests/event-follower.ts',
+    file: 'gateway/requests/follow/event-follower.ts',
     find: '  if (known && isKnownAttempt(known, attemptId))',
     replace: '  if (known)',
   },
   {
     name: 'forget the webhook of an end',
-    file: 'gateway/requests/finish-request.ts',
+    file: 'gateway/requests/follow/finish-request.ts',
     find: 'if (delivery) await insertDelivery(store, delivery)',
     replace: "if (delivery && row.error_code !== 'CANCELED') await insertDelivery(store, delivery)",
   },
@@ -112,7 +112,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'forget the key of a submit',
-    file: 'gateway/requests/submit.ts',
+    file: 'gateway/requests/submit/submit.ts',
     find: '      if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })\n',
     replace: '',
   },

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { TEST_SEED } from '../support/test-seed.ts'
+import { TEST_SEED } from '../support/basics/test-seed.ts'
 import { reportOf } from './report.ts'
 import { run } from './run.ts'
 

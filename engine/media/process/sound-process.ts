@@ -3,7 +3,7 @@
  * an index of gigabytes. One that is done waits, warm, for the next file.
  */
 
-import type { Level } from '../../../models/level.ts'
+import type { Level } from '../../../models/lanes/level.ts'
 import type { Mixture, MixtureLimits } from '../read/mixture.ts'
 import { LimitedProcess, LimitError, type ProcessLimits } from './limited-process.ts'
 import { invalidMedia } from '../read/open-media.ts'

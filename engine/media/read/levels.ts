@@ -1,7 +1,7 @@
 /** The level of a whole mixture, which some models need before its first chunk. */
 
-import { rowsFor, sidesOf } from '../../../models/channel-rows.ts'
-import { LevelMeter, type Level } from '../../../models/level.ts'
+import { rowsFor, sidesOf } from '../../../models/lanes/channel-rows.ts'
+import { LevelMeter, type Level } from '../../../models/lanes/level.ts'
 import type { Mixture } from './mixture.ts'
 
 /** Channels that networks for stereo take together. */

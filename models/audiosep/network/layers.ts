@@ -1,6 +1,6 @@
 /** Layers of the network, in the layout [batch, frames, bins, channels]. */
-import { loadLinear, type Layer } from '../../layers.ts'
-import { matmulTransposed, tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import { loadLinear, type Layer } from '../../layers/layers.ts'
+import { matmulTransposed, tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 const EPSILON = 1e-5

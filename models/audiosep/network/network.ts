@@ -1,7 +1,7 @@
 /** AudioSep's network: a residual U-Net over the magnitudes of a spectrum (ResUNet30). */
 import { compiled } from '../../graph/compiled.ts'
-import { loadPointwise } from '../../layers.ts'
-import { pad, tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import { loadPointwise } from '../../layers/layers.ts'
+import { pad, tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { AudioSepConfig } from '../config.ts'
 import { leaky, loadShift, loadUpsampling, readBatchNorm } from './layers.ts'

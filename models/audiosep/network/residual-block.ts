@@ -1,6 +1,6 @@
 /** Two convolutions around which the input goes on (ConvBlockRes), conditioned on the prompt. */
-import { loadPointwise } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { loadPointwise } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { leaky, loadConvolution, loadShift, readBatchNorm } from './layers.ts'
 

@@ -1,8 +1,8 @@
 /** Between the bins of a spectrum and the bands of the network. */
-import { bandJoin } from '../../band-join.ts'
+import { bandJoin } from '../../layers/band-join.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { glu, loadLayerNorm, loadLinear, type Layer } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { glu, loadLayerNorm, loadLinear, type Layer } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { BanditConfig } from '../config.ts'
 
 /** Real and imaginary part. */

@@ -4,9 +4,9 @@
  * another.
  */
 import { compiled } from '../../graph/compiled.ts'
-import type { Layer } from '../../layers.ts'
-import { readDirections, reversed, STEPS_PER_CALL } from '../../recurrent.ts'
-import { matmulTransposed, pad, tf, transpose, type Tensor } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { readDirections, reversed, STEPS_PER_CALL } from '../../layers/recurrent.ts'
+import { matmulTransposed, pad, tf, transpose, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 interface Gates {

@@ -1,12 +1,12 @@
 /** The transformer between encoders and decoders, and the turn of branches into tokens and back. */
-import { loadLayerNorm, loadPointwise, type Layer } from '../../layers.ts'
-import { upload } from '../../tensor.ts'
+import { loadLayerNorm, loadPointwise, type Layer } from '../../layers/layers.ts'
+import { upload } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import { spectrumFrames } from '../spectrum.ts'
 import type { Branches } from './branches.ts'
 import { STRIDE } from './convolution.ts'
-import { EPSILON } from '../../norms.ts'
+import { EPSILON } from '../../layers/norms.ts'
 import { positionsInSpectrogram, positionsInTime } from './positions.ts'
 import { loadTransformer, type Tokens } from './transformer.ts'
 

@@ -1,5 +1,5 @@
 /** The two branches of the network. */
-import type { Tensor } from '../../tensor.ts'
+import type { Tensor } from '../../tensorflow/tensor.ts'
 
 /** Both branches at one depth, each [batch, frames, bins, channels]; the waveform has one frame. */
 export interface Branches {

@@ -3,8 +3,8 @@
  * [batch, frames, bins, channels]; kernels of the spectrogram have one axis more than those of the
  * waveform.
  */
-import type { Layer } from '../../layers.ts'
-import { matmulTransposed, pad, tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { matmulTransposed, pad, tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { Branch } from './branches.ts'
 

@@ -1,6 +1,6 @@
 /** One level of a decoder (HDecLayer). */
-import { gelu, glu } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { gelu, glu } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch } from './branches.ts'

@@ -1,6 +1,6 @@
 /** One level of an encoder (HEncLayer). */
-import { gelu, glu, loadPointwise, type Layer } from '../../layers.ts'
-import { tf } from '../../tensor.ts'
+import { gelu, glu, loadPointwise, type Layer } from '../../layers/layers.ts'
+import { tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch } from './branches.ts'

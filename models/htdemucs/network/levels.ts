@@ -1,6 +1,6 @@
 /** The encoders and decoders of both branches, level by level. */
-import type { Layer } from '../../layers.ts'
-import { tf } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch, Branches } from './branches.ts'

@@ -1,13 +1,13 @@
 /** HTDemucs: a spectrogram and a waveform branch with a transformer across them. */
 import { compiled } from '../../graph/compiled.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import { spectrumOf, wavesOf } from '../spectrum.ts'
 import { loadBottleneck } from './bottleneck.ts'
 import type { Branches } from './branches.ts'
 import { loadDecoders, loadEncoders, widthsOf } from './levels.ts'
-import { momentsOf, normalize, restore } from '../../norms.ts'
+import { momentsOf, normalize, restore } from '../../layers/norms.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 

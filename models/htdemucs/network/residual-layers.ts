@@ -1,11 +1,11 @@
 /** Residual layers of dilated convolutions over time (DConv). */
-import { gelu, glu, loadPointwise, type Layer } from '../../layers.ts'
-import { tf } from '../../tensor.ts'
+import { gelu, glu, loadPointwise, type Layer } from '../../layers/layers.ts'
+import { tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { HTDemucsConfig } from '../config.ts'
 import type { Branch } from './branches.ts'
 import { loadDilated } from './convolution.ts'
-import { loadGroupNorm } from '../../norms.ts'
+import { loadGroupNorm } from '../../layers/norms.ts'
 
 /**
  * [batch, frames, bins, channels], shape as it is. Statistics of the spectrogram's branch are those

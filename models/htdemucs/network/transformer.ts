@@ -8,10 +8,10 @@ import {
   mergeHeads,
   splitHeads,
   type Layer,
-} from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+} from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import { EPSILON, loadGroupNorm } from '../../norms.ts'
+import { EPSILON, loadGroupNorm } from '../../layers/norms.ts'
 
 export interface TransformerSizes {
   dim: number

@@ -1,6 +1,6 @@
 /** Predicts in which tokens the target sounds, and closes the mask in the others (Separator). */
-import { loadLinear, loadRmsNorm } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { loadLinear, loadRmsNorm } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { MiniConfig } from '../config.ts'
 

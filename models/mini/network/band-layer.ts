@@ -1,6 +1,6 @@
 /** A local layer on the band stream: along time, then within each band (BandLayer). */
-import { loadSwiGlu, normalizeLength, readLengthGain } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { loadSwiGlu, normalizeLength, readLengthGain } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { MiniConfig } from '../config.ts'
 import { loadModulation, modulate } from './modulation.ts'

@@ -1,5 +1,5 @@
 /** Each band's own linear map, neighbours of one width in one batched product (GroupLinear). */
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /** Neighbouring bands of one width. */

@@ -1,5 +1,5 @@
 /** Cuts each token's bins into bands and maps each band to the band stream (BandSplit). */
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBandLinear, runsOf } from './band-linear.ts'
 import { PATCH, type MiniConfig } from '../config.ts'

@@ -8,8 +8,8 @@ import {
   mergeHeads,
   normalizeLength,
   readLengthGain,
-} from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+} from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { MiniConfig } from '../config.ts'
 import { loadModulation, modulate } from './modulation.ts'

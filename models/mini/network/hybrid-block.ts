@@ -1,6 +1,11 @@
 /** The streams exchange a projection of each other, then pass a layer of their own (Block). */
-import { loadGainedLinear, loadLinear, normalizeLength, readLengthGain } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import {
+  loadGainedLinear,
+  loadLinear,
+  normalizeLength,
+  readLengthGain,
+} from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBandLayer } from './band-layer.ts'
 import type { MiniConfig } from '../config.ts'

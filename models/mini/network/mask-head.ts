@@ -1,6 +1,6 @@
 /** The mask of each band, from its channels of the band stream (MaskHead). */
-import { silu } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { silu } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBandLinear, runsOf } from './band-linear.ts'
 import { PATCH, type MiniConfig } from '../config.ts'

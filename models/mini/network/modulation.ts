@@ -1,6 +1,6 @@
 /** Scales and shifts of a layer's channels, projected from the text code (Modulation; adaLN). */
-import { linear } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { linear } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /** What the channels are multiplied with, and what is added to that then. */

@@ -1,9 +1,9 @@
 /** The mask network: mixtures and prompts to masks (Separator in training). */
 import { compiled } from '../../graph/compiled.ts'
-import { loadProjection, loadRmsNorm } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { loadProjection, loadRmsNorm } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
-import type { Precision } from '../../precision.ts'
+import type { Precision } from '../../tensorflow/precision.ts'
 import { loadActivity } from './activity.ts'
 import { loadBandSplit } from './band-split.ts'
 import { PATCH, type MiniConfig } from '../config.ts'

@@ -1,6 +1,6 @@
 /** The text code that conditions the blocks: codes of the names that a prompt may mean (code). */
-import { loadLinear, loadProjection, rmsNormalize } from '../../layers.ts'
-import { softmax, tf, type Tensor } from '../../tensor.ts'
+import { loadLinear, loadProjection, rmsNormalize } from '../../layers/layers.ts'
+import { softmax, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { MiniConfig } from '../config.ts'
 

@@ -1,5 +1,5 @@
 /** A residual depthwise convolution along time, the same for every band (TimeConv). */
-import { tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import { tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /**

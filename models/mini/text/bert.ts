@@ -1,5 +1,5 @@
 /** The encoder all-MiniLM-L6-v2: BERT of six layers, its mean over tokens, of length 1. */
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBertLayers } from '../../text/bert.ts'
 

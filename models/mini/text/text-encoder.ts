@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { modelPrompt } from '../../text/prompt.ts'
 import { LruCache } from '../../lru-cache.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import { loadBert, type Bert } from './bert.ts'

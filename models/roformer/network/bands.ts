@@ -1,6 +1,6 @@
 /** Between the bins of a spectrum and the bands of the network. */
-import { glu, loadLinear, type Layer } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { glu, loadLinear, type Layer } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
 import { loadNorm } from './norm.ts'

@@ -1,9 +1,9 @@
 /** BS-RoFormer and Mel-Band RoFormer: complex masks from transformers along time and bands. */
-import { bandJoin } from '../../band-join.ts'
+import { bandJoin } from '../../layers/band-join.ts'
 import { compiled } from '../../graph/compiled.ts'
-import { frameCount } from '../../framing.ts'
-import { interleaveChannels, istft, separateChannels, stft } from '../../stft.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { frameCount } from '../../layers/framing.ts'
+import { interleaveChannels, istft, separateChannels, stft } from '../../layers/stft.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
 import { loadBandSplit, loadMaskEstimator, numbersPerBin } from './bands.ts'

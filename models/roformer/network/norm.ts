@@ -1,6 +1,6 @@
 /** RMSNorm of RoFormer: to the length √dim, times a gain. */
-import type { Layer } from '../../layers.ts'
-import { lastAxisNorm, tf } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { lastAxisNorm, tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 const LENGTH_MIN = 1e-12

@@ -1,10 +1,24 @@
 /** Transformers with rotary positions and gates: along time, and along bands. */
-import { widen } from '../../bfloat16.ts'
-import { attend, gelu, loadLinear, loadProjection, mergeHeads, project } from '../../layers.ts'
-import type { Layer } from '../../layers.ts'
-import { pairsInHalves, rotaryTables, rotate } from '../../rotary.ts'
-import { readStacked, type RowOrder } from '../../stacked-matrices.ts'
-import { reshape, sliceRows, tf, transpose, unstackRows, type Tensor } from '../../tensor.ts'
+import { widen } from '../../tensorflow/bfloat16.ts'
+import {
+  attend,
+  gelu,
+  loadLinear,
+  loadProjection,
+  mergeHeads,
+  project,
+} from '../../layers/layers.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { pairsInHalves, rotaryTables, rotate } from '../../layers/rotary.ts'
+import { readStacked, type RowOrder } from '../../layers/stacked-matrices.ts'
+import {
+  reshape,
+  sliceRows,
+  tf,
+  transpose,
+  unstackRows,
+  type Tensor,
+} from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadNorm } from './norm.ts'
 

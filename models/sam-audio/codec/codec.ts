@@ -1,5 +1,5 @@
 /** The codec: samples to features and back, in slices that bound what is held (DACVAE). */
-import { deviceKind, pad, tf, type Tensor, type Tensor3D } from '../../tensor.ts'
+import { deviceKind, pad, tf, type Tensor, type Tensor3D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { hopOf, type CodecConfig } from '../config.ts'
 import { loadDecoder, type Decoder } from './decoder.ts'

@@ -1,6 +1,13 @@
 /** Convolutions over frames, [batch, frames, channels] (torch.nn.Conv1d, ConvTranspose1d). */
-import type { Layer } from '../../layers.ts'
-import { pad, tf, upload, type Tensor, type Tensor2D, type Tensor4D } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import {
+  pad,
+  tf,
+  upload,
+  type Tensor,
+  type Tensor2D,
+  type Tensor4D,
+} from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { reverseAxes, swapLastAxes, type KernelShape, type ReadKernel } from './kernel.ts'
 

@@ -1,6 +1,6 @@
 /** Latent frames to samples (DACVAE: the quantizer's projection, Decoder without its watermark). */
-import { type Layer } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { type Layer } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { CodecConfig } from '../config.ts'
 import { loadConvolution, loadPointwise, loadUpsampling } from './convolution.ts'

@@ -2,7 +2,7 @@
  * Which frames of a padded batch are real. A convolution reads zeros beyond the end of a row that
  * is alone; in company it must find zeros there too, so what it reads is zeroed there.
  */
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 
 /** Real latent frames of each row, and of the whole batch; null: every row is of full length. */
 export type RowFrames = readonly number[] | null

@@ -1,5 +1,5 @@
 /** Snake, dilated convolution, snake, pointwise, added to what came in (ResidualUnit). */
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
 import { readNormedKernel } from './kernel.ts'

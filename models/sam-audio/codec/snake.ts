@@ -1,6 +1,6 @@
 /** Periodic activation with a frequency per channel: x + sin²(a·x) / a (Snake1d). */
-import type { Layer } from '../../layers.ts'
-import { tf } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 export function loadSnake(weights: Weights, dim: number): Layer {

@@ -3,8 +3,8 @@
  * every frame at the watermark's own frame rate (DACVAE's watermark, after AudioSeal). Every layer
  * is causal, so the padding of a row does not change the frames before it.
  */
-import type { Layer } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution, loadUpsampling } from './convolution.ts'
 import { readPlainKernel } from './kernel.ts'

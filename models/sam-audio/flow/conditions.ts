@@ -2,8 +2,8 @@
  * The conditions of the flow network for one chunk and prompt: all that is constant while the flow
  * runs (SAMAudio.forward up to its transformer, AlignModalities, EmbedAnchors).
  */
-import { loadLayerNorm, loadLinear, project, readMatrix } from '../../layers.ts'
-import { gatherRows, tf, type Tensor } from '../../tensor.ts'
+import { loadLayerNorm, loadLinear, project, readMatrix } from '../../layers/layers.ts'
+import { gatherRows, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadPointwise } from '../codec/convolution.ts'
 import { readPlainKernel } from '../codec/kernel.ts'

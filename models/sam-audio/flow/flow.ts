@@ -1,5 +1,5 @@
 /** Flows of any lengths and at any places stepped in one padded batch. */
-import { deviceKind, pad, tf, type Tensor } from '../../tensor.ts'
+import { deviceKind, pad, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { midpointStep, type Stride } from './ode.ts'
 import { rowMask } from '../layers/row-mask.ts'
 import type { EmbedTime } from './time-embedding.ts'

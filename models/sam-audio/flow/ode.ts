@@ -1,5 +1,5 @@
 /** The flow from noise to sound, in midpoint steps (torchdiffeq, method "midpoint"). */
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 
 /** A row's time in its flow from 0 to 1, and its next step. */
 export interface Stride {

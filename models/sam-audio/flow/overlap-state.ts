@@ -3,7 +3,7 @@
  * in the frames that both have, so both render the overlap alike. (After RePaint, which inpaints
  * the known part of an image; A. Lugmayr et al., 2022.)
  */
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { OverlapState } from '../../model.ts'
 
 /** The overlap state of the previous chunk, in frames of the later one. */

@@ -1,6 +1,6 @@
 /** The embedding of a time of the flow (TimestepEmbedder, t_block). */
-import { loadLinear, silu } from '../../layers.ts'
-import { gatherRows, tf, type Tensor } from '../../tensor.ts'
+import { loadLinear, silu } from '../../layers/layers.ts'
+import { gatherRows, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { TransformerConfig } from '../config.ts'
 import { loadFeedForward } from '../layers/feed-forward.ts'

@@ -1,14 +1,14 @@
 /** The transformer of the flow network (DiT). */
 import { compiled } from '../../graph/compiled.ts'
-import type { Precision } from '../../precision.ts'
-import { loadProjection } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import type { Precision } from '../../tensorflow/precision.ts'
+import { loadProjection } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { TransformerConfig } from '../config.ts'
 import { loadCrossMemories } from '../layers/cross-attention.ts'
 import { loadFeedForward } from '../layers/feed-forward.ts'
 import { loadPatcher } from '../layers/patcher.ts'
-import { makeRotary, withGain, type Rotary } from '../../rotary.ts'
+import { makeRotary, withGain, type Rotary } from '../../layers/rotary.ts'
 import type { RowMask } from '../layers/row-mask.ts'
 import { loadTimeEmbedding, type TimeEmbedding } from './time-embedding.ts'
 import {

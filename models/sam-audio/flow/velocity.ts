@@ -1,6 +1,6 @@
 /** The velocity of the flow in a state at a time: one evaluation of the network (SAMAudio). */
-import type { Precision } from '../../precision.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import type { Precision } from '../../tensorflow/precision.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConditions } from './conditions.ts'
 import type { SamAudioConfig } from '../config.ts'

@@ -1,9 +1,9 @@
 /** Scores of a separation, estimated by a network (SAMAudioJudge). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
-import type { Precision } from '../../precision.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers/layers.ts'
+import type { Precision } from '../../tensorflow/precision.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import { encodeWaves } from '../codec/codec.ts'

@@ -1,5 +1,5 @@
 /** Attention of frames to the text (Attention, with q_norm and k_norm, no RoPE). */
-import { asWideAs, widen } from '../../bfloat16.ts'
+import { asWideAs, widen } from '../../tensorflow/bfloat16.ts'
 import {
   attendUnscaled,
   loadProjection,
@@ -7,8 +7,8 @@ import {
   project,
   rmsNormalize,
   splitHeads,
-} from '../../layers.ts'
-import { readStacked, type MatrixPart } from '../../stacked-matrices.ts'
+} from '../../layers/layers.ts'
+import { readStacked, type MatrixPart } from '../../layers/stacked-matrices.ts'
 import {
   matmulTransposed,
   reshape,
@@ -17,7 +17,7 @@ import {
   transpose,
   unstackRows,
   type Tensor,
-} from '../../tensor.ts'
+} from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { headsSideBySide } from './head-layout.ts'
 

@@ -1,7 +1,7 @@
 /** Gated feed-forward: w2(silu(w1 x) · w3 x) (FeedForward). */
-import { asWideAs, widen } from '../../bfloat16.ts'
-import { loadProjection, readMatrix, type Layer } from '../../layers.ts'
-import { gateWithSigmoid, matmulTransposed, tf } from '../../tensor.ts'
+import { asWideAs, widen } from '../../tensorflow/bfloat16.ts'
+import { loadProjection, readMatrix, type Layer } from '../../layers/layers.ts'
+import { gateWithSigmoid, matmulTransposed, tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /** How a family of networks names the three. */

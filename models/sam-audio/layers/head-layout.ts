@@ -2,7 +2,7 @@
  * How the reference lays out attention heads, and how this port does, as orders of rows: which row
  * of a stored weight comes at a place of ours.
  */
-import type { RowOrder } from '../../stacked-matrices.ts'
+import type { RowOrder } from '../../layers/stacked-matrices.ts'
 
 /**
  * In the reference, channel c of queries, keys and values belongs to head c mod heads; turned once

@@ -1,6 +1,6 @@
 /** Two normed convolutions over neighbouring frames, added to what came in (Patcher). */
-import { silu, type Layer } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { silu, type Layer } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution } from '../codec/convolution.ts'
 import { readPlainKernel } from '../codec/kernel.ts'

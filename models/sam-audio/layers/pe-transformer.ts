@@ -1,11 +1,11 @@
 /** A transformer over frames of audio, as the span predictor and the judge have it (PE-AV). */
-import { loadProjection, loadRmsNorm } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { loadProjection, loadRmsNorm } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { assertSettings, ropeTheta, type RopeEntry } from '../config.ts'
 import { loadFeedForward } from './feed-forward.ts'
 import { loadPatcher } from './patcher.ts'
-import { makeRotary, withGain, type Rotary } from '../../rotary.ts'
+import { makeRotary, withGain, type Rotary } from '../../layers/rotary.ts'
 import { rowMask } from './row-mask.ts'
 import { loadSelfAttention } from './self-attention.ts'
 

@@ -1,6 +1,6 @@
 /** Which frames of a padded batch are real, in the forms that the network needs. */
-import { keyBias } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { keyBias } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { frameMask } from '../codec/mask.ts'
 
 export interface RowMask {

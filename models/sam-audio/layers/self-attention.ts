@@ -1,11 +1,24 @@
 /** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
-import { asWideAs, widen } from '../../bfloat16.ts'
-import { attendUnscaled, loadProjection, mergeHeads, project, rmsNormalize } from '../../layers.ts'
-import { asStored, readStacked, type RowOrder } from '../../stacked-matrices.ts'
-import { reshape, sliceRows, tf, transpose, unstackRows, type Tensor } from '../../tensor.ts'
+import { asWideAs, widen } from '../../tensorflow/bfloat16.ts'
+import {
+  attendUnscaled,
+  loadProjection,
+  mergeHeads,
+  project,
+  rmsNormalize,
+} from '../../layers/layers.ts'
+import { asStored, readStacked, type RowOrder } from '../../layers/stacked-matrices.ts'
+import {
+  reshape,
+  sliceRows,
+  tf,
+  transpose,
+  unstackRows,
+  type Tensor,
+} from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { headsSideBySide } from './head-layout.ts'
-import { pairsInHalves, rotate, type Rotary } from '../../rotary.ts'
+import { pairsInHalves, rotate, type Rotary } from '../../layers/rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
 

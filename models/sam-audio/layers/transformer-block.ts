@@ -1,11 +1,11 @@
 /** One layer of the flow network's transformer (DiTBlock). */
-import { rmsNormalize } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { rmsNormalize } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { TransformerConfig } from '../config.ts'
 import { loadCrossAttention, type CrossMemory } from './cross-attention.ts'
 import { loadFeedForward } from './feed-forward.ts'
-import type { Rotary } from '../../rotary.ts'
+import type { Rotary } from '../../layers/rotary.ts'
 import { loadSelfAttention } from './self-attention.ts'
 
 export type TransformerBlock = ReturnType<typeof loadTransformerBlock>

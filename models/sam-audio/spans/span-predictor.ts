@@ -1,10 +1,10 @@
 /** Predicts where in a mixture the sound of a prompt is (PEAudioFrame). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers.ts'
+import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers/layers.ts'
 import type { Span } from '../../model.ts'
-import type { Precision } from '../../precision.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import type { Precision } from '../../tensorflow/precision.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import type { FrameClock } from './anchors.ts'

@@ -7,11 +7,11 @@ import {
   loadProjection,
   mergeHeads,
   type Layer,
-} from '../../layers.ts'
-import { gatherRows, tf, type Tensor } from '../../tensor.ts'
+} from '../../layers/layers.ts'
+import { gatherRows, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { assertSettings, ropeTheta, type RopeEntry } from '../config.ts'
-import { makeRotary, rotate, type Rotary } from '../../rotary.ts'
+import { makeRotary, rotate, type Rotary } from '../../layers/rotary.ts'
 
 export interface ModernBertConfig {
   vocabulary: number

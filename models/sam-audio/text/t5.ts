@@ -6,8 +6,8 @@ import {
   loadRmsNorm,
   mergeHeads,
   splitHeads,
-} from '../../layers.ts'
-import { gatherRows, tf, type Tensor } from '../../tensor.ts'
+} from '../../layers/layers.ts'
+import { gatherRows, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { T5Config } from './t5-config.ts'
 

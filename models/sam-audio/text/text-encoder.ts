@@ -1,6 +1,6 @@
 /** Prompts to the flow network's input: tokens, and T5's states. */
 import { join } from 'node:path'
-import { tf, type Tensor } from '../../tensor.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import { findCheckpoint } from '../checkpoint-folders.ts'

@@ -1,6 +1,6 @@
 /** Convolutions of SCNet, with weights as PyTorch lays them, on [batch, bins, frames, channels]. */
-import type { Layer } from '../../layers.ts'
-import { tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { BandSizes } from '../config.ts'
 

@@ -1,6 +1,6 @@
 /** A decoder: joins what its encoder kept, and gives the bins back. */
-import { glu } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { glu } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { levelLengths, type ScnetConfig } from '../config.ts'
 import { convolution, KERNEL, loadUpsampling } from './convolution.ts'

@@ -1,8 +1,8 @@
 /** Recurrent layers along bins and along frames, and the transform of frames between them. */
 import { compiled } from '../../graph/compiled.ts'
-import { loadLinear } from '../../layers.ts'
-import { loadGroupNorm } from '../../norms.ts'
-import { multiply, tf, transpose, type Tensor } from '../../tensor.ts'
+import { loadLinear } from '../../layers/layers.ts'
+import { loadGroupNorm } from '../../layers/norms.ts'
+import { multiply, tf, transpose, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { ScnetConfig } from '../config.ts'
 import { loadLstm } from './lstm.ts'

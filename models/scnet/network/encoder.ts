@@ -1,7 +1,7 @@
 /** An encoder: fewer bins, low ones more finely than high ones (SDblock). */
-import { gelu, glu, loadPointwise, silu, type Layer } from '../../layers.ts'
-import { loadGroupNorm } from '../../norms.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { gelu, glu, loadPointwise, silu, type Layer } from '../../layers/layers.ts'
+import { loadGroupNorm } from '../../layers/norms.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { levelLengths, type BandLengths, type BandSizes, type ScnetConfig } from '../config.ts'
 import {

@@ -4,8 +4,8 @@
  * a graph, which many lanes share, and whose inputs' products are all that is held of it.
  */
 import { compiled } from '../../graph/compiled.ts'
-import type { Layer } from '../../layers.ts'
-import { readDirections, reversed, STEPS_PER_CALL } from '../../recurrent.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { readDirections, reversed, STEPS_PER_CALL } from '../../layers/recurrent.ts'
 import {
   gateWithSigmoid,
   hasLstm,
@@ -16,7 +16,7 @@ import {
   tf,
   transpose,
   type Tensor,
-} from '../../tensor.ts'
+} from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 interface Gates {

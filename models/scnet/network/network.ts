@@ -3,8 +3,8 @@
  * others, "SCNet: Sparse Compression Network for Music Source Separation", 2024).
  */
 import { compiled } from '../../graph/compiled.ts'
-import { momentsOf, normalize, restore } from '../../norms.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import { momentsOf, normalize, restore } from '../../layers/norms.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { ScnetConfig } from '../config.ts'
 import { spectrumOf, wavesOf } from '../spectrum.ts'

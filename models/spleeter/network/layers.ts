@@ -1,6 +1,6 @@
 /** Layers of the U-Net, in the layout [segments, frames, bins, channels], as Keras keeps them. */
-import type { Layer } from '../../layers.ts'
-import { tf, type Tensor, type Tensor4D } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { Activation } from '../config.ts'
 

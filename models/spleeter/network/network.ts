@@ -1,6 +1,6 @@
 /** Spleeter: a U-Net for each stem reads magnitudes, and their answers share out the spectrum. */
 import { compiled } from '../../graph/compiled.ts'
-import { softmax, tf, type Tensor } from '../../tensor.ts'
+import { softmax, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { SpleeterConfig } from '../config.ts'
 import { maskOf, sharesOf } from '../masks.ts'

@@ -1,6 +1,6 @@
 /** The U-Net of one stem: spleeter/model/functions/unet.py, `apply_unet`. */
-import type { Layer } from '../../layers.ts'
-import { tf, type Tensor } from '../../tensor.ts'
+import type { Layer } from '../../layers/layers.ts'
+import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { LEVELS, type SpleeterConfig } from '../config.ts'
 import {

@@ -28,7 +28,7 @@ export interface SeparationReport {
 }
 
 const config = loadConfig({ NATS_URL: 'nats://127.0.0.1', ...process.env })
-const { backendVersion, deviceKind } = await import('../../../models/tensor.ts')
+const { backendVersion, deviceKind } = await import('../../../models/tensorflow/tensor.ts')
 say({ backend: backendVersion(), device: deviceKind() } satisfies TensorFlowReport)
 const { loadModel } = await import('../../../models/load-model.ts')
 const { closeLane, openLane } = await import('../../../models/model.ts')

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { availableMemory, constrainedMemory } from 'node:process'
 import { totalmem } from 'node:os'
 import { promisify } from 'node:util'
-import { deviceKind } from '../../../models/tensor.ts'
+import { deviceKind } from '../../../models/tensorflow/tensor.ts'
 
 export interface DeviceMemory {
   device: string

@@ -1,6 +1,6 @@
 /** `model inspect`: the parts of a SAM-Audio folder, and the memory that the model takes. */
 import { bytesFor, framesThatFit, type MemoryPrediction } from '../../../models/memory/predict.ts'
-import type { Precision } from '../../../models/precision.ts'
+import type { Precision } from '../../../models/tensorflow/precision.ts'
 import { deviceMemory, type DeviceMemory } from './device-memory.ts'
 import { predictFor, takeInventory, type Inventory, type PartInventory } from './inventory.ts'
 

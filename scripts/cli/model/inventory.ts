@@ -2,7 +2,7 @@
 import { access, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { predictMemory, type MemoryPrediction } from '../../../models/memory/predict.ts'
-import type { Precision } from '../../../models/precision.ts'
+import type { Precision } from '../../../models/tensorflow/precision.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import {
   findCheckpoint,

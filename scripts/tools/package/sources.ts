@@ -16,7 +16,7 @@ const SHIPPED = [
   ...['scripts/cli', 'scripts/setup', 'scripts/run.mjs'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
   ...['examples/README.md', 'examples/speech-over-piano.wav'], // doctor separates a second of it
-  ...[':!models/mini/training', ':!models/mini/pictures', ':!*.gitignore'],
+  ...[':!models/training', ':!models/mini/pictures', ':!*.gitignore'],
 ]
 
 /** Packages that are no ES modules call it. */

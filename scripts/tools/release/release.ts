@@ -30,7 +30,7 @@ const PLACES: Readonly<Record<string, Change>> = {
   'package-lock.json': inLock,
   'clients/typescript/package.json': inJson,
   'clients/python/pyproject.toml': inToml,
-  'models/mini/training/pyproject.toml': inToml,
+  'models/training/pyproject.toml': inToml,
   'docs/how-to/install.md': inText,
 }
 

@@ -14,7 +14,7 @@ import {
   UnreachableError,
   type ClientOptions,
 } from '../../../clients/typescript/node.ts'
-import { serve } from '../../harness/serve.ts'
+import { serve } from '../../support/http/serve.ts'
 
 const NOW = { 'retry-after': '0' }
 const refuses =

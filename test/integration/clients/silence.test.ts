@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import type { RequestListener, ServerResponse } from 'node:http'
 import test from 'node:test'
 import { createClient } from '../../../clients/typescript/client.ts'
-import { serve } from '../../harness/serve.ts'
+import { serve } from '../../support/http/serve.ts'
 
 const realTimeout = setTimeout
 

@@ -15,11 +15,11 @@ import type { Broker, Lease } from '../../../shared/broker/broker.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { createPublicFetch } from '../../../shared/http/public-fetch.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
-import { noise } from '../../harness/signals.ts'
-import { wavBytes } from '../../harness/wav.ts'
-import { PLAIN_MODEL } from '../../support/plain-model.ts'
-import { serve } from '../../harness/serve.ts'
+import { FakeClock } from '../../support/basics/fake-clock.ts'
+import { noise } from '../../support/media/signals.ts'
+import { wavBytes } from '../../support/media/wav.ts'
+import { PLAIN_MODEL } from '../../support/models/plain-model.ts'
+import { serve } from '../../support/http/serve.ts'
 
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
 

@@ -13,10 +13,20 @@ import { openPostgres } from '../../../gateway/store/driver/postgres.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
-import { assertError } from '../../support/assert-shape.ts'
-import { assertSound, meteredAccount } from '../../support/metered.ts'
-import { API, callWith, startGateway, submitted, uploadFile } from '../../support/start-gateway.ts'
-import { createDatabase, sharedPostgres, startPostgres } from '../../harness/start-postgres.ts'
+import { assertError } from '../../support/gateway/assert-shape.ts'
+import { assertSound, meteredAccount } from '../../support/gateway/metered.ts'
+import {
+  API,
+  callWith,
+  startGateway,
+  submitted,
+  uploadFile,
+} from '../../support/gateway/start-gateway.ts'
+import {
+  createDatabase,
+  sharedPostgres,
+  startPostgres,
+} from '../../support/database/start-postgres.ts'
 
 const SUBMIT = `${API}/audio/separate`
 const INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }

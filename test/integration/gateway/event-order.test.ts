@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDeadLetterHandler } from '../../../gateway/requests/dead-letters.ts'
-import { createEventHandler } from '../../../gateway/requests/event-follower.ts'
+import { createDeadLetterHandler } from '../../../gateway/requests/follow/dead-letters.ts'
+import { createEventHandler } from '../../../gateway/requests/follow/event-follower.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { connectBroker } from '../../../shared/broker/broker.ts'
 import type { Event } from '../../../shared/messages.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
-import { startGateway, submitted, type Gateway } from '../../support/start-gateway.ts'
+import { startGateway, submitted, type Gateway } from '../../support/gateway/start-gateway.ts'
 
 const URL_INPUT = { audio_url: 'https://media.example/x.wav' }
 /** Requests of each order: enough for both gateways to have both events of some. */

@@ -17,11 +17,11 @@ import { keepInstallation } from '../../../gateway/store/installation.ts'
 import { startNatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { database } from '../../../scripts/cli/operator/database.ts'
 import { newId } from '../../../shared/ids.ts'
-import { runCommand } from '../../support/run-command.ts'
-import { launchProgram } from '../../harness/start-program.ts'
-import { createTestDatabase, openTestDatabase } from '../../support/test-database.ts'
-import { startS3 } from '../../support/start-s3.ts'
-import { startWinnow } from '../../harness/start-winnow.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
+import { launchProgram } from '../../support/processes/start-program.ts'
+import { createTestDatabase, openTestDatabase } from '../../support/database/test-database.ts'
+import { startS3 } from '../../support/http/start-s3.ts'
+import { startWinnow } from '../../support/processes/start-winnow.ts'
 
 async function newFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'installation-'))

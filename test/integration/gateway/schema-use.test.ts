@@ -14,8 +14,8 @@ import { accounts } from '../../../scripts/cli/operator/accounts.ts'
 import type { Command } from '../../../scripts/cli/command.ts'
 import { database as databaseCommand } from '../../../scripts/cli/operator/database.ts'
 import { keys } from '../../../scripts/cli/operator/keys.ts'
-import { runCommand } from '../../support/run-command.ts'
-import { createDatabase } from '../../harness/start-postgres.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
+import { createDatabase } from '../../support/database/start-postgres.ts'
 
 const NAMES = Object.keys(migrations).sort()
 /** The trace of an expansion by a newer version. */

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { assertSameSecrets, readSecrets, type Keys } from '../../../gateway/secrets.ts'
-import { openTestDatabase } from '../../support/test-database.ts'
-import { createMigratedDatabase } from '../../harness/start-postgres.ts'
+import { openTestDatabase } from '../../support/database/test-database.ts'
+import { createMigratedDatabase } from '../../support/database/start-postgres.ts'
 import { StartError } from '../../../shared/process/lifecycle.ts'
 
 const newKey = () => randomBytes(32).toString('base64url')

@@ -10,7 +10,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import test, { type TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { sweep } from '../../../gateway/files/sweeper.ts'
-import { rescue } from '../../../gateway/requests/rescuer.ts'
+import { rescue } from '../../../gateway/requests/follow/rescuer.ts'
 import { cancel, findOwn } from '../../../gateway/requests/own-requests.ts'
 import { ensureAccount, findAccount } from '../../../gateway/store/accounts.ts'
 import { inTransaction, type Store } from '../../../gateway/store/database.ts'
@@ -18,9 +18,9 @@ import { credit, deduct, releaseReservation, reserve } from '../../../gateway/st
 import type { Keys } from '../../../gateway/secrets.ts'
 import { WebhookSender } from '../../../gateway/webhooks/sender.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
-import { readEvents } from '../../support/event-stream.ts'
-import { assertSound, meteredAccount } from '../../support/metered.ts'
-import { fc } from '../../support/property.ts'
+import { readEvents } from '../../support/http/event-stream.ts'
+import { assertSound, meteredAccount } from '../../support/gateway/metered.ts'
+import { fc } from '../../support/basics/property.ts'
 import {
   API,
   callWith,
@@ -33,7 +33,7 @@ import {
   uploadFile,
   type Gateway,
   type GatewayOptions,
-} from '../../support/start-gateway.ts'
+} from '../../support/gateway/start-gateway.ts'
 
 const URL_INPUT = { prompt: 'a bell', audio_url: 'https://media.example/x.wav' }
 const SUBMIT = `${API}/audio/separate`

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { freePorts } from '../../harness/free-ports.ts'
+import { freePorts } from '../../support/processes/free-ports.ts'
 
 test('a port is given once, although nobody listens there yet', async (t) => {
   const [given] = await freePorts(1)

@@ -1,18 +1,23 @@
 /** AudioSep against its reference, and at the published size. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCheckpoint } from '../../../scripts/cli/parity/audiosep/checkpoint.ts'
-import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
+import { openCheckpoint } from '../../support/parity/audiosep/checkpoint.ts'
+import { GoldenFolder } from '../../support/parity/golden-folder.ts'
 import { isUsedTensor } from '../../../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../../../models/audiosep/config.ts'
 import { loadNetwork } from '../../../models/audiosep/network/network.ts'
 import { spectrumOf, wavesOf } from '../../../models/audiosep/spectrum.ts'
 import { loadTextEncoder } from '../../../models/audiosep/text.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
-import { tf, type Tensor } from '../../../models/tensor.ts'
-import { randomWeights } from '../../harness/random-weights.ts'
-import { noise } from '../../harness/lanes.ts'
-import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
+import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
+import { randomWeights } from '../../support/models/random-weights.ts'
+import { noise } from '../../support/models/lanes.ts'
+import {
+  fixtureFolder,
+  readInventory,
+  testGraph,
+  testStages,
+} from '../../support/models/open-model.ts'
 
 const FOLDER = fixtureFolder('audiosep')
 

@@ -1,17 +1,22 @@
 /** Bandit v2 against its reference, and at the published size. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
-import { openBandit } from '../../../scripts/cli/parity/bandit/stages.ts'
+import { GoldenFolder } from '../../support/parity/golden-folder.ts'
+import { openBandit } from '../../support/parity/bandit/stages.ts'
 import { banditCheckpoint } from '../../../models/bandit/checkpoint.ts'
 import { readBanditConfig } from '../../../models/bandit/config.ts'
 import { loadNetwork } from '../../../models/bandit/network/network.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
-import { tf } from '../../../models/tensor.ts'
-import { noise } from '../../harness/lanes.ts'
-import { randomTensors } from '../../harness/random-weights.ts'
-import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { randomTensors } from '../../support/models/random-weights.ts'
+import {
+  fixtureFolder,
+  readInventory,
+  testGraph,
+  testStages,
+} from '../../support/models/open-model.ts'
 
 const FOLDER = fixtureFolder('bandit')
 

@@ -1,14 +1,19 @@
 /** HTDemucs against its reference, and at the published sizes. */
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openNetwork } from '../../../scripts/cli/parity/htdemucs/networks.ts'
+import { openNetwork } from '../../support/parity/htdemucs/networks.ts'
 import { readHTDemucsConfig } from '../../../models/htdemucs/config.ts'
 import { loadNetwork } from '../../../models/htdemucs/network/network.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
-import { tf } from '../../../models/tensor.ts'
-import { randomWeights } from '../../harness/random-weights.ts'
-import { noise } from '../../harness/lanes.ts'
-import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { randomWeights } from '../../support/models/random-weights.ts'
+import { noise } from '../../support/models/lanes.ts'
+import {
+  fixtureFolder,
+  readInventory,
+  testGraph,
+  testStages,
+} from '../../support/models/open-model.ts'
 
 const FOLDER = fixtureFolder('htdemucs')
 

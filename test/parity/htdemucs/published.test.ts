@@ -12,11 +12,11 @@ import { spectrumOf, wavesOf } from '../../../models/htdemucs/spectrum.ts'
 import { loadHTDemucs } from '../../../models/htdemucs/htdemucs.ts'
 import type { HTDemucsRecord } from '../../../models/installed/record.ts'
 import type { Model } from '../../../models/model.ts'
-import { tf } from '../../../models/tensor.ts'
-import { npmPackages } from '../../harness/npm-packages.ts'
-import { publishedHTDemucs } from '../../harness/published-htdemucs.ts'
-import type { Planes } from '../../harness/signals.ts'
-import { readExcerpt, sdr } from '../../harness/songs.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { npmPackages } from '../../support/packages/npm-packages.ts'
+import { publishedHTDemucs } from '../../support/models/published-htdemucs.ts'
+import type { Planes } from '../../support/media/signals.ts'
+import { readExcerpt, sdr } from '../../support/media/songs.ts'
 
 const AGREEMENT_DB = 50
 const WINDOW = 4096

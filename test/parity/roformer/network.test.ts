@@ -2,18 +2,23 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
-import { openRoformer } from '../../../scripts/cli/parity/roformer/stages.ts'
+import { GoldenFolder } from '../../support/parity/golden-folder.ts'
+import { openRoformer } from '../../support/parity/roformer/stages.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
 import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { readRoformerConfig } from '../../../models/roformer/config.ts'
 import { loadNetwork } from '../../../models/roformer/network/network.ts'
-import { tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { randomWeights } from '../../harness/random-weights.ts'
-import { noise } from '../../harness/lanes.ts'
-import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { randomWeights } from '../../support/models/random-weights.ts'
+import { noise } from '../../support/models/lanes.ts'
+import {
+  fixtureFolder,
+  readInventory,
+  testGraph,
+  testStages,
+} from '../../support/models/open-model.ts'
 
 const FOLDER = fixtureFolder('roformer')
 

@@ -5,11 +5,11 @@ import { encodeWaves, mirroredTo } from '../../../models/sam-audio/codec/codec.t
 import { loadEncoder } from '../../../models/sam-audio/codec/encoder.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { counted } from '../../harness/golden.ts'
-import { noise } from '../../harness/lanes.ts'
-import { fc } from '../../support/property.ts'
-import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { counted } from '../../support/models/golden.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { fc } from '../../support/basics/property.ts'
+import { CHECKPOINT, CONFIG } from '../../support/models/tiny-sam-audio.ts'
 import { testStage } from './stages.ts'
 
 testStage('encode')

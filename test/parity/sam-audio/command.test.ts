@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { parity } from '../../../scripts/cli/parity/command.ts'
-import { runCommand } from '../../support/run-command.ts'
+import { parity } from '../../support/parity/command.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))
 

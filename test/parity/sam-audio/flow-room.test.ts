@@ -6,11 +6,11 @@ import { readConfig } from '../../../models/sam-audio/config.ts'
 import { roomOnGpu, stepFlows, type Room } from '../../../models/sam-audio/flow/flow.ts'
 import { planStrides } from '../../../models/sam-audio/flow/ode.ts'
 import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
-import { tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { noise } from '../../harness/lanes.ts'
-import { fc } from '../../support/property.ts'
-import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { fc } from '../../support/basics/property.ts'
+import { CHECKPOINT, CONFIG } from '../../support/models/tiny-sam-audio.ts'
 
 const config = await readConfig(CONFIG)
 const network = loadVelocity(Weights.open(CHECKPOINT), config)

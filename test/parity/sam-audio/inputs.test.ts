@@ -4,9 +4,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { parity } from '../../../scripts/cli/parity/command.ts'
-import { runCommand } from '../../support/run-command.ts'
-import { FIXTURES } from '../../harness/tiny-sam-audio.ts'
+import { parity } from '../../support/parity/command.ts'
+import { runCommand } from '../../support/processes/run-command.ts'
+import { FIXTURES } from '../../support/models/tiny-sam-audio.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parity-inputs-'))
 after(() => rmSync(root, { recursive: true }))

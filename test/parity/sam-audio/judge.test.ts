@@ -7,10 +7,10 @@ import {
   type JudgeScores,
   type Verdict,
 } from '../../../models/sam-audio/judge/judge.ts'
-import { tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { noise } from '../../harness/lanes.ts'
-import { fc } from '../../support/property.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { fc } from '../../support/basics/property.ts'
 import { reference, testStage } from './stages.ts'
 
 testStage('judge')

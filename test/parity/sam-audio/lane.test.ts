@@ -5,12 +5,12 @@ import { openLane, closeLane, type Acceleration, type LaneRequest } from '../../
 import { loadJudge } from '../../../models/sam-audio/judge/judge.ts'
 import type { SamAudioLane } from '../../../models/sam-audio/sam-audio-lane.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
-import type { Binding } from '../../../models/binding.ts'
-import { native, tf } from '../../../models/tensor.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { noise, separate, separateOne } from '../../harness/lanes.ts'
-import { fc } from '../../support/property.ts'
-import { FIXTURES, MODEL_FOLDER } from '../../harness/tiny-sam-audio.ts'
+import type { Binding } from '../../../models/tensorflow/binding.ts'
+import { native, tf } from '../../../models/tensorflow/tensor.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { noise, separate, separateOne } from '../../support/models/lanes.ts'
+import { fc } from '../../support/basics/property.ts'
+import { FIXTURES, MODEL_FOLDER } from '../../support/models/tiny-sam-audio.ts'
 
 const model = await loadSamAudio(FIXTURES)
 const sampleRate = model.description.sampleRate!

@@ -5,9 +5,9 @@ import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
 import { loadTransformer } from '../../../models/sam-audio/flow/transformer.ts'
-import { tf } from '../../../models/tensor.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../harness/assert-close.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
 import {
   codecShapes,
   conditionShapes,
@@ -15,9 +15,9 @@ import {
   randomWeights,
   transformerShapes,
   under,
-} from '../../harness/random-weights.ts'
-import { noise } from '../../harness/lanes.ts'
-import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
+} from '../../support/models/random-weights.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { CHECKPOINT, CONFIG } from '../../support/models/tiny-sam-audio.ts'
 
 test('the shapes made here are those of the fixture', async () => {
   const config = await readConfig(CONFIG)

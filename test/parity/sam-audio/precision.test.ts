@@ -1,7 +1,7 @@
 /** bfloat16 compared with float32: how far the transformer's parts and whole separations come apart. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { choosePrecision } from '../../../models/bfloat16.ts'
+import { choosePrecision } from '../../../models/tensorflow/bfloat16.ts'
 import type { LaneRequest, Model } from '../../../models/model.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { loadJudge, SCORES } from '../../../models/sam-audio/judge/judge.ts'
@@ -20,13 +20,13 @@ import {
   toBfloat16,
   toFloat32,
   type Tensor,
-} from '../../../models/tensor.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { hasInstructions } from '../../../models/processor.ts'
-import { randomWeights, transformerShapes } from '../../harness/random-weights.ts'
-import { relativeError } from '../../support/relative-error.ts'
-import { noise, separate, separateOne } from '../../harness/lanes.ts'
-import { FIXTURES } from '../../harness/tiny-sam-audio.ts'
+} from '../../../models/tensorflow/tensor.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { hasInstructions } from '../../../models/tensorflow/processor.ts'
+import { randomWeights, transformerShapes } from '../../support/models/random-weights.ts'
+import { relativeError } from '../../support/basics/relative-error.ts'
+import { noise, separate, separateOne } from '../../support/models/lanes.ts'
+import { FIXTURES } from '../../support/models/tiny-sam-audio.ts'
 
 const FEATURES = 64
 const config = {

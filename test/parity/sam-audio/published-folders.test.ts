@@ -12,12 +12,12 @@ import { readSpanPredictorConfig } from '../../../models/sam-audio/spans/span-pr
 import { loadTextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
 import { countOf, type StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
-import { tf } from '../../../models/tensor.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
 import { openTensors, Weights } from '../../../models/checkpoint/weights.ts'
 import { takeInventory } from '../../../scripts/cli/model/inventory.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { noise } from '../../harness/lanes.ts'
-import { FIXTURES } from '../../harness/tiny-sam-audio.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { FIXTURES } from '../../support/models/tiny-sam-audio.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'published-'))
 after(() => rmSync(root, { recursive: true }))

@@ -12,9 +12,9 @@ import {
   PUBLISHED_WATERMARK,
   publishedSizes,
   type PublishedSize,
-} from '../../harness/published.ts'
-import { randomWeights } from '../../harness/random-weights.ts'
-import { CHECKPOINT, CONFIG } from '../../harness/tiny-sam-audio.ts'
+} from '../../support/models/published.ts'
+import { randomWeights } from '../../support/models/random-weights.ts'
+import { CHECKPOINT, CONFIG } from '../../support/models/tiny-sam-audio.ts'
 
 /** The fixture's, which the reference's own code made. */
 const TINY_WATERMARK = { channels: 2, hiddenDim: 32, codeDim: 8, bits: 16, rates: [4, 3, 2, 2] }

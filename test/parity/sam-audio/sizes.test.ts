@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadSpanNetwork } from '../../../models/sam-audio/spans/span-predictor.ts'
 import { loadT5 } from '../../../models/sam-audio/text/t5.ts'
-import { tf, type Tensor } from '../../../models/tensor.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { spanPredictorShapes, t5Shapes } from '../../harness/random-parts.ts'
-import { randomWeights } from '../../harness/random-weights.ts'
-import { noise } from '../../harness/lanes.ts'
+import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { spanPredictorShapes, t5Shapes } from '../../support/models/random-parts.ts'
+import { randomWeights } from '../../support/models/random-weights.ts'
+import { noise } from '../../support/models/lanes.ts'
 
 /** Some tokens, the same for the same seed. */
 const tokens = (count: number, seed: number): number[] =>

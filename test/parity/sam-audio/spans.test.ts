@@ -8,12 +8,12 @@ import {
   loadSpanPredictor,
   readSpanPredictorConfig,
 } from '../../../models/sam-audio/spans/span-predictor.ts'
-import { tf, type Tensor } from '../../../models/tensor.ts'
+import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { noise } from '../../harness/lanes.ts'
-import { fc } from '../../support/property.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { fc } from '../../support/basics/property.ts'
 import { reference, testStage } from './stages.ts'
 
 testStage('anchors')

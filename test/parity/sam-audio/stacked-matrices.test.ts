@@ -1,14 +1,20 @@
 /** Matrices laid for products while they are read: nothing but their order and width may change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { roundToBfloat16 } from '../../../models/bfloat16.ts'
+import { roundToBfloat16 } from '../../../models/tensorflow/bfloat16.ts'
 import { headsSideBySide } from '../../../models/sam-audio/layers/head-layout.ts'
-import { pairsInHalves } from '../../../models/rotary.ts'
-import { readStacked } from '../../../models/stacked-matrices.ts'
-import { uploadBfloat16, isBfloat16, tf, toBfloat16, toFloat32 } from '../../../models/tensor.ts'
+import { pairsInHalves } from '../../../models/layers/rotary.ts'
+import { readStacked } from '../../../models/layers/stacked-matrices.ts'
+import {
+  uploadBfloat16,
+  isBfloat16,
+  tf,
+  toBfloat16,
+  toFloat32,
+} from '../../../models/tensorflow/tensor.ts'
 import { openTensors, Weights } from '../../../models/checkpoint/weights.ts'
-import { fc } from '../../support/property.ts'
-import { CHECKPOINT } from '../../harness/tiny-sam-audio.ts'
+import { fc } from '../../support/basics/property.ts'
+import { CHECKPOINT } from '../../support/models/tiny-sam-audio.ts'
 
 const stored = (values: Float32Array, shape: number[]) => ({
   shape,

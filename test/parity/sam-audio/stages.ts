@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { agrees } from '../../../scripts/cli/parity/comparison.ts'
-import { Reference } from '../../../scripts/cli/parity/reference.ts'
-import { missingFor, runStage, STAGES } from '../../../scripts/cli/parity/stages.ts'
+import { agrees } from '../../support/parity/comparison.ts'
+import { Reference } from '../../support/parity/reference.ts'
+import { missingFor, runStage, STAGES } from '../../support/parity/stages.ts'
 
 const FOLDER = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))
 

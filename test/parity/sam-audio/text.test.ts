@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadTextEncoder } from '../../../models/sam-audio/text/text-encoder.ts'
-import { tf } from '../../../models/tensor.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { fc } from '../../support/property.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { fc } from '../../support/basics/property.ts'
 import { reference, testStage } from './stages.ts'
 
 const folder = reference.folderOf('text')

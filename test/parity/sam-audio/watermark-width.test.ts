@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadWatermark } from '../../../models/sam-audio/codec/watermark.ts'
 import { countOf, type StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
-import { tf } from '../../../models/tensor.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { assertClose } from '../../harness/assert-close.ts'
-import { noise } from '../../harness/lanes.ts'
+import { assertClose } from '../../support/basics/assert-close.ts'
+import { noise } from '../../support/models/lanes.ts'
 
 const WIDE = 5
 const CODE = 4

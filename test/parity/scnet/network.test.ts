@@ -1,16 +1,21 @@
 /** SCNet against its references, and at the published sizes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
-import { openScnet } from '../../../scripts/cli/parity/scnet/open.ts'
+import { GoldenFolder } from '../../support/parity/golden-folder.ts'
+import { openScnet } from '../../support/parity/scnet/open.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
 import { levelLengths, readScnetConfig } from '../../../models/scnet/config.ts'
 import { loadLstmInOne, loadLstmInSteps } from '../../../models/scnet/network/lstm.ts'
 import { loadNetwork } from '../../../models/scnet/network/network.ts'
-import { hasLstm, LSTM_TILE, tf, type Tensor3D } from '../../../models/tensor.ts'
-import { noise } from '../../harness/lanes.ts'
-import { randomWeights } from '../../harness/random-weights.ts'
-import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
+import { hasLstm, LSTM_TILE, tf, type Tensor3D } from '../../../models/tensorflow/tensor.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { randomWeights } from '../../support/models/random-weights.ts'
+import {
+  fixtureFolder,
+  readInventory,
+  testGraph,
+  testStages,
+} from '../../support/models/open-model.ts'
 
 const FOLDER = fixtureFolder('scnet')
 

@@ -1,15 +1,20 @@
 /** Spleeter against its reference, and at the published size. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GoldenFolder } from '../../../scripts/cli/parity/golden-folder.ts'
-import { openTiny } from '../../../scripts/cli/parity/spleeter/stages.ts'
+import { GoldenFolder } from '../../support/parity/golden-folder.ts'
+import { openTiny } from '../../support/parity/spleeter/stages.ts'
 import { readSpleeterConfig, TWO_STEMS } from '../../../models/spleeter/config.ts'
 import { loadNetwork } from '../../../models/spleeter/network/network.ts'
 import { onShapes } from '../../../models/memory/shape-binding.ts'
-import { tf } from '../../../models/tensor.ts'
-import { noise } from '../../harness/lanes.ts'
-import { randomWeights } from '../../harness/random-weights.ts'
-import { fixtureFolder, readInventory, testGraph, testStages } from '../open-model.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { noise } from '../../support/models/lanes.ts'
+import { randomWeights } from '../../support/models/random-weights.ts'
+import {
+  fixtureFolder,
+  readInventory,
+  testGraph,
+  testStages,
+} from '../../support/models/open-model.ts'
 
 const FOLDER = fixtureFolder('spleeter')
 

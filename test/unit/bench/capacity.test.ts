@@ -3,7 +3,7 @@ import test from 'node:test'
 import { Timeline } from '../../../bench/capacity/heap.ts'
 import { simulate, type Demand, type Fleet } from '../../../bench/capacity/simulate.ts'
 import { enginesNeeded } from '../../../bench/capacity/plan.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 
 /** Ten seconds of media take an engine one second, however many jobs there are. */
 const SERVICE = { alone: { intercept: 0, slope: 0.1 }, demand: { intercept: 0, slope: 0.1 } }

@@ -5,9 +5,9 @@ import { instantDevice } from '../../../bench/feed/instant-device.ts'
 import { compiled, graphsHeld } from '../../../models/graph/compiled.ts'
 import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
 import { loadMini } from '../../../models/mini/mini.ts'
-import { native, rfft, softmax, tf, type Tensor } from '../../../models/tensor.ts'
-import { TEXT_ENCODER_FOLDER } from '../../harness/golden.ts'
-import { laneRequest, noise, separateOne } from '../../harness/lanes.ts'
+import { native, rfft, softmax, tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
+import { TEXT_ENCODER_FOLDER } from '../../support/models/golden.ts'
+import { laneRequest, noise, separateOne } from '../../support/models/lanes.ts'
 
 const forward = (x: Tensor): { parts: Tensor; spectrum: Tensor } =>
   tf.tidy(() => {

@@ -3,10 +3,10 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closedLoop, NOT_SENT, openLoop, UNFINISHED, type Send } from '../../../bench/load/drive.ts'
 import { fixedWork, meanSeconds, parseMix, poissonArrivals } from '../../../bench/load/mix.ts'
-import { seededRandom } from '../../../bench/load/random.ts'
+import { seededRandom } from '../../support/basics/random.ts'
 import { summarise } from '../../../bench/load/summary.ts'
 import { stagesOf } from '../../../bench/load/winnow-requests.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 
 const LIMITS = { drainMs: 60_000, inFlightMax: 1_000 }
 const completed = { code: 'COMPLETED' }

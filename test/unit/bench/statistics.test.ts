@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { seededRandom } from '../../../bench/load/random.ts'
+import { seededRandom } from '../../support/basics/random.ts'
 import {
   intervalOf,
   meanInterval,
@@ -9,7 +9,7 @@ import {
 } from '../../../bench/statistics/bootstrap.ts'
 import { fitLine, fitTimes, risesSignificantly, studentT95 } from '../../../bench/statistics/fit.ts'
 import { isSaturated, kneeOf, rateWithin, type RateResult } from '../../../bench/statistics/knee.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 
 const number = fc.double({ min: -1_000, max: 1_000, noNaN: true })
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { exponential, seededRandom } from '../../../bench/load/random.ts'
+import { exponential, seededRandom } from '../../support/basics/random.ts'
 import {
   defaultsOf,
   keyOf,
@@ -14,7 +14,7 @@ import {
 } from '../../../bench/tune/candidates.ts'
 import { Journal, PieceEnded } from '../../../bench/tune/journal.ts'
 import { climb } from '../../../bench/tune/search.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 
 const MACHINE = { cores: 4, device: 'cpu', chunkFrames: 313 } as const
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import test from 'node:test'
 import { createClient } from '../../../clients/typescript/client.ts'
-import { serve } from '../../harness/serve.ts'
+import { serve } from '../../support/http/serve.ts'
 
 const completed: RequestListener = (_, reply) =>
   void reply.end('event: status\ndata: {"status":"COMPLETED"}\n\n')

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { verifyWebhook, WebhookError } from '../../../clients/typescript/node.ts'
 import { signatureHeaders } from '../../../gateway/webhooks/signature.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 const BODY = JSON.stringify({ type: 'audio.separate.failed', metadata: { ключ: 'é' } })

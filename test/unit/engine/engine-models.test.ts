@@ -7,7 +7,7 @@ import { EngineModels } from '../../../engine/engine-models.ts'
 import { RECORD_FILE, type ModelRecord } from '../../../models/installed/record.ts'
 import { availableChoices, type ModelChoice } from '../../../models/model-choice.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
-import { PLAIN_MODEL } from '../../support/plain-model.ts'
+import { PLAIN_MODEL } from '../../support/models/plain-model.ts'
 
 const log = createLogger('test', 'silent')
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { encrypt, decrypt } from '../../../gateway/secrets.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 
 const newKey = () => randomBytes(32).toString('base64url')
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deviceKind, deviceWarnings, warningsFor } from '../../../models/tensor.ts'
+import { deviceKind, deviceWarnings, warningsFor } from '../../../models/tensorflow/tensor.ts'
 
 test('a build for GPUs that computes on the processor is warned of, and nothing else', () => {
   assert.match(warningsFor('cpu', true).join(), /found none and computes on the processor/)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { FairShare, nextAccount, type Share } from '../../../shared/fair-share.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 
 const account = fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e')
 const share = fc.record({ inHand: fc.nat(8), lastTurn: fc.nat(50) })

@@ -11,7 +11,7 @@ import {
 } from '../../../shared/messages.ts'
 import { shortText } from '../../../shared/short-text.ts'
 import { HEARD_SOUNDS_MAX, HEARD_SPANS_MAX } from '../../../shared/heard-sounds.ts'
-import { fc } from '../../support/property.ts'
+import { fc } from '../../support/basics/property.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'

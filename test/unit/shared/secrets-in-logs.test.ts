@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { linesWithSecrets } from '../../harness/secrets-in-logs.ts'
+import { linesWithSecrets } from '../../support/processes/secrets-in-logs.ts'
 
 const ENVIRONMENT = {
   ADMIN_TOKEN: 'an-admin-token',

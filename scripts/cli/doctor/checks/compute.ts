@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { programArguments } from '../../../../shared/process/programs.ts'
-import { called, setUpAgain } from '../../command-name.ts'
+import { setUpAgain } from '../../command-name.ts'
 import { driverText } from '../../../setup/nvidia-driver.mjs'
 import type { Context } from '../context.ts'
 import { failure, fine, warning, type Finding } from '../finding.ts'
@@ -101,7 +101,7 @@ export function separationFinding(report: SeparationReport): Finding {
   const { model, loadSeconds, separateSeconds, targetShare, isFinite: areNumbers } = report
   const seconds = (value: number) => `${value.toFixed(1)} s`
   const times = `loaded in ${seconds(loadSeconds)}, separated in ${seconds(separateSeconds)}`
-  const remedy = `Check weights and driver; run ${called('parity')} for a model of your own.`
+  const remedy = 'Check weights and driver. For a model of your own: npm run winnow -- parity.'
   const wrong = !areNumbers
     ? 'the result has values that are no numbers'
     : targetShare < 0.01 || targetShare > 1.5

@@ -15,7 +15,7 @@ import { freeMemory } from '../../../../engine/compute/free-memory.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { TAGGER } from '../../../../models/tagger/config.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { TEXT_ENCODER_FOLDER } from '../../../harness/golden.ts'
+import { TEXT_ENCODER_FOLDER } from '../../../support/models/golden.ts'
 
 const log = createLogger('test', 'silent')
 
@@ -33,7 +33,7 @@ async function runHanging(
   computeSecondsMax: number,
   onHanging: (child: ChildProcess) => void = () => undefined,
 ) {
-  const path = fileURLToPath(new URL('../../../support/hanging-engine.ts', import.meta.url))
+  const path = fileURLToPath(new URL('../../../support/engine/hanging-engine.ts', import.meta.url))
   const words = ['--import', 'tsx', path, String(computeSecondsMax)]
   const child = spawn(process.execPath, words, { stdio: 'pipe' })
   t.after(() => child.kill('SIGKILL'))
@@ -66,7 +66,7 @@ test('a thread that cannot be stopped ends with its process', async (t) => {
 })
 
 test('a thread that does not answer has no heartbeat', async (t) => {
-  const program = new URL('../../../support/silent-worker.ts', import.meta.url)
+  const program = new URL('../../../support/engine/silent-worker.ts', import.meta.url)
   const thread = await ComputeThread.start(OPTIONS, log, program)
   t.after(() => thread.stop())
   const beat = thread.beat().then(
@@ -80,7 +80,7 @@ test('a job is let go of at once, though its call hangs', async (t) => {
   const thread = await ComputeThread.start(
     OPTIONS,
     log,
-    new URL('../../../support/silent-worker.ts', import.meta.url),
+    new URL('../../../support/engine/silent-worker.ts', import.meta.url),
   )
   t.after(() => thread.stop())
   const scheduler = new Scheduler(thread, new Map([['mini', new BatchBudget(1_000, log)]]))

@@ -6,9 +6,9 @@ import { LaneTooLargeError } from '../../../../engine/compute/compute-errors.ts'
 import { ComputeThread } from '../../../../engine/compute/compute-thread.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
-import { TEXT_ENCODER_FOLDER } from '../../../harness/golden.ts'
-import { laneRequest, noise } from '../../../harness/lanes.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
+import { TEXT_ENCODER_FOLDER } from '../../../support/models/golden.ts'
+import { laneRequest, noise } from '../../../support/models/lanes.ts'
 
 const log = createLogger('test', 'silent')
 const OPTIONS = {
@@ -18,7 +18,7 @@ const OPTIONS = {
   batchFramesMax: 'auto',
   computeSecondsMax: 600,
 } as const
-const SHORT = new URL('../../../support/short-of-memory-worker.ts', import.meta.url)
+const SHORT = new URL('../../../support/engine/short-of-memory-worker.ts', import.meta.url)
 
 /** @param channels of a second of noise; its phase tells lanes apart */
 async function separate(scheduler: Scheduler, lane: number, channels = 1) {

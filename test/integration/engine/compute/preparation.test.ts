@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { ModelError } from '../../../../engine/compute/compute-errors.ts'
 import { Preparation } from '../../../../engine/compute/preparation.ts'
 import { prepareChunk } from '../../../../models/mini/prepare-chunk.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 
 const SAMPLE_RATE = 44_100
 const CORES = 8 // two threads

@@ -10,7 +10,7 @@ import { startControlServer, type ControlledEngine } from '../../../../engine/co
 import type { CatalogueEntry } from '../../../../engine/installing/catalogue.ts'
 import { ModelFetches } from '../../../../engine/installing/model-fetches.ts'
 import { connectEngine } from '../../../../shared/engine-control.ts'
-import { startModelHost, TINY_FILE } from '../../../support/model-host.ts'
+import { startModelHost, TINY_FILE } from '../../../support/engine/model-host.ts'
 
 const BUILT_IN = { name: 'mini', built_in: true }
 

@@ -7,7 +7,7 @@ import {
   MasterSeparator,
   sumError,
   SUM_ERROR_MAX,
-} from '../../../harness/loud-masters.ts'
+} from '../../../support/engine/loud-masters.ts'
 
 const SEEDS = [0, 1, 2, 3, 10, 19]
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MasterSeparator, sumError, SUM_ERROR_MAX } from '../../../harness/loud-masters.ts'
-import { noise } from '../../../harness/signals.ts'
-import { wavBytes } from '../../../harness/wav.ts'
+import { MasterSeparator, sumError, SUM_ERROR_MAX } from '../../../support/engine/loud-masters.ts'
+import { noise } from '../../../support/media/signals.ts'
+import { wavBytes } from '../../../support/media/wav.ts'
 
 const RATE = 44_100
 const OFFSET = 0.1

@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
 import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
-import type { AudioTrack } from '../../../harness/make-media.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
-import { noise, sine } from '../../../harness/signals.ts'
+import type { AudioTrack } from '../../../support/media/make-media.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
+import { noise, sine } from '../../../support/media/signals.ts'
 import {
   assertBetween,
   assertNear,

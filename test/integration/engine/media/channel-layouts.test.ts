@@ -6,10 +6,10 @@ import { describe, test } from 'node:test'
 import type { SoundFormat } from '../../../../engine/media/channel-layout.ts'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { isLfeFull } from '../../../../engine/media/read/lfe-range.ts'
-import { levelOf as rowLevelOf } from '../../../../models/level.ts'
+import { levelOf as rowLevelOf } from '../../../../models/lanes/level.ts'
 import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
-import { noise, type Planes, sine } from '../../../harness/signals.ts'
-import { wavBytes } from '../../../harness/wav.ts'
+import { noise, type Planes, sine } from '../../../support/media/signals.ts'
+import { wavBytes } from '../../../support/media/wav.ts'
 import { assertNear, mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const { save } = mediaFolder()

@@ -9,8 +9,8 @@ import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
 import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
-import { noise } from '../../../harness/signals.ts'
-import { clickedChirp, readVideo } from '../../../support/read-video.ts'
+import { noise } from '../../../support/media/signals.ts'
+import { clickedChirp, readVideo } from '../../../support/media/read-video.ts'
 import { assertBetween, assertNear, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { COVER_BYTES_MAX, type Cover } from '../../../../engine/media/read/cover.ts'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { createEncoder, type EncoderOptions } from '../../../../engine/media/write/encode.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 import { mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const RATE = 44_100

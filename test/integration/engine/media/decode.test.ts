@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
-import { chirp, noise, sine } from '../../../harness/signals.ts'
-import { wavBytes } from '../../../harness/wav.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
+import { chirp, noise, sine } from '../../../support/media/signals.ts'
+import { wavBytes } from '../../../support/media/wav.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
 import {
   assertAlike,
   assertBetween,

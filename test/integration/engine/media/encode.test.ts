@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createEncoder, type EncoderOptions } from '../../../../engine/media/write/encode.ts'
-import { chirp, noise, type Planes, sine } from '../../../harness/signals.ts'
-import { readWav24 } from '../../../harness/wav.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
+import { chirp, noise, type Planes, sine } from '../../../support/media/signals.ts'
+import { readWav24 } from '../../../support/media/wav.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
 import { assertAlike, assertBetween, assertNear, lagOf, readSound } from './read-sound.ts'
 
 let folder: string

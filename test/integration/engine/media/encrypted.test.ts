@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 import { mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

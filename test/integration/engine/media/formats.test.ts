@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
-import { chirp, noise, sine } from '../../../harness/signals.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
+import { chirp, noise, sine } from '../../../support/media/signals.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
 import { assertAlike, assertNear, mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
-import { fc } from '../../../support/property.ts'
-import { noise } from '../../../harness/signals.ts'
+import { fc } from '../../../support/basics/property.ts'
+import { noise } from '../../../support/media/signals.ts'
 import {
   assertBetween,
   assertNear,

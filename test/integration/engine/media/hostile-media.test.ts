@@ -9,9 +9,9 @@ import { CallError } from '../../../../engine/media/ffmpeg.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
 import { refusalOf } from '../../../../engine/media/read/open-media.ts'
 import type { ServiceError } from '../../../../shared/errors.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
-import { noise } from '../../../harness/signals.ts'
-import { wavBytes } from '../../../harness/wav.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
+import { noise } from '../../../support/media/signals.ts'
+import { wavBytes } from '../../../support/media/wav.ts'
 import { assertBetween, mediaFolder, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

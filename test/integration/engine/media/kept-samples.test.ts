@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { KeptSamples } from '../../../../engine/media/kept-samples.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 
 /** Four seconds of stereo at 44.1 kHz: two blocks stay in memory, the third does not. */
 const block = (seed: number) => [noise(4, 44_100, seed), noise(4, 44_100, seed + 1)]

@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { LimitedProcess, LimitError } from '../../../../engine/media/process/limited-process.ts'
-import type { LimitedTask } from '../../../support/limited-program.ts'
+import type { LimitedTask } from '../../../support/engine/limited-program.ts'
 
-const PROGRAM = new URL('../../../support/limited-program.ts', import.meta.url)
+const PROGRAM = new URL('../../../support/engine/limited-program.ts', import.meta.url)
 const LIMITS = { bytesMax: 2 ** 29, secondsMax: 60, niceness: 0 }
 
 const begin = (limits = {}) =>
@@ -66,7 +66,9 @@ test(
   'work that never ends does not outlive a process that is killed',
   { timeout: 120_000 },
   async (t) => {
-    const program = fileURLToPath(new URL('../../../support/limited-owner.ts', import.meta.url))
+    const program = fileURLToPath(
+      new URL('../../../support/engine/limited-owner.ts', import.meta.url),
+    )
     const owner = spawn(process.execPath, ['--import', 'tsx', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

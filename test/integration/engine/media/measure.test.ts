@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { mixtureOf } from '../../../../engine/media/read/decode.ts'
 import { measureSound, secondsOf } from '../../../../engine/media/read/measure.ts'
 import { openSound } from '../../../../engine/media/read/open-sound.ts'
-import { chirp, noise, sine } from '../../../harness/signals.ts'
-import { wavBytes } from '../../../harness/wav.ts'
+import { chirp, noise, sine } from '../../../support/media/signals.ts'
+import { wavBytes } from '../../../support/media/wav.ts'
 import {
   assertBetween,
   assertNear,

@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
-import { makeMedia, type AudioTrack, type VideoTrack } from '../../../harness/make-media.ts'
-import { clickedChirp, clickOf, readVideo } from '../../../support/read-video.ts'
+import { makeMedia, type AudioTrack, type VideoTrack } from '../../../support/media/make-media.ts'
+import { clickedChirp, clickOf, readVideo } from '../../../support/media/read-video.ts'
 import { assertAlike, assertBetween, assertNear, readSound } from './read-sound.ts'
 
 const RATE = 48_000

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
-import { makeMedia } from '../../../harness/make-media.ts'
-import { noise } from '../../../harness/signals.ts'
-import { wavBytes } from '../../../harness/wav.ts'
+import { makeMedia } from '../../../support/media/make-media.ts'
+import { noise } from '../../../support/media/signals.ts'
+import { wavBytes } from '../../../support/media/wav.ts'
 import { NO_LIMITS } from './read-sound.ts'
 
 let folder: string

@@ -38,9 +38,9 @@ import { type CodecContext, type Frame, Rational } from 'node-av/lib'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { muxVideo } from '../../../../engine/media/write/mux-video.ts'
 import { prepareVideo } from '../../../../engine/media/write/prepare-video.ts'
-import { firstPicture, yuvOf } from '../../../support/first-picture.ts'
-import type { VideoTrack } from '../../../harness/make-media.ts'
-import { noise } from '../../../harness/signals.ts'
+import { firstPicture, yuvOf } from '../../../support/media/first-picture.ts'
+import type { VideoTrack } from '../../../support/media/make-media.ts'
+import { noise } from '../../../support/media/signals.ts'
 import { assertBetween, assertNear, mediaFolder } from './read-sound.ts'
 
 const { make } = mediaFolder()

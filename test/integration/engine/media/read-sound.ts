@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
-import { makeMedia, type Tracks } from '../../../harness/make-media.ts'
+import { makeMedia, type Tracks } from '../../../support/media/make-media.ts'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import type { Mixture, MixtureLimits } from '../../../../engine/media/read/mixture.ts'
-import { concatenate } from '../../../harness/signals.ts'
+import { concatenate } from '../../../support/media/signals.ts'
 
 export const NO_LIMITS: MixtureLimits = { mediaSecondsMax: 7200, channelsMax: 64, sampleRate: null }
 

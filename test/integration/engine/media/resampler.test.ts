@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Resampler } from '../../../../engine/media/resampler.ts'
-import { noise, sine } from '../../../harness/signals.ts'
+import { noise, sine } from '../../../support/media/signals.ts'
 
 function through(wave: Float32Array[], from: number, to: number, blockSamples: number) {
   const resampler = new Resampler({ from, to, channels: wave.length })

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { Resampler, type ResamplerOptions } from '../../../../engine/media/resampler.ts'
 import { ResamplingThreads } from '../../../../engine/media/resampling-threads.ts'
 import { ThreadLostError } from '../../../../engine/threads/task-thread.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 
 const BLOCK = 5_000
 

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { LimitedProcess } from '../../../../engine/media/process/limited-process.ts'
-import type { Escape } from '../../../support/escaping-program.ts'
+import type { Escape } from '../../../support/engine/escaping-program.ts'
 
-const PROGRAM = new URL('../../../support/escaping-program.ts', import.meta.url)
+const PROGRAM = new URL('../../../support/engine/escaping-program.ts', import.meta.url)
 const LIMITS = { bytesMax: 2 ** 29, secondsMax: 60, niceness: 0 }
 
 const folder = mkdtempSync(join(tmpdir(), 'winnow-sandbox-'))

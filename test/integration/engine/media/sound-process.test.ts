@@ -8,8 +8,8 @@ import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SOUND_LIMITS, SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
-import { concatenate, noise } from '../../../harness/signals.ts'
-import { wavBytes } from '../../../harness/wav.ts'
+import { concatenate, noise } from '../../../support/media/signals.ts'
+import { wavBytes } from '../../../support/media/wav.ts'
 import { assertBetween, assertNear, mediaFolder, NO_LIMITS, readSound } from './read-sound.ts'
 
 const { save, make } = mediaFolder()

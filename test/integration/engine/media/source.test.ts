@@ -12,7 +12,7 @@ import {
   SourceUnavailableError,
 } from '../../../../engine/media/read/source.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
-import { serve } from '../../../harness/serve.ts'
+import { serve } from '../../../support/http/serve.ts'
 
 let folder: string
 before(async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { StoreOutage } from '../../../../engine/media/store-outage.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { serve } from '../../../harness/serve.ts'
+import { serve } from '../../../support/http/serve.ts'
 
 const log = createLogger('test', 'silent')
 const atOnce = () => new Promise(setImmediate)

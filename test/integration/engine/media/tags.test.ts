@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { createEncoder, type EncoderOptions } from '../../../../engine/media/write/encode.ts'
 import { TAG_CHARACTERS_MAX, type Tags } from '../../../../engine/media/read/tags.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 import { mediaFolder, NO_LIMITS } from './read-sound.ts'
 
 const RATE = 44_100

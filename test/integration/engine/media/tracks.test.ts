@@ -11,9 +11,9 @@ import {
 import { openMixture } from '../../../../engine/media/read/decode.ts'
 import { measureSound } from '../../../../engine/media/read/measure.ts'
 import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
-import type { AudioTrack } from '../../../harness/make-media.ts'
-import { noise } from '../../../harness/signals.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
+import type { AudioTrack } from '../../../support/media/make-media.ts'
+import { noise } from '../../../support/media/signals.ts'
 import { assertNear, mediaFolder, NO_LIMITS, readSound, wholeOf } from './read-sound.ts'
 
 const { make } = mediaFolder()

@@ -10,7 +10,7 @@ import {
   UploadRefusedError,
 } from '../../../../engine/media/write/upload.ts'
 import { HandOver } from '../../../../engine/media/write/hand-over.ts'
-import { serve } from '../../../harness/serve.ts'
+import { serve } from '../../../support/http/serve.ts'
 
 const BYTES = Buffer.alloc(5_000_000, 'winnow')
 const QUICK = { retryDelaysMs: [0, 0], silenceMsMax: 30_000 }

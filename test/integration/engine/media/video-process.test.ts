@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { test } from 'node:test'
 import type { ProcessLimits } from '../../../../engine/media/process/limited-process.ts'
 import { VIDEO_LIMITS, VideoProcess } from '../../../../engine/media/process/video-process.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 import { mediaFolder } from './read-sound.ts'
 
 const { make } = mediaFolder()

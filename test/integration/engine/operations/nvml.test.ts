@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openNvml } from '../../../../engine/operations/nvml.ts'
-import { buildFakeNvml } from '../../../support/fake-nvml.ts'
+import { buildFakeNvml } from '../../../support/machine/fake-nvml.ts'
 
 const GIBIBYTE = 2 ** 30
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { isDiskFull } from '../../../../engine/media/ffmpeg.ts'
 import { memoryOf, TaskThread, ThreadLostError } from '../../../../engine/threads/task-thread.ts'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 import type { EchoTask } from './echo-thread.ts'
 
 const PROGRAM = new URL('./echo-thread.ts', import.meta.url)

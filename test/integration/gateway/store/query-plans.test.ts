@@ -8,9 +8,9 @@ import { readdir } from 'node:fs/promises'
 import test from 'node:test'
 import type { Store } from '../../../../gateway/store/database.ts'
 import { register } from 'tsx/esm/api'
-import { addOthers, problemsOf, readPlanSchema } from '../../../support/query-plans.ts'
-import { ADDING, CALLS } from '../../../support/store-calls.ts'
-import { makeRows } from '../../../support/store-rows.ts'
+import { addOthers, problemsOf, readPlanSchema } from '../../../support/database/query-plans.ts'
+import { ADDING, CALLS } from '../../../support/gateway/store-calls.ts'
+import { makeRows } from '../../../support/gateway/store-rows.ts'
 
 /** Tables with a row for each account or key, which operators make, or with one row. */
 const FIXED = [

@@ -10,10 +10,10 @@ import { inTransaction } from '../../../../gateway/store/database.ts'
 import { openSqlite, SqliteDatabase } from '../../../../gateway/store/driver/sqlite.ts'
 import { isOfFullDisk, probeWrite } from '../../../../gateway/store/driver/write-probe.ts'
 import { renewStatistics } from '../../../../gateway/store/driver/statistics.ts'
-import { assertError } from '../../../support/assert-shape.ts'
-import { holdLock } from '../../../support/hold-lock.ts'
-import { put, stored } from '../../../support/rows.ts'
-import { createFileBody, startGateway } from '../../../support/start-gateway.ts'
+import { assertError } from '../../../support/gateway/assert-shape.ts'
+import { holdLock } from '../../../support/database/hold-lock.ts'
+import { put, stored } from '../../../support/database/rows.ts'
+import { createFileBody, startGateway } from '../../../support/gateway/start-gateway.ts'
 
 type Done = (error: Error | null) => void
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openSafetensors } from '../../../../models/checkpoint/safetensors.ts'
-import { tf } from '../../../../models/tensor.ts'
+import { tf } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'safetensors-'))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { openTensorFlowCheckpoint } from '../../../../models/checkpoint/tensorflow-checkpoint.ts'
 import { openSpleeterCheckpoint } from '../../../../models/spleeter/checkpoint.ts'
-import { fixtureFolder } from '../../../parity/open-model.ts'
+import { fixtureFolder } from '../../../support/models/open-model.ts'
 
 const TINY = join(fixtureFolder('spleeter'), 'model/tiny')
 

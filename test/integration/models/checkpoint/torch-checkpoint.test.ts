@@ -12,7 +12,7 @@ import {
 import { INERT } from '../../../../models/checkpoint/unpickle.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openZip } from '../../../../models/checkpoint/zip-entries.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 import {
   dictionaryPickle,
   op,
@@ -23,8 +23,8 @@ import {
   type SavedStorage,
   type SavedTensor,
   type StateDict,
-} from '../../../harness/torch-file.ts'
-import { writeZip, type Entry } from '../../../harness/zip-file.ts'
+} from '../../../support/models/torch-file.ts'
+import { writeZip, type Entry } from '../../../support/models/zip-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'torch-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -7,8 +7,8 @@ import { openTensors, Weights } from '../../../../models/checkpoint/weights.ts'
 import { readConfig } from '../../../../models/mini/config.ts'
 import { loadNetwork } from '../../../../models/mini/network/network.ts'
 import { wholeName } from '../../../../models/mini/weight-names.ts'
-import { tf } from '../../../../models/tensor.ts'
-import { WEIGHTS_FOLDER } from '../../../harness/golden.ts'
+import { tf } from '../../../../models/tensorflow/tensor.ts'
+import { WEIGHTS_FOLDER } from '../../../support/models/golden.ts'
 
 const whole = openTensors(join(WEIGHTS_FOLDER, 'model.safetensors'))
 const shortNames = await readFile(join(WEIGHTS_FOLDER, 'short-names.json'), 'utf8')

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
-import { op, tensorPickle, torchEntries } from '../../../harness/torch-file.ts'
-import { writeZip } from '../../../harness/zip-file.ts'
+import { op, tensorPickle, torchEntries } from '../../../support/models/torch-file.ts'
+import { writeZip } from '../../../support/models/zip-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'scnet-checkpoint-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -4,21 +4,21 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { agrees } from '../../../../scripts/cli/parity/comparison.ts'
-import { openComparable } from '../../../../scripts/cli/parity/comparable.ts'
-import { GoldenFolder } from '../../../../scripts/cli/parity/golden-folder.ts'
+import { agrees } from '../../../support/parity/comparison.ts'
+import { openComparable } from '../../../support/parity/comparable.ts'
+import { GoldenFolder } from '../../../support/parity/golden-folder.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { openSpleeterCheckpoint } from '../../../../models/spleeter/checkpoint.ts'
 import { readSpleeterConfig, TWO_STEMS } from '../../../../models/spleeter/config.ts'
 import { loadNetwork } from '../../../../models/spleeter/network/network.ts'
-import { tf, type Tensor } from '../../../../models/tensor.ts'
-import { fixtureFolder } from '../../../parity/open-model.ts'
+import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
+import { fixtureFolder } from '../../../support/models/open-model.ts'
 import {
   SONGS_MODEL_FOLDER,
   unpackCheckpoint,
   WITH_CHECKPOINT,
   WITH_WEIGHTS,
-} from '../../../support/spleeter-weights.ts'
+} from '../../../support/models/spleeter-weights.ts'
 
 const FIXTURES = fixtureFolder('spleeter')
 const WITH_BOTH = { skip: WITH_CHECKPOINT.skip || WITH_WEIGHTS.skip }

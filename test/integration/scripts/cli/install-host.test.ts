@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url'
 import { apply } from '../../../../scripts/cli/install-host/apply.ts'
 import { planPackage } from '../../../../scripts/cli/install-host/plan.ts'
 import { hindranceOf, installHost } from '../../../../scripts/cli/install-host/command.ts'
-import { assertProgram } from '../../../support/debian-package.ts'
-import { runCommand } from '../../../support/run-command.ts'
+import { assertProgram } from '../../../support/machine/debian-package.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
 
 const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '')
 const UNITS = 'etc/systemd/system'

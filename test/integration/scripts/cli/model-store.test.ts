@@ -24,15 +24,15 @@ import { readRoformerConfig } from '../../../../models/roformer/config.ts'
 import { openScnetCheckpoint } from '../../../../models/scnet/checkpoint.ts'
 import { readScnetConfig } from '../../../../models/scnet/config.ts'
 import { readRecord } from '../../../../models/installed/record.ts'
-import { fixtureFolder } from '../../../parity/open-model.ts'
+import { fixtureFolder } from '../../../support/models/open-model.ts'
 import {
   TINY_CHECKPOINT as DEMUCS,
   TINY_FILE as FILE,
   TINY_SHA256 as SHA256,
   startModelHost,
-} from '../../../support/model-host.ts'
-import { runCommand } from '../../../support/run-command.ts'
-import { mountSmallDisk, whyNoSmallDisk } from '../../../support/small-disk.ts'
+} from '../../../support/engine/model-host.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
+import { mountSmallDisk, whyNoSmallDisk } from '../../../support/machine/small-disk.ts'
 
 const DEMUCS_2 = join(fixtureFolder('htdemucs'), 'model/0000041f-c4a403b6.th')
 const AUDIOSEP = join(fixtureFolder('audiosep'), 'model')

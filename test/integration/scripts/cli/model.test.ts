@@ -8,7 +8,7 @@ import { model } from '../../../../scripts/cli/model/command.ts'
 import { verdictOn, type Report } from '../../../../scripts/cli/model/inspect.ts'
 import { bytesFor } from '../../../../models/memory/predict.ts'
 import { predictFor, takeInventory } from '../../../../scripts/cli/model/inventory.ts'
-import { runCommand } from '../../../support/run-command.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../fixtures/sam-audio', import.meta.url))
 

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { createEncoder } from '../../../../engine/media/write/encode.ts'
 import { TAG_CHARACTERS_MAX } from '../../../../engine/media/read/tags.ts'
 import { isOwnOutput } from '../../../../scripts/cli/separate/own-outputs.ts'
-import { examplePath } from '../../../harness/examples.ts'
-import { noise } from '../../../harness/signals.ts'
+import { examplePath } from '../../../support/media/examples.ts'
+import { noise } from '../../../support/media/signals.ts'
 import { mediaFolder } from '../../engine/media/read-sound.ts'
 
 const folder = mediaFolder()

@@ -12,9 +12,9 @@ import { fileURLToPath } from 'node:url'
 import { keepInstallation } from '../../../../gateway/store/installation.ts'
 import { open } from '../../../../scripts/cli/open/command.ts'
 import { requests } from '../../../../scripts/cli/requests/command.ts'
-import { runCommand } from '../../../support/run-command.ts'
-import { API, complete, startGateway, submitted } from '../../../support/start-gateway.ts'
-import { onDisk } from '../../../support/stored.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
+import { API, complete, startGateway, submitted } from '../../../support/gateway/start-gateway.ts'
+import { onDisk } from '../../../support/gateway/stored.ts'
 
 const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/requests.ts', import.meta.url))
 

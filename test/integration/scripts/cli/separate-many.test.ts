@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { separate } from '../../../../scripts/cli/separate/command.ts'
 import { SONG_HINT } from '../../../../shared/prompts/song-hint.ts'
 import { OUTPUT_MARK } from '../../../../shared/output-mark.ts'
-import { runCommand } from '../../../support/run-command.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
 import {
   DONE,
   KEY,
@@ -18,7 +18,7 @@ import {
   runWith,
   startService,
   status,
-} from '../../../support/separation-service.ts'
+} from '../../../support/clients/separation-service.ts'
 
 test('--jobs is how many files are worked on at once', { timeout: 60_000 }, async (t) => {
   const service = await startService(t)

@@ -23,7 +23,7 @@ import {
   startService,
   status,
   type Json,
-} from '../../../support/separation-service.ts'
+} from '../../../support/clients/separation-service.ts'
 
 const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/separate.ts', import.meta.url))
 

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { HeardSound } from '../../../../shared/heard-sounds.ts'
 import { soundsTable } from '../../../../scripts/cli/sounds/table.ts'
 import { sounds } from '../../../../scripts/cli/sounds/command.ts'
-import { runCommand } from '../../../support/run-command.ts'
-import { FILE_BYTES, startGateway } from '../../../support/start-gateway.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
+import { FILE_BYTES, startGateway } from '../../../support/gateway/start-gateway.ts'
 
 const SOUNDS: HeardSound[] = [
   { name: 'dog', spans: [{ start: 0.5, end: 2.5 }], share: 0.2, match: 0.97 },

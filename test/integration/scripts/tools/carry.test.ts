@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
-import { noise } from '../../../harness/signals.ts'
+import { noise } from '../../../support/media/signals.ts'
 
 const CARRY = 'scripts/tools/carry'
 const root = mkdtempSync(join(tmpdir(), 'carry-'))

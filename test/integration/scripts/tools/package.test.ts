@@ -14,8 +14,8 @@ import { debianParts } from '../../../../scripts/tools/package/image.ts'
 import { packImage } from '../../../../scripts/tools/package/oci.ts'
 import { layCommand, laySources } from '../../../../scripts/tools/package/sources.ts'
 import { makePackage } from '../../../../scripts/tools/package/command.ts'
-import { assertProgram } from '../../../support/debian-package.ts'
-import { runCommand } from '../../../support/run-command.ts'
+import { assertProgram } from '../../../support/machine/debian-package.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
 
 before(() => {
   assertProgram('dpkg-deb', 'dpkg')

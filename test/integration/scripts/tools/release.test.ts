@@ -13,7 +13,7 @@ const PATHS = [
   'package-lock.json',
   'clients/typescript/package.json',
   'clients/python/pyproject.toml',
-  'models/mini/training/pyproject.toml',
+  'models/training/pyproject.toml',
   'docs/how-to/install.md',
   'CHANGELOG.md',
 ]

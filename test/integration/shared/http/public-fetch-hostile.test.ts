@@ -8,8 +8,8 @@ import { isIPv6, type AddressInfo, type Socket } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { ServiceError } from '../../../../shared/errors.ts'
-import { probing } from '../../../support/probe.ts'
-import { fc } from '../../../support/property.ts'
+import { probing } from '../../../support/http/probe.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const servers: Server[] = []
 let port = 0

@@ -33,7 +33,7 @@ async function probeAll(urls: string[], env: NodeJS.ProcessEnv = {}) {
   const script = `
     import { createPublicFetch } from ${JSON.stringify(join(ROOT, 'shared/http/public-fetch.ts'))}
     const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
-    import { probing } from ${JSON.stringify(join(ROOT, 'test/support/probe.ts'))}
+    import { probing } from ${JSON.stringify(join(ROOT, 'test/support/http/probe.ts'))}
     const probe = probing(createPublicFetch({ allowCidrs: ['127.0.0.0/8'], resolve }))
     const outcomes = await Promise.all(${JSON.stringify(urls)}.map((url) =>
       probe(url).catch(({ message, isTemporary }) => ({ message, isTemporary }))))

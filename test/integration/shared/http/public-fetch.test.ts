@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
-import { probing } from '../../../support/probe.ts'
-import { serve } from '../../../harness/serve.ts'
+import { probing } from '../../../support/http/probe.ts'
+import { serve } from '../../../support/http/serve.ts'
 
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, download } = createPublicFetch(ALLOWED)

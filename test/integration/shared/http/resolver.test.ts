@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { createResolver } from '../../../../shared/http/resolver.ts'
-import { startNameServer } from '../../../support/name-server.ts'
-import { probing } from '../../../support/probe.ts'
-import { serve } from '../../../harness/serve.ts'
+import { startNameServer } from '../../../support/http/name-server.ts'
+import { probing } from '../../../support/http/probe.ts'
+import { serve } from '../../../support/http/serve.ts'
 
 const { signal } = new AbortController()
 

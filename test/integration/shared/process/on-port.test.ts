@@ -5,7 +5,7 @@ import test from 'node:test'
 import { pino } from 'pino'
 import { startControlServer, type ControlledEngine } from '../../../../engine/control-server.ts'
 import { startMetricsServer } from '../../../../shared/telemetry/metrics-server.ts'
-import { serve } from '../../../harness/serve.ts'
+import { serve } from '../../../support/http/serve.ts'
 
 const source = { text: () => Promise.resolve(''), log: pino({ level: 'silent' }) }
 

@@ -14,7 +14,7 @@ import { connectServiceManager } from '../../../../shared/process/service-manage
 
 const log = createLogger('test', 'silent')
 const support = (name: string) =>
-  fileURLToPath(new URL(`../../../support/${name}`, import.meta.url))
+  fileURLToPath(new URL(`../../../support/processes/${name}`, import.meta.url))
 
 /** A manager's socket in a fresh folder; `next` resolves with one report after the other. */
 async function listen(t: TestContext) {

@@ -7,7 +7,7 @@ import {
   parseBatchFrames,
 } from '../../../../engine/compute/batch-budget.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { PLAIN_MODEL } from '../../../support/plain-model.ts'
+import { PLAIN_MODEL } from '../../../support/models/plain-model.ts'
 
 const log = createLogger('test', 'silent')
 

@@ -5,7 +5,7 @@ import {
   type Served,
   type WaitingLane,
 } from '../../../../engine/compute/batch-policy.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const nobodyServed: Served = { accounts: new Map(), requests: new Map() }
 

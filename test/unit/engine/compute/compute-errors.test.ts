@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { computeErrorOf } from '../../../../engine/compute/compute-errors.ts'
-import { native } from '../../../../models/tensor.ts'
+import { native } from '../../../../models/tensorflow/tensor.ts'
 
 const nameOf = (message: string) => computeErrorOf(message).name
 

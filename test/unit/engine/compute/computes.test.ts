@@ -4,7 +4,7 @@ import { ComputeLostError } from '../../../../engine/compute/compute-errors.ts'
 import type { Compute } from '../../../../engine/compute/compute.ts'
 import { Computes, type StartedProcess } from '../../../../engine/compute/computes.ts'
 import type { ModelChoice } from '../../../../models/model-choice.ts'
-import { PLAIN_MODEL } from '../../../support/plain-model.ts'
+import { PLAIN_MODEL } from '../../../support/models/plain-model.ts'
 
 const MINI: ModelChoice = { kind: 'mini', name: 'mini' }
 const SCNET: ModelChoice = { kind: 'installed', name: 'scnet', folder: '/models/scnet' }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seededRandom } from '../../../../bench/load/random.ts'
+import { seededRandom } from '../../../support/basics/random.ts'
 import { nextBatch, type WaitingLane } from '../../../../engine/compute/batch-policy.ts'
 import { chunkCount, planChunks } from '../../../../engine/job/chunks.ts'
 import { GraphCache } from '../../../../models/graph/graph-cache.ts'

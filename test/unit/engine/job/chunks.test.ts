@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { chunkCount, planChunks, Stitcher, type ChunkPlan } from '../../../../engine/job/chunks.ts'
-import { cutChunks } from '../../../harness/cut-chunks.ts'
-import { fc } from '../../../support/property.ts'
+import { cutChunks } from '../../../support/engine/cut-chunks.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 /** Distinct values, so that a sample out of place is seen. */
 const ramp = (samples: number, channels = 1) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WeightedJoiner } from '../../../../engine/job/weighted-joiner.ts'
-import { triangle } from '../../../../models/chunk-weights.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
-import { fc } from '../../../support/property.ts'
+import { triangle } from '../../../../models/lanes/chunk-weights.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 interface Window {
   start: number

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 import {
   compactJson,
   fieldText,

@@ -7,7 +7,7 @@ import {
   limitOf,
   pageStartOf,
 } from '../../../../gateway/api/pagination.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 test('a flag is true only when it says so', () => {
   for (const value of ['true', '1']) assert.equal(flagOf(value), true)

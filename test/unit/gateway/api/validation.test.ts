@@ -4,7 +4,7 @@ import { Value } from 'typebox/value'
 import { ServiceError } from '../../../../shared/errors.ts'
 import { DEFAULT_OPTIONS, SeparationOptions } from '../../../../shared/separation-options.ts'
 import { checkCreateFile, SUBMISSION_CHECKS } from '../../../../gateway/api/validation.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const { separate: checkSeparation } = SUBMISSION_CHECKS
 const submission = (input: object) => checkSeparation({ input: { file_id: 'f', ...input } })

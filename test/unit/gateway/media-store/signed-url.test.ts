@@ -5,7 +5,7 @@ import {
   signPath,
   type Claims,
 } from '../../../../gateway/media-store/signed-url.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const KEY = 'a key of the gateway'
 const unnamed = {

@@ -11,7 +11,7 @@ import {
 } from '../../../../gateway/operations/engine-registry.ts'
 import type { EngineDescription } from '../../../../shared/engine-control.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
+import { FakeClock } from '../../../support/basics/fake-clock.ts'
 import { NO_MODELS } from '../../../support/no-models.ts'
 
 const FLOOD = 20_000

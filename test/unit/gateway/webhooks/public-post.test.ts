@@ -5,8 +5,8 @@ import { ServiceError } from '../../../../shared/errors.ts'
 import { networkOf } from '../../../../shared/http/public-address.ts'
 import { createPublicPost } from '../../../../gateway/webhooks/public-post.ts'
 import { createResolver } from '../../../../shared/http/resolver.ts'
-import { startNameServer } from '../../../support/name-server.ts'
-import { serve } from '../../../harness/serve.ts'
+import { startNameServer } from '../../../support/http/name-server.ts'
+import { serve } from '../../../support/http/serve.ts'
 
 const ALLOWED = { allowCidrs: ['127.0.0.0/8'] }
 const { check, post } = createPublicPost(ALLOWED)

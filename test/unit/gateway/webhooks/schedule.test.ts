@@ -5,7 +5,7 @@ import {
   retryDelayMs,
   TRIES_SECONDS_MAX,
 } from '../../../../gateway/webhooks/schedule.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 const attempts = fc.integer({ min: 1, max: 9 })

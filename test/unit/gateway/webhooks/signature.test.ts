@@ -6,7 +6,7 @@ import {
   secretBytes,
   signatureHeaders,
 } from '../../../../gateway/webhooks/signature.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const now = () => Math.floor(Date.now() / 1_000)
 

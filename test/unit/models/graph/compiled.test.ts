@@ -12,9 +12,9 @@ import {
   toBfloat16,
   toFloat32,
   type Tensor,
-} from '../../../../models/tensor.ts'
-import { assertClose } from '../../../harness/assert-close.ts'
-import { fc } from '../../../support/property.ts'
+} from '../../../../models/tensorflow/tensor.ts'
+import { assertClose } from '../../../support/basics/assert-close.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const weight = tf.randomNormal([6, 4], 0, 1, 'float32', 1)
 

@@ -1,4 +1,4 @@
-/** Figures of quality in documents are those that models/mini/training/EXPERIMENTS.md measured. */
+/** Figures of quality in documents are those that models/training/EXPERIMENTS.md measured. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const EXPERIMENTS = read('models/mini/training/EXPERIMENTS.md')
+const EXPERIMENTS = read('models/training/EXPERIMENTS.md')
 
 const sectionOf = (heading: string): string =>
   EXPERIMENTS.split(/^##+ /m).find((section) => section.startsWith(`${heading}\n`)) ?? ''

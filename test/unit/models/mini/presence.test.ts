@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matchOf, presenceGain } from '../../../../models/mini/presence.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 /** Four roundings of each of two gains, none of which is above 1. */
 const ROUNDING = 4 * Number.EPSILON

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Span } from '../../../../models/model.ts'
 import { spanTokens } from '../../../../models/mini/span-tokens.ts'
-import { spanGain } from '../../../../models/span-gain.ts'
+import { spanGain } from '../../../../models/lanes/span-gain.ts'
 
 const RATE = 1000
 const EDGE = 0.01

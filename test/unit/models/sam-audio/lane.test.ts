@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { planSlices } from '../../../../models/sam-audio/codec/slices.ts'
 import type { Encoding } from '../../../../models/sam-audio/chunk-encoding.ts'
 import { SamAudioLane } from '../../../../models/sam-audio/sam-audio-lane.ts'
-import { tf } from '../../../../models/tensor.ts'
+import { tf } from '../../../../models/tensorflow/tensor.ts'
 
 test('a lane waits for its encoding, flows through its strides, then takes what its slices decode to', () => {
   const before = tf.memory().numTensors

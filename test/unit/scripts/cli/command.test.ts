@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import { command, action, FLAG, TEXT } from '../../../../scripts/cli/command.ts'
 import { completion } from '../../../../scripts/cli/completion/command.ts'
-import { runCommand } from '../../../support/run-command.ts'
+import { runCommand } from '../../../support/processes/run-command.ts'
 
 const described = command({
   help: 'Usage: fruit peel|count\n\nMore.\n',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { layPatchedSources } from '../../../../scripts/setup/binding/patch.mjs'
-import { native } from '../../../../models/tensor.ts'
+import { native } from '../../../../models/tensorflow/tensor.ts'
 
 const PACKAGE = 'node_modules/@tensorflow/tfjs-node-gpu'
 

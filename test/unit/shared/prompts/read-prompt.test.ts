@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readFileSync } from 'node:fs'
 import { readPrompt } from '../../../../shared/prompts/read-prompt.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 /** A reading as one line: `speech + dog - woman`; `* - drums` is everything but the drums. */
 function read(prompt: string): string {

@@ -10,7 +10,7 @@ import {
 import { readPrompt } from '../../../../shared/prompts/read-prompt.ts'
 import { plainText } from '../../../../shared/prompts/tokens.ts'
 import { SEPARATOR_PATTERN } from '../../../../shared/separation-options.ts'
-import { fc } from '../../../support/property.ts'
+import { fc } from '../../../support/basics/property.ts'
 
 const text = (name: string): RoutedModel => ({ name, answers: 'text', stems: [] })
 const stems = (name: string, ...names: string[]): RoutedModel => ({

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { choosePorts } from '../../../../../scripts/cli/start/ports.ts'
-import { freePorts } from '../../../../harness/free-ports.ts'
+import { freePorts } from '../../../../support/processes/free-ports.ts'
 
 const HOSTS = { gateways: 1, grpcHost: '127.0.0.1', metricsHost: '127.0.0.1' }
 const UNSET = { ...HOSTS, grpcPort: undefined, metricsPort: undefined }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
 import { enginesFor, gpusOf } from '../../../../../scripts/cli/start/engines.ts'
-import { buildFakeNvml } from '../../../../support/fake-nvml.ts'
+import { buildFakeNvml } from '../../../../support/machine/fake-nvml.ts'
 
 const options = {
   gpus: [],

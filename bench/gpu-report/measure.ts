@@ -1,0 +1,74 @@
+/** Shared by several parts: times, and the memory that the allocator gave out meanwhile. */
+import { readFileSync } from 'node:fs'
+import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
+import type { PyTorch } from '../pytorch.ts'
+import { native } from '../../models/tensorflow/tensor.ts'
+
+const MIB = 2 ** 20
+
+export const mebibytes = (bytes: number): number => Number((bytes / MIB).toFixed(1))
+
+export interface Timed {
+  /** Per run. */
+  millis: number[]
+  /**
+   * Least that this thread computed in a run. Near the whole of it on a GPU, the device waits for
+   * JavaScript.
+   */
+  threadMillis: number
+  /** The most that was given out, what was there before excluded. */
+  peakMib: number | null
+}
+
+/** Runs `work`, which reads its result from the device, so many times, as long as there is time. */
+export function timed(work: () => void, times: number, hasTime: () => boolean): Timed {
+  const before = native.binding.memoryStats()?.inUse ?? 0
+  const millis: number[] = []
+  const onProcessor: number[] = []
+  let peak = 0
+  for (let i = 0; i < times && (i === 0 || hasTime()); i += 1) {
+    const [startedAt, computed] = [performance.now(), threadMillis()]
+    work()
+    millis.push(performance.now() - startedAt)
+    onProcessor.push(threadMillis() - computed)
+    peak = Math.max(peak, native.binding.memoryStats()?.peak ?? 0)
+  }
+  return {
+    millis,
+    threadMillis: least(onProcessor),
+    peakMib: peak === 0 ? null : mebibytes(peak - before),
+  }
+}
+
+/** How long the process's first thread has been on a processor, by Linux's account. */
+const threadMillis = (): number =>
+  Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6
+
+/** Runs of the finished graph. */
+const GRAPH_RUNS = 5
+
+/** Operation by operation first; then, if there is time until there is one, as a graph. */
+export function speedOf(work: () => void, hasTime: () => boolean) {
+  const single = timed(work, WARM_UP_CALLS, hasTime)
+  const isCompiled = single.millis.length === WARM_UP_CALLS
+  const graph = isCompiled ? timed(work, GRAPH_RUNS, hasTime) : null
+  return {
+    best: least((graph ?? single).millis),
+    cells: {
+      'first call, ms': single.millis[0]!,
+      'single operations, ms': least(single.millis),
+      'graph, ms': graph && least(graph.millis),
+      'its JavaScript, ms': (graph ?? single).threadMillis,
+      'peak MiB': single.peakMib,
+    },
+  }
+}
+
+/** PyTorch's milliseconds; its first run of a shape prepares the next ones. */
+export async function leastOf(pytorch: PyTorch, line: string): Promise<number> {
+  const millis: number[] = []
+  for (let i = 0; i < 3; i += 1) millis.push(await pytorch.measure(line))
+  return least(millis)
+}
+
+export const least = (values: readonly number[]): number => Math.min(...values)

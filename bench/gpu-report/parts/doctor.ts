@@ -1,0 +1,14 @@
+/** Reports what the host has and lacks, as `npm run doctor` finds it for an engine. */
+import { processIo } from '../../../scripts/cli/command.ts'
+import { doctor } from '../../../scripts/cli/doctor/command.ts'
+import type { Finding } from '../../../scripts/cli/doctor/finding.ts'
+import type { Run } from '../options.ts'
+
+export const doctorPart: Run = async function* () {
+  let text = ''
+  const stdout = { write: (more: string) => void (text += more) }
+  const words = ['--role', 'engine', '--json']
+  await doctor(words, { ...processIo(), stdout, stderr: stdout })
+  const { findings } = JSON.parse(text) as { findings: Finding[] }
+  yield* findings.map(({ name, severity, found }) => ({ name, severity, found }))
+}

@@ -1,0 +1,46 @@
+/** The built-in model by batch and precision: one step of chunks of a second and more. */
+import { fileURLToPath } from 'node:url'
+import { loadMini } from '../../../models/mini/mini.ts'
+import { openLane, closeLane, type Model } from '../../../models/model.ts'
+import { prepareChunk } from '../../../models/prepare-chunk.ts'
+import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
+import { noise } from '../../../test/support/models/lanes.ts'
+import { speedOf } from '../measure.ts'
+import type { Options, Run } from '../options.ts'
+
+const TEXT_ENCODER = fileURLToPath(new URL('../../../.runtime/text-encoder', import.meta.url))
+const RATE = 44_100
+
+export const miniPart: Run = async function* (options, hasTime) {
+  for (const precision of PRECISIONS) {
+    if (!hasTime()) break
+    const model = await loadMini({ textEncoderFolder: TEXT_ENCODER, precision })
+    yield* rowsOf(model, options, hasTime)
+  }
+}
+
+function* rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => boolean) {
+  for (const batch of batches) {
+    if (!hasTime()) break
+    const chunks = Array.from({ length: batch }, (_, i) => preparedNoise(seconds, i + 1))
+    const separate = () => {
+      const lanes = chunks.map((chunk) =>
+        openLane(model, { chunk, prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 }),
+      )
+      model.step(lanes)
+      for (const lane of lanes) closeLane(model, lane)
+    }
+    const { best, cells } = speedOf(separate, hasTime)
+    yield {
+      precision: model.description.precision,
+      batch,
+      seconds,
+      ...cells,
+      'audio-seconds a second': (1_000 * batch * seconds) / best,
+    }
+  }
+}
+
+/** An engine prepares chunks on other threads than the one that computes. */
+const preparedNoise = (seconds: number, seed: number) =>
+  prepareChunk('mini', { channels: [noise(seconds * RATE, seed)], sampleRate: RATE })

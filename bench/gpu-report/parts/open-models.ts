@@ -1,0 +1,43 @@
+/** The open models at their published sizes by batch, compared with PyTorch. Random weights. */
+import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { startPyTorch } from '../../pytorch.ts'
+import { FIXTURES } from '../../random-models.ts'
+import { RANDOM_SEPARATORS, type Separator } from '../../random-separators.ts'
+import { leastOf, speedOf } from '../measure.ts'
+import type { Run } from '../options.ts'
+
+/** In 16 pieces of 8 s, RoFormer's attention alone would take 20 GiB. */
+const BATCH_MAX = 8
+
+export const openModelsPart: Run = async function* ({ models, batches, pytorch: python }, hasTime) {
+  const pytorch = python ? startPyTorch(python, 'open_models/speed.py', ['time', FIXTURES]) : null
+  for (const model of models) {
+    const load = RANDOM_SEPARATORS[model]
+    if (!load) throw new Error(`There is no open model ${model}.`)
+    for (const precision of PRECISIONS) {
+      if (!hasTime()) break
+      const separator = load(precision)
+      for (const batch of batches.filter((each) => each <= BATCH_MAX)) {
+        if (!hasTime()) break
+        const run = () => separate(separator, batch)
+        const { best, cells } = speedOf(run, hasTime)
+        yield {
+          model,
+          precision,
+          batch,
+          seconds: separator.seconds,
+          ...cells,
+          'PyTorch, ms': pytorch && (await leastOf(pytorch, `${model} ${batch} ${precision}`)),
+          'audio-seconds a second': (1_000 * batch * separator.seconds) / best,
+        }
+      }
+    }
+  }
+  pytorch?.stop()
+}
+
+const separate = ({ inputs, separate }: Separator, batch: number): void =>
+  tf.tidy(() => {
+    separate(...inputs(batch)).dataSync()
+  })

@@ -1,0 +1,117 @@
+/** One evaluation of SAM-Audio's transformer by size, width and batch, compared with PyTorch's. */
+import { fileURLToPath } from 'node:url'
+import { onShapes } from '../../../models/memory/shape-binding.ts'
+import type { Precision } from '../../../models/tensorflow/precision.ts'
+import { readConfig, type TransformerConfig } from '../../../models/sam-audio/config.ts'
+import { loadTransformer, type Transformer } from '../../../models/sam-audio/flow/transformer.ts'
+import { native, tf } from '../../../models/tensorflow/tensor.ts'
+import { startPyTorch, type PyTorch } from '../../pytorch.ts'
+import { publishedSizes, type PublishedSize } from '../../../test/support/models/published.ts'
+import { randomWeights, transformerShapes } from '../../../test/support/models/random-weights.ts'
+import { leastOf, mebibytes, speedOf } from '../measure.ts'
+import type { Options, Run, Row } from '../options.ts'
+
+const TINY = fileURLToPath(
+  new URL('../../../test/fixtures/sam-audio/sam-audio-tiny/config.json', import.meta.url),
+)
+const FRAMES_PER_SECOND = 25
+const FEATURES = 256
+const WORDS = 12
+const PRECISIONS: readonly Precision[] = ['bfloat16', 'float32']
+
+export const transformerPart: Run = async function* (options, hasTime) {
+  const skipped: string[] = []
+  for (const size of options.sizes) {
+    const config = await configOf(size)
+    const pytorch = options.pytorch ? start(options, config) : null
+    for (const precision of PRECISIONS) {
+      if (hasTime()) yield* measured({ size, config, precision }, options, pytorch, hasTime)
+      else skipped.push(`${size} in ${precision}`)
+    }
+    pytorch?.stop()
+  }
+  if (skipped.length > 0) yield `Not measured, for want of time: ${skipped.join(', ')}.`
+}
+
+interface Case {
+  size: string
+  config: TransformerConfig
+  precision: Precision
+}
+
+const configOf = async (size: string): Promise<TransformerConfig> =>
+  size === 'tiny'
+    ? (await readConfig(TINY)).transformer
+    : publishedSizes(size as PublishedSize).transformer
+
+const start = ({ pytorch, seconds }: Options, { dim, layers, heads }: TransformerConfig): PyTorch =>
+  startPyTorch(
+    pytorch,
+    'dit_forward.py',
+    [dim, layers, heads, framesOf(seconds), WORDS].map(String),
+  )
+
+const framesOf = (seconds: number): number => Math.ceil(FRAMES_PER_SECOND * seconds)
+
+async function* measured(
+  { size, config, precision }: Case,
+  { batches, seconds }: Options,
+  pytorch: PyTorch | null,
+  hasTime: () => boolean,
+): AsyncGenerator<Row> {
+  const load = () =>
+    loadTransformer(randomWeights(transformerShapes(config, FEATURES)), config, FEATURES, precision)
+  const predicted = await onShapes(async (memory) => {
+    const transformer = load()
+    return batches.map((batch) => {
+      const before = memory.inUse
+      memory.takePeak()
+      evaluate(transformer, config, batch, framesOf(seconds))
+      return memory.takePeak() - before
+    })
+  })
+  const startedAt = performance.now()
+  const transformer = load()
+  const loadSeconds = (performance.now() - startedAt) / 1_000
+  for (const [i, batch] of batches.entries()) {
+    if (!hasTime()) break
+    const run = () => evaluate(transformer, config, batch, framesOf(seconds))
+    const { best, cells } = speedOf(run, hasTime)
+    yield {
+      size,
+      precision,
+      batch,
+      frames: framesOf(seconds),
+      'load, s': loadSeconds,
+      ...cells,
+      'PyTorch, ms': pytorch && (await leastOf(pytorch, `${batch} ${precision}`)),
+      'TFLOP a second': (batch * flopOf(config, framesOf(seconds))) / best / 1e9,
+      'predicted MiB': mebibytes(predicted[i]!),
+    }
+  }
+}
+
+/** Weights of a size that are not needed any more are freed with their process. */
+function evaluate(
+  transformer: Transformer,
+  { dim }: TransformerConfig,
+  batch: number,
+  frames: number,
+) {
+  tf.tidy(() => {
+    const rows = (length: number) =>
+      native.binding.givesShapesAlone
+        ? tf.zeros([batch, length, dim])
+        : tf.randomNormal([batch, length, dim])
+    const time = transformer.embedTime(Array.from({ length: batch }, () => 0.3))
+    const [x, memory] = [rows(frames), rows(WORDS)]
+    transformer.forward({ x, memory, time, frames: null, textKeys: null }).dataSync()
+  })
+}
+
+/** Operations in the products of matrices of one row; two to a multiplication. */
+function flopOf({ dim, layers, feedForwardDim }: TransformerConfig, frames: number): number {
+  const attention = 2 * (frames + WORDS) * dim
+  const perFrame = layers * (6 * dim ** 2 + 3 * dim * feedForwardDim + attention)
+  return 2 * frames * (perFrame + 6 * dim ** 2 + FEATURES * dim)
+}

@@ -1,0 +1,305 @@
+/**
+ * The checkpoint of a job: what it has separated so far, so that the next attempt goes on there.
+ *
+ * It holds what models answered, chunk by chunk, and nothing of what follows from that: the next
+ * attempt decodes the media, cuts and joins chunks, mixes and encodes as if it separated them anew,
+ * and only asks no model for what is kept. So its outputs are the same, bit for bit, and what is
+ * missing or damaged is separated again, wherever it is.
+ *
+ * Segments stand alone, and each replaces what was at its address. Two attempts at once (the older
+ * one has lost its lease) may replace each other's, which costs chunks and never makes wrong ones.
+ */
+
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { SEGMENT_BYTES_MAX } from '../../../shared/checkpoint.ts'
+import type { Clock } from '../../../shared/clock.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { handOverName } from '../../../shared/hand-over.ts'
+import type { Job } from '../../../shared/messages.ts'
+import type { Logger } from '../../../shared/telemetry/log.ts'
+import { version } from '../../../shared/version.ts'
+import { RETRY_POLICY } from '../../media/retry.ts'
+import { UploadRefusedError } from '../../media/write/upload.ts'
+import { segmentMs, type Pace } from './checkpoint-pace.ts'
+import {
+  bytesOf,
+  encodeEntry,
+  listEntries,
+  readEntry,
+  SegmentWriter,
+  type EntryBytes,
+  type StoredEntry,
+} from './checkpoint-segment.ts'
+import type { JobMedia } from '../job-media.ts'
+import type { ScratchRoom } from '../scratch-room.ts'
+
+export interface CheckpointOptions {
+  job: Pick<Job, 'request_id' | 'source' | 'shared_folder' | 'checkpoint_urls'>
+  attemptId: string
+  /** The job's, where its source is at `sourcePath`. */
+  folder: string
+  sourcePath: string
+  /** CHECKPOINT_SECONDS, in milliseconds. */
+  pauseMs: number
+  signal: AbortSignal
+  media: Pick<JobMedia, 'fetchSource' | 'uploadOutput'>
+  scratch: Pick<ScratchRoom, 'isFull'>
+  clock: Pick<Clock, 'elapsed'>
+  log: Logger
+}
+
+/** The segment that is being filled. */
+interface Segment {
+  writer: SegmentWriter
+  /** By the clock's elapsed time. */
+  endsAt: number
+}
+
+/** To send what a job that is released has kept last. */
+const FLUSH_MS_MAX = 10_000
+
+export class Checkpoint {
+  readonly #options: CheckpointOptions
+  readonly #addresses: NonNullable<Job['checkpoint_urls']>
+  /** Ends uploads: they may outlast the job's signal. */
+  readonly #stop = new AbortController()
+  /** Of earlier attempts. */
+  readonly #kept = new Map<string, StoredEntry>()
+  /** Entries of each of their files that are still to be read. */
+  readonly #unread = new Map<string, number>()
+  #startedAt = 0
+  #shareAtStart = 0
+  /** How much of the job is separated, from 0 to 1. */
+  #share: () => number = () => 0
+  /** Null: not known yet. */
+  #work: string | null = null
+  /** Addresses that hold what is kept. */
+  #used = 0
+  #segment: Segment | null = null
+  #made = 0
+  #sending: Promise<void> | null = null
+  #isOver = false
+
+  constructor(options: CheckpointOptions) {
+    this.#options = options
+    this.#addresses = options.job.checkpoint_urls ?? []
+  }
+
+  /**
+   * Fetches what earlier attempts have kept, as far as it is of the same work. Whatever is wrong
+   * with it costs what was kept, and not the job.
+   * @param work all on which results depend, besides the media; it can be written as JSON
+   * @returns a sentence for the client's log where something can't be used
+   * @throws the signal's reason
+   */
+  async open(work: object): Promise<string | undefined> {
+    const identity = this.#identify(work)
+    identity.catch(() => undefined) // awaited below, where it is needed
+    let problem: string | undefined
+    for (const [i, { get }] of this.#addresses.entries()) {
+      if (await this.#options.scratch.isFull()) break
+      const found = await this.#fetch(get, i, identity)
+      if (typeof found === 'string') problem = found
+      if (!Array.isArray(found)) break
+      for (const entry of found) {
+        this.#kept.set(entry.name, entry)
+        this.#unread.set(entry.path, found.length)
+      }
+      this.#used = i + 1
+    }
+    identity.then(
+      (work) => (this.#work = work),
+      (error: unknown) => this.#end(error),
+    )
+    return problem
+  }
+
+  /**
+   * Begins to keep what is separated from now on.
+   * @param share how much of the job is separated, from 0 to 1
+   */
+  begin(share: () => number): void {
+    this.#startedAt = this.#options.clock.elapsed()
+    this.#share = share
+    this.#shareAtStart = share()
+  }
+
+  /** Results of earlier attempts whose names begin so. */
+  count(prefix: string): number {
+    return [...this.#kept.keys()].filter((name) => name.startsWith(prefix)).length
+  }
+
+  has(name: string): boolean {
+    return this.#kept.has(name)
+  }
+
+  /**
+   * Reads a result of an earlier attempt, once; undefined when there is none, or it is damaged.
+   */
+  async find(name: string): Promise<unknown> {
+    const entry = this.#kept.get(name)
+    if (!entry) return undefined
+    const value = await readEntry(entry).catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'the checkpoint could not be read')
+    })
+    await this.#noteRead(entry)
+    if (value !== undefined) return value
+    this.#options.log.warn({ name }, 'a result in the checkpoint is damaged: it is made again')
+    this.#kept.delete(name)
+    return undefined
+  }
+
+  /**
+   * Keeps a result, which is copied first, unless it is kept already, or there is no use or no room
+   * for it now. Never rejects.
+   */
+  async keep(name: string, value: unknown): Promise<void> {
+    if (this.#kept.has(name) || !this.#mayKeep()) return
+    const entry = encodeEntry(name, value)
+    await this.#segmentFor(entry)
+      ?.writer.add(entry)
+      .catch((error: unknown) => this.#end(error))
+    if (!this.#segment || this.#sending || this.#isOver) return
+    if (this.#options.clock.elapsed() >= this.#segment.endsAt) this.#send()
+  }
+
+  /**
+   * Ends all that is under way, and frees what is held. Never rejects.
+   * @param flush true if the job is released: what was kept last is sent, if it takes not too long
+   */
+  async close({ flush }: { flush: boolean }): Promise<void> {
+    if (!flush) this.#stop.abort()
+    const limit = setTimeout(() => this.#stop.abort(), FLUSH_MS_MAX)
+    await this.#sending
+    if (flush && this.#segment && !this.#isOver) this.#send()
+    this.#isOver = true
+    await Promise.all([this.#sending, this.#dropSegment()])
+    clearTimeout(limit)
+  }
+
+  get #pace(): Pace {
+    return {
+      elapsedMs: this.#options.clock.elapsed() - this.#startedAt,
+      shareBefore: this.#shareAtStart,
+      share: this.#share(),
+      pauseMs: this.#options.pauseMs,
+      segmentsLeft: this.#addresses.length - this.#used - (this.#sending ? 1 : 0),
+    }
+  }
+
+  #mayKeep(): boolean {
+    if (this.#isOver || this.#work === null) return false
+    return this.#segment !== null || segmentMs(this.#pace) !== null
+  }
+
+  /** The segment that has room for `entry`; null: one is still being sent, or it fits in none. */
+  #segmentFor(entry: EntryBytes): Segment | null {
+    const bytes = bytesOf(entry)
+    if (this.#segment && this.#segment.writer.bytes + bytes > SEGMENT_BYTES_MAX) {
+      if (this.#sending) return null
+      this.#send()
+    }
+    if (this.#segment) return this.#segment
+    const ms = segmentMs(this.#pace)
+    if (ms === null || bytes > SEGMENT_BYTES_MAX / 2) return null
+    const path = join(this.#options.folder, `checkpoint_${(this.#made += 1)}`)
+    const endsAt = this.#options.clock.elapsed() + ms
+    return (this.#segment = { writer: new SegmentWriter(path, this.#work!), endsAt })
+  }
+
+  /** Sends the segment: one at a time, so that a slow store bounds what is kept. */
+  #send(): void {
+    const { writer } = this.#segment!
+    this.#segment = null
+    this.#sending = this.#upload(writer)
+      .catch((error: unknown) => {
+        if (error instanceof UploadRefusedError) this.#isOver = true
+        if (this.#stop.signal.aborted) return
+        this.#options.log.warn({ err: error }, 'a part of the checkpoint could not be stored')
+      })
+      .finally(() => (this.#sending = null))
+  }
+
+  async #upload(writer: SegmentWriter): Promise<void> {
+    const { media, attemptId } = this.#options
+    try {
+      await writer.close()
+      await media.uploadOutput({
+        url: this.#addresses[this.#used]!.put,
+        path: writer.path,
+        contentType: 'application/octet-stream',
+        attemptId,
+        signal: this.#stop.signal,
+        retryPolicy: RETRY_POLICY,
+      })
+      this.#used += 1
+    } finally {
+      await rm(writer.path, { force: true })
+    }
+  }
+
+  /**
+   * Fetches the segment at an address.
+   * @returns its entries; a sentence, where it can't be used; null: there is none
+   * @throws the signal's reason
+   */
+  async #fetch(
+    url: string,
+    number: number,
+    identity: Promise<string>,
+  ): Promise<StoredEntry[] | string | null> {
+    const { job, folder, signal, media, log } = this.#options
+    const path = join(folder, `checkpoint_${number}_kept`)
+    const folderName = handOverName(job.shared_folder, folder)
+    try {
+      await media.fetchSource({ url, path, bytesMax: SEGMENT_BYTES_MAX, signal, folderName })
+      const entries = await listEntries(path, await identity)
+      if (entries) return entries
+      log.info('the checkpoint is of another version, model or medium, or damaged')
+      return 'What an earlier attempt had separated does not fit this one, or is damaged.'
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof ServiceError) return null // the store has none
+      log.warn({ err: error }, 'the checkpoint could not be read')
+      return 'What an earlier attempt had separated could not be read.'
+    }
+  }
+
+  /** Hashes the work, with the media where these may have changed since an earlier attempt. */
+  async #identify(work: object): Promise<string> {
+    const { job, sourcePath, signal } = this.#options
+    const media = createHash('sha256')
+    if (job.source.kind === 'url') {
+      await pipeline(createReadStream(sourcePath), media, { signal })
+    }
+    const all = { version, request: job.request_id, media: media.digest('hex'), work }
+    return createHash('sha256').update(JSON.stringify(all)).digest('hex')
+  }
+
+  /** Removes the file of an earlier attempt once all of it is read. */
+  async #noteRead({ path }: StoredEntry): Promise<void> {
+    const unread = this.#unread.get(path)! - 1
+    this.#unread.set(path, unread)
+    if (unread === 0) await rm(path, { force: true })
+  }
+
+  /** Never rejects. */
+  async #dropSegment(): Promise<void> {
+    const writer = this.#segment?.writer
+    this.#segment = null
+    if (writer) await Promise.allSettled([writer.close(), rm(writer.path, { force: true })])
+  }
+
+  /** The job goes on without a checkpoint. */
+  #end(error: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    void this.#dropSegment()
+    if (this.#options.signal.aborted) return
+    this.#options.log.warn({ err: error }, 'nothing more is kept of what the job separates')
+  }
+}

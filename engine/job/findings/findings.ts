@@ -1,0 +1,147 @@
+/** Sums up what a model found out about a prompt in each chunk, and the tagger in all. */
+
+import { NEAREST_MAX, type Finding } from '../../../shared/finding.ts'
+import type { Asked } from '../../../shared/prompts/read-prompt.ts'
+import type { Found } from '../../../models/model.ts'
+import { countedSounds } from '../outputs/mix-plan.ts'
+import { matchEvidence, presenceOf } from './presence.ts'
+import { fewSpans, probabilityOf, type TaggedSound, type TimeSpan } from './tagged-file.ts'
+import { qualityOf } from './target-quality.ts'
+
+/** 100 dB: what is softer is silence. */
+const GAIN_LEAST = 1e-5
+
+/** A sound of a prompt, and what was found out about it. */
+export interface FoundSound {
+  prompt: string
+  isUnwanted: boolean
+  /** By the model, in each chunk. */
+  work: readonly Found[]
+  /** By the tagger; null: it does not know the sound. */
+  tagged: TaggedSound | null
+}
+
+/** Without word from model or tagger there is no state, unless the prompt is unknown. */
+export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>): Finding {
+  const { understoodAs, meanings, substitute, nearest = [] } = work[0] ?? {}
+  const name = { ...(understoodAs !== undefined && { understood_as: understoodAs }) }
+  const softened_db = Math.round(10 * softenedDb(work)) / 10
+  const matches = work.flatMap(({ match }) => match ?? [])
+  if (understoodAs === null) {
+    const holds = substitute ?? meanings?.[0]?.name
+    return {
+      ...(matches.length > 0 && { match: probabilityOf(matchEvidence(matches)) }),
+      ...name,
+      state: 'unknown',
+      softened_db,
+      ...(holds !== undefined && { holds }),
+      nearest: nearest.slice(0, NEAREST_MAX),
+    }
+  }
+  const presence = presenceOf(matches, tagged)
+  if (!presence) return name
+  const { state, match } = presence
+  const found = { match, ...name, state }
+  if (state === 'found') {
+    return { ...found, ...(tagged && { where: tagged.spans, share: tagged.share }) }
+  }
+  const similar = state === 'similar' && { similar_to: tagged!.relative! }
+  return { ...found, softened_db, ...similar }
+}
+
+/** In dB: how much softer a target is where its sound seems absent, at the most. */
+export function softenedDb(work: readonly Pick<Found, 'presenceGain'>[]): number {
+  const softest = Math.min(1, ...work.map(({ presenceGain = 1 }) => presenceGain))
+  return softest < 1 ? -20 * Math.log10(Math.max(GAIN_LEAST, softest)) : 0
+}
+
+/** From the least sure one on. */
+const STATES = ['unknown', 'absent', 'similar', 'unsure', 'found'] as const
+
+/** The finding about a prompt is that about its sounds: the least sure of them decides. */
+export function promptFinding(sounds: readonly FoundSound[], asked: readonly Asked[]): Finding {
+  const findings = sounds.map(findingOf)
+  const findingAbout = ({ sound, excluded }: Asked) =>
+    findings[sounds.findIndex((one) => one.prompt === sound && one.isUnwanted === excluded)]
+  const read = asked.map((one) => {
+    const { state, similar_to: similarTo } = findingAbout(one) ?? {}
+    return {
+      ...one,
+      ...(state !== undefined && { state }),
+      ...(similarTo !== undefined && { similar_to: similarTo }),
+    }
+  })
+  const isPlain = sounds.length === 1 && !sounds[0]!.isUnwanted
+  const finding = isPlain ? findings[0]! : joined(sounds, findings)
+  return { ...finding, ...qualityFor(sounds, finding), asked: read }
+}
+
+/** Of what is absent or not known, or what a prompt leaves, nobody knows how good it is. */
+function qualityFor(
+  sounds: readonly FoundSound[],
+  { state }: Finding,
+): Pick<Finding, 'quality'> | null {
+  const mayBeThere = state === 'found' || state === 'similar' || state === 'unsure'
+  if (!mayBeThere || sounds.some(({ isUnwanted }) => isUnwanted)) return null
+  const quality = qualityOf(sounds.flatMap(({ work }) => work))
+  return quality === undefined ? null : { quality }
+}
+
+function joined(sounds: readonly FoundSound[], findings: readonly Finding[]): Finding {
+  const state = STATES.find((each) => findings.some((finding) => finding.state === each))
+  const matches = findings.flatMap(({ match }) => match ?? [])
+  const names = findings.flatMap(({ understood_as: name }) => (name === undefined ? [] : [name]))
+  const softened = Math.max(0, ...findings.map(({ softened_db: db = 0 }) => db))
+  const isUnknown = state === 'unknown'
+  const nearest = findings.find((finding) => finding.state === 'unknown')?.nearest ?? []
+  return {
+    ...(matches.length > 0 && { match: Math.min(...matches) }),
+    ...(names.length > 0 && {
+      understood_as: names.includes(null) ? null : [...new Set(names)].join(' and '),
+    }),
+    ...(state !== undefined && { state }),
+    ...(state !== undefined && state !== 'found' && { softened_db: softened }),
+    ...(state === 'similar' && findings.length === 1 && { similar_to: findings[0]!.similar_to! }),
+    ...(state === 'found' && whereOf(sounds)),
+    ...(isUnknown && { holds: heldBy(sounds, findings), nearest: [...nearest] }),
+  }
+}
+
+/** Where any of the sounds is that are wanted; if none is wanted, of those that are not. */
+function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'> {
+  const isRest = sounds.every(({ isUnwanted }) => isUnwanted)
+  const own = sounds.flatMap(({ tagged, isUnwanted }) =>
+    tagged && isUnwanted === isRest ? [tagged] : [],
+  )
+  if (own.length === 0) return {}
+  const where = union(own.flatMap(({ spans }) => spans))
+  const covered = where.reduce((sum, { start, end }) => sum + end - start, 0)
+  return { where: fewSpans(where), share: Math.min(1, covered / own[0]!.seconds) }
+}
+
+/** The same times in order, none in two spans. */
+function union(spans: readonly TimeSpan[]): TimeSpan[] {
+  const all: TimeSpan[] = []
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = all.at(-1)
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
+    else all.push({ ...span })
+  }
+  return all
+}
+
+/** Names the sounds in the target that the model knows. */
+function heldBy(sounds: readonly FoundSound[], findings: readonly Finding[]): string {
+  const counted = countedSounds(
+    sounds.map(({ isUnwanted, work }) => ({ isUnwanted, understoodAs: work[0]?.understoodAs })),
+  )
+  const namesOf = (isUnwanted: boolean) =>
+    sounds
+      .flatMap((sound, i) =>
+        counted[i] && sound.isUnwanted === isUnwanted ? (findings[i]!.holds ?? sound.prompt) : [],
+      )
+      .join(' and ')
+  const [wanted, unwanted] = [namesOf(false), namesOf(true)]
+  if (wanted !== '') return unwanted === '' ? wanted : `${wanted} without ${unwanted}`
+  return unwanted === '' ? 'everything' : `everything but ${unwanted}`
+}

@@ -1,0 +1,36 @@
+/** Lists the sounds that are heard in a file. */
+
+import { HEARD_SOUNDS_MAX, type HeardSound } from '../../../shared/heard-sounds.ts'
+import type { TaggedFile } from './tagged-file.ts'
+
+/** A sound that is listed is more probable than not. */
+const MATCH_LEAST = 0.5
+
+/**
+ * The most prominent sound first: the one that is probably in most of the file. A group is listed
+ * where something of the kind is heard, but no member of it is sure enough.
+ */
+export function heardSounds(file: TaggedFile): HeardSound[] {
+  const { classes, groups } = file.config
+  const classesHeard = classes.names.flatMap((name) => heard(file, name))
+  const known = new Set(classesHeard.map(({ name }) => classes.names.indexOf(name)))
+  const smallFirst = groups.members
+    .map((members, i) => ({ name: groups.names[i]!, members }))
+    .sort((a, b) => a.members.length - b.members.length)
+  const groupsHeard = smallFirst.flatMap(({ name, members }) => {
+    if (members.some((member) => known.has(member))) return []
+    const found = heard(file, name)
+    if (found.length > 0) for (const member of members) known.add(member)
+    return found
+  })
+  return [...classesHeard, ...groupsHeard]
+    .sort((a, b) => b.share * b.match - a.share * a.match)
+    .slice(0, HEARD_SOUNDS_MAX)
+}
+
+function heard(file: TaggedFile, name: string): HeardSound[] {
+  const sound = file.sound(name)
+  if (!sound || sound.unasked < MATCH_LEAST) return []
+  const { spans, share, unasked: match } = sound
+  return [{ name, spans, share, match }]
+}

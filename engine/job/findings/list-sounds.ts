@@ -1,0 +1,53 @@
+/** The middle of a job that asks what is in media: a mixture in, the list of its sounds out. */
+
+import type { TaggerConfig } from '../../../models/tagger/config.ts'
+import type { HeardSound } from '../../../shared/heard-sounds.ts'
+import type { Job } from '../../../shared/messages.ts'
+import type { Scheduler } from '../../compute/scheduler.ts'
+import type { Mixture } from '../../media/read/mixture.ts'
+import { heardSounds } from './heard-sounds.ts'
+import { TagPass } from './tag-pass.ts'
+import { TaggedFile } from './tagged-file.ts'
+
+interface ListingDeps {
+  scheduler: Pick<Scheduler, 'separate'>
+  /** Null: the engine has none, and no job that asks for a list is for it. */
+  tagger: TaggerConfig | null
+  signal: AbortSignal
+  /** Seconds of the mixture as far as they are known before it is decoded; 0: they are not. */
+  secondsExpected: number
+  /** From 0 to 1. */
+  onProgress(progress: number): void
+}
+
+/** @throws what decoding or the tagger throws */
+export async function listSounds(
+  { account_id: accountId, request_id: requestId }: Job,
+  mixture: Mixture,
+  { scheduler, tagger, signal, secondsExpected, onProgress }: ListingDeps,
+): Promise<{ seconds: number; sounds: HeardSound[] }> {
+  if (!tagger) throw new Error('the engine has no tagger')
+  const stop = new AbortController()
+  const pass = new TagPass({ accountId, requestId }, mixture.sampleRate, {
+    scheduler,
+    tagger,
+    signal: AbortSignal.any([signal, stop.signal]),
+    onFailed: (error) => stop.abort(error),
+  })
+  let samples = 0
+  try {
+    for await (const block of mixture.blocks()) {
+      await pass.push(block)
+      samples += block[0]?.length ?? 0
+      const seconds = samples / mixture.sampleRate
+      if (secondsExpected > 0) onProgress(Math.min(0.99, seconds / secondsExpected))
+    }
+    const tags = await pass.finish()
+    return { seconds: tags.seconds, sounds: heardSounds(new TaggedFile(tags, tagger)) }
+  } catch (error) {
+    stop.abort(error)
+    throw error
+  } finally {
+    await pass.close()
+  }
+}

@@ -1,0 +1,58 @@
+/** Whether a sound is in a file, by the tagger and by what its separation says of each chunk. */
+
+import type { TaggerAnswer } from '../../../models/tagger/decisions.ts'
+import { probabilityOf, type TaggedSound } from './tagged-file.ts'
+
+export interface Presence {
+  state: TaggerAnswer['state']
+  /** How probable it is that the sound is in the file. */
+  match: number
+}
+
+/**
+ * @param matches of the chunks; empty: the model tells none
+ * @param tagged null: the tagger does not know the sound
+ * @returns null where nothing is known
+ */
+export function presenceOf(
+  matches: readonly number[],
+  tagged: TaggedSound | null,
+): Presence | null {
+  if (tagged && matches.length > 0) return combined(matches, tagged)
+  if (tagged) return { state: tagged.state, match: tagged.probability }
+  if (matches.length === 0) return null
+  const match = probabilityOf(matchEvidence(matches))
+  return { state: match < 0.5 ? 'unsure' : 'found', match }
+}
+
+/** As it was fitted: see the tagger's card. */
+function combined(
+  matches: readonly number[],
+  { combined: rule, evidence, relative }: TaggedSound,
+): Presence {
+  const matched = matchEvidence(matches, rule.matchSharpness)
+  const logit = rule.tagger * evidence + rule.match * matched + rule.offset
+  const match = probabilityOf(logit)
+  if (logit >= rule.found) return { state: 'found', match }
+  if (logit < rule.absent) return { state: 'absent', match }
+  return { state: relative === null ? 'unsure' : 'similar', match }
+}
+
+/** No file is surer than this logit, either way; and no chunk than that, so that it is finite. */
+const LOGIT_MOST = 8
+const CHUNK_LOGIT_MOST = 30
+
+/**
+ * The logarithm of the mean of the chunks' odds to a power: a longer file has no more than a short
+ * one, as it would by a maximum.
+ * @param sharpness the power: the higher, the nearer to the maximum
+ */
+export function matchEvidence(matches: readonly number[], sharpness = 1): number {
+  const sum = matches.reduce((total, match) => {
+    const logit = within(CHUNK_LOGIT_MOST, Math.log(match) - Math.log1p(-match))
+    return total + Math.exp(sharpness * logit)
+  }, 0)
+  return within(LOGIT_MOST, Math.log(sum / matches.length) / sharpness)
+}
+
+const within = (most: number, logit: number): number => Math.min(most, Math.max(-most, logit))

@@ -1,0 +1,126 @@
+/** A mixture through the tagger, streaming: the logits of every sound in every half second. */
+
+import type { HeadResult } from '../../../models/model.ts'
+import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'
+import { PIECE_STEPS, TAGGER, type TaggerConfig } from '../../../models/tagger/config.ts'
+import type { LaneOwner, Scheduler } from '../../compute/scheduler.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
+import { ChunkCutter, type MixtureChunk } from '../chunks.ts'
+import type { Tags } from './tagged-file.ts'
+
+/** Pieces that are under way at once. */
+const IN_FLIGHT_MAX = 2
+
+interface TagPassDeps {
+  scheduler: Pick<Scheduler, 'separate'>
+  tagger: TaggerConfig
+  /** Ends all that is under way. */
+  signal: AbortSignal
+  /** A piece failed. */
+  onFailed(error: unknown): void
+  /** Keeps pieces, and has those of earlier attempts; absent: the job has no checkpoint. */
+  checkpoint?: Checkpoint | undefined
+}
+
+interface Piece {
+  firstStep: number
+  tagged: Promise<HeadResult[]>
+}
+
+const nameOf = (firstStep: number): string => `${TAGGER}/${firstStep}`
+
+export class TagPass {
+  readonly #owner: LaneOwner
+  /** Hertz. */
+  readonly #sampleRate: number
+  readonly #deps: TagPassDeps
+  readonly #stepSamples: number
+  readonly #cutter: ChunkCutter
+  readonly #inFlight: Piece[] = []
+  /** [steps · classes] of each piece, and where it starts. */
+  readonly #answers: { firstStep: number; logits: Float32Array }[] = []
+  #samples = 0
+
+  constructor(owner: LaneOwner, sampleRate: number, deps: TagPassDeps) {
+    this.#owner = owner
+    this.#sampleRate = sampleRate
+    this.#deps = deps
+    this.#stepSamples = stepSamples(melFraming(sampleRate))
+    this.#cutter = new ChunkCutter(1, {
+      chunkSamples: PIECE_STEPS * this.#stepSamples,
+      overlapSamples: 2 * deps.tagger.contextSteps * this.#stepSamples,
+      frameSamples: this.#stepSamples,
+    })
+  }
+
+  /** Takes the next planar block, which stays the caller's; resolves when there is room. */
+  async push(block: readonly Float32Array[]): Promise<void> {
+    this.#samples += block[0]?.length ?? 0
+    for (const piece of this.#cutter.add([meanOf(block)])) await this.#begin(piece)
+  }
+
+  /** @returns what was heard in the whole mixture */
+  async finish(): Promise<Tags> {
+    for (const piece of this.#cutter.finish()) await this.#begin(piece)
+    while (this.#inFlight.length > 0) await this.#settleFirst()
+    const width = this.#deps.tagger.classes.names.length
+    const last = this.#answers.at(-1)
+    const joined = new Float32Array(last ? last.firstStep * width + last.logits.length : 0)
+    for (const { firstStep, logits } of this.#answers) {
+      // The next piece has its first steps after them, whose context it knows better.
+      const skipped = firstStep === 0 ? 0 : this.#deps.tagger.contextSteps
+      joined.set(logits.subarray(skipped * width), (firstStep + skipped) * width)
+    }
+    const rate = this.#sampleRate
+    return { logits: joined, stepSeconds: this.#stepSamples / rate, seconds: this.#samples / rate }
+  }
+
+  /** Resolves when nothing is under way; never rejects. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#inFlight.map(({ tagged }) => tagged))
+  }
+
+  async #begin(chunk: MixtureChunk): Promise<void> {
+    const { checkpoint, onFailed } = this.#deps
+    const firstStep = chunk.startSample / this.#stepSamples
+    const isKept = checkpoint?.has(nameOf(firstStep))
+    const tagged = isKept ? this.#restore(chunk, firstStep) : this.#tag(chunk)
+    tagged.catch(onFailed) // it is awaited later, in order
+    this.#inFlight.push({ firstStep, tagged })
+    if (this.#inFlight.length >= IN_FLIGHT_MAX) await this.#settleFirst()
+  }
+
+  async #restore(chunk: MixtureChunk, firstStep: number): Promise<HeadResult[]> {
+    const kept = await this.#deps.checkpoint!.find(nameOf(firstStep))
+    return (kept as HeadResult[] | undefined) ?? this.#tag(chunk)
+  }
+
+  #tag({ channels }: MixtureChunk): Promise<HeadResult[]> {
+    const { scheduler, signal } = this.#deps
+    const order = {
+      model: TAGGER,
+      request: { chunk: { channels, sampleRate: this.#sampleRate }, ...WHOLE },
+      heads: [{ prompt: '', seed: 0 }],
+    }
+    return scheduler.separate(order, this.#owner, { signal, onStep: () => {} })
+  }
+
+  async #settleFirst(): Promise<void> {
+    const { firstStep, tagged } = this.#inFlight[0]!
+    const results = await tagged
+    await this.#deps.checkpoint?.keep(nameOf(firstStep), results)
+    const [result] = results
+    this.#inFlight.shift()
+    this.#answers.push({ firstStep, logits: result!.tags! })
+  }
+}
+
+const WHOLE = { spans: [], acceleration: 'fast' } as const
+
+function meanOf(channels: readonly Float32Array[]): Float32Array {
+  const mean = new Float32Array(channels[0]?.length ?? 0)
+  for (const wave of channels) {
+    for (let i = 0; i < mean.length; i += 1) mean[i]! += wave[i]! / channels.length
+  }
+  return mean
+}

@@ -1,0 +1,162 @@
+/** What the tagger says of a whole file: of each sound that it knows, by its English name. */
+
+import { HEARD_SPANS_MAX } from '../../../shared/heard-sounds.ts'
+import type { CombinedRule, TaggerConfig } from '../../../models/tagger/config.ts'
+import {
+  calibrated,
+  FileTags,
+  grouped,
+  STEP_SECONDS,
+  type TaggerAnswer,
+} from '../../../models/tagger/decisions.ts'
+
+/** A file's logits of all classes, [steps · classes], before calibration. */
+export interface Tags {
+  logits: Float32Array
+  /** As samples of the file's rate make it: about half a second. */
+  stepSeconds: number
+  /** Length of the file. */
+  seconds: number
+}
+
+/** Seconds from the start of a file. */
+export interface TimeSpan {
+  start: number
+  end: number
+}
+
+/** A sound that the tagger knows, in one file. */
+export interface TaggedSound {
+  /** By the tagger alone, as `probability`. */
+  state: TaggerAnswer['state']
+  /** That it is there, from 0 to 1, if half of those are that people ask for. */
+  probability: number
+  /** The same if nobody asked for it: nearly all sounds are absent from a file. */
+  unasked: number
+  /** A logit. */
+  evidence: number
+  /** Joins the evidence with a separation's match. */
+  combined: CombinedRule
+  /** The surest sound like it that is found, and surer than it is; null: there is none. */
+  relative: string | null
+  /** Where it is if it is there; at least one, in order, at most HEARD_SPANS_MAX. */
+  spans: TimeSpan[]
+  /** The part of the file that they are, from 0 to 1. */
+  share: number
+  /** Length of the file. */
+  seconds: number
+}
+
+/** Sounds that people ask for by other names; several: whichever is surest. */
+const CALLED: Readonly<Record<string, readonly string[]>> = {
+  // Models for songs take whoever speaks in one for its vocals, too.
+  vocals: ['singing', 'voice'],
+  'white noise': ['noise'],
+}
+
+/** A class has more relatives than this only if it is an instrument: a flute is like no drum. */
+const RELATIVES_MAX = 16
+
+export class TaggedFile {
+  readonly config: TaggerConfig
+  readonly #tags: Tags
+  readonly #classes: FileTags
+  readonly #groups: FileTags
+  /** Of each class, the others that sound like it. */
+  readonly #close: readonly (readonly number[])[]
+
+  constructor(tags: Tags, config: TaggerConfig) {
+    const { classes, groups } = config
+    const logits = { values: tags.logits, width: classes.names.length }
+    const ofClasses = calibrated(logits, classes.calibration)
+    const any = grouped(ofClasses, groups.members, groups.calibration.most)
+    const none = groups.names.map(() => [])
+    this.config = config
+    this.#close = closeRelatives(config)
+    this.#tags = tags
+    this.#classes = new FileTags(ofClasses, classes.relatives, classes.rules)
+    this.#groups = new FileTags(calibrated(any, groups.calibration), none, groups.rules)
+  }
+
+  /** The sound that is called so; null: the tagger does not know it, or the file is empty. */
+  sound(name: string): TaggedSound | null {
+    const names = Object.hasOwn(CALLED, name) ? CALLED[name]! : [name]
+    const sounds = names.flatMap((each) => this.#called(each) ?? [])
+    const [first = null, ...others] = sounds
+    return others.reduce((best, one) => (one.probability > best!.probability ? one : best), first)
+  }
+
+  #called(name: string): TaggedSound | null {
+    if (this.#tags.logits.length === 0) return null
+    const { classes, groups } = this.config
+    const [asClass, asGroup] = [classes.names.indexOf(name), groups.names.indexOf(name)]
+    if (asClass >= 0) return this.#sound(this.#classes, classes, asClass)
+    return asGroup >= 0 ? this.#sound(this.#groups, groups, asGroup) : null
+  }
+
+  #sound(
+    tags: FileTags,
+    { names, combined, alone, listed }: TaggerConfig['classes'] | TaggerConfig['groups'],
+    place: number,
+  ): TaggedSound {
+    const { state, evidence } = tags.answer(place)
+    const relative = tags === this.#classes ? this.#relativeOf(place, evidence) : null
+    const { spans, share } = tags.times(place)
+    const { stepSeconds, seconds } = this.#tags
+    const timed = spans.map(({ start, end }) => ({
+      start: rounded((start / STEP_SECONDS) * stepSeconds),
+      end: rounded(Math.min(seconds, (end / STEP_SECONDS) * stepSeconds)),
+    }))
+    return {
+      state: state === 'similar' && relative === null ? 'unsure' : state,
+      probability: probabilityOf(alone.tagger * evidence + alone.offset),
+      unasked: probabilityOf(listed.tagger * evidence + listed.offset),
+      evidence,
+      combined,
+      relative: relative === null ? null : names[relative]!,
+      spans: fewSpans(timed),
+      share,
+      seconds,
+    }
+  }
+
+  #relativeOf(place: number, evidence: number): number | null {
+    const relative = this.#classes.relative(place, this.#close[place]!)
+    return relative !== null && this.#classes.evidence(relative) > evidence ? relative : null
+  }
+}
+
+/** For each class those that sound like it: of many relatives, the ones in its smallest group. */
+function closeRelatives({ classes, groups }: TaggerConfig): (readonly number[])[] {
+  return classes.relatives.map((relatives, place) => {
+    if (relatives.length <= RELATIVES_MAX) return relatives
+    const small = groups.members.find(
+      (members) => members.length <= RELATIVES_MAX && members.includes(place),
+    )
+    return (small ?? []).filter((other) => other !== place)
+  })
+}
+
+/** The probability, from 0 to 1, to four decimals. @param logit the logarithm of its odds */
+export const probabilityOf = (logit: number): number =>
+  Math.round(10_000 / (1 + Math.exp(-logit))) / 10_000
+
+const rounded = (seconds: number): number => Math.round(100 * seconds) / 100
+
+/** At most HEARD_SPANS_MAX: those are joined that have the smallest gaps between them. */
+export function fewSpans(spans: readonly TimeSpan[]): TimeSpan[] {
+  const gaps = spans.slice(1).map(({ start }, i) => start - spans[i]!.end)
+  const kept = new Set(
+    gaps
+      .map((_, i) => i)
+      .sort((a, b) => gaps[b]! - gaps[a]!)
+      .slice(0, HEARD_SPANS_MAX - 1),
+  )
+  const few: TimeSpan[] = []
+  for (const [i, span] of spans.entries()) {
+    const last = few.at(-1)
+    if (last && !kept.has(i - 1)) last.end = span.end
+    else few.push({ ...span })
+  }
+  return few
+}

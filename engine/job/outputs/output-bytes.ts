@@ -1,0 +1,45 @@
+/** How much the outputs of a request will take, before anything is separated. */
+
+import type { SoundFormat } from '../../media/channel-layout.ts'
+import { PEAKS_MAX } from './peaks.ts'
+
+interface Outputs {
+  /** Targets and residual. */
+  count: number
+  seconds: number
+  format: SoundFormat
+  /** The mixture's. */
+  sampleRate: number
+  channels: number
+  /** The source's; 0: it has no picture. */
+  videoBytes: number
+  /** The source's cover, which MP3 and FLAC hold. */
+  coverBytes: number
+}
+
+/** Tags, headers and the index of a file. */
+const EXTRA_BYTES = 65_536
+const BYTES_PER_SAMPLE = 3
+/** MP3 takes 320 kbit/s at most, AAC 128 kbit/s a channel. */
+const MP3_BYTES_PER_SECOND = 40_000
+const AAC_BYTES_PER_SECOND_AND_CHANNEL = 16_000
+/** Least and greatest of each bucket, as text such as `-128,`. */
+const PEAKS_BYTES = 2 * 5 * PEAKS_MAX
+
+/**
+ * No less than the files of the sound take. A picture that is copied takes what the source has; how
+ * much one takes that is coded again, nobody knows before.
+ */
+export function predictOutputBytes(outputs: Outputs): number {
+  const { count, seconds, channels, videoBytes } = outputs
+  const track = seconds * channels * AAC_BYTES_PER_SECOND_AND_CHANNEL
+  const video = videoBytes === 0 ? 0 : videoBytes + track + EXTRA_BYTES
+  return Math.ceil(count * (soundBytes(outputs) + video) + (count + 1) * PEAKS_BYTES)
+}
+
+function soundBytes({ seconds, format, sampleRate, channels, coverBytes }: Outputs): number {
+  const pcm = seconds * sampleRate * channels * BYTES_PER_SAMPLE + EXTRA_BYTES
+  if (format === 'wav') return pcm
+  const coded = format === 'mp3' ? seconds * MP3_BYTES_PER_SECOND + EXTRA_BYTES : pcm
+  return coded + coverBytes
+}

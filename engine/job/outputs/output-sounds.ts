@@ -1,0 +1,150 @@
+/**
+ * The sound of all outputs of a job, in files: encoded as it comes, at one gain, with its peaks.
+ * Runs in a thread of `output-threads.ts`.
+ */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { OutputName } from '../../../shared/messages.ts'
+import type { EncoderOptions } from '../../media/write/encode.ts'
+import { allSettledOrThrow } from '../all-settled-or-throw.ts'
+import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
+import { OutputWriter, type WrittenFile } from './output-writer.ts'
+import { Peaks } from './peaks.ts'
+import { Mix, type SeparatedSounds } from './mix.ts'
+import { residualOf } from './residual.ts'
+import type { MixedTargets } from './target-mixer.ts'
+
+export interface SoundsOptions {
+  /** Outputs to write: the targets in their order, then the residual. */
+  names: readonly OutputName[]
+  /** Folder of the files. */
+  folder: string
+  encoding: EncoderOptions
+  /** True if each output also gets the sound track of a video. */
+  hasTracks: boolean
+  /** True if peaks are written with them. */
+  hasPeaks: boolean
+}
+
+/** Facts of the files: not every format can hold what the mixture has. */
+export interface SoundFormat {
+  sampleRate: number
+  channels: number
+  /** Why the loudspeakers have other names in sounds and in tracks; null: they have not. */
+  layoutChange: string | null
+  trackLayoutChange: string | null
+}
+
+export interface FinishedSounds {
+  /** Decibels, the same for every file. */
+  gainDb: number
+  sounds: ReadonlyMap<OutputName, WrittenFile>
+  peaks: WrittenFile | null
+}
+
+export class OutputSounds {
+  readonly #folder: string
+  readonly #stop = new AbortController()
+  readonly #writers = new Map<OutputName, OutputWriter>()
+  readonly #peaks: Peaks | null
+  readonly #mix = new Mix()
+  /** The target of each prompt. */
+  #recipeOf: readonly number[] = []
+  /** The greatest absolute sample of all outputs; full scale is 1. */
+  #peak = 0
+  /** The latest call of `write` or `finish`. */
+  #latest: Promise<unknown> = Promise.resolve()
+
+  private constructor({ names, folder, encoding, hasPeaks }: SoundsOptions) {
+    this.#folder = folder
+    this.#peaks = hasPeaks ? new Peaks(names, encoding) : null
+  }
+
+  /** Opens all files. */
+  static async open(options: SoundsOptions): Promise<OutputSounds> {
+    const opened = new OutputSounds(options)
+    const { names, folder, encoding, hasTracks: hasTrack } = options
+    const { signal } = opened.#stop
+    try {
+      for (const name of names) {
+        const writing = { name, folder, encoding, hasTrack, signal }
+        opened.#writers.set(name, await OutputWriter.open(writing))
+      }
+      return opened
+    } catch (error) {
+      await opened.abort()
+      throw error
+    }
+  }
+
+  /** The same for all outputs. */
+  get format(): SoundFormat {
+    const { sound, track } = this.#writers.get('target')!
+    const { sampleRate, channels, layoutChange } = sound
+    return { sampleRate, channels, layoutChange, trackLayoutChange: track?.layoutChange ?? null }
+  }
+
+  /**
+   * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
+   * that all outputs add up to it; a target that prompts share is taken from it once. Once a sample
+   * is beyond full scale, all wait for their gain.
+   */
+  write(separated: SeparatedSounds): Promise<void> {
+    this.#recipeOf = separated.plan.recipeOf
+    return (this.#latest = this.#write(this.#mix.add(separated)))
+  }
+
+  async #write({ mixture, targets }: MixedTargets): Promise<void> {
+    if (mixture[0]!.length === 0) return
+    this.#peaks?.add('mixture', mixture) // before its memory becomes that of the residual
+    const residual = residualOf(mixture, targets)
+    const parts = [...this.#recipeOf.map((recipe) => targets[recipe]!), residual]
+    this.#peak = Math.max(this.#peak, ...parts.map(peakOf))
+    const writers = [...this.#writers]
+    if (this.#peak > 1) await allSettledOrThrow(writers.map(([, writer]) => writer.postpone()))
+    const writing = writers.map(([, writer], i) => writer.write(parts[i]!))
+    // While other threads write. If it throws, the writing is awaited nonetheless.
+    const collecting = writers.map(async ([name], i) => this.#peaks?.add(name, parts[i]!))
+    await allSettledOrThrow([...writing, ...collecting])
+  }
+
+  /**
+   * Completes the files, all at one gain.
+   * @throws Error when the disk is full, or after `abort`
+   */
+  finish(): Promise<FinishedSounds> {
+    return (this.#latest = this.#finish())
+  }
+
+  async #finish(): Promise<FinishedSounds> {
+    const last = this.#mix.finish()
+    if (last) await this.#write(last)
+    const gainDb = gainDbFor(this.#peak)
+    const gain = factorOf(gainDb)
+    const writers = [...this.#writers]
+    const [peaks, ...sounds] = await allSettledOrThrow<WrittenFile | null>([
+      this.#peaks && this.#writePeaks(this.#peaks.toJson(gain)),
+      ...writers.map(([, writer]) => writer.finish(gain)),
+    ])
+    return {
+      gainDb,
+      sounds: new Map(writers.map(([name], i) => [name, sounds[i]!])),
+      peaks: peaks ?? null,
+    }
+  }
+
+  /** Aborts, once what is under way has ended. The caller removes what is in the folder. */
+  async abort(): Promise<void> {
+    this.#stop.abort()
+    await this.#latest.catch(() => undefined)
+    await Promise.allSettled([...this.#writers.values()].map((writer) => writer.abort()))
+  }
+
+  async #writePeaks(text: string): Promise<WrittenFile> {
+    const path = join(this.#folder, 'peaks')
+    const json = Buffer.from(text)
+    await writeFile(path, json)
+    return { path, contentType: 'application/json', extension: 'json', bytes: json.length }
+  }
+}

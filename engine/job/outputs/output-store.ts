@@ -1,0 +1,35 @@
+/** Stores the finished outputs of a job. */
+
+import { handOverName } from '../../../shared/hand-over.ts'
+import type { Job } from '../../../shared/messages.ts'
+import { inSpan } from '../../../shared/telemetry/tracing.ts'
+import { HandOver } from '../../media/write/hand-over.ts'
+import type { StoreOutage } from '../../media/store-outage.ts'
+import type { JobMedia } from '../job-media.ts'
+import type { Store } from './outputs.ts'
+
+interface OutputStoreDeps {
+  media: Pick<JobMedia, 'uploadOutput'>
+  store: Pick<StoreOutage, 'noticed' | 'ended'>
+}
+
+/** Hands files over, or sends each to the job's address for its part. */
+export function createStore(
+  { upload_urls: urls, shared_folder: sharedFolder, hand_over_url: handOverUrl }: Job,
+  attemptId: string,
+  signal: AbortSignal,
+  { media, store }: OutputStoreDeps,
+): Store {
+  const gateway = handOverUrl && new HandOver({ url: handOverUrl, attemptId, signal })
+  return async (part, path, contentType) => {
+    const url = urls[part]
+    if (url === undefined) throw new Error(`the job has no address for ${part}`)
+    const onAway = () => store.noticed(url)
+    const name = handOverName(sharedFolder, path)
+    const handOver = gateway && name ? () => gateway.give(part, name) : undefined
+    const upload = { url, path, contentType, attemptId, signal, onAway, handOver }
+    const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
+    store.ended()
+    return place
+  }
+}

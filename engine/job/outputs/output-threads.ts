@@ -1,0 +1,101 @@
+/**
+ * Threads that write the sound of outputs. All work on single samples is done there, so that the
+ * main thread, which feeds the model, does not have to.
+ */
+
+import { availableParallelism } from 'node:os'
+import { memoryOf, type TaskThread } from '../../threads/task-thread.ts'
+import { TaskThreads } from '../../threads/task-threads.ts'
+import type { SeparatedSounds } from './mix.ts'
+import type { FinishedSounds, SoundFormat, SoundsOptions } from './output-sounds.ts'
+
+/** `job` names the outputs of one job in their thread. */
+export type OutputTask = { job: number } & (
+  | { do: 'open'; options: SoundsOptions }
+  | { do: 'write'; separated: SeparatedSounds }
+  | { do: 'finish' }
+  | { do: 'abort' }
+)
+
+const PROGRAM = new URL('./output-worker.ts', import.meta.url)
+
+export class OutputThreads {
+  readonly #threads: TaskThreads<OutputTask>
+  #jobs = 0
+
+  /** Starts the threads: else the first jobs would wait for them. */
+  constructor(cores = availableParallelism()) {
+    this.#threads = new TaskThreads(PROGRAM, cores)
+    this.#threads.start()
+  }
+
+  /**
+   * Opens all files of a job.
+   * @param signal aborts them: all calls end with its reason
+   * @throws ThreadLostError; Error when a file cannot be made
+   */
+  async open(options: SoundsOptions, signal: AbortSignal): Promise<SoundsInThread> {
+    const job = ++this.#jobs
+    const thread = this.#threads.next()
+    const format = await thread.call<SoundFormat>({ do: 'open', job, options })
+    return new SoundsInThread(job, thread, { format, signal })
+  }
+
+  stop(): Promise<void> {
+    return this.#threads.stop()
+  }
+}
+
+/** `OutputSounds` of another thread. */
+export class SoundsInThread {
+  readonly format: SoundFormat
+  readonly #job: number
+  readonly #thread: TaskThread<OutputTask>
+  readonly #signal: AbortSignal
+  #aborting: Promise<void> | undefined
+
+  constructor(
+    job: number,
+    thread: TaskThread<OutputTask>,
+    { format, signal }: { format: SoundFormat; signal: AbortSignal },
+  ) {
+    this.format = format
+    this.#job = job
+    this.#thread = thread
+    this.#signal = signal
+    if (signal.aborted) this.#abort()
+    else signal.addEventListener('abort', this.#abort, { once: true })
+  }
+
+  /** As `OutputSounds.write`. The memory of the samples is transferred. */
+  write(separated: SeparatedSounds): Promise<void> {
+    const memory = memoryOf([separated.mixture, ...separated.sounds].flat())
+    return this.#call({ do: 'write', job: this.#job, separated }, memory)
+  }
+
+  /** As `OutputSounds.finish`. */
+  async finish(): Promise<FinishedSounds> {
+    const finished = await this.#call<FinishedSounds>({ do: 'finish', job: this.#job })
+    this.#signal.removeEventListener('abort', this.#abort)
+    return finished
+  }
+
+  /** Resolves once nothing is written any more, after the signal was aborted. */
+  async aborted(): Promise<void> {
+    await this.#aborting
+  }
+
+  readonly #abort = () => {
+    this.#aborting = this.#thread.call({ do: 'abort', job: this.#job })
+    this.#aborting.catch(() => undefined) // whoever waits for it gets it
+  }
+
+  async #call<T>(task: OutputTask, memory: readonly ArrayBuffer[] = []): Promise<T> {
+    this.#signal.throwIfAborted()
+    try {
+      return await this.#thread.call<T>(task, memory)
+    } catch (error) {
+      throw this.#signal.aborted ? this.#signal.reason : error
+    }
+  }
+}

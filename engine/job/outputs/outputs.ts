@@ -1,0 +1,182 @@
+/**
+ * The files of a job's targets and residual: sound, which a thread writes, and, when the source has
+ * a picture, video.
+ */
+
+import { join } from 'node:path'
+import { beginSpan, type OpenSpan } from '../../../shared/telemetry/tracing.ts'
+import type { Event, OutputName, OutputPart, StoredFile } from '../../../shared/messages.ts'
+import { allSettledOrThrow } from '../all-settled-or-throw.ts'
+import type { EncodedFile, EncoderOptions } from '../../media/write/encode.ts'
+import { isDiskFull } from '../../media/ffmpeg.ts'
+import type { SeparatedSounds } from './mix.ts'
+import type { OutputThreads, SoundsInThread } from './output-threads.ts'
+import { trackPath, type WrittenFile } from './output-writer.ts'
+import type { PictureProgress } from '../../media/write/picture-progress.ts'
+import type { PreparedVideo } from '../../media/write/prepare-video.ts'
+import { VideoProcess } from '../../media/process/video-process.ts'
+
+export interface OutputsOptions {
+  /** Outputs to write: the targets in their order, then the residual. */
+  names: readonly OutputName[]
+  /** Folder of the files. */
+  folder: string
+  encoding: EncoderOptions
+  /** The source's file, when it has a picture. */
+  videoPath: string | null
+  /** Its stream that is separated, with which the picture stays in step, and its track. */
+  soundIndex: number
+  track?: number | undefined
+  /** True if peaks are stored with them. */
+  hasPeaks: boolean
+  signal: AbortSignal
+  log(message: string): void
+  /** Called as the picture is coded again, and once nothing of it is left to code. */
+  onPicture(progress: PictureProgress): void
+}
+
+/** Stores a complete file; returns its place, if it has one of its own. */
+export type Store = (
+  part: OutputPart,
+  path: string,
+  contentType: string,
+) => Promise<string | undefined>
+
+export type Stored = Extract<Event, { type: 'completed' }>['outputs'] & { gain_db: number }
+
+export class Outputs {
+  readonly #options: OutputsOptions
+  readonly #stop = new AbortController()
+  readonly #signal: AbortSignal
+  readonly #encoding: OpenSpan
+  /** Null: there is no picture. */
+  readonly #pictures: VideoProcess | null
+  /** Null: there is no picture, or none that an MP4 could show. */
+  readonly #video: Promise<PreparedVideo | null>
+  #sounds!: SoundsInThread
+
+  private constructor(options: OutputsOptions) {
+    this.#options = options
+    this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
+    this.#encoding = beginSpan('encode')
+    this.#pictures =
+      options.videoPath === null ? null : new VideoProcess(options.folder, this.#signal)
+    this.#video = this.#prepareVideo()
+    this.#video.catch(() => undefined) // awaited at the end; marked as handled until then
+  }
+
+  /** Opens all files; a video that must be transcoded is transcoded meanwhile. */
+  static async open(options: OutputsOptions, threads: OutputThreads): Promise<Outputs> {
+    const outputs = new Outputs(options)
+    const { names, folder, encoding, hasPeaks, videoPath } = options
+    const sounds = { names, folder, encoding, hasPeaks, hasTracks: videoPath !== null }
+    try {
+      outputs.#sounds = await threads.open(sounds, outputs.#signal)
+      outputs.#logLayouts()
+      return outputs
+    } catch (error) {
+      await outputs.abort()
+      throw error
+    }
+  }
+
+  /** Sound of the files: not every format can hold what the mixture has. */
+  get sound(): { sampleRate: number; channels: number } {
+    return this.#sounds.format
+  }
+
+  /** Adds samples to all; their memory is transferred. */
+  write(separated: SeparatedSounds): Promise<void> {
+    return this.#sounds.write(separated)
+  }
+
+  /**
+   * Completes the files, all at one gain, and hands them to `store`: all sounds and the peaks at
+   * once, each video as soon as it is whole.
+   * @throws what `store` throws; Error when the disk is full
+   */
+  async finish(store: Store): Promise<Stored> {
+    const { gainDb, sounds, peaks: written } = await this.#sounds.finish()
+    this.#encoding.end()
+    const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | null>([
+      written ? storeFile('peaks', written, store) : null,
+      ...[...sounds].map(([name, sound]) => this.#store(name, sound, store)),
+    ])
+    this.#pictures?.close()
+    const outputs = [...sounds.keys()].map((name, i) => [name, stored[i]])
+    return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }), gain_db: gainDb }
+  }
+
+  /** Aborts. The caller removes what is in the folder. */
+  async abort(): Promise<void> {
+    this.#stop.abort()
+    this.#encoding.end({ code: 'INTERRUPTED' })
+    await Promise.allSettled([this.#video, this.#sounds?.aborted()])
+  }
+
+  /** The same for all outputs. */
+  #logLayouts(): void {
+    const { layoutChange, trackLayoutChange } = this.#sounds.format
+    if (layoutChange) this.#options.log(layoutChange)
+    if (trackLayoutChange) this.#options.log(`In the videos: ${trackLayoutChange}`)
+  }
+
+  async #store(name: OutputName, sound: WrittenFile, store: Store): Promise<Stored['target']> {
+    const storeVideo = async () => {
+      const file = await this.#makeVideo(name)
+      const part = `${name}_video` as const
+      if (!file) return null
+      return storeFile(part, { ...file, path: join(this.#options.folder, part) }, store)
+    }
+    const [file, video] = await allSettledOrThrow([storeFile(name, sound, store), storeVideo()])
+    return { ...file!, ...(video && { video }) }
+  }
+
+  async #makeVideo(name: OutputName): Promise<EncodedFile | null> {
+    const video = await this.#video
+    if (!video) return null
+    const { folder } = this.#options
+    const path = join(folder, `${name}_video`)
+    const making = this.#pictures!.mux({ video, audioPath: trackPath(folder, name), path })
+    return this.#orNull(`${name} video`, making)
+  }
+
+  async #prepareVideo(): Promise<PreparedVideo | null> {
+    const { videoPath: path, soundIndex, track, folder, log, onPicture } = this.#options
+    if (path === null) return null
+    const preparing = this.#pictures!.prepare({ path, soundIndex, track, folder }, onPicture)
+    const video = await this.#orNull('video', preparing)
+    onPicture({ done: 1 })
+    if (!video) return null
+    log(describePicture(video))
+    return video
+  }
+
+  /** A failure of the picture must not cost the client the sound. */
+  async #orNull<T>(what: string, making: Promise<T>): Promise<T | null> {
+    try {
+      return await making
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      if (isDiskFull(error)) throw error
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#options.log(`No ${what} could be made, so there is sound only: ${reason}.`)
+      return null
+    }
+  }
+}
+
+const describePicture = ({ codec, recodedBecause: because, isInterlaced }: PreparedVideo) =>
+  because === null
+    ? `The picture (${codec}) is copied into the videos as it is.`
+    : `The picture (${codec}) is re-encoded as h264 for the videos: ${because}.` +
+      (isInterlaced ? ' It stays interlaced.' : '')
+
+async function storeFile(
+  part: OutputPart,
+  { path, contentType, extension, bytes }: WrittenFile,
+  store: Store,
+): Promise<StoredFile> {
+  const place = await store(part, path, contentType)
+  return { content_type: contentType, extension, bytes, ...(place !== undefined && { place }) }
+}

@@ -1,0 +1,261 @@
+/** The lines of a job in its client's `logs`: what was found, decided and done. */
+
+import type { AudioSpan, SeparationOptions } from '../../../shared/separation-options.ts'
+import type { Found, ModelDescription, Span } from '../../../models/model.ts'
+import { chunkCount, type ChunkPlan } from '../chunks.ts'
+import type { Finding } from '../../../shared/finding.ts'
+import { findingOf, softenedDb } from '../findings/findings.ts'
+import type { Mixture } from '../../media/read/mixture.ts'
+import type { Stored } from '../outputs/outputs.ts'
+
+/** Chunks whose scores are logged one by one. */
+const CHUNKS_LISTED_MAX = 12
+/** Under this it is more probable that the sound is not in a chunk. */
+const MATCH_LEAST = 0.5
+/** Spans that are logged one by one. */
+const SPANS_LISTED_MAX = 24
+
+export function describeMixture(mixture: Mixture): string[] {
+  const { codec, container, sampleRate, channels, sourceChannels, sourceSampleRate } = mixture
+  const mixed = sourceChannels > channels ? `, mixed down from ${sourceChannels}` : ''
+  const resampled = sourceSampleRate === sampleRate ? '' : ` (from ${sourceSampleRate} Hz)`
+  const picture = mixture.hasVideo ? ', with a picture' : ''
+  return [
+    `Decoding ${codec} in ${container}${picture}: ${sampleRate} Hz${resampled}, ` +
+      `${counted(channels, 'channel')}${mixed}.`,
+    ...mixture.trackRemarks,
+  ]
+}
+
+/** Log lines about reading, once all is decoded. */
+export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] => [
+  ...remarks,
+  ...(corruptPackets === 0
+    ? []
+    : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]),
+]
+
+/** The result of one chunk. */
+export interface ChunkWork extends Found {
+  startSecond: number
+  endSecond: number
+  /** Scores of its candidates, and which was kept. */
+  scores: readonly number[]
+  chosen: number
+  /** In seconds from the start of the chunk. */
+  predictedSpans?: readonly Span[] | undefined
+}
+
+/** The work of one model. */
+export interface PassWork {
+  model: ModelDescription
+  plan: ChunkPlan
+  /** Length of the mixture, at the model's rate. */
+  samples: number
+  /** Hertz, of the chunks. */
+  sampleRate: number
+}
+
+/** The work for one prompt. */
+export interface PromptWork {
+  prompt: string
+  model: ModelDescription
+  work: readonly ChunkWork[]
+  finding: Finding
+}
+
+export const describeWork = (
+  options: SeparationOptions,
+  passes: readonly PassWork[],
+  prompts: readonly PromptWork[],
+): string[] => [
+  ...passes.map((pass) => describeChunks(options, pass)),
+  ...(passes.some(({ model }) => model.fixedChunks === null) ? describeOverlap(options) : []),
+  ...describeGivenSpans(options.spans),
+  ...prompts.flatMap((one) => {
+    const lines = describePrompt({ ...one, options })
+    return prompts.length === 1 ? lines : lines.map((line) => `"${one.prompt}": ${line}`)
+  }),
+]
+
+type Optioned = PromptWork & { options: SeparationOptions }
+
+const describePrompt = (all: Optioned): string[] => [
+  ...describeMeaning(all.work),
+  ...describePresence(all),
+  ...describeCandidates(all),
+  ...describePredictedSpans(all),
+]
+
+function describeChunks(
+  { acceleration }: SeparationOptions,
+  { model, plan, samples, sampleRate }: PassWork,
+): string {
+  const chunks = chunkCount(samples, plan)
+  const seconds = (count: number) => (count / sampleRate).toFixed(2)
+  const cut =
+    chunks === 1
+      ? 'one chunk'
+      : `${chunks} chunks of ${seconds(plan.chunkSamples)} s ` +
+        `overlapping by ${seconds(plan.overlapSamples)} s`
+  return (
+    `Separated ${seconds(samples)} s with ${model.name} in ${cut}; ` +
+    `${acceleration}: ${model.passes[acceleration]}.`
+  )
+}
+
+/** A client may ask for an overlap that no chunk has. */
+const describeOverlap = ({ chunk_overlap, max_chunk_duration }: SeparationOptions): string[] =>
+  chunk_overlap < max_chunk_duration
+    ? []
+    : [
+        `chunk_overlap, ${chunk_overlap} s, was reduced: it is not below max_chunk_duration, ` +
+          `${max_chunk_duration} s, and chunks overlap by half at most.`,
+      ]
+
+/** The same for every chunk. */
+function describeMeaning([first]: readonly ChunkWork[]): string[] {
+  const { meanings = [], understoodAs, nearest = [] } = first ?? {}
+  const list = meanings.map(({ name, probability }) => `${name} (${probability.toFixed(2)})`)
+  if (understoodAs === null) {
+    const { holds } = findingOf({ work: [first!], tagged: null })
+    const instead = holds === undefined ? '' : ` The target holds ${holds} instead.`
+    const names = nearest.length > 0 ? ` The nearest names: ${nearest.join(', ')}.` : ''
+    return [`The model has no name that is near the prompt.${instead}${names}`]
+  }
+  return list.length > 0 ? [`The prompt is taken to mean: ${list.join(', ')}.`] : []
+}
+
+function describePresence({ work, finding }: Optioned): string[] {
+  const { state, match, similar_to: similarTo, where = [] } = finding
+  if (state === undefined || state === 'unknown' || match === undefined) return []
+  const is = `its match is ${match.toFixed(2)} of 1`
+  const kept = `What was found is in the target all the same${softened(work)}.`
+  if (state === 'absent') return [`The sound that was asked for was not heard: ${is}. ${kept}`]
+  if (state === 'unsure') return [`It is unsure whether the sound is there: ${is}. ${kept}`]
+  if (state === 'similar') {
+    const other = similarTo === undefined ? 'another' : `another, ${similarTo},`
+    return [`Instead of the sound that was asked for, ${other} was heard: ${is}. ${kept}`]
+  }
+  const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_LEAST)
+  const chunks = `${counted(absent.length, 'chunk')} of ${work.length}`
+  const but = absent.length === 0 ? '' : `; it seems absent from ${chunks}${softened(work)}`
+  const list = where.slice(0, SPANS_LISTED_MAX).map(range)
+  const at = list.length === 0 ? '' : ` It was heard from ${listed(list, where.length)}.`
+  return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
+}
+
+/** How much softer chunks are in which the sound seems absent. */
+function softened(work: readonly ChunkWork[]): string {
+  const most = softenedDb(work)
+  return most > 0 ? `, up to ${most.toFixed(0)} dB softer` : ''
+}
+
+function describeCandidates({ options, model, work }: Optioned): string[] {
+  const { reranking_candidates: wanted } = options
+  if (wanted === 1) return []
+  if (!model.givesCandidates) {
+    return [`${model.name} gives one answer whatever the seed, so one candidate was made.`]
+  }
+  const listedWork = work.slice(0, CHUNKS_LISTED_MAX).map(({ scores, chosen }, i) => {
+    const list = scores.map((score) => score.toFixed(4)).join(', ')
+    return `Chunk ${i + 1}: candidate ${chosen + 1} was kept; scores ${list}.`
+  })
+  const rest = work.length - listedWork.length
+  return [
+    `Made ${wanted} candidates of every chunk and kept the one that the model scored highest.`,
+    ...listedWork,
+    ...(rest > 0 ? [`So it went with ${counted(rest, 'more chunk')}.`] : []),
+  ]
+}
+
+function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
+  if (spans.length === 0) return []
+  const list = spans
+    .slice(0, SPANS_LISTED_MAX)
+    .map((span) => `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
+  return [`Went by ${counted(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
+}
+
+function describePredictedSpans({ options, model, work }: Optioned): string[] {
+  if (!options.predict_spans) return []
+  if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
+  if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]
+  if (work[0]?.substitute) return ['No span was predicted, for no name is near the prompt.']
+  const spans = mergedSpans(work)
+  if (spans.length === 0) {
+    return ['No span was predicted: the sound seems absent. Nothing was silenced on that ground.']
+  }
+  const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
+  const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
+  const found =
+    `Predicted ${counted(spans.length, 'span')} with the sound, and ` +
+    `went by them: ${listed(list, spans.length)}.`
+  if (without.length === 0) return [found]
+  const where = without
+    .slice(0, SPANS_LISTED_MAX)
+    .map(({ startSecond: start, endSecond: end }) => range({ start, end }))
+  return [
+    found,
+    `It seems absent from ${counted(without.length, 'chunk')}, left as the model ` +
+      `gave them: ${listed(where, without.length)}.`,
+  ]
+}
+
+/** The predicted spans of all chunks on the clock of the media; adjacent ones are merged. */
+export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: number }[] {
+  const spans = work
+    .flatMap(({ startSecond, predictedSpans = [] }) =>
+      predictedSpans.map(({ start, end }) => ({
+        start: start + startSecond,
+        end: end + startSecond,
+      })),
+    )
+    .sort((a, b) => a.start - b.start)
+  const merged: { start: number; end: number }[] = []
+  for (const span of spans) {
+    const last = merged.at(-1)
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end)
+    else merged.push({ ...span })
+  }
+  return merged
+}
+
+type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
+
+/** @param gainDb in dB, at most 0 */
+export const describeGain = (gainDb: number): string[] =>
+  gainDb === 0
+    ? []
+    : [
+        `Lowered all outputs by ${(-gainDb).toFixed(2)} dB, the media in them alike: ` +
+          'samples beyond full scale would have been clipped.',
+      ]
+
+/** @param sound what the files hold */
+export function describeStored(stored: Stored, sound: Sound, mixture: Sound): string {
+  const { extension } = stored.target
+  const resampled = sound.sampleRate === mixture.sampleRate ? '' : ` at ${sound.sampleRate} Hz`
+  const mixed =
+    sound.channels === mixture.channels
+      ? ''
+      : `, mixed down to ${counted(sound.channels, 'channel')}`
+  const { residual, peaks, gain_db, ...targets } = stored
+  const names = [...Object.keys(targets), 'residual'].map((name) => name.replace('_', ' '))
+  const videos = [...Object.values(targets), residual].flatMap(({ video }, i) =>
+    video ? names[i]! : [],
+  )
+  const shown =
+    videos.length === 0 ? '' : `, and a video with the ${videos.join(' and one with the ')}`
+  const written = `${names.slice(0, -1).join(', ')} and residual`
+  return `Stored ${written} as ${extension}${resampled}${mixed}${shown}.`
+}
+
+const counted = (count: number, thing: string): string =>
+  `${count} ${thing}${count === 1 ? '' : 's'}`
+
+const range = ({ start, end }: { start: number; end: number }): string =>
+  `${start.toFixed(2)} to ${end.toFixed(2)} s`
+
+const listed = (items: readonly string[], all: number): string =>
+  items.join(', ') + (all > items.length ? ` and ${all - items.length} more` : '')

@@ -1,0 +1,53 @@
+/** How far a job is: as far as the slower of its sound and its picture. */
+
+import type { Progress } from '../../../shared/messages.ts'
+import type { PictureProgress } from '../../media/write/picture-progress.ts'
+
+/** The rest is for the upload. */
+const PROGRESS_MAX = 0.99
+
+type Publish = (progress: Pick<Progress, 'progress' | 'seconds_at_least'>) => void
+
+/** Publishes what never falls. */
+export class JobProgress {
+  readonly #publish: Publish
+  #sound = 0
+  #picture: PictureProgress
+  #published = 0
+
+  /** @param hasPicture whether `picture` will be called: until then nobody knows its part */
+  constructor(hasPicture: boolean, publish: Publish) {
+    this.#picture = { done: hasPicture ? 0 : 1 }
+    this.#publish = publish
+  }
+
+  /** The sound is separated up to this part, from 0 to 1. */
+  readonly sound = (part: number): void => {
+    this.#sound = part
+    if (this.#progress > this.#published) this.#report()
+  }
+
+  /** All sound is separated: from now on the picture alone counts. */
+  soundEnded(): void {
+    this.#sound = 1
+    if (this.#picture.done < 1) this.#report()
+  }
+
+  readonly picture = (picture: PictureProgress): void => {
+    this.#picture = picture
+    this.#report()
+  }
+
+  get #progress(): number {
+    return Math.min(this.#sound, this.#picture.done, PROGRESS_MAX)
+  }
+
+  #report(): void {
+    this.#published = Math.max(this.#published, this.#progress)
+    const { done, secondsLeft } = this.#picture
+    this.#publish({
+      progress: this.#published,
+      ...(done < 1 && secondsLeft !== undefined && { seconds_at_least: secondsLeft }),
+    })
+  }
+}

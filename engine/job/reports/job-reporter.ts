@@ -1,0 +1,44 @@
+/** Makes the events of one attempt, each with the log lines since the one before. */
+
+import type { Clock } from '../../../shared/clock.ts'
+import type { Event, Job } from '../../../shared/messages.ts'
+import type { EngineConfig } from '../../config.ts'
+import { LogLines } from './log-lines.ts'
+
+/** The common fields of all events of one try. */
+export interface JobReporter {
+  log(message: string): void
+  event<T extends Event['type']>(type: T): EventHead & { type: T }
+}
+
+type EventHead = Pick<
+  Event,
+  'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'started_at' | 'logs'
+>
+
+/** Creates the reporter of an attempt, which begins with it. */
+export function createReporter(
+  job: Pick<Job, 'request_id'>,
+  attemptId: string,
+  { config, clock }: { config: Pick<EngineConfig, 'engineId'>; clock: Clock },
+): JobReporter {
+  const lines = new LogLines()
+  const now = () => new Date(clock.now()).toISOString()
+  const startedAt = now()
+  return {
+    log: (message) => lines.add({ timestamp: now(), message }),
+    event: (type) => {
+      // A measurement that fails is not an outcome: the job continues.
+      const logs = type === 'measured' ? [] : lines.take()
+      return {
+        type,
+        request_id: job.request_id,
+        attempt_id: attemptId,
+        engine_id: config.engineId,
+        at: now(),
+        started_at: startedAt,
+        logs,
+      }
+    },
+  }
+}

@@ -1,0 +1,41 @@
+/** The log lines of one event, of which there are never more than an event may have. */
+
+import { LOG_LINES_MAX, type LogLine } from '../../../shared/messages.ts'
+import { shortText } from '../../../shared/short-text.ts'
+
+const LAST_MAX = LOG_LINES_MAX / 2
+/** One line says how many were left out between the first and the last. */
+const FIRST_MAX = LOG_LINES_MAX - LAST_MAX - 1
+
+/** Keeps the first lines and the last. */
+export class LogLines {
+  #first: LogLine[] = []
+  #last: LogLine[] = []
+  #leftOut = 0
+
+  add({ timestamp, message }: LogLine): void {
+    const line = { timestamp, message: shortText(message) }
+    if (this.#first.length < FIRST_MAX) {
+      this.#first.push(line)
+      return
+    }
+    this.#last.push(line)
+    if (this.#last.length <= LAST_MAX) return
+    this.#last.shift()
+    this.#leftOut += 1
+  }
+
+  /** Lines added since the last call. */
+  take(): LogLine[] {
+    const [next] = this.#last
+    const gap =
+      next && this.#leftOut > 0
+        ? [{ timestamp: next.timestamp, message: `${this.#leftOut} lines are left out here.` }]
+        : []
+    const lines = [...this.#first, ...gap, ...this.#last]
+    this.#first = []
+    this.#last = []
+    this.#leftOut = 0
+    return lines
+  }
+}

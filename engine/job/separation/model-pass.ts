@@ -1,0 +1,302 @@
+/**
+ * A mixture through one model, streaming: resampled to the model's rate, cut into chunks that
+ * overlap, separated, joined, and resampled back. Its memory is bounded by the chunks in flight,
+ * whatever the length of the media.
+ */
+
+import type { Level } from '../../../models/lanes/level.ts'
+import type { ModelDescription, OverlapState } from '../../../models/model.ts'
+import type { Job } from '../../../shared/messages.ts'
+import type { Scheduler } from '../../compute/scheduler.ts'
+import type { ResamplerInThread, ResamplingThreads } from '../../media/resampling-threads.ts'
+import type { Ranked } from './candidates.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
+import {
+  ChunkCutter,
+  chunkCount,
+  createJoiner,
+  planChunks,
+  SampleQueue,
+  type ChunkJoiner,
+  type ChunkPlan,
+  type MixtureChunk,
+} from '../chunks.ts'
+import type { ChunkWork } from '../reports/job-log.ts'
+import type { LaneSpans } from './lane-spans.ts'
+import { headsAtOnce, separateChunk, type Wanted } from './separate-chunk.ts'
+
+export interface PassDeps {
+  scheduler: Pick<Scheduler, 'separate'>
+  resampling: Pick<ResamplingThreads, 'open'>
+  config: { chunksInFlightMax: number }
+  /** Ends all that is under way. */
+  signal: AbortSignal
+  spans: LaneSpans
+  /** Passes of the job, which share its memory. */
+  passes: number
+  onProgress(): void
+  /** A chunk failed: what the others make is of no use. */
+  onFailed(error: unknown): void
+  /** Keeps chunks, and has those of earlier attempts; absent: the job has no checkpoint. */
+  checkpoint?: Checkpoint | undefined
+}
+
+interface Sound {
+  /** Hertz, of the mixture. */
+  sampleRate: number
+  channels: number
+  /** Loudspeakers of the channels; 0: not known. */
+  channelMask: bigint
+  /** As far as they are known before it is decoded. */
+  secondsExpected: number
+  /** Of the whole mixture, if a model needs them. */
+  levels?: readonly Level[] | undefined
+}
+
+interface InFlight {
+  chunk: MixtureChunk
+  samples: number
+  separated: Promise<Ranked[]>
+}
+
+/** A sound that a prompt names. */
+export interface PromptSound extends Wanted {
+  /** The prompt asks for it to be taken away. */
+  isUnwanted: boolean
+}
+
+/** The sounds of a prompt. */
+export type PassPrompt = readonly PromptSound[]
+
+export class ModelPass {
+  readonly model: ModelDescription
+  readonly prompts: readonly PassPrompt[]
+  readonly plan: ChunkPlan
+  /** Hertz, of the chunks. */
+  readonly sampleRate: number
+  readonly #channelMask: bigint
+  readonly #levels: readonly Level[] | undefined
+  /** The chunks of each sound of each prompt. */
+  readonly work: ChunkWork[][][]
+  readonly #job: Job
+  readonly #deps: PassDeps
+  readonly #cutter: ChunkCutter
+  readonly #toModel: ResamplerInThread | null
+  readonly #inFlightMax: number
+  readonly #candidates: number
+  /** Heads of a chunk. */
+  readonly #heads: number
+  readonly #stepsExpected: number
+  readonly #outputs: readonly Output[]
+  readonly #inFlight: InFlight[] = []
+  #overlapStates: readonly (OverlapState | undefined)[] = []
+  #steps = 0
+  #samples = 0
+
+  constructor(
+    job: Job,
+    { model, prompts }: { model: ModelDescription; prompts: readonly PassPrompt[] },
+    { sampleRate, channels, channelMask, secondsExpected, levels }: Sound,
+    deps: PassDeps,
+  ) {
+    const { options } = job
+    this.#job = job
+    this.#deps = deps
+    this.model = model
+    this.prompts = prompts
+    this.work = prompts.map((sounds) => sounds.map(() => []))
+    this.sampleRate = model.sampleRate ?? sampleRate
+    this.#channelMask = channelMask
+    this.#levels = model.needsLevels ? levels : undefined
+    this.plan = planChunks({
+      sampleRate: this.sampleRate,
+      channels,
+      chunkSecondsMax: options.max_chunk_duration,
+      overlapSeconds: options.chunk_overlap,
+      modelChunkSecondsMax: model.chunkSecondsMax,
+      modelOverlapSecondsMax: model.overlapSecondsMax[options.acceleration],
+      frameSamples: model.frameSamples,
+      fixedChunks: model.fixedChunks,
+    })
+    this.#candidates = model.givesCandidates ? options.reranking_candidates : 1
+    this.#heads = prompts.flat().length * this.#candidates
+    const atOnce = headsAtOnce(this.plan.chunkSamples * channels, deps.passes)
+    const chunksAtOnce = Math.floor(atOnce / this.#heads)
+    this.#inFlightMax = model.needsPreviousChunk
+      ? 1
+      : Math.max(1, Math.min(deps.config.chunksInFlightMax, chunksAtOnce))
+    const samplesExpected = Math.ceil(secondsExpected * this.sampleRate)
+    this.#stepsExpected = this.#heads * Math.max(1, chunkCount(samplesExpected, this.plan))
+    this.#cutter = new ChunkCutter(channels, this.plan)
+    const [from, to] = [sampleRate, this.sampleRate]
+    const resample = (rates: { from: number; to: number }) =>
+      from === to ? null : deps.resampling.open({ ...rates, channels })
+    this.#toModel = resample({ from, to })
+    this.#outputs = prompts
+      .flat()
+      .map(
+        () =>
+          new Output(
+            createJoiner(model.joining, this.plan),
+            resample({ from: to, to: from }),
+            channels,
+          ),
+      )
+  }
+
+  /** Chunks of the mixture so far. */
+  get chunks(): number {
+    return chunkCount(this.#samples, this.plan)
+  }
+
+  /** Samples of the mixture so far, at the model's rate. */
+  get samples(): number {
+    return this.#samples
+  }
+
+  /** From 0 to 1, which it reaches after the end alone. */
+  get progress(): number {
+    return this.#steps / (this.#stepsExpected + 1)
+  }
+
+  /** Counts chunks of an earlier attempt as separated. */
+  resume(): void {
+    const chunks = this.#deps.checkpoint?.count(`${this.model.name}/`) ?? 0
+    this.#steps = Math.min(this.#stepsExpected, this.#heads * chunks)
+  }
+
+  /** Takes the next planar block, which is kept; resolves when there is room for another. */
+  async push(block: Float32Array[]): Promise<void> {
+    for (const part of (await this.#toModel?.add(block)) ?? [block]) await this.#cut(part)
+  }
+
+  /** Resolves when all is separated. */
+  async finish(): Promise<void> {
+    for (const part of (await this.#toModel?.finish()) ?? []) await this.#cut(part)
+    for (const chunk of this.#cutter.finish()) this.#begin(chunk)
+    while (this.#inFlight.length > 0) await this.#settleFirst()
+    for (const output of this.#outputs) await output.finish()
+  }
+
+  /** Resolves when nothing is under way, and frees what is held; it rejects never. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#inFlight.map(({ separated }) => separated))
+    const open = [this.#toModel ?? [], this.#outputs].flat()
+    await Promise.allSettled(open.map((each) => each.close()))
+  }
+
+  /** Samples that every sound has so far. */
+  get ready(): number {
+    return Math.min(...this.#outputs.map(({ end }) => end))
+  }
+
+  /**
+   * [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate; zeros past
+   * the end.
+   */
+  read(start: number, samples: number): Float32Array[][] {
+    return this.#outputs.map((output) => output.read(start, samples))
+  }
+
+  async #cut(part: Float32Array[]): Promise<void> {
+    for (const chunk of this.#cutter.add(part)) {
+      this.#begin(chunk)
+      if (this.#inFlight.length >= this.#inFlightMax) await this.#settleFirst()
+    }
+  }
+
+  #begin(chunk: MixtureChunk): void {
+    const samples = chunk.channels[0]?.length ?? 0
+    this.#samples = chunk.startSample + samples
+    const isKept = this.#deps.checkpoint?.has(this.#nameOf(chunk))
+    const separated = isKept ? this.#restore(chunk) : this.#separate(chunk)
+    separated.catch(this.#deps.onFailed) // it is awaited later, in order
+    this.#inFlight.push({ chunk, samples, separated })
+  }
+
+  #separate(chunk: MixtureChunk): Promise<Ranked[]> {
+    return separateChunk(this.#job, chunk, this.prompts.flat(), {
+      ...this.#deps,
+      model: this.model,
+      candidates: this.#candidates,
+      sampleRate: this.sampleRate,
+      channelMask: this.#channelMask,
+      levels: this.#levels,
+      overlapStates: this.#overlapStates,
+      onStep: (share) => {
+        this.#steps = Math.min(this.#stepsExpected, this.#steps + share)
+        this.#deps.onProgress()
+      },
+    })
+  }
+
+  /** What an earlier attempt has separated; a chunk that is damaged is separated again. */
+  async #restore(chunk: MixtureChunk): Promise<Ranked[]> {
+    const kept = await this.#deps.checkpoint!.find(this.#nameOf(chunk))
+    return (kept as Ranked[] | undefined) ?? this.#separate(chunk)
+  }
+
+  #nameOf({ index }: MixtureChunk): string {
+    return `${this.model.name}/${index}`
+  }
+
+  async #settleFirst(): Promise<void> {
+    const { chunk, samples, separated } = this.#inFlight[0]!
+    const kept = await separated
+    await this.#deps.checkpoint?.keep(this.#nameOf(chunk), kept) // joining changes it
+    this.#inFlight.shift()
+    this.#overlapStates = kept.map(({ best }) => best.overlapState)
+    const work = this.work.flat()
+    for (const [i, { scores, chosen, best }] of kept.entries()) {
+      const { target, overlapState: _, score: __, ...found } = best
+      work[i]!.push({
+        startSecond: chunk.startSample / this.sampleRate,
+        endSecond: (chunk.startSample + samples) / this.sampleRate,
+        scores,
+        chosen,
+        ...found,
+      })
+      await this.#outputs[i]!.push(chunk.startSample, target)
+    }
+  }
+}
+
+/** One sound: its chunks joined, and resampled to the mixture's rate. */
+class Output {
+  readonly #joiner: ChunkJoiner
+  readonly #toMixture: ResamplerInThread | null
+  readonly #queue: SampleQueue
+
+  constructor(joiner: ChunkJoiner, toMixture: ResamplerInThread | null, channels: number) {
+    this.#joiner = joiner
+    this.#toMixture = toMixture
+    this.#queue = new SampleQueue(channels)
+  }
+
+  async push(startSample: number, target: Float32Array[]): Promise<void> {
+    await this.#add(this.#joiner.push(startSample, target))
+  }
+
+  async finish(): Promise<void> {
+    await this.#add(this.#joiner.finish())
+    for (const block of (await this.#toMixture?.finish()) ?? []) this.#queue.push(block)
+  }
+
+  async close(): Promise<void> {
+    await this.#toMixture?.close()
+  }
+
+  /** Samples so far. */
+  get end(): number {
+    return this.#queue.startSample + this.#queue.length
+  }
+
+  /** The samples are dropped. */
+  read(start: number, samples: number): Float32Array[] {
+    return this.#queue.take(start, samples)
+  }
+
+  async #add(joined: Float32Array[]): Promise<void> {
+    for (const block of (await this.#toMixture?.add(joined)) ?? [joined]) this.#queue.push(block)
+  }
+}

@@ -1,0 +1,142 @@
+/** One chunk through one model: all that is asked of it, as many heads at once as memory allows. */
+
+import { createHash } from 'node:crypto'
+import type { Level } from '../../../models/lanes/level.ts'
+import type {
+  ChunkRequest,
+  Head,
+  HeadResult,
+  ModelDescription,
+  OverlapState,
+  Span,
+} from '../../../models/model.ts'
+import type { Job } from '../../../shared/messages.ts'
+import type { AudioSpan } from '../../../shared/separation-options.ts'
+import type { Scheduler } from '../../compute/scheduler.ts'
+import { ranked, type Ranked } from './candidates.ts'
+import type { MixtureChunk } from '../chunks.ts'
+import type { LaneSpans } from './lane-spans.ts'
+
+/** A question to a model: a sound and, if the model has stems, those that answer it. */
+export interface Wanted {
+  prompt: string
+  stems: readonly string[]
+  /** Nothing is softened, for the target is taken away from what people keep. */
+  keepsLevel?: boolean
+}
+
+/** Memory of all heads of one job, in every chunk under way. */
+const JOB_BYTES_MAX = 2 ** 28
+
+/**
+ * A head holds so many times the bytes of its chunk: samples, spectra, what was found so far (11.6
+ * MiB of a mono chunk of 10 s at 44.1 kHz, as measured).
+ */
+const CHUNKS_HELD_BY_HEAD = 7
+
+/**
+ * Heads that each of the job's passes may have open at once, of chunks with so many samples over
+ * all channels.
+ */
+export function headsAtOnce(chunkSamples: number, passes: number): number {
+  const bytes = CHUNKS_HELD_BY_HEAD * Float32Array.BYTES_PER_ELEMENT * Math.max(1, chunkSamples)
+  return Math.max(1, Math.floor(JOB_BYTES_MAX / passes / bytes))
+}
+
+export interface ChunkDeps {
+  scheduler: Pick<Scheduler, 'separate'>
+  model: ModelDescription
+  signal: AbortSignal
+  candidates: number
+  /** Passes of the job, which share its memory. */
+  passes: number
+  /** Hertz, of the chunk. */
+  sampleRate: number
+  /** Loudspeakers of its channels; 0: not known. */
+  channelMask: bigint
+  /** Of the whole mixture, if the model needs them. */
+  levels?: readonly Level[] | undefined
+  onStep(share: number): void
+  spans: LaneSpans
+  /** The overlap states of the previous chunk, of each thing wanted. */
+  overlapStates: readonly (OverlapState | undefined)[]
+}
+
+/** @returns the kept candidate of each thing wanted */
+export async function separateChunk(
+  job: Job,
+  { startSample, sharedSamples: overlapSamples, channels }: MixtureChunk,
+  wanted: readonly Wanted[],
+  deps: ChunkDeps,
+): Promise<Ranked[]> {
+  const { options, account_id: accountId, request_id: requestId } = job
+  const { sampleRate, channelMask, levels, candidates, model, spans: traces } = deps
+  const samples = channels[0]?.length ?? 0
+  const heads = wanted.flatMap((one, i) =>
+    Array.from({ length: candidates }, (_, candidate): Head & { of: number } => {
+      const overlapState = deps.overlapStates[i]
+      const seed = laneSeed(requestId, candidate)
+      return { ...one, of: i, seed, candidate, ...(overlapState && { overlapState }) }
+    }),
+  )
+  const request = {
+    spans: chunkSpans(options.spans, startSample / sampleRate, samples / sampleRate),
+    acceleration: options.acceleration,
+    predictSpans: options.predict_spans && options.spans.length === 0,
+    startSample,
+    overlapSamples,
+    candidates,
+  }
+  const separate = (waves: Float32Array[], part: readonly Head[]): Promise<HeadResult[]> => {
+    const chunk = { channels: waves, sampleRate, channelMask, ...(levels && { levels }) }
+    const asked: ChunkRequest = { ...request, chunk }
+    const order = { model: model.name, request: asked, heads: part }
+    const where = { chunk_start_seconds: startSample / sampleRate, candidate: part[0]!.candidate! }
+    return traces.trace(where, (onBegin) =>
+      deps.scheduler.separate(order, { accountId, requestId }, { ...deps, onBegin }),
+    )
+  }
+  const kept = wanted.map((): Ranked | null => null)
+  const atOnce = headsAtOnce(samples * channels.length, deps.passes)
+  for (let first = 0; first < heads.length; first += atOnce) {
+    const part = heads.slice(first, first + atOnce)
+    const isLast = first + atOnce >= heads.length
+    // The memory is handed over: those that follow need their own.
+    const waves = isLast ? channels : channels.map((wave) => wave.slice())
+    const results = await separate(waves, part)
+    for (const i of new Set(part.map(({ of }) => of))) {
+      kept[i] = ranked(
+        kept[i]!,
+        results.filter((_, k) => part[k]!.of === i),
+      )
+    }
+  }
+  return kept.map((each) => each!)
+}
+
+/**
+ * The spans in a chunk, in seconds from its start. If the target is only elsewhere, there is one
+ * empty span: no span would mean that nothing is known.
+ */
+export function chunkSpans(
+  spans: readonly AudioSpan[],
+  startSecond: number,
+  seconds: number,
+): Span[] {
+  const within = (second: number) => Math.min(Math.max(second - startSecond, 0), seconds)
+  const clipped = spans.map(({ start, end, include }) => ({
+    start: within(start),
+    end: within(end),
+    include,
+  }))
+  const touching = clipped.filter(({ start, end }) => end > start)
+  const sounds = (list: readonly Span[]) => list.some(({ include }) => include)
+  if (!sounds(spans) || sounds(touching)) return touching
+  return [...touching, { start: 0, end: 0, include: true }]
+}
+
+/** 32 bits that depend on request and candidate only, so that a retried job repeats its result. */
+function laneSeed(requestId: string, candidate: number): number {
+  const name = `${requestId}:${candidate}`
+  return createHash('sha256').update(name).digest().readUInt32LE(0)
+}

@@ -1,0 +1,80 @@
+/**
+ * Carries out what operators decide about accounts: cancels the requests of a disabled account, and
+ * removes all requests and files of a deleted one. Tools change only the account, since they reach
+ * neither broker nor media.
+ */
+
+import { ServiceError } from '../../../shared/errors.ts'
+import { removeFile } from '../../files/removal.ts'
+import type { Deps } from '../../deps.ts'
+import { Loop } from '../../loop.ts'
+import { accountsToClose } from '../../store/accounts.ts'
+import { listFiles } from '../../store/files.ts'
+import { listOpen, listRequests } from '../../store/requests.ts'
+import type { AccountRow } from '../../store/schema/tables.ts'
+import { remove, stop } from '../own-requests.ts'
+
+const EVERY_MS = 10_000
+/** Rows of each kind and account in one turn, so that a gateway that stops need not wait long. */
+const ROWS_MAX = 100
+
+export function createAccountCloser(deps: Deps): Loop {
+  const loop = new Loop({
+    name: 'account-closer',
+    everyMs: EVERY_MS,
+    log: deps.log,
+    turn: async () => {
+      if ((await closeAccounts(deps)) > 0) loop.wake()
+    },
+  })
+  return loop
+}
+
+/**
+ * Takes one step with each account. May be repeated, or interrupted at any point.
+ * @returns how many requests and files it changed; 0: nothing is left to do
+ */
+export async function closeAccounts(deps: Deps): Promise<number> {
+  let sum = 0
+  for (const account of await accountsToClose(deps.store)) {
+    const { account_id: accountId } = account
+    const canceled = await cancelRequests(deps, account)
+    const removed = account.deleted_at === null ? 0 : await removeAll(deps, account)
+    if (canceled + removed === 0) continue
+    deps.log.info({ accountId, canceled, removed }, 'closed requests and files of an account')
+    sum += canceled + removed
+  }
+  return sum
+}
+
+async function cancelRequests(deps: Deps, { account_id: accountId }: AccountRow): Promise<number> {
+  let canceled = 0
+  for (const row of await listOpen(deps.store, accountId, ROWS_MAX)) {
+    if (await stop(deps, row, 'An operator has disabled the account.')) canceled++
+  }
+  return canceled
+}
+
+async function removeAll(deps: Deps, { account_id: accountId }: AccountRow): Promise<number> {
+  let removed = 0
+  for (const row of await listRequests(deps.store, accountId, { limit: ROWS_MAX })) {
+    if (await isRemoved(remove(deps, row))) removed++
+  }
+  const page = { limit: ROWS_MAX, after: undefined }
+  for (const row of await listFiles(deps.store, accountId, page)) {
+    if (await isRemoved(removeFile(deps, row))) removed++
+  }
+  return removed
+}
+
+/** False: another gateway was faster, or an open request needs it until a later turn. */
+async function isRemoved(removing: Promise<void>): Promise<boolean> {
+  try {
+    await removing
+    return true
+  } catch (error) {
+    const code = error instanceof ServiceError ? error.code : undefined
+    if (code === 'NOT_FOUND' || code === 'MEDIA_IN_USE') return false
+    throw error
+  }
+}

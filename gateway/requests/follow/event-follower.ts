@@ -1,0 +1,270 @@
+/**
+ * Applies the events of engines to requests. Events come at least once and not always in order;
+ * each is one transaction with guards, so that a late or repeated one changes nothing, and an early
+ * one brings the start of its attempt with it.
+ */
+
+import { isoTime } from '../../../shared/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../../shared/durations.ts'
+import type { FailureCode } from '../../../shared/errors.ts'
+import { targetNames, type Event } from '../../../shared/messages.ts'
+import { isTerminal } from '../../../shared/request-status.ts'
+import { charge, reserveMeasured } from '../../accounts/credits.ts'
+import { excessOf } from '../../accounts/media-quota.ts'
+import type { Deps } from '../../deps.ts'
+import { failure, finishRequest, announceFinished } from './finish-request.ts'
+import type { MediaPresenter } from '../present/presenter.ts'
+import { releaseRequest } from './release-request.ts'
+import type { Outputs } from '../present/outputs.ts'
+import { sourceName } from '../submit/source.ts'
+import { accountOf } from '../../store/accounts.ts'
+import { inTransaction, type Store } from '../../store/database.ts'
+import { setFileDuration } from '../../store/files.ts'
+import { appendLogs } from '../../store/request-logs.ts'
+import {
+  findRequest,
+  findRequestToChange,
+  isKnownAttempt,
+  noteMeasured,
+  promptsOfRow,
+  startAttempt,
+} from '../../store/requests.ts'
+import { giveUpLateOutputs, giveUpOtherPlaces } from '../../store/retention.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+
+type FollowerDeps = MediaPresenter &
+  Pick<
+    Deps,
+    | 'store'
+    | 'feed'
+    | 'engineRegistry'
+    | 'clock'
+    | 'log'
+    | 'metrics'
+    | 'wakePublisher'
+    | 'wakeWebhooks'
+  >
+
+/** A start that lies further ahead of this clock is of a clock that was wrong. */
+const AHEAD_MS_MAX = MINUTE_MS
+
+/** The effect of an event on its request: finished, changed, or none. */
+type Effect = { finished: RequestRow } | 'changed' | 'unchanged'
+
+/**
+ * A handler for `broker.followEvents`: the event may be acknowledged when it resolves. Events of
+ * one request are handled in the order of the calls, those of several at once.
+ */
+export function createEventHandler(deps: FollowerDeps): (event: Event) => Promise<void> {
+  const latest = new Map<string, Promise<void>>()
+  return async (event) => {
+    const { request_id: requestId } = event
+    const before = latest.get(requestId)?.catch(() => undefined) // its caller gets it
+    const handled = before ? before.then(() => handleEvent(event, deps)) : handleEvent(event, deps)
+    latest.set(requestId, handled)
+    try {
+      await handled
+    } finally {
+      if (latest.get(requestId) === handled) latest.delete(requestId)
+    }
+  }
+}
+
+async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
+  const { request_id: requestId, attempt_id: attemptId, engine_id: engineId } = event
+  const effect = await inTransaction(deps.store, async (store) => {
+    const effect = await applyEvent(store, event, deps)
+    if (effect !== 'unchanged') await appendLogs(store, requestId, event.logs)
+    return effect
+  })
+  const status = typeof effect === 'string' ? effect : effect.finished.status
+  deps.log.info(
+    { requestId, attemptId, engineId, event: event.type, effect: status },
+    'applied an event',
+  )
+  if (typeof effect !== 'string') announceFinished(deps, effect.finished)
+  if (effect === 'changed' && event.type === 'released') deps.wakePublisher()
+  if (effect === 'changed') deps.feed.rowChanged(requestId)
+  else await stopIfFinished(event, deps)
+}
+
+async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promise<Effect> {
+  const { request_id: requestId, attempt_id: attemptId, engine_id: engineId, at } = event
+  const now = deps.clock.now()
+  // A start is nearly always the first event of its attempt, and any other hardly ever.
+  const known = event.type === 'started' ? undefined : await findRequestToChange(store, requestId)
+  if (known && isKnownAttempt(known, attemptId)) return applyToAttempt(store, event, known, deps)
+  const begun = await startAttempt(store, {
+    requestId,
+    attemptId,
+    engineId,
+    startedAt: event.started_at ?? at,
+    now: isoTime(now),
+    latest: isoTime(now + AHEAD_MS_MAX),
+  })
+  const effect = await applyToAttempt(store, event, begun ?? known, deps)
+  return begun && effect === 'unchanged' ? 'changed' : effect
+}
+
+/** @param row the request, locked; of a start only where it has begun its attempt */
+async function applyToAttempt(
+  store: Store,
+  event: Event,
+  row: RequestRow | undefined,
+  { clock, config, mediaStore }: FollowerDeps,
+): Promise<Effect> {
+  const { request_id: requestId, attempt_id: attemptId } = event
+  const ending = { now: isoTime(clock.now()), presenter: { config, mediaStore } }
+  switch (event.type) {
+    case 'started': {
+      const { duration, output_bytes } = event
+      if (!row || duration === undefined) return 'unchanged'
+      return finishedIf(await failUnlessItFits(store, row, { duration, output_bytes }, ending))
+    }
+    case 'released': {
+      const released = await releaseRequest(store, row, event, {
+        now: clock.now(),
+        presenter: ending.presenter,
+      })
+      return released === 'queued' ? 'changed' : finishedIf(released)
+    }
+    case 'measured': {
+      // of any attempt: all of them have the same media
+      if (!row || isTerminal(row.status)) return 'unchanged'
+      return finishedIf(await failUnlessItFits(store, row, event, ending))
+    }
+    case 'failed': // a stale attempt must not fail a request of another attempt
+      return finishedIf(
+        await finishRequest(
+          store,
+          { requestId, attemptId, ...failure(event.error, ending.now) },
+          ending.presenter,
+        ),
+      )
+    case 'completed': {
+      // of any attempt: all of them give the same result
+      const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
+      return finishedIf(await completeAndCharge(store, row, event, { ...ending, outputsExpireAt }))
+    }
+  }
+}
+
+const finishedIf = (finished: RequestRow | null): Effect => (finished ? { finished } : 'unchanged')
+
+/** The context in which a request is finished. */
+type Ending = { now: string; presenter: MediaPresenter }
+
+type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
+
+/** @param row locked by the transaction */
+async function failUnlessItFits(
+  store: Store,
+  row: RequestRow,
+  measured: Pick<EventOf<'measured'>, 'duration' | 'output_bytes'>,
+  ending: Ending,
+): Promise<RequestRow | null> {
+  const { request_id: requestId } = row
+  const { duration, output_bytes: bytes = 0 } = measured
+  const isNoted = row.duration === duration
+  if (row.file_id !== null && !isNoted) await setFileDuration(store, row.file_id, duration)
+  await noteMeasured(store, requestId, { duration, media_bytes: bytes })
+  const account = await accountOf(store, row) // with these bytes
+  const shortfall = await reserveMeasured(store, { row, account }, duration, ending.now)
+  if (shortfall !== null) return failForCredits(store, requestId, shortfall, ending)
+  const excess = excessOf(row, bytes, account, ending.presenter.config)
+  return excess === null ? null : failForMedia(store, requestId, excess, ending)
+}
+
+/** A request that the balance does not cover, or whose outputs do not fit, fails at no cost. */
+async function completeAndCharge(
+  store: Store,
+  row: RequestRow | undefined,
+  event: EventOf<'completed'>,
+  ending: Ending & { outputsExpireAt: string },
+): Promise<RequestRow | null> {
+  const { request_id: requestId, duration } = event
+  const { now, outputsExpireAt, presenter } = ending
+  if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted meanwhile
+  if (!row || isTerminal(row.status)) return null
+  const isNoted = row.duration === duration
+  if (row.file_id !== null && !isNoted) await setFileDuration(store, row.file_id, duration)
+  const missing = missingOf(row, event)
+  if (missing !== undefined) {
+    const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`
+    return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
+  }
+  const { outputs: made } = row.kind === 'sounds' ? {} : event
+  const media_bytes = bytesOf(made)
+  if (media_bytes > row.media_bytes) await noteMeasured(store, requestId, { duration, media_bytes })
+  const account = await accountOf(store, row) // with these bytes
+  const excess = excessOf(row, media_bytes, account, presenter.config)
+  if (excess !== null) return failForMedia(store, requestId, excess, ending)
+  const charged = await charge(store, { row, account }, duration, now)
+  if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
+  const outputs = made ? JSON.stringify(made) : null
+  const seconds = Math.max(duration, row.duration ?? 0) // an engine went by what it measured
+  await giveUpOtherPlaces(store, { ...row, outputs, duration: seconds }, now)
+  return finishRequest(
+    store,
+    {
+      requestId,
+      to: 'COMPLETED',
+      now,
+      set: {
+        duration,
+        media_bytes,
+        sample_rate: event.sample_rate,
+        outputs,
+        sounds: event.sounds ? JSON.stringify(event.sounds) : null,
+        finished_at: now,
+        outputs_expire_at: outputsExpireAt,
+        billing_status: charged.billing,
+        ...(row.audio_url !== null &&
+          event.source_name !== undefined && { file_name: sourceName(event.source_name) }),
+      },
+    },
+    presenter,
+  )
+}
+
+/** What an engine should have reported; undefined: all of it is there. */
+function missingOf(row: RequestRow, { outputs, sounds }: EventOf<'completed'>): string | undefined {
+  if (row.kind === 'sounds') return sounds ? undefined : 'list of sounds'
+  const names = [...targetNames(promptsOfRow(row).length), 'residual' as const]
+  return names.find((name) => !outputs?.[name])
+}
+
+/** How much an engine has stored. */
+const bytesOf = ({ gain_db: _gain, ...files }: Partial<Outputs> = {}): number =>
+  Object.values<{ bytes: number; video?: { bytes: number } }>(files).reduce(
+    (sum, { bytes, video }) => sum + bytes + (video?.bytes ?? 0),
+    0,
+  )
+
+const failForCredits = (store: Store, requestId: string, message: string, ending: Ending) =>
+  failAs(store, requestId, { code: 'INSUFFICIENT_CREDITS', message }, ending)
+
+const failForMedia = (store: Store, requestId: string, message: string, ending: Ending) =>
+  failAs(store, requestId, { code: 'MEDIA_QUOTA_EXCEEDED', message }, ending)
+
+const failAs = (
+  store: Store,
+  requestId: string,
+  error: { code: FailureCode; message: string },
+  { now, presenter }: Ending,
+): Promise<RequestRow | null> =>
+  finishRequest(store, { requestId, ...failure(error, now) }, presenter)
+
+/**
+ * Cancels the work of an engine on a finished request, such as one that was canceled, is not
+ * covered by the balance, or whose outputs do not fit.
+ */
+async function stopIfFinished(
+  event: Event,
+  { store, engineRegistry }: FollowerDeps,
+): Promise<void> {
+  if (event.type !== 'started' && event.type !== 'measured') return
+  const row = await findRequest(store, event.request_id)
+  // Not awaited: an engine that hangs must hold up no other event. A failure is logged there.
+  if (!row || isTerminal(row.status)) void engineRegistry.cancel(event.engine_id, event.request_id)
+}

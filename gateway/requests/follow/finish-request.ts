@@ -1,0 +1,84 @@
+/** Finishes requests: the change of state, and all that comes with it. */
+
+import { isoTime } from '../../../shared/clock.ts'
+import type { FailureCode } from '../../../shared/errors.ts'
+import { costOf } from '../../accounts/credits.ts'
+import type { Deps } from '../../deps.ts'
+import type { MediaPresenter } from '../present/presenter.ts'
+import { inTransaction, type Store } from '../../store/database.ts'
+import { insertDelivery } from '../../store/deliveries.ts'
+import { withdrawFromOutbox } from '../../store/outbox.ts'
+import { moveRequest, type Move } from '../../store/requests.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+import { addUse } from '../../store/usage.ts'
+import { newDelivery } from './webhook-event.ts'
+
+/** Characters of the day in a timestamp, which is UTC. */
+const DAY_CHARACTERS = '2026-01-31'.length
+
+type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
+
+/**
+ * Moves a request to a terminal state, removes its outbox entry, counts it and writes its webhook,
+ * in the caller's transaction.
+ * @returns the request as it ended, for `announceFinished`; null when it has already moved on
+ */
+export async function finishRequest(
+  store: Store,
+  ending: Ending,
+  presenter: MediaPresenter,
+): Promise<RequestRow | null> {
+  const row = await moveRequest(store, ending)
+  if (!row) return null
+  // With a sequence its job is with the broker, and has left the outbox in the same transaction.
+  if (row.job_sequence === null) await withdrawFromOutbox(store, ending.requestId)
+  await addUse(store, {
+    account_id: row.account_id,
+    day: ending.now.slice(0, DAY_CHARACTERS),
+    completed: row.status === 'COMPLETED' ? 1 : 0,
+    failed: row.status === 'FAILED' ? 1 : 0,
+    audio_seconds: row.status === 'COMPLETED' ? costOf(row, row.duration ?? 0) : 0,
+  })
+  const delivery = await newDelivery(row, presenter)
+  if (delivery) await insertDelivery(store, delivery)
+  return row
+}
+
+/** How a request fails. */
+export const failure = (
+  { code, message }: { code: FailureCode; message: string },
+  now: string,
+): Pick<Ending, 'to' | 'now' | 'set'> => ({
+  to: 'FAILED',
+  now,
+  set: { error_code: code, error_message: message, finished_at: now },
+})
+
+/** Wakes the status streams and the webhook sender, once the end of a request is committed. */
+export function announceFinished(
+  { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>,
+  row: RequestRow,
+): void {
+  metrics.finished(row)
+  feed.forget(row.request_id)
+  feed.rowChanged(row.request_id, row)
+  if (row.webhook_url !== null) wakeWebhooks()
+}
+
+export type FinishDeps = MediaPresenter &
+  Pick<Deps, 'store' | 'feed' | 'clock' | 'metrics' | 'wakeWebhooks'>
+
+/** Moves a request to FAILED; false when it is finished already. */
+export async function failRequest(
+  deps: FinishDeps,
+  requestId: string,
+  code: FailureCode,
+  message: string,
+): Promise<boolean> {
+  const now = isoTime(deps.clock.now())
+  const failed = await inTransaction(deps.store, (store) =>
+    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps),
+  )
+  if (failed) announceFinished(deps, failed)
+  return failed !== null
+}

@@ -1,0 +1,58 @@
+/** Handles a request that an engine releases: it is queued again, or fails. */
+
+import { isoTime } from '../../../shared/clock.ts'
+import type { Event } from '../../../shared/messages.ts'
+import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
+import { failure, finishRequest } from './finish-request.ts'
+import type { MediaPresenter } from '../present/presenter.ts'
+import type { Store } from '../../store/database.ts'
+import { putInOutbox } from '../../store/outbox.ts'
+import { moveRequest } from '../../store/requests.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+
+type Released = Extract<Event, { type: 'released' }>
+
+/** Interruptions of one request; the last one fails it. */
+export const INTERRUPTIONS_MAX = 6
+
+export const interruptedTooOften = (interruptions: number): string =>
+  `The request was interrupted ${interruptions} times, and no try was finished.`
+
+/** Delay after an interruption: 5 s, then three times as long each time (10 min in all). */
+const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
+
+/**
+ * Queues a request again with a job of its own, in the caller's transaction: the broker counts the
+ * deliveries of a job, and those of the new one only when an engine is lost with it. A release for
+ * a drain or an outage has no delay and is not counted (an engine that does not reach the media
+ * store leases nothing). An interruption is delayed, and their number is limited.
+ * @param row the request, locked by the transaction
+ * @param now milliseconds
+ * @returns the request where it failed for it, 'queued', or null when the attempt does not hold it
+ */
+export async function releaseRequest(
+  store: Store,
+  row: RequestRow | undefined,
+  { request_id: requestId, attempt_id: attemptId, cause }: Released,
+  { now, presenter }: { now: number; presenter: MediaPresenter },
+): Promise<RequestRow | 'queued' | null> {
+  if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null
+  const move = { requestId, attemptId, now: isoTime(now) }
+  const isInterrupted = cause !== 'drain' && cause !== 'outage'
+  const interruptions = row.interruptions + (isInterrupted ? 1 : 0)
+  if (interruptions >= INTERRUPTIONS_MAX) {
+    const message = interruptedTooOften(interruptions)
+    const end = failure({ code: 'ENGINE_LOST', message }, move.now)
+    return finishRequest(store, { ...move, ...end }, presenter)
+  }
+  await moveRequest(store, { ...move, to: 'IN_QUEUE', set: { job_sequence: null, interruptions } })
+  await putInOutbox(store, {
+    // The broker must not drop the new job as a repeat of the old one.
+    message_id: `${requestId}-${attemptId}`,
+    request_id: requestId,
+    created_at: row.created_at, // it keeps its place in the queue
+    not_before: isInterrupted ? isoTime(now + retryDelayMs(interruptions)) : null,
+    trace_parent: currentTraceParent(),
+  })
+  return 'queued'
+}

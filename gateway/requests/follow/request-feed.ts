@@ -1,0 +1,189 @@
+/**
+ * Changes of requests within this process: wakes status streams, and keeps the progress of running
+ * requests, which is not in the database.
+ */
+
+import { ServiceError } from '../../../shared/errors.ts'
+import type { Progress } from '../../../shared/messages.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+
+/** Why a watch woke: the row changed, only the progress did, time is up, or no more will come. */
+export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
+
+/** Requests whose progress is kept; beyond it, the oldest are dropped. */
+const PROGRESS_KEPT_MAX = 10_000
+
+/** Room appears as streams end; the exact time is unknown. */
+const RETRY_AFTER_SECONDS = 30
+
+export class RequestFeed {
+  readonly #watches = new Map<string, Set<RequestWatch>>()
+  readonly #progress = new Map<string, Progress>()
+  readonly #watchesMaxPerAccount: number
+  readonly #watchesByAccount = new Map<string, number>()
+  readonly #announce: (requestId: string) => void
+  #changes = 0
+  #closed = false
+
+  /** @param announce publishes a change to the other gateways; the message may be lost */
+  constructor(watchesMaxPerAccount: number, announce: (requestId: string) => void = () => {}) {
+    this.#watchesMaxPerAccount = watchesMaxPerAccount
+    this.#announce = announce
+  }
+
+  /** Counts the changes of all rows: equal numbers mean that nothing has changed. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** The number of open watches. */
+  get watches(): number {
+    return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0)
+  }
+
+  /**
+   * Starts a watch: no change from now on is missed. To be closed by the caller.
+   * @param isForEnd wakes only for what may be the end of the request
+   * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
+   */
+  watch(requestId: string, accountId: string, { isForEnd = false } = {}): RequestWatch {
+    this.#assertRoom(accountId)
+    const watches = this.#watches.get(requestId) ?? new Set()
+    const watch = new RequestWatch(isForEnd, () => {
+      if (watches.delete(watch)) this.#count(accountId, -1) // it may be closed twice
+      if (watches.size === 0 && this.#watches.get(requestId) === watches) {
+        this.#watches.delete(requestId)
+      }
+    })
+    if (this.#closed) watch.close()
+    else {
+      this.#watches.set(requestId, watches.add(watch))
+      this.#count(accountId, 1)
+    }
+    return watch
+  }
+
+  /**
+   * The row of a request has changed, and the change is committed.
+   * @param ended the row, where this change was its end
+   */
+  rowChanged(requestId: string, ended?: RequestRow): void {
+    this.#changes += 1
+    for (const watch of this.#watchesOf(requestId)) watch.wake('row', ended ?? null)
+    this.#announce(requestId)
+  }
+
+  /** As `rowChanged`, by another gateway. */
+  rowChangedElsewhere(requestId: string): void {
+    this.#changes += 1
+    for (const watch of this.#watchesOf(requestId)) watch.wake('row')
+  }
+
+  progressed(progress: Progress): void {
+    const { request_id: requestId } = progress
+    this.#progress.delete(requestId) // so that it becomes the newest
+    this.#progress.set(requestId, progress)
+    for (const oldest of this.#progress.keys()) {
+      if (this.#progress.size <= PROGRESS_KEPT_MAX) break
+      this.#progress.delete(oldest)
+    }
+    for (const watch of this.#watchesOf(requestId)) watch.wake('progress', null)
+  }
+
+  /** From 0 to 1; undefined while the attempt has reported none. */
+  progressOf(requestId: string, attemptId: string | null): number | undefined {
+    return this.#latest(requestId, attemptId)?.progress
+  }
+
+  /** Seconds that the attempt still takes at least, as it said last; 0: it said nothing. */
+  secondsAtLeastOf(requestId: string, attemptId: string | null): number {
+    return this.#latest(requestId, attemptId)?.seconds_at_least ?? 0
+  }
+
+  #latest(requestId: string, attemptId: string | null): Progress | undefined {
+    const progress = this.#progress.get(requestId)
+    return progress?.attempt_id === attemptId ? progress : undefined
+  }
+
+  /** Drops the progress of a finished request. */
+  forget(requestId: string): void {
+    this.#progress.delete(requestId)
+  }
+
+  /** Ends all watches; later ones end at once. */
+  close(): void {
+    this.#closed = true
+    for (const watches of [...this.#watches.values()]) {
+      for (const watch of [...watches]) watch.close()
+    }
+  }
+
+  #assertRoom(accountId: string): void {
+    const most = this.#watchesMaxPerAccount
+    if ((this.#watchesByAccount.get(accountId) ?? 0) < most) return
+    throw new ServiceError('RATE_LIMITED', {
+      message: `Your account has ${most} status streams open, and may have no more; close one.`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    })
+  }
+
+  #count(accountId: string, change: number): void {
+    const count = (this.#watchesByAccount.get(accountId) ?? 0) + change
+    if (count > 0) this.#watchesByAccount.set(accountId, count)
+    else this.#watchesByAccount.delete(accountId)
+  }
+
+  readonly #watchesOf = (requestId: string): Iterable<RequestWatch> =>
+    this.#watches.get(requestId) ?? []
+}
+
+/** A watch of one request. A reason that comes between two waits is kept for the next. */
+export class RequestWatch {
+  readonly #isForEnd: boolean
+  readonly #onClose: () => void
+  #ended: RequestRow | undefined
+  #missed: 'row' | 'progress' | undefined
+  #closed = false
+  #wakeWaiting: ((reason: WakeReason) => void) | undefined
+
+  constructor(isForEnd: boolean, onClose: () => void) {
+    this.#isForEnd = isForEnd
+    this.#onClose = onClose
+  }
+
+  /** The request as it ended, where this gateway has ended it: no change follows. */
+  get ended(): RequestRow | undefined {
+    return this.#ended
+  }
+
+  /** Resolves with the first reason to read the request again, at the latest after `ms`. */
+  wait(ms: number): Promise<WakeReason> {
+    if (this.#closed) return Promise.resolve('closed')
+    const missed = this.#missed
+    this.#missed = undefined
+    if (missed) return Promise.resolve(missed)
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wakeWaiting?.('time'), ms)
+      this.#wakeWaiting = (reason) => {
+        clearTimeout(timer)
+        this.#wakeWaiting = undefined
+        resolve(reason)
+      }
+    })
+  }
+
+  /** @param ended the request as it ended; null: it has not ended; undefined: that is unknown */
+  wake(reason: 'row' | 'progress', ended?: RequestRow | null): void {
+    if (ended === null && this.#isForEnd) return
+    this.#ended ??= ended ?? undefined
+    if (this.#wakeWaiting) this.#wakeWaiting(reason)
+    else if (this.#missed !== 'row') this.#missed = reason // a row says all that progress does
+  }
+
+  /** Ends the watch; a pending wait resolves with `closed`. */
+  close(): void {
+    this.#closed = true
+    this.#wakeWaiting?.('closed')
+    this.#onClose()
+  }
+}

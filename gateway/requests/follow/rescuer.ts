@@ -1,0 +1,131 @@
+/** Finds requests that no engine works on, and fails them or queues them again. */
+
+import { isoTime } from '../../../shared/clock.ts'
+import { MINUTE_MS } from '../../../shared/durations.ts'
+import type { Broker } from '../../../shared/broker/broker.ts'
+import type { Deps } from '../../deps.ts'
+import { Loop } from '../../loop.ts'
+import { failRequest, type FinishDeps } from './finish-request.ts'
+import { INTERRUPTIONS_MAX, interruptedTooOften } from './release-request.ts'
+import { inTransaction } from '../../store/database.ts'
+import { putInOutbox } from '../../store/outbox.ts'
+import { listWithJobs, requeueRequest, UNFINISHED, type PageStart } from '../../store/requests.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+import type { RequestStatus } from '../../../shared/request-status.ts'
+
+type RescuerDeps = FinishDeps &
+  Pick<Deps, 'log' | 'wakePublisher'> & { broker: Pick<Broker, 'hasJob'> }
+
+const EVERY_MS = MINUTE_MS
+/** Requests that changed more recently are skipped: their events may still be in transit. */
+const UNTOUCHED_MS = 2 * MINUTE_MS
+/** Failures in one turn; then the remaining requests wait for the next turn. */
+const FAILURES_MAX = 3
+/** Requests checked in one turn; the next turn continues where this one ended. */
+const PAGE_MAX = 1_000
+const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
+
+/** Which requests a turn looks after. */
+interface Reach {
+  statuses: readonly RequestStatus[]
+  /** 0: whenever they changed. */
+  untouchedMs: number
+}
+
+const ORDINARY: Reach = { statuses: UNFINISHED, untouchedMs: UNTOUCHED_MS }
+/** After a loss of the streams: what is in progress may still be finished by its engine. */
+const AFTER_LOSS: Reach = { statuses: ['IN_QUEUE'], untouchedMs: 0 }
+
+export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
+  /** The broker has lost all that it stored: what is queued is looked after at once. */
+  streamsLost(): void
+}
+
+/** A loop that requeues requests that lost their job, for example with the broker's disk. */
+export function createRescuer(deps: RescuerDeps): Rescuer {
+  let page = FIRST_PAGE
+  let isLost = false
+  const loop = new Loop({
+    name: 'rescuer',
+    everyMs: EVERY_MS,
+    log: deps.log,
+    turn: async () => {
+      if (isLost) await rescue(deps, FIRST_PAGE, AFTER_LOSS)
+      isLost = false
+      page = await rescue(deps, page)
+    },
+  })
+  return {
+    start: (delayMs) => loop.start(delayMs),
+    stop: () => loop.stop(),
+    streamsLost() {
+      isLost = true
+      loop.wake()
+    },
+  }
+}
+
+/** Looks after one page of requests; returns where the next begins. */
+export async function rescue(
+  deps: RescuerDeps,
+  after: PageStart = FIRST_PAGE,
+  { statuses, untouchedMs }: Reach = ORDINARY,
+): Promise<PageStart> {
+  const now = deps.clock.now()
+  const unchanged = untouchedMs > 0 && {
+    unchanged: { before: isoTime(now - untouchedMs), latest: isoTime(now + untouchedMs) },
+  }
+  const rows = await listWithJobs(deps.store, { statuses, ...unchanged, limit: PAGE_MAX, after })
+  let failures = 0
+  for (const row of rows) {
+    try {
+      await rescueOne(deps, row)
+    } catch (error) {
+      // one failure must not block the requests behind it
+      const { request_id: requestId } = row
+      deps.log.error(
+        { err: error, requestId },
+        'a request could not be rescued; the next turn retries',
+      )
+      failures += 1
+      if (failures === FAILURES_MAX) return row
+    }
+  }
+  const last = rows.at(-1)
+  return rows.length === PAGE_MAX && last ? last : FIRST_PAGE
+}
+
+/**
+ * Requeues a request whose job is lost. A loss while it waits is the broker's, and never fails
+ * the request; with what was in progress an engine may have been lost, so it counts as an
+ * interruption.
+ */
+async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
+  const { request_id: requestId, job_sequence: sequence } = row
+  if (sequence !== null && (await deps.broker.hasJob(requestId, sequence))) return
+  const interruptions = row.interruptions + (row.status === 'IN_PROGRESS' ? 1 : 0)
+  if (interruptions < INTERRUPTIONS_MAX) return queueAgain(deps, row, interruptions)
+  deps.log.error({ requestId, interruptions }, 'the job of a request is lost every time')
+  await failRequest(deps, requestId, 'ENGINE_LOST', interruptedTooOften(interruptions))
+}
+
+async function queueAgain(
+  deps: RescuerDeps,
+  row: RequestRow,
+  interruptions: number,
+): Promise<void> {
+  const { request_id: requestId, created_at } = row
+  const now = isoTime(deps.clock.now())
+  const requeued = await inTransaction(deps.store, async (store) => {
+    if (!(await requeueRequest(store, row, { now, interruptions }))) return false
+    // The broker must not drop it as a repeat of the lost job.
+    const messageId = `${requestId}-${row.requeues + 1}`
+    // It keeps its place in the queue.
+    await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at })
+    return true
+  })
+  if (!requeued) return
+  deps.log.warn({ requestId }, 'the job of a request was lost; queued again')
+  deps.feed.rowChanged(requestId)
+  deps.wakePublisher()
+}

@@ -1,0 +1,77 @@
+/** The successive states of one request until it is finished, for who waits for its end. */
+
+import type { LogLine } from '../../../shared/messages.ts'
+import { isTerminal } from '../../../shared/request-status.ts'
+import type { Deps } from '../../deps.ts'
+import type { RequestWatch } from './request-feed.ts'
+import { findOwn } from '../own-requests.ts'
+import { readLogs } from '../../store/request-logs.ts'
+import type { ApiKeyRow, RequestRow } from '../../store/schema/tables.ts'
+
+/** A row is read so often unasked: what another gateway says of its changes may be lost. */
+const READ_EVERY_MS = 15_000
+
+export interface WatchOptions {
+  /** The key of the request's account; the watch ends when it is no longer valid. */
+  key: ApiKeyRow
+  requestId: string
+  logs: boolean
+  /** The status is repeated after so long without a change. */
+  intervalMs: number
+  /** Then the watch ends as `timeout`. */
+  windowMs: number
+}
+
+export interface WatchStep {
+  name: 'status' | 'timeout'
+  row: RequestRow
+  logs: LogLine[] | undefined
+}
+
+/**
+ * The steps of one watch: the status at once, on every change and every interval; `timeout` is the
+ * last when the window ends. It ends after a terminal status, and without one when `watch` is
+ * closed. Before each step but the first the key is checked again. Steps are made when they are
+ * asked for, so a slow reader skips states and none pile up; every status is complete in itself.
+ * Closes `watch` at its end.
+ * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
+ */
+export async function* watchStatus(
+  deps: Pick<Deps, 'store' | 'keyChecks'>,
+  watch: RequestWatch,
+  options: WatchOptions,
+): AsyncGenerator<WatchStep, void, void> {
+  const { intervalMs, windowMs } = options
+  const endsAt = performance.now() + windowMs
+  try {
+    let rows = await readRows(deps, options)
+    let readAt = performance.now()
+    for (;;) {
+      yield { name: 'status', ...rows }
+      if (isTerminal(rows.row.status)) return
+      const leftMs = Math.max(0, endsAt - performance.now())
+      const reason = await watch.wait(Math.min(intervalMs, leftMs))
+      if (reason === 'closed') return
+      await deps.keyChecks.assertStillValid(options.key)
+      if (reason === 'time' && leftMs <= intervalMs) {
+        yield { name: 'timeout', ...rows }
+        return
+      }
+      const isOld = performance.now() - readAt >= READ_EVERY_MS
+      if (reason !== 'row' && !isOld) continue
+      rows = await readRows(deps, options, watch.ended)
+      readAt = performance.now()
+    }
+  } finally {
+    watch.close()
+  }
+}
+
+async function readRows(
+  deps: Pick<Deps, 'store'>,
+  { key, requestId, logs }: WatchOptions,
+  ended?: RequestRow,
+): Promise<Pick<WatchStep, 'row' | 'logs'>> {
+  const row = ended ?? (await findOwn(deps, key.account_id, requestId))
+  return { row, logs: logs ? await readLogs(deps.store, requestId) : undefined }
+}

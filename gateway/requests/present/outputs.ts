@@ -1,0 +1,76 @@
+/**
+ * Reads the result of a COMPLETED request from its row: its sounds, and the findings, parts and
+ * file names of its outputs.
+ */
+
+import { Finding } from '../../../shared/finding.ts'
+import {
+  targetNames,
+  type Event,
+  type OutputName,
+  type OutputPart,
+  type StoredFile,
+} from '../../../shared/messages.ts'
+import type { HeardSound } from '../../../shared/heard-sounds.ts'
+import { outputLabels, outputName } from '../../../shared/prompt-slug.ts'
+import { promptsOfRow } from '../../store/requests.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+
+export type Outputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
+
+/** The outputs that the engine reported, of a COMPLETED separation. */
+export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
+
+/** What the engine heard in the media of a COMPLETED request; undefined: it made no list. */
+export const soundsOf = ({ sounds }: RequestRow): HeardSound[] | undefined =>
+  sounds === null ? undefined : (JSON.parse(sounds) as HeardSound[])
+
+/** The stored finding of each prompt of a COMPLETED separation. */
+export function findingsOf(row: RequestRow): { prompt: string; finding: Finding }[] {
+  const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
+  return promptsOfRow(row).map((prompt, i, { length }) => {
+    const stored = outputs[targetNames(length)[i]!]!
+    const found = Object.entries(stored).filter(([name]) => Object.hasOwn(Finding.properties, name))
+    return { prompt, finding: Object.fromEntries(found) as Finding }
+  })
+}
+
+/** One stored part of a COMPLETED request with its file name; undefined: there is none. */
+export function storedPart(
+  row: RequestRow,
+  part: OutputPart,
+): (StoredFile & { fileName: string }) | undefined {
+  if (row.kind === 'sounds') return undefined
+  if (part === 'peaks') {
+    const peaks = outputsOf(row).peaks
+    return peaks && { ...peaks, fileName: outputFileName(row.file_name, part, peaks.extension) }
+  }
+  const isVideo = part.endsWith('_video')
+  const name = part.replace('_video', '') as OutputName
+  const output = outputsOf(row)[name]
+  const file = isVideo ? output?.video : output
+  if (!file) return undefined
+  return {
+    ...file,
+    fileName: outputFileName(row.file_name, outputLabel(row, name), file.extension),
+  }
+}
+
+/** The label that distinguishes an output of a COMPLETED request from its others. */
+export function outputLabel(row: RequestRow, name: OutputName): string {
+  const prompts = promptsOfRow(row)
+  const findings = findingsOf(row).map(({ finding }) => finding)
+  const { targets, residual } = outputLabels(
+    prompts,
+    findings.map(({ holds }) => holds),
+    findings.map(({ asked }) => asked !== undefined),
+  )
+  return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
+}
+
+/** Without folders, and a name for any file system. */
+export function outputFileName(sourceName: string, label: string, extension: string): string {
+  const name = sourceName.split(/[/\\]/).at(-1) ?? ''
+  const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'
+  return outputName(stem, label, extension)
+}

@@ -1,0 +1,54 @@
+/** The models and engines that there are, for clients. */
+
+import { createHmac } from 'node:crypto'
+import type { EngineDescription } from '../../../shared/engine-control.ts'
+import { NAMES_MAX, type ModelList } from '../../api/model-schemas.ts'
+import { AudioSeparateInput, MODEL_ID, SeparationData } from '../../api/schemas.ts'
+import type { AppConfig } from '../../deps.ts'
+import { heldModels } from './held-models.ts'
+
+export function presentModels(
+  engines: readonly EngineDescription[],
+  { encryptionKeys: [key] }: Pick<AppConfig, 'encryptionKeys'>,
+): ModelList {
+  // an engine's own id may be made of its host's name
+  const hidden = (id: string) =>
+    `engine_${createHmac('sha256', key).update(`engine ${id}`).digest('hex').slice(0, 16)}`
+  return {
+    object: 'list',
+    data: [
+      {
+        id: MODEL_ID,
+        object: 'model',
+        description: 'Separates a sound, described in plain language, from audio or video.',
+        input: AudioSeparateInput,
+        output: SeparationData,
+        engines: engines.map(({ engine_id, version, device, model }) => ({
+          engine_id: hidden(engine_id),
+          version,
+          device,
+          model: {
+            name: model.name,
+            summary: model.summary,
+            parameters: model.parameters,
+            weights_sha256: model.weights_sha256,
+            sample_rate: model.sample_rate,
+            channels_max: model.channels_max,
+            gives_candidates: model.gives_candidates,
+            predicts_spans: model.predicts_spans,
+            precision: model.precision,
+          },
+        })),
+        separators: heldModels(engines).map(({ engineIds, ...model }) => ({
+          name: model.name,
+          summary: model.summary,
+          answers: model.answers,
+          stems: [...model.stems],
+          ...(model.names?.length && { names: model.names.slice(0, NAMES_MAX) }),
+          ...(model.licence && { licence: model.licence }),
+          engine_ids: engineIds.map(hidden),
+        })),
+      },
+    ],
+  }
+}

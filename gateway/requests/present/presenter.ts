@@ -1,0 +1,254 @@
+/** Turns rows into the responses of the spec. The only maker of public URLs. */
+
+import type { FailureCode } from '../../../shared/errors.ts'
+import {
+  targetNames,
+  type LogLine,
+  type OutputName,
+  type OutputPart,
+  type StoredFile,
+} from '../../../shared/messages.ts'
+import { findingText } from '../../../shared/finding-text.ts'
+import { costOf } from '../../accounts/credits.ts'
+import type { AppConfig, Deps } from '../../deps.ts'
+import type { MediaStore } from '../../media-store/media-store.ts'
+import type { Recognised } from '../../api/finding-schemas.ts'
+import {
+  MODEL_ID,
+  SOUNDS_MODEL,
+  type ModelId,
+  type OutputFile,
+  type QueueStatusResponse,
+  type QueueSubmitResponse,
+  type SeparationData,
+  type WebhookDeliveryStatus,
+} from '../../api/schemas.ts'
+import type { AnyResultResponse, SoundsData } from '../../api/sounds-schemas.ts'
+import { decrypt } from '../../secrets.ts'
+import { promptsOfRow } from '../../store/requests.ts'
+import { outputKey } from '../../store/retention.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+import {
+  findingsOf,
+  outputFileName,
+  outputLabel,
+  outputsOf,
+  soundsOf,
+  storedPart,
+} from './outputs.ts'
+
+/** The state of a request that is not in the database. */
+export interface LiveState {
+  progress?: number | undefined
+  queuePosition?: number | undefined
+  secondsLeft?: number | undefined
+  logs?: LogLine[] | undefined
+  webhook?: WebhookDeliveryStatus | undefined
+}
+
+/** The dependencies for addresses of media. */
+export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
+
+/** What a request asked for, as the API names it. */
+export const modelOf = ({ kind }: Pick<RequestRow, 'kind'>): ModelId =>
+  kind === 'sounds' ? SOUNDS_MODEL : MODEL_ID
+
+export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmitResponse {
+  const base = requestUrl(row, config)
+  return {
+    request_id: row.request_id,
+    status: 'IN_QUEUE',
+    model: modelOf(row),
+    created_at: row.created_at,
+    status_url: `${base}/status`,
+    stream_url: `${base}/status/stream`,
+    result_url: `${base}/result`,
+    ...(row.webhook_url !== null && {
+      webhook: { url: row.webhook_url, ...generatedSecret(row, config) },
+    }),
+  }
+}
+
+/** A generated secret; one that the client gave is not returned. */
+function generatedSecret(row: RequestRow, { encryptionKeys }: AppConfig) {
+  if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
+  return { signing_secret: decrypt(encryptionKeys, row.request_id, row.webhook_secret) }
+}
+
+export function presentStatus(
+  row: RequestRow,
+  { progress, queuePosition, secondsLeft, logs, webhook }: LiveState,
+  config: AppConfig,
+): QueueStatusResponse {
+  return {
+    request_id: row.request_id,
+    model: modelOf(row),
+    status: row.status,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    result_url: `${requestUrl(row, config)}/result`,
+    ...(logs && { logs }),
+    ...(row.status === 'IN_PROGRESS' && progress !== undefined && { progress }),
+    ...(row.status === 'IN_QUEUE' && queuePosition && { queue_position: queuePosition }),
+    ...(secondsLeft !== undefined && { estimated_seconds_left: secondsLeft }),
+    ...(row.status === 'FAILED' && { error: failureOf(row) }),
+    ...(webhook && { webhook }),
+    ...presentMetadata(row),
+    ...(row.status === 'COMPLETED' && row.kind === 'separate' && presentFindings(row)),
+  }
+}
+
+const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'metadata'> =>
+  metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
+
+/** Findings about each prompt, those of the first at the top; none where the model reports none. */
+function presentFindings(
+  row: RequestRow,
+): Recognised & Pick<QueueStatusResponse, 'targets' | 'findings'> {
+  const all = findingsOf(row)
+  const findings = all.flatMap(({ prompt, finding }) => {
+    const { state, model, ...found } = finding
+    const message = findingText(prompt, finding)
+    if (state === undefined || message === null) return []
+    return [{ prompt, ...found, ...separatorOf(model), state, message }]
+  })
+  const recognised = all.map(({ prompt, finding: { match, understood_as: name, model } }) => ({
+    prompt,
+    ...(match !== undefined && { match }),
+    ...(name !== undefined && { understood_as: name }),
+    ...separatorOf(model),
+  }))
+  const { prompt: _of, ...first } = recognised[0]!
+  const hasTargets = recognised.length > 1 && Object.keys(first).length > 0
+  return {
+    ...first,
+    ...(hasTargets && { targets: recognised }),
+    ...(findings.length > 0 && { findings }),
+  }
+}
+
+/** In the API `model` is what was asked for. */
+const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
+
+/** Why a request failed. */
+export const failureOf = (row: RequestRow): { code: FailureCode; message: string } => ({
+  code: row.error_code as FailureCode,
+  message: row.error_message ?? '',
+})
+
+/** The result of a request that is COMPLETED and whose outputs are still there. */
+export async function presentResult(
+  row: RequestRow,
+  deps: MediaPresenter,
+  webhook?: WebhookDeliveryStatus,
+): Promise<AnyResultResponse> {
+  const { duration, outputs_expire_at: deleteAfter } = row
+  if (deleteAfter === null || duration === null) throw notCompleted(row)
+  const same = {
+    usage: {
+      feature: 'audio_seconds',
+      quantity: costOf(row, duration),
+      billing_status: row.billing_status ?? 'not_metered',
+    },
+    ...(webhook && { webhook }),
+    ...presentMetadata(row),
+    retention: { delete_after: deleteAfter },
+  } as const
+  const head = { request_id: row.request_id, status: 'COMPLETED' } as const
+  if (row.kind === 'sounds') {
+    const data: SoundsData = { sounds: soundsOf(row) ?? [], duration }
+    return { ...head, model: SOUNDS_MODEL, data, ...same }
+  }
+  const data = await presentData(row, deps, Date.parse(deleteAfter))
+  return { ...head, model: MODEL_ID, data, ...same }
+}
+
+const notCompleted = ({ request_id: id }: RequestRow) =>
+  new Error(`the request ${id} is not completed`)
+
+/**
+ * The outputs of a separation that is COMPLETED, with what was found.
+ * @param expiresAt epoch milliseconds until which their addresses are valid
+ */
+export async function presentData(
+  row: RequestRow,
+  { mediaStore }: MediaPresenter,
+  expiresAt: number,
+): Promise<SeparationData & { duration: number }> {
+  const { duration, sample_rate: sampleRate } = row
+  if (duration === null || sampleRate === null) throw notCompleted(row)
+  const fileOf = (name: OutputName) => outputFile(row, name, expiresAt, mediaStore)
+  const prompts = promptsOfRow(row)
+  const [residual, target, ...further] = await Promise.all([
+    fileOf('residual'),
+    fileOf('target'),
+    ...targetNames(prompts.length).slice(1).map(fileOf),
+  ])
+  const { targets: found = [], ...findings } = presentFindings(row)
+  const { gain_db: gainDb } = outputsOf(row)
+  const sounds = soundsOf(row)
+  const targets = [target, ...further].map((file, i) => ({
+    prompt: prompts[i]!,
+    ...file,
+    ...found[i],
+  }))
+  return {
+    target,
+    ...(targets.length > 1 && { targets }),
+    residual,
+    duration,
+    sample_rate: sampleRate,
+    ...(gainDb !== undefined && { gain_db: gainDb }),
+    ...findings,
+    ...(sounds && { sounds }),
+  }
+}
+
+const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
+  `${publicUrl()}/v1/queue/requests/${row.request_id}`
+
+async function outputFile(
+  row: RequestRow,
+  name: OutputName,
+  expiresAt: number,
+  mediaStore: MediaStore,
+): Promise<OutputFile> {
+  const addressOf = (part: OutputPart, file: StoredFile) =>
+    mediaStore.downloadUrl({
+      key: outputKey(row.request_id, part, file.place),
+      audience: 'client',
+      expiresAt,
+      contentType: file.content_type,
+      fileName: outputFileName(row.file_name, label, file.extension),
+    })
+  const output = outputsOf(row)[name]
+  if (!output) throw new Error(`the request ${row.request_id} has no ${name}`)
+  const label = outputLabel(row, name)
+  const { content_type, extension, video } = output
+  return {
+    url: await addressOf(name, output),
+    ...(video && { video_url: await addressOf(`${name}_video`, video) }),
+    content_type,
+    file_name: outputFileName(row.file_name, label, extension),
+  }
+}
+
+/**
+ * An address of the peaks of a COMPLETED request; undefined: its engine made none.
+ * @param expiresAt epoch milliseconds
+ */
+export async function peaksUrl(
+  row: RequestRow,
+  { mediaStore }: MediaPresenter,
+  expiresAt: number,
+): Promise<string | undefined> {
+  const peaks = storedPart(row, 'peaks')
+  if (!peaks) return undefined
+  return mediaStore.downloadUrl({
+    key: outputKey(row.request_id, 'peaks', peaks.place),
+    audience: 'client',
+    expiresAt,
+    contentType: peaks.content_type,
+    fileName: peaks.fileName,
+  })
+}

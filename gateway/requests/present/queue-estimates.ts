@@ -1,0 +1,154 @@
+/**
+ * Places in the queue, and how long requests still take: a few queries serve all callers, and none
+ * is made while nothing changes.
+ */
+
+import type { Clock } from '../../../shared/clock.ts'
+import { kindOf } from '../../../shared/request-kind.ts'
+import type { SeparationOptions } from '../../../shared/separation-options.ts'
+import type { RequestFeed } from '../follow/request-feed.ts'
+import type { Store } from '../../store/database.ts'
+import { lastCompleted, openRequests, type OpenRequest } from '../../store/requests.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+import { secondsLeft, speedOf, type OpenWork, type Speed } from './time-left.ts'
+
+interface EstimateDeps {
+  store: Store
+  feed: RequestFeed
+  clock: Clock
+  /** How many engines are there. */
+  engineRegistry: { readonly engines: number }
+}
+
+/** Estimates for a request; absent: unknown, or not applicable. */
+export interface QueueEstimate {
+  /** 1: next. */
+  queuePosition?: number
+  secondsLeft?: number
+}
+
+/** Rows stay in use for a second, and for longer while none changes. */
+const AGE_MS_MAX = 1_000
+/** Gateways and engines say so of their changes, but such a message may be lost. */
+const UNCHANGED_MS_MAX = 5_000
+/** The speed is that of so many requests, less one: enough to even out, few enough to be recent. */
+const COMPLETED_MAX = 17
+/** A request's own pace says something from this part on. */
+const PART_MIN = 0.1
+/** The work of a second of media relative to `balanced`: between those of the models. */
+const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
+/** A list of sounds needs little more than to read the media. */
+const WORK_OF_SOUNDS = 0.1
+/** Work of each prompt after the first, since a model may share a part between them. */
+const FURTHER_PROMPT = 0.75
+
+interface Rows {
+  changes: number
+  readAt: number
+  open: readonly OpenRequest[]
+  positions: ReadonlyMap<string, number>
+  speed: Speed | undefined
+}
+
+export class QueueEstimates {
+  readonly #deps: EstimateDeps
+  #rows: Rows | undefined
+  #reading: Promise<Rows> | undefined
+  #left: { at: number; rows: Rows; seconds: ReadonlyMap<string, number> } | undefined
+
+  constructor(deps: EstimateDeps) {
+    this.#deps = deps
+  }
+
+  /** Estimates for an unfinished request; at most a second old. */
+  async of(row: RequestRow): Promise<QueueEstimate> {
+    const { request_id: requestId, status } = row
+    const rows = await this.#current()
+    const place = rows.positions.get(requestId) ?? rows.positions.size + 1 // newer than the query
+    const seconds = this.#secondsLeft(rows, row)
+    return {
+      ...(status === 'IN_QUEUE' && { queuePosition: place }),
+      ...(seconds !== undefined && { secondsLeft: Math.max(1, Math.ceil(seconds)) }),
+    }
+  }
+
+  #secondsLeft(rows: Rows, row: RequestRow): number | undefined {
+    if (rows.speed === undefined) return this.#byOwnPace(row)
+    if (this.#deps.engineRegistry.engines === 0) return undefined
+    const now = this.#deps.clock.elapsed()
+    if (this.#left?.rows !== rows || now - this.#left.at >= AGE_MS_MAX) {
+      this.#left = { at: now, rows, seconds: this.#allSecondsLeft(rows, rows.speed) }
+    }
+    return this.#left.seconds.get(row.request_id)
+  }
+
+  #allSecondsLeft({ open }: Rows, speed: Speed): ReadonlyMap<string, number> {
+    const weightOf = createWeighing()
+    const workOf = (request: OpenRequest): OpenWork => ({
+      requestId: request.request_id,
+      mediaSeconds: request.duration,
+      weight: weightOf(request.options),
+      done: this.#deps.feed.progressOf(request.request_id, request.attempt_id) ?? 0,
+      secondsAtLeast: this.#deps.feed.secondsAtLeastOf(request.request_id, request.attempt_id),
+    })
+    const [running, waiting] = [
+      open.filter(({ status }) => status === 'IN_PROGRESS'),
+      open.filter(({ status }) => status === 'IN_QUEUE'),
+    ]
+    return secondsLeft(running.map(workOf), waiting.map(workOf), speed)
+  }
+
+  /** Before any request is completed, there is no other measure. */
+  #byOwnPace(row: RequestRow): number | undefined {
+    const { feed } = this.#deps
+    const done = feed.progressOf(row.request_id, row.attempt_id) ?? 0
+    if (row.status !== 'IN_PROGRESS' || row.started_at === null || done < PART_MIN) return undefined
+    const elapsedMs = this.#deps.clock.now() - Date.parse(row.started_at)
+    const seconds = (elapsedMs / 1_000) * ((1 - done) / done)
+    return Math.max(seconds, feed.secondsAtLeastOf(row.request_id, row.attempt_id))
+  }
+
+  /** Concurrent callers share a reading. */
+  async #current(): Promise<Rows> {
+    const rows = this.#rows
+    const ageMs = rows ? this.#deps.clock.elapsed() - rows.readAt : Infinity
+    const isUnchanged = rows?.changes === this.#deps.feed.changes
+    if (rows && (ageMs < AGE_MS_MAX || (isUnchanged && ageMs < UNCHANGED_MS_MAX))) return rows
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  async #read(): Promise<Rows> {
+    const { store, feed, clock } = this.#deps
+    const [changes, readAt] = [feed.changes, clock.elapsed()]
+    const [open, completed] = [await openRequests(store), await lastCompleted(store, COMPLETED_MAX)]
+    const weightOf = createWeighing()
+    const done = completed.map(({ duration, options, started_at, finished_at }) => ({
+      mediaSeconds: duration,
+      weight: weightOf(options),
+      startedAt: Date.parse(started_at),
+      finishedAt: Date.parse(finished_at),
+    }))
+    const waiting = open.filter(({ status }) => status === 'IN_QUEUE')
+    const positions = new Map(waiting.map(({ request_id: id }, index) => [id, index + 1]))
+    this.#rows = { changes, readAt, open, positions, speed: speedOf(done.reverse()) }
+    return this.#rows
+  }
+}
+
+/** Weighs the options of requests, most of which have the same. */
+function createWeighing(): (options: string) => number {
+  const known = new Map<string, number>()
+  return (options) => {
+    const weight = known.get(options) ?? weigh(JSON.parse(options) as SeparationOptions)
+    known.set(options, weight)
+    return weight
+  }
+}
+
+/** Work of each second of media: candidates × prompts × speed. */
+function weigh(options: SeparationOptions): number {
+  if (kindOf(options) === 'sounds') return WORK_OF_SOUNDS
+  const { further_prompts: further = [], reranking_candidates: candidates, acceleration } = options
+  return (1 + FURTHER_PROMPT * further.length) * candidates * WORK_OF[acceleration]
+}

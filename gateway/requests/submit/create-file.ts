@@ -1,0 +1,43 @@
+/** Notes a file whose bytes are still to come. */
+
+import { isoTime } from '../../../shared/clock.ts'
+import { MINUTE_MS } from '../../../shared/durations.ts'
+import { newId } from '../../../shared/ids.ts'
+import { assertFileRoom } from '../../accounts/media-quota.ts'
+import { checkCreateFile } from '../../api/validation.ts'
+import type { Deps } from '../../deps.ts'
+import { inTransaction } from '../../store/database.ts'
+import { insertFile } from '../../store/files.ts'
+import type { FileRow } from '../../store/schema/tables.ts'
+
+/**
+ * @param body of endpoint 3
+ * @throws ServiceError that names what is wrong with it, or the limit of the account
+ */
+export async function createFile(
+  deps: Pick<Deps, 'store' | 'clock' | 'config'>,
+  accountId: string,
+  body: unknown,
+): Promise<FileRow> {
+  const { store, clock, config } = deps
+  const { file_name, content_type, file_size, purpose } = checkCreateFile(body)
+  const now = clock.now()
+  const file = {
+    file_id: newId('file'),
+    account_id: accountId,
+    file_name,
+    content_type,
+    file_size,
+    purpose,
+    created_at: isoTime(now),
+    uploaded_at: null,
+    expires_at: isoTime(now + config.uploadMinutes * MINUTE_MS),
+    duration: null,
+    media_removed_at: null,
+  }
+  await inTransaction(store, async (store) => {
+    await insertFile(store, file)
+    await assertFileRoom(store, file, deps)
+  })
+  return file
+}

@@ -1,0 +1,103 @@
+/** Limits how many client addresses are checked at once during submits. */
+
+import { withDeadline } from '../../../shared/deadline.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { FairShare } from '../../../shared/fair-share.ts'
+
+interface EgressPoolOptions {
+  /** At once, of all accounts together. */
+  slots?: number
+  /** Waiting checks of one account. */
+  waitersMax?: number
+  /** For a slot. */
+  waitMsMax?: number
+}
+
+export interface EgressUser {
+  accountId: string
+  /** Cancels the wait for a slot, and the work. */
+  signal?: AbortSignal | undefined
+}
+
+const SLOTS = 64
+const WAITERS_MAX = 128
+const WAIT_MS_MAX = 10_000
+/** By then an address that does not answer frees its slot. */
+const RETRY_AFTER_SECONDS = 30
+
+/** Slots shared by the rule of fair-share.ts, so that one account never takes them all. */
+export class EgressPool {
+  readonly #share: FairShare
+  readonly #waitersMax: number
+  readonly #waitMsMax: number
+  /** The starters of waiting work, by account, oldest first. */
+  readonly #waiting = new Map<string, Set<() => void>>()
+
+  constructor(options: EgressPoolOptions = {}) {
+    const { slots = SLOTS, waitersMax = WAITERS_MAX, waitMsMax = WAIT_MS_MAX } = options
+    this.#share = new FairShare(slots)
+    this.#waitersMax = waitersMax
+    this.#waitMsMax = waitMsMax
+  }
+
+  /**
+   * Runs `work` in a slot of its account.
+   * @throws ServiceError `RATE_LIMITED` when too many of the account wait, or for too long; the
+   * signal's reason; what `work` throws
+   */
+  async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {
+    await withDeadline({ ms: this.#waitMsMax, late: tooMany, signal }, (deadline) =>
+      this.#enter(accountId, deadline),
+    )
+    try {
+      return await work()
+    } finally {
+      this.#share.release(accountId)
+      this.#admit()
+    }
+  }
+
+  /** Resolves when the account has taken a slot. */
+  #enter(accountId: string, deadline: AbortSignal): Promise<void> {
+    const waiters = this.#waiting.get(accountId) ?? new Set()
+    if (waiters.size >= this.#waitersMax) throw tooMany()
+    this.#waiting.set(accountId, waiters)
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiters.delete(begin)
+        if (waiters.size === 0) this.#waiting.delete(accountId)
+      }
+      const giveUp = () => {
+        leave()
+        reject(deadline.reason as Error)
+      }
+      const begin = () => {
+        leave()
+        deadline.removeEventListener('abort', giveUp)
+        this.#share.take(accountId)
+        resolve()
+      }
+      deadline.addEventListener('abort', giveUp, { once: true })
+      waiters.add(begin)
+      this.#admit()
+    })
+  }
+
+  /** Starts the waiting work that may start now. */
+  #admit(): void {
+    for (;;) {
+      const account = this.#share.next(this.#waiting.keys())
+      if (account === undefined) return
+      const [begin] = this.#waiting.get(account) ?? []
+      begin?.()
+    }
+  }
+}
+
+const tooMany = () =>
+  new ServiceError('RATE_LIMITED', {
+    message:
+      'Too many submits are waiting for the servers of their addresses to answer. ' +
+      `Nothing was stored; retry in ${RETRY_AFTER_SECONDS} seconds.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })

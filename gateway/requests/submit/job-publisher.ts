@@ -1,0 +1,238 @@
+/** Publishes accepted requests: outbox rows become jobs. The broker drops repeated ones. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isoTime } from '../../../shared/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../../shared/durations.ts'
+import type { Broker, JobQueue } from '../../../shared/broker/broker.ts'
+import { SEGMENTS_MAX } from '../../../shared/checkpoint.ts'
+import { targetNames, type Job, type OutputPart } from '../../../shared/messages.ts'
+import { isTerminal } from '../../../shared/request-status.ts'
+import { inSpan } from '../../../shared/telemetry/tracing.ts'
+import type { Deps } from '../../deps.ts'
+import { queuesOf } from './job-queue.ts'
+import { Loop } from '../../loop.ts'
+import { failRequest, type FinishDeps } from '../follow/finish-request.ts'
+import { storedPart } from '../present/outputs.ts'
+import { inTransaction, type Store } from '../../store/database.ts'
+import {
+  giveBackToOutbox,
+  putOff,
+  removeFromOutbox,
+  takeWaiting,
+  type WaitingJob,
+} from '../../store/outbox.ts'
+import { findRequest, promptsOfRow, setJobSequence } from '../../store/requests.ts'
+import { inputKey, outputKey, outputsKey, segmentKey } from '../../store/retention.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+
+type PublisherDeps = FinishDeps &
+  Pick<Deps, 'log'> & { broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'> }
+
+const BATCH_MAX = 64
+/** Polls the outbox, for rows of other processes. */
+const EVERY_MS = 1_000
+/** Requests that come this soon after others share a transaction, and so one disk flush. */
+const GATHER_MS = 10
+/** A job may wait in the queue so long before its addresses expire. */
+const JOB_URL_MS = 7 * DAY_MS
+/** Delay after a failed publish of a job; doubled with each try, up to the most. */
+const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
+/** Longer than it takes to hand a batch over: of a gateway that died, others take over then. */
+const TAKEN_MS = 15_000
+/** Longer than any delay in the outbox, that after an interruption of its engine included. */
+const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
+/** Attempts before the request fails: about a day with their delays. */
+const TRIES_MAX = 150
+
+export const createJobPublisher = (deps: PublisherDeps): Loop =>
+  new Loop({
+    name: 'job-publisher',
+    everyMs: EVERY_MS,
+    log: deps.log,
+    turn: async () => {
+      await publishWaiting(deps)
+      await sleep(GATHER_MS)
+    },
+  })
+
+/**
+ * Publishes the due rows of the outbox, oldest first. Rows that the broker refuses are delayed.
+ * @throws Error while the broker is unreachable, or refuses everything
+ */
+export async function publishWaiting(deps: PublisherDeps): Promise<void> {
+  for (;;) {
+    const waiting = await takeWaiting(deps.store, {
+      now: isoTime(deps.clock.now()),
+      until: isoTime(deps.clock.now() + TAKEN_MS),
+      latest: isoTime(deps.clock.now() + REST_MS_MAX),
+      limit: BATCH_MAX,
+    })
+    if (waiting.length === 0) return
+    const queues = await queuesOf(
+      deps.store,
+      waiting.filter((row) => !isTerminal(row.status)),
+    )
+    const outcomes = await Promise.all(
+      waiting.map((row) => publishOne(deps, row, queues.get(row.request_id))),
+    )
+    const failures = outcomes.filter((outcome) => 'error' in outcome)
+    await settle(
+      deps,
+      outcomes.filter((outcome) => !('error' in outcome)),
+    )
+    const [first] = failures
+    if (first && deps.broker.problem() !== null) {
+      const ids = failures.map(({ row }) => row.message_id)
+      await giveBackToOutbox(deps.store, ids) // that is no try
+      throw first.error
+    }
+    for (const failure of failures) await tryLater(deps, failure)
+    if (first && failures.length === waiting.length) throw first.error
+    if (waiting.length < BATCH_MAX) return // what comes later wakes the publisher
+  }
+}
+
+type Failed = { row: WaitingJob; error: unknown }
+/** Without a sequence: its request had ended before. */
+type Taken = { row: WaitingJob; sequence?: number }
+
+/** Never throws: one row's failure stops no other. */
+async function publishOne(
+  deps: PublisherDeps,
+  row: WaitingJob,
+  queue?: JobQueue,
+): Promise<Taken | Failed> {
+  if (isTerminal(row.status)) return { row }
+  try {
+    const job = await jobOf(row, deps)
+    const options = {
+      kind: 'producer',
+      from: row.trace_parent,
+      isRepeated: row.attempts > 0,
+      attributes: { 'winnow.request_id': row.request_id },
+    } as const
+    const publish = () => deps.broker.publishJob(job, row.message_id, queue)
+    return { row, sequence: await inSpan('publish job', options, publish) }
+  } catch (error) {
+    return { row, error }
+  }
+}
+
+async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<void> {
+  if (taken.length === 0) return
+  const canceled = await inTransaction(deps.store, async (store) => {
+    const finished: { requestId: string; sequence: number }[] = []
+    for (const { row, sequence } of taken) {
+      if (sequence === undefined) continue
+      const { request_id: requestId } = row
+      const noted = await setJobSequence(store, row, sequence)
+      const status = noted ?? (await findRequest(store, requestId))?.status
+      if (!status || isTerminal(status)) finished.push({ requestId, sequence })
+    }
+    const ids = taken.map(({ row }) => row.message_id)
+    await removeFromOutbox(store, ids) // last: who ends a request takes the rows in this order
+    return finished
+  })
+  // Canceled or deleted while being published: the sequence of the job was not stored yet.
+  for (const { requestId, sequence } of canceled) await withdrawJob(deps, requestId, sequence)
+}
+
+interface WithdrawDeps {
+  broker: Pick<Broker, 'removeJob'>
+  log: Deps['log']
+}
+
+/** Removes the job of a canceled request from the queue; one that stays does no harm. */
+export async function withdrawJob(
+  { broker, log }: WithdrawDeps,
+  requestId: string,
+  sequence: number,
+): Promise<void> {
+  await broker.removeJob(requestId, sequence).catch((error: unknown) => {
+    log.warn({ err: error, requestId }, 'the job of a canceled request stays in the queue')
+  })
+}
+
+async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<void> {
+  const { request_id: requestId } = row
+  const tries = row.tries + 1
+  deps.log.error({ err: error, requestId, tries }, 'a job could not be handed to the broker')
+  if (tries >= TRIES_MAX) {
+    await failRequest(deps, requestId, 'ENGINE_LOST', 'The request could not be queued for a day.')
+    return
+  }
+  const retryDelayMs = Math.min(RETRY_DELAY_MS.least * 2 ** row.tries, RETRY_DELAY_MS.most)
+  await putOff(deps.store, row, isoTime(deps.clock.now() + retryDelayMs))
+}
+
+/** Outputs that an engine may store for a request. */
+function partsOf(row: RequestRow): OutputPart[] {
+  if (row.kind === 'sounds') return []
+  const names = [...targetNames(promptsOfRow(row).length), 'residual' as const]
+  return [...names.flatMap((name) => [name, `${name}_video` as const]), 'peaks']
+}
+
+/** The key of a request's stored media; null: it is fetched from its `audio_url`. */
+async function sourceKey(row: RequestRow, store: Store): Promise<string | null> {
+  const { file_id: fileId, source_request_id: sourceId, source_output: output } = row
+  if (sourceId === null || output === null) return fileId === null ? null : inputKey(fileId)
+  const source = await findRequest(store, sourceId)
+  return outputKey(sourceId, output, source && storedPart(source, output)?.place)
+}
+
+type JobDeps = Pick<Deps, 'store' | 'clock' | 'mediaStore'>
+
+/** Undefined for a request that has no checkpoint: it is short, or no outputs are made of it. */
+async function checkpointUrlsOf(
+  { request_id: requestId, kind, is_short: isShort }: WaitingJob,
+  { clock, mediaStore }: JobDeps,
+): Promise<Job['checkpoint_urls']> {
+  if (kind === 'sounds' || isShort) return undefined
+  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
+  const segments = Array.from({ length: SEGMENTS_MAX }, async (_, segment) => {
+    const key = segmentKey(requestId, segment)
+    const [put, get] = await Promise.all([
+      mediaStore.uploadUrl({ ...address, key }),
+      mediaStore.downloadUrl({ ...address, key, fileName: 'checkpoint' }),
+    ])
+    return { put, get }
+  })
+  return Promise.all(segments)
+}
+
+/** The job that asks an engine to serve a request. */
+async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
+  const { store, clock, mediaStore } = deps
+  const { request_id: requestId, file_name: fileName } = row
+  const storedKey = await sourceKey(row, store)
+  const sharedFolder = mediaStore.kind === 'local disk' ? mediaStore.engineFolder : undefined
+  const address = { audience: 'engine', expiresAt: clock.now() + JOB_URL_MS } as const
+  const uploadUrl = (key: string) => mediaStore.uploadUrl({ ...address, key })
+  const upload = async (part: OutputPart) => [part, await uploadUrl(outputKey(requestId, part))]
+  const checkpointUrls = await checkpointUrlsOf(row, deps)
+  return {
+    request_id: requestId,
+    account_id: row.account_id,
+    created_at: row.created_at,
+    prompt: row.prompt,
+    options: JSON.parse(row.options) as Job['options'],
+    interruptions: row.interruptions,
+    start_may_measure: true,
+    source:
+      storedKey === null
+        ? { kind: 'url', url: row.audio_url ?? '', file_name: fileName }
+        : {
+            kind: 'file',
+            url: await mediaStore.downloadUrl({ ...address, key: storedKey, fileName }),
+            file_name: fileName,
+          },
+    upload_urls: Object.fromEntries(
+      await Promise.all(partsOf(row).map(upload)),
+    ) as Job['upload_urls'],
+    ...(checkpointUrls && { checkpoint_urls: checkpointUrls }),
+    ...(sharedFolder !== undefined && {
+      shared_folder: sharedFolder,
+      hand_over_url: await uploadUrl(outputsKey(requestId)),
+    }),
+  }
+}

@@ -1,0 +1,90 @@
+/** Limits how many requests may wait. */
+
+import { ServiceError } from '../../../shared/errors.ts'
+import { nextAccount } from '../../../shared/fair-share.ts'
+import type { AppConfig } from '../../deps.ts'
+import { isPostgres, oneAtATime, type Store } from '../../store/database.ts'
+import { countWaiting } from '../../store/requests.ts'
+
+/** So near to a limit submits are counted one at a time: fewer are under way at once. */
+const MARGIN = 256
+const BELOW_QUARTER_MS = 1_000
+/** Room comes as requests are finished; when that is cannot be known before. */
+const RETRY_AFTER_SECONDS = 30
+
+/**
+ * Call it in the transaction that has put a request of the account in the queue.
+ * @throws ServiceError `RATE_LIMITED` when more wait now than may, of all accounts or of this one
+ */
+export async function assertRoom(
+  store: Store,
+  accountId: string,
+  config: AppConfig,
+): Promise<void> {
+  const { queueMax, queueMaxPerAccount } = config
+  if (!isBelowQuarter(config)) await assertShare(store, accountId, queueMax)
+  if (isPostgres(store)) await noteIfBelowQuarter(store, config)
+  if (queueMaxPerAccount === 0) return
+  if (await isBeyond(store, queueMaxPerAccount, accountId)) {
+    throw queueFull(`your account has ${queueMaxPerAccount} requests waiting, and may have no more`)
+  }
+}
+
+/**
+ * The places of the queue are shared as slots are by `fair-share.ts`: an account takes one only
+ * while more are free than it has, so that one account leaves room for the first of another.
+ */
+async function assertShare(store: Store, accountId: string, queueMax: number): Promise<void> {
+  const halfOfIt = Math.floor(queueMax / 2) // until then nobody is refused
+  if (!(await isNear(store, halfOfIt))) return
+  await oneAtATime(store, 'queue ')
+  // Without the request that is to be judged.
+  const all = (await countWaiting(store, queueMax + 1)) - 1
+  const own = (await countWaiting(store, queueMax + 1, accountId)) - 1
+  const shares = new Map([
+    [accountId, { inHand: own, lastTurn: 0 }],
+    ['all others', { inHand: all - own, lastTurn: 0 }],
+  ])
+  if (nextAccount([accountId], shares, queueMax) !== undefined) return
+  throw queueFull(
+    own === 0
+      ? `${all} requests are waiting, and no more are taken now`
+      : `your account has ${own} of the ${all} requests that wait, and each further one must ` +
+          `leave more free of ${queueMax} places than that`,
+  )
+}
+
+/** When the queue of a gateway was last found less than a quarter full, by `performance.now()`. */
+const lastBelowQuarterAt = new WeakMap<AppConfig, number>()
+
+/** To count thousands takes PostgreSQL longer than to store one; a second fills no quarter. */
+const isBelowQuarter = (config: AppConfig): boolean =>
+  performance.now() - (lastBelowQuarterAt.get(config) ?? -Infinity) < BELOW_QUARTER_MS
+
+async function noteIfBelowQuarter(store: Store, config: AppConfig): Promise<void> {
+  const quarter = Math.floor(config.queueMax / 4)
+  if (quarter < MARGIN || isBelowQuarter(config)) return
+  if ((await countWaiting(store, quarter)) < quarter)
+    lastBelowQuarterAt.set(config, performance.now())
+}
+
+/** Returns whether more requests of an account than `most` wait. */
+async function isBeyond(store: Store, most: number, accountId: string): Promise<boolean> {
+  if (!(await isNear(store, most, accountId))) return false
+  await oneAtATime(store, `queue ${accountId}`)
+  return (await countWaiting(store, most + 1, accountId)) > most
+}
+
+/** Returns whether about as many requests as `most` wait, of all accounts or of one. */
+async function isNear(store: Store, most: number, accountId?: string): Promise<boolean> {
+  const nearly = Math.max(0, most - MARGIN)
+  return (await countWaiting(store, nearly + 1, accountId)) > nearly
+}
+
+const queueFull = (why: string) =>
+  new ServiceError('RATE_LIMITED', {
+    message: `The queue is full: ${why}. Nothing was stored; retry in ${
+      RETRY_AFTER_SECONDS
+    } seconds.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })

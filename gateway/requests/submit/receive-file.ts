@@ -1,0 +1,98 @@
+/** Takes in a file whose bytes come in the call that names what is to be done with them. */
+
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { withDeadline } from '../../../shared/deadline.ts'
+import { MINUTE_MS } from '../../../shared/durations.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { INPUT_PURPOSE } from '../../api/file-schemas.ts'
+import type { Deps } from '../../deps.ts'
+import type { Store } from '../../store/database.ts'
+import { markFileUploaded, type UploadedFile } from '../../store/files.ts'
+import { inputKey } from '../../store/retention.ts'
+import { createFile } from './create-file.ts'
+import { removeFile } from '../../files/removal.ts'
+import { uploadTimes } from '../../files/times.ts'
+
+export interface IncomingFile {
+  name: string
+  contentType: string
+  body: Readable
+  /** Its length, if it must have it. */
+  bytes?: number
+  /** How long it may be: so much is set aside of the account's media until it is there. */
+  bytesMax: number
+  signal: AbortSignal
+}
+
+export interface ReceivedFile {
+  /** As `keepReceived` notes it; until then it is pending. */
+  file: UploadedFile
+  /** SHA-256 in hexadecimal digits. */
+  hash: string
+}
+
+type ReceiveDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
+
+/**
+ * Stores the bytes of a file of the account, or nothing on failure.
+ * @throws ServiceError as the calls do that create a file and upload its bytes
+ */
+export async function receiveFile(
+  deps: ReceiveDeps,
+  accountId: string,
+  { name, contentType, body, bytes: exact, bytesMax, signal }: IncomingFile,
+): Promise<ReceivedFile> {
+  const file = await createFile(deps, accountId, {
+    file_name: name,
+    content_type: contentType,
+    file_size: bytesMax,
+    purpose: INPUT_PURPOSE,
+  })
+  const { file_id: fileId } = file
+  try {
+    const sum = createHash('sha256')
+    let bytes = 0
+    const ms = deps.config.uploadMinutes * MINUTE_MS
+    await withDeadline({ ms, late: tooLate, signal }, (deadline) =>
+      deps.mediaStore.save(inputKey(fileId), body, {
+        ...(exact !== undefined && { bytes: exact }),
+        bytesMax,
+        silentMsMax: 1_000 * deps.config.bodySecondsMax,
+        signal: deadline,
+        onPiece(piece) {
+          bytes += piece.length
+          sum.update(piece)
+        },
+      }),
+    )
+    if (bytes === 0) throw new ServiceError('INVALID_REQUEST', { message: 'The file is empty.' })
+    const times = uploadTimes(deps.clock.now(), deps.config)
+    return { file: { ...file, ...times, file_size: bytes }, hash: sum.digest('hex') }
+  } catch (error) {
+    await discardFile(deps, fileId)
+    throw error
+  }
+}
+
+/** Deletes a received file that nothing uses; what can't be done now, the sweeper does. */
+export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<void> {
+  await removeFile(deps, { file_id: fileId }).catch((error: unknown) => {
+    deps.log.warn({ err: error, fileId }, 'a received file could not be deleted; it expires')
+  })
+}
+
+/**
+ * Notes a received file as uploaded, in the transaction that stores what is to be done with it.
+ * @throws ServiceError `FILE_EXPIRED`
+ */
+export async function keepReceived(
+  store: Store,
+  { file_id: fileId, file_size, uploaded_at, expires_at }: UploadedFile,
+): Promise<void> {
+  const noted = { file_size, uploaded_at, expires_at }
+  if (!(await markFileUploaded(store, fileId, noted))) throw tooLate()
+}
+
+const tooLate = () =>
+  new ServiceError('FILE_EXPIRED', { message: 'The upload took too long; send it again.' })

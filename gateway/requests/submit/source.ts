@@ -1,0 +1,201 @@
+/** Turns what a client names as its media into a checked source, or says why not. */
+
+import { ServiceError } from '../../../shared/errors.ts'
+import { assertNotTooLong, assertSpansBegin } from '../../../shared/media-limits.ts'
+import { LIMITS } from '../../../shared/separation-options.ts'
+import { targetNames, type OutputName } from '../../../shared/messages.ts'
+import type { Deps } from '../../deps.ts'
+import type { EgressUser } from './egress-pool.ts'
+import type { Store } from '../../store/database.ts'
+import { fileStatus, findFile, keepMedia } from '../../store/files.ts'
+import { findRequest, keepOutputs, promptsOfRow } from '../../store/requests.ts'
+import type { FileRow, RequestRow } from '../../store/schema/tables.ts'
+import type { OutputSource, Submission } from '../../api/validation.ts'
+import { storedPart } from '../present/outputs.ts'
+import { assertCompleted, assertHasOutputs, hasResult } from '../own-requests.ts'
+
+type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'
+
+export type CheckedSource = Pick<RequestRow, SourceColumns | 'file_name' | 'duration'>
+
+const NO_SOURCE: Pick<RequestRow, SourceColumns | 'duration'> = {
+  file_id: null,
+  audio_url: null,
+  source_request_id: null,
+  source_output: null,
+  duration: null,
+}
+
+export type SourceDeps = Pick<
+  Deps,
+  'store' | 'pendingUploads' | 'clock' | 'config' | 'checkAudioUrl'
+>
+
+/** @throws ServiceError with the code of endpoint 5 that fits */
+export async function checkSource(
+  { source, options }: Pick<Submission, 'source' | 'options'>,
+  user: EgressUser,
+  deps: SourceDeps,
+): Promise<CheckedSource> {
+  if ('audioUrl' in source) return checkUrl(source.audioUrl, user, deps)
+  if ('requestId' in source) {
+    const row = await findEarlier(source.requestId, user.accountId, deps)
+    if (source.output === 'source') return checkAgain(row, { options, user, deps })
+    assertHasOutputs(row, REQUEST_PARAM)
+    assertCompleted(row, REQUEST_PARAM)
+    return checkOutput(row, outputNamed(source, row), options, deps)
+  }
+  const file = await checkFile(source.fileId, user.accountId, deps)
+  if (file.duration !== null) {
+    // a request before this one has measured it
+    assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
+    assertSpansBegin(options.spans, file.duration)
+  }
+  return sourceOf(file)
+}
+
+/** A file as a source. */
+export const sourceOf = ({ file_id, file_name, duration }: FileRow): CheckedSource => ({
+  ...NO_SOURCE,
+  file_id,
+  file_name,
+  duration,
+})
+
+const REQUEST_PARAM = 'input.request_id'
+
+async function findEarlier(
+  requestId: string,
+  accountId: string,
+  { store }: SourceDeps,
+): Promise<RequestRow> {
+  const row = await findRequest(store, requestId)
+  if (row?.account_id === accountId) return row
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: 'input.request_id is not a request of this account.',
+    param: REQUEST_PARAM,
+  })
+}
+
+function outputNamed({ output, index }: OutputSource, row: RequestRow): OutputName {
+  const targets = targetNames(promptsOfRow(row).length)
+  const name = output === 'target' ? targets[index] : 'residual'
+  if (name !== undefined) return name
+  throw new ServiceError('INVALID_PARAMETER', {
+    message: `input.output_index must be less than ${targets.length}, the request's targets.`,
+    param: 'input.output_index',
+  })
+}
+
+/** Takes the source of an earlier request once more, as far as it is still kept. */
+async function checkAgain(
+  row: RequestRow,
+  { options, user, deps }: { options: Submission['options']; user: EgressUser; deps: SourceDeps },
+): Promise<CheckedSource> {
+  const { audio_url: audioUrl, file_id: fileId, source_request_id: earlierId } = row
+  if (audioUrl !== null) return checkUrl(audioUrl, user, deps)
+  if (fileId !== null) {
+    if (!(await findFile(deps.store, fileId))) throw sourceExpired()
+    return checkSource({ source: { fileId }, options }, user, deps)
+  }
+  const earlier = await findRequest(deps.store, earlierId!)
+  if (!earlier) throw sourceExpired()
+  return checkOutput(earlier, row.source_output!, options, deps)
+}
+
+/** Takes the sound of an output as the source: its video has the sound encoded once more. */
+async function checkOutput(
+  row: RequestRow,
+  name: OutputName,
+  { spans }: Submission['options'],
+  { clock, config }: SourceDeps,
+): Promise<CheckedSource> {
+  const stored = hasResult(row, clock.now()) && storedPart(row, name)
+  if (!stored) throw outputsExpired()
+  const duration = row.duration! // of a completed request
+  assertNotTooLong(duration, config.mediaSecondsMax)
+  assertSpansBegin(spans, duration)
+  return {
+    ...NO_SOURCE,
+    source_request_id: row.request_id,
+    source_output: name,
+    file_name: stored.fileName,
+    duration,
+  }
+}
+
+const outputsExpired = () =>
+  new ServiceError('FILE_EXPIRED', {
+    message: 'The outputs of this request have expired; separate its media again.',
+    param: REQUEST_PARAM,
+  })
+
+const sourceExpired = () =>
+  new ServiceError('FILE_EXPIRED', {
+    message: 'The source of this request is no longer kept; upload it again.',
+    param: REQUEST_PARAM,
+  })
+
+async function checkFile(fileId: string, accountId: string, deps: SourceDeps): Promise<FileRow> {
+  const param = 'input.file_id'
+  const known = await findFile(deps.store, fileId)
+  if (known?.account_id !== accountId) {
+    throw new ServiceError('INVALID_PARAMETER', {
+      message: 'input.file_id is not a file of this account; create one with POST /v1/files.',
+      param,
+    })
+  }
+  const file = await deps.pendingUploads.accept(known).catch((cause: unknown) => {
+    throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
+  })
+  const status = fileStatus(file, deps.clock.now())
+  if (status === 'pending') throw new ServiceError('FILE_NOT_UPLOADED', { param })
+  if (status === 'expired') throw new ServiceError('FILE_EXPIRED', { param })
+  return file
+}
+
+/**
+ * Call it in the transaction that stores the request: from then on its source is kept.
+ * @throws ServiceError `FILE_EXPIRED` when the bytes were given up since they were checked
+ */
+export async function assertKept(
+  store: Store,
+  { file_id: fileId, source_request_id: requestId }: Pick<RequestRow, SourceColumns>,
+): Promise<void> {
+  if (fileId !== null && !(await keepMedia(store, fileId))) {
+    throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
+  }
+  if (requestId !== null && !(await keepOutputs(store, requestId))) throw outputsExpired()
+}
+
+async function checkUrl(
+  url: string,
+  user: EgressUser,
+  { checkAudioUrl }: SourceDeps,
+): Promise<CheckedSource> {
+  await checkAudioUrl(url, user)
+  return { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) }
+}
+
+/** The name of a source that its client did not name: no folders, and as an upload's may be. */
+export function sourceName(text: string): string {
+  const name =
+    text
+      .split(/[/\\]/)
+      .at(-1)
+      ?.replace(/\p{Cc}/gu, '_') || 'audio'
+  return [...name].slice(0, LIMITS.fileNameCharactersMax).join('')
+}
+
+/** The last part of the path, as people read it. */
+const nameInUrl = (url: string): string =>
+  sourceName((new URL(url).pathname.split('/').at(-1) ?? '').replace(/(%[\da-f]{2})+/gi, decoded))
+
+/** Percent signs may mean themselves. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,208 @@
+/** Accepts submissions over HTTP and gRPC: checks them, stores them, repeats answers by key. */
+
+import { isoTime } from '../../../shared/clock.ts'
+import { ServiceError } from '../../../shared/errors.ts'
+import { newId } from '../../../shared/ids.ts'
+import { kindOf, type RequestKind } from '../../../shared/request-kind.ts'
+import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
+import { reserveAtSubmit } from '../../accounts/credits.ts'
+import { assertMediaRoom } from '../../accounts/media-quota.ts'
+import { SUBMISSION_CHECKS, type Submission } from '../../api/validation.ts'
+import type { Deps } from '../../deps.ts'
+import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
+import { assertSeparator } from '../present/held-models.ts'
+import { presentSubmitted } from '../present/presenter.ts'
+import { assertRoom } from './queue-limit.ts'
+import { encrypt, type Keys } from '../../secrets.ts'
+import { keepReceived } from './receive-file.ts'
+import { assertKept, checkSource, sourceOf, type CheckedSource, type SourceDeps } from './source.ts'
+import { accountOf } from '../../store/accounts.ts'
+import { inTransaction } from '../../store/database.ts'
+import { putInOutbox } from '../../store/outbox.ts'
+import { insertRequest } from '../../store/requests.ts'
+import type { UploadedFile } from '../../store/files.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
+import { newWebhookSecret } from '../../webhooks/signature.ts'
+
+/** A client's submit. */
+export interface Submitted {
+  /** Default: a separation. */
+  kind?: RequestKind | undefined
+  body: unknown
+  /** The compact JSON of its metadata, if it has any. */
+  metadataText?: string | undefined
+  /** Must be equal in a repeated submit; default: the body. */
+  fingerprinted?: unknown
+  /** The value of the header of that name. */
+  idempotencyKey?: string | string[] | undefined
+  /** Aborts when the client no longer waits for the answer; nothing is stored then. */
+  signal?: AbortSignal | undefined
+  /** The file that the body names, where its bytes have come with it: noted with the request. */
+  received?: UploadedFile | undefined
+}
+
+/** An answer to a submit. */
+export interface Accepted {
+  /** The JSON of a QueueSubmitResponse, the same to the byte for a repeated key. */
+  answer: string
+  /** True if an earlier submit with the same key got it: nothing was stored now. */
+  isRepeated: boolean
+}
+
+/** Why a submit whose client is gone ends: for the log. */
+export const hungUp = (): ServiceError =>
+  new ServiceError('INVALID_REQUEST', {
+    message: 'The client hung up before the answer; nothing was stored.',
+  })
+
+/** A hint to clients of a database that fails for a reason that nobody has foreseen. */
+const RETRY_AFTER_SECONDS = 30
+
+type SubmitDeps = SourceDeps &
+  Pick<Deps, 'checkWebhookUrl' | 'engineRegistry' | 'metrics' | 'feed' | 'wakePublisher'>
+
+/**
+ * Accepts a request: once this resolves, it ends COMPLETED or FAILED, even after a crash. A body
+ * whose Idempotency-Key was answered before gets that answer, and nothing is stored.
+ * @throws ServiceError with the code of endpoint 5 that fits
+ */
+export async function submit(
+  deps: SubmitDeps,
+  accountId: string,
+  {
+    kind = 'separate',
+    body,
+    metadataText,
+    fingerprinted = body,
+    idempotencyKey,
+    signal,
+    received,
+  }: Submitted,
+): Promise<Accepted> {
+  const submission = SUBMISSION_CHECKS[kind](body, metadataText)
+  const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
+  let row: RequestRow
+  let answer: string
+  try {
+    if (kind === 'separate') await assertSeparator(deps.engineRegistry, submission)
+    row = await newRow(deps, accountId, submission, { signal, received })
+    answer = JSON.stringify(presentSubmitted(row, deps.config))
+    await insert(deps, row, { answered: key && { ...key, answer }, received })
+  } catch (error) {
+    // Only what fails is looked up: a repeat can't be stored, whatever has changed since.
+    const earlier = key && (await findAnswer(deps, key))
+    if (earlier === undefined) throw error
+    return { answer: earlier, isRepeated: true }
+  }
+  deps.metrics.submitted()
+  deps.feed.rowChanged(row.request_id)
+  deps.wakePublisher()
+  return { answer, isRepeated: false }
+}
+
+/** Checks the addresses that the client names, and makes the row of its request. */
+async function newRow(
+  deps: SubmitDeps,
+  accountId: string,
+  submission: Submission,
+  { signal, received }: Pick<Submitted, 'signal' | 'received'>,
+): Promise<RequestRow> {
+  const { webhook } = submission
+  if (webhook) await deps.checkWebhookUrl(webhook.url, { accountId, signal })
+  const source = received
+    ? sourceOf(received)
+    : await checkSource(submission, { accountId, signal }, deps)
+  const requestId = newId('req')
+  const now = isoTime(deps.clock.now())
+  return {
+    ...emptyRow(requestId, accountId, submission, source, now),
+    ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKeys)),
+  }
+}
+
+function emptyRow(
+  requestId: string,
+  accountId: string,
+  { prompt, options, metadata }: Submission,
+  source: CheckedSource,
+  now: string,
+): RequestRow {
+  return {
+    request_id: requestId,
+    account_id: accountId,
+    kind: kindOf(options),
+    status: 'IN_QUEUE',
+    prompt,
+    options: JSON.stringify(options),
+    ...source,
+    metadata,
+    webhook_url: null,
+    webhook_secret: null,
+    webhook_secret_generated: 0,
+    created_at: now,
+    updated_at: now,
+    started_at: null,
+    finished_at: null,
+    attempt_id: null,
+    attempt_ids: '',
+    attempts: 0,
+    engine_id: null,
+    job_sequence: null,
+    requeues: 0,
+    interruptions: 0,
+    sample_rate: null,
+    outputs: null,
+    sounds: null,
+    outputs_expire_at: null,
+    error_code: null,
+    error_message: null,
+    billing_status: null,
+    media_bytes: 0,
+    media_removed_at: null,
+  }
+}
+
+function webhookColumns(
+  requestId: string,
+  { url, secret }: NonNullable<Submission['webhook']>,
+  encryptionKeys: Keys,
+): Pick<RequestRow, 'webhook_url' | 'webhook_secret' | 'webhook_secret_generated'> {
+  return {
+    webhook_url: url,
+    webhook_secret: encrypt(encryptionKeys, requestId, secret ?? newWebhookSecret()),
+    webhook_secret_generated: secret === undefined ? 1 : 0,
+  }
+}
+
+/**
+ * Stores the request, its outbox entry and its reservation in one transaction, and the answer when
+ * it has a key.
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` when a concurrent submit stored the same key first
+ */
+async function insert(
+  deps: SubmitDeps,
+  row: RequestRow,
+  {
+    answered,
+    received,
+  }: Pick<Submitted, 'received'> & { answered: (IdempotencyKey & { answer: string }) | undefined },
+): Promise<void> {
+  const { request_id, account_id: accountId, created_at } = row
+  const trace_parent = currentTraceParent()
+  try {
+    await inTransaction(deps.store, async (store) => {
+      if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
+      if (received) await keepReceived(store, received)
+      const account = await accountOf(store, row)
+      await reserveAtSubmit(store, { row, account }, created_at)
+      if (row.kind === 'separate') assertMediaRoom(account, deps.config)
+      await insertRequest(store, row)
+      await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
+      if (!received) await assertKept(store, row)
+      await assertRoom(store, accountId, deps.config)
+    })
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
+    throw new ServiceError('QUEUE_UNAVAILABLE', { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
+  }
+}

@@ -1,0 +1,110 @@
+/** A model that takes songs apart: one network gives all stems, or each has its own. */
+import {
+  CHANNELS_MAX,
+  type ChunkRequest,
+  type Head,
+  type HeadResult,
+  type Lane,
+  type Model,
+  type ModelDescription,
+} from '../model.ts'
+import { PassLane, resultsOf, stepTogether, type Pass } from './pass-lane.ts'
+import type { Tensor } from '../tensorflow/tensor.ts'
+
+/** A network, and what is taken from it. */
+export interface StemsNetwork {
+  /** Names of its outputs, in their order. */
+  sources: readonly string[]
+  /** Outputs that are taken from this network. */
+  stems: readonly string[]
+  /** mixture [batch, width, samples] to [batch, sources, width, samples]. */
+  separate(mixture: Tensor): Tensor
+}
+
+interface Sizes {
+  /** Channels of a row. */
+  width: number
+  /** Samples of every chunk. */
+  samples: number
+  /** Frames of a chunk in a batch. */
+  frames: number
+  /** Place of a shorter chunk in the silence around it (absent: the middle). */
+  shortAt?: 'start' | 'middle'
+  /** As of `PassLanePlan`. */
+  mirrorsShort?: boolean
+  isLevelled?: boolean
+}
+
+type Own = PassLane<StemsNetwork>
+
+export class StemsModel implements Model {
+  readonly description: ModelDescription
+  readonly warnings = []
+  readonly #networks: readonly StemsNetwork[]
+  readonly #sizes: Sizes
+  readonly #wanted = new WeakMap<Own, readonly Head[]>()
+
+  constructor(description: ModelDescription, networks: readonly StemsNetwork[], sizes: Sizes) {
+    this.description = description
+    this.#networks = networks
+    this.#sizes = sizes
+  }
+
+  /** One lane for all heads. @throws Error for a stem that the model doesn't have */
+  open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
+    this.#check(request)
+    const { stems } = this.description
+    const unknown = heads.flatMap((head) => head.stems ?? []).find((stem) => !stems.includes(stem))
+    if (unknown !== undefined) throw new Error(`The model has no stem "${unknown}"`)
+    const lane = new PassLane({
+      request,
+      heads: heads.map((_, i) => i),
+      passes: this.#networks.flatMap((network) => this.#passOf(network, heads)),
+      ...this.#sizes,
+    })
+    this.#wanted.set(lane, heads)
+    return [lane]
+  }
+
+  /** None where no head wants anything of the network. */
+  #passOf(network: StemsNetwork, heads: readonly Head[]): Pass<StemsNetwork>[] {
+    const outputs = heads.map(({ stems = [] }) =>
+      stems
+        .filter((stem) => network.stems.includes(stem))
+        .map((stem) => network.sources.indexOf(stem)),
+    )
+    return outputs.some(({ length }) => length > 0) ? [{ network, outputs }] : []
+  }
+
+  step(lanes: readonly Lane[]): void {
+    stepTogether(lanes.map(own), (network, input) => network.separate(input))
+  }
+
+  close(lane: Lane): HeadResult[] {
+    const mine = own(lane)
+    const heads = this.#wanted.get(mine)!
+    return resultsOf(mine, (i) => ({ understoodAs: heads[i]!.stems?.join(' and ') ?? null }))
+  }
+
+  /** It holds nothing on the device between steps. */
+  discard(): void {}
+
+  #check({ chunk: { channels, sampleRate } }: ChunkRequest): void {
+    const { sampleRate: expected } = this.description
+    const samples = channels[0]?.length ?? 0
+    if (sampleRate !== expected) {
+      throw new Error(`A chunk has ${expected} samples in a second, not ${sampleRate}`)
+    }
+    if (channels.length < 1 || channels.length > CHANNELS_MAX) {
+      throw new Error(`A chunk has 1 to ${CHANNELS_MAX} channels, not ${channels.length}`)
+    }
+    if (samples < 1 || samples > this.#sizes.samples) {
+      throw new Error(`A chunk has 1 to ${this.#sizes.samples} samples, not ${samples}`)
+    }
+  }
+}
+
+function own(lane: Lane): Own {
+  if (lane instanceof PassLane) return lane as Own
+  throw new Error('The lane was not opened by this model')
+}

@@ -1,0 +1,214 @@
+/** Layers that several networks share: each `loadX` reads its weights once, returns `forward`. */
+import { asWideAs, widen } from '../tensorflow/bfloat16.ts'
+import { readStacked } from './stacked-matrices.ts'
+import {
+  gateWithSigmoid,
+  lastAxisNorm,
+  multiply,
+  matmulTransposed,
+  reshape,
+  softmax,
+  tf,
+  toBfloat16,
+  transpose,
+  upload,
+  type Tensor,
+} from '../tensorflow/tensor.ts'
+import type { Weights } from '../checkpoint/weights.ts'
+
+export type Layer = (x: Tensor) => Tensor
+
+/**
+ * torch.nn.Linear on the last axis: [..., inDim] to float32 [..., outDim]. The product is as wide
+ * as `weights` states.
+ */
+export const loadLinear = (weights: Weights, inDim: number, outDim: number): Layer =>
+  linear(readMatrix(weights, inDim, outDim), weights.get('bias', [outDim]))
+
+/** As `loadLinear`, of x times a gain [inDim], which is worked into the weight. */
+export function loadGainedLinear(
+  weights: Weights,
+  gain: Tensor,
+  inDim: number,
+  outDim: number,
+): Layer {
+  const matrix = tf.tidy(() =>
+    asWideAsStated(weights, weights.get('weight', [outDim, inDim]).mul(gain)),
+  )
+  return linear(matrix, weights.get('bias', [outDim]))
+}
+
+/** A float32 matrix as wide as products with `weights` are meant to be. */
+const asWideAsStated = ({ precision }: Weights, matrix: Tensor): Tensor =>
+  precision === 'float32' ? matrix : toBfloat16(matrix)
+
+/**
+ * x · matrixᵀ + bias on the last axis, in float32: matrix [outDim, inDim] of either width,
+ * bias [outDim].
+ */
+export function linear(matrix: Tensor, bias: Tensor): Layer {
+  const [outDim, inDim] = matrix.shape as [number, number]
+  return (x) =>
+    tf.tidy(() => {
+      const rows = widen(project(reshape(x, [-1, inDim]), matrix)) // [rows, outDim]
+      return tf.add(rows, bias).reshape([...x.shape.slice(0, -1), outDim])
+    })
+}
+
+/**
+ * The weight of a torch.nn.Linear without a bias, as PyTorch keeps it: [outDim, inDim], as wide as
+ * `weights` states. The product transposes it, which takes no longer and needs no copy at load.
+ */
+export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
+  if (weights.precision === 'float32') return weights.get('weight', [outDim, inDim])
+  return readStacked([{ weights, outDim }], inDim)
+}
+
+/** torch.nn.Linear without a bias, on the last axis: [..., inDim] to float32 [..., outDim]. */
+export function loadProjection(weights: Weights, inDim: number, outDim: number): Layer {
+  const matrix = readMatrix(weights, inDim, outDim)
+  return (x) => tf.tidy(() => widen(project(x, matrix)))
+}
+
+/** The product of x and a matrix [outDim, inDim], as wide as the matrix. */
+export const project = (x: Tensor, matrix: Tensor): Tensor =>
+  tf.tidy(() => matmulTransposed(asWideAs(matrix, x), matrix))
+
+/**
+ * A convolution of one place with a bias, on the channels: [..., inDim] to float32 [..., outDim].
+ * @param kernelAxes of the stored kernel, each of size 1
+ */
+export function loadPointwise(
+  weights: Weights,
+  inDim: number,
+  outDim: number,
+  kernelAxes: 1 | 2,
+): Layer {
+  const kernel = kernelAxes === 2 ? [1, 1] : [1]
+  const matrix = tf.tidy(() => {
+    const numbers = weights.values('weight', [outDim, inDim, ...kernel])
+    return asWideAsStated(weights, upload(numbers, [outDim, inDim]))
+  })
+  return linear(matrix, weights.get('bias', [outDim]))
+}
+
+/** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
+export function loadRmsNorm(
+  weights: Weights,
+  dim: number,
+  { name = 'gain', epsilon = 1e-5 } = {},
+): Layer {
+  const gain = readLengthGain(weights, dim, name)
+  return (x) => tf.tidy(() => normalizeLength(x, epsilon).mul(gain))
+}
+
+/** The gain of an rms_norm, [dim], for what `normalizeLength` gives. */
+export const readLengthGain = (weights: Weights, dim: number, name = 'gain'): Tensor =>
+  tf.tidy(() => weights.get(name, [dim]).mul(Math.sqrt(dim)))
+
+/** x / sqrt(mean(x²) + epsilon) over the last axis. */
+export const rmsNormalize = (x: Tensor, epsilon = 1e-5): Tensor =>
+  tf.tidy(() => normalizeLength(x, epsilon).mul(Math.sqrt(x.shape.at(-1)!)))
+
+/**
+ * `rmsNormalize` of x [..., dim] but for its factor of sqrt(dim), which belongs to the gain that
+ * comes next: so it is fewer operations.
+ */
+export function normalizeLength(x: Tensor, epsilon = 1e-5): Tensor {
+  return tf.tidy(() => {
+    const square = lastAxisNorm(x).square() // [..., 1]
+    return x.mul(square.add(epsilon * x.shape.at(-1)!).rsqrt())
+  })
+}
+
+/** torch.nn.LayerNorm over the last axis. */
+export function loadLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
+  const bias = weights.get('bias', [dim])
+  const norm = loadBareLayerNorm(weights, dim, epsilon)
+  return (x) => tf.tidy(() => norm(x).add(bias))
+}
+
+/** torch.nn.LayerNorm without a bias, over the last axis. */
+export function loadBareLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
+  const gain = weights.get('weight', [dim])
+  return (x) =>
+    tf.tidy(() => {
+      const centred = x.sub(x.mean(-1, true))
+      const variance = centred.square().mean(-1, true) // [..., 1]
+      return centred.mul(variance.add(epsilon).rsqrt()).mul(gain)
+    })
+}
+
+/** torch.nn.functional.glu on the last axis: [..., 2 · dim] to [..., dim]. */
+export const glu = (x: Tensor): Tensor =>
+  tf.tidy(() => {
+    const [value, gate] = tf.split(x, 2, -1) as [Tensor, Tensor]
+    return gateWithSigmoid(value, gate)
+  })
+
+export const silu = (x: Tensor): Tensor => gateWithSigmoid(x, x)
+
+/** With the error function itself, not an approximation. */
+export const gelu = (x: Tensor): Tensor =>
+  tf.tidy(() => x.mul(x.div(Math.SQRT2).erf().add(1)).mul(0.5))
+
+/**
+ * Feed-forward with a gate: out(silu(gate) · value). Gate and value are stored as one projection;
+ * as two products nothing needs to be split.
+ * @param gain [dim] of what comes in, which is worked into the weights (absent: 1)
+ */
+export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number, gain?: Tensor): Layer {
+  const inner = weights.at('input')
+  const matrices = tf.tidy(() => {
+    const both = inner.get('weight', [2 * hiddenDim, dim])
+    const halves = tf.split(gain ? both.mul(gain) : both, 2)
+    return halves.map((half) => asWideAsStated(inner, half))
+  })
+  const biases = tf.tidy(() => tf.split(inner.get('bias', [2 * hiddenDim]), 2))
+  const [toGate, toValue] = matrices.map((matrix, i) => linear(matrix, biases[i]!)) as [
+    Layer,
+    Layer,
+  ]
+  const out = loadLinear(weights.at('output'), hiddenDim, dim)
+  return (x) =>
+    tf.tidy(() => {
+      const input = asWideAs(matrices[0]!, x)
+      const gate = toGate(input)
+      return out(gateWithSigmoid(gate.mul(toValue(input)), gate))
+    })
+}
+
+/**
+ * Attention of every query to every key, scaled by the root of the head's width.
+ * q, k, v [batch, heads, length, dim]; bias null or one that broadcasts to [batch, heads, q, k].
+ */
+export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
+  return tf.tidy(() => attendUnscaled(q.mul(1 / Math.sqrt(q.shape.at(-1)!)), k, v, bias))
+}
+
+/** As `attend`, but the scores are what the products of queries and keys are. */
+export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
+  return tf.tidy(() => {
+    const scores = matmulTransposed(q, k) // [batch, heads, q, k]
+    const weighed = softmax(bias ? widen(scores).add(bias) : scores)
+    return multiply(asWideAs(v, weighed), v) // [batch, heads, q, dim]
+  })
+}
+
+/** The heads of an attention side by side: [batch, length, dim] to [batch, heads, length, …]. */
+export function splitHeads(x: Tensor, heads: number): Tensor {
+  const [batch, length, dim] = x.shape as [number, number, number]
+  return tf.tidy(() => transpose(reshape(x, [batch, length, heads, dim / heads]), [0, 2, 1, 3]))
+}
+
+/** The inverse of `splitHeads`: [batch, heads, length, headDim] to [batch, length, dim]. */
+export function mergeHeads(x: Tensor): Tensor {
+  const [batch, heads, length, headDim] = x.shape as [number, number, number, number]
+  return tf.tidy(() => reshape(transpose(x, [0, 2, 1, 3]), [batch, length, heads * headDim]))
+}
+
+/** Bias of attention's scores that makes keys with `valid` 0 count for nothing. */
+export function keyBias(valid: Tensor): Tensor {
+  const [batch, length] = valid.shape as [number, number]
+  return tf.tidy(() => valid.sub(1).mul(1e9).reshape([batch, 1, 1, length]))
+}

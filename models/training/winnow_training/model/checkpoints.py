@@ -1,0 +1,91 @@
+"""Checkpoints of a training run, and folders of served weights as checkpoints."""
+
+import json
+import re
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from winnow_training.data.mixtures import WORDS
+from winnow_training.model.network import Separator
+
+NAMES = [*WORDS]
+SHORT_NAMES = Path(__file__).resolve().parents[3] / "mini" / "weights" / "short-names.json"
+"""Beside the weights that are served, for the service reads them too."""
+WHOLE_NAMES = json.loads(SHORT_NAMES.read_text())
+
+
+def whole_name(path: str) -> str:
+    """The whole name of a weight: `sh.0.dn.bias` to `shared_blocks.0.band_to_exchange.bias`.
+    Checkpoints written before 0.2.0 have short names; a whole name stays as it is."""
+    return re.sub(r"te\.\d|[^.]+", lambda step: WHOLE_NAMES.get(step[0], step[0]), path)
+
+
+def load_checkpoint(path: Path, device=None) -> dict:
+    """Reads what `Run.save` wrote, its weights under whole names."""
+    stored = torch.load(path, map_location=device)
+    named = {
+        key: {whole_name(name): tensor for name, tensor in stored[key].items()}
+        for key in ("model", "average")
+        if key in stored  # to be evaluated a checkpoint needs the average only
+    }
+    return stored | named
+
+
+def weights_path(cache: Path, name: str) -> Path:
+    """The path of a folder of served weights, or of the checkpoint of that name in the cache."""
+    return Path(name) if Path(name).is_dir() else cache / f"{name}.pt"
+
+
+def load_average(path: Path, device="cpu"):
+    """The averaged weights of a checkpoint or a folder of served ones, ready to serve."""
+    stored = read_served(path) if path.is_dir() else load_checkpoint(path, device)
+    model = Separator(**stored["config"]).to(device)
+    model.load_state_dict(stored["average"])
+    return model.eval(), stored
+
+
+def read_served(folder: Path) -> dict:
+    """Reads what `write_weights` wrote, as a checkpoint holds it: without the optimizers' state,
+    and rounded to float16."""
+    config = json.loads((folder / "config.json").read_text())
+    state = {
+        whole_name(name): tensor.float()
+        for name, tensor in load_file(folder / "model.safetensors").items()
+    }
+    return dict(
+        config=config["model"], model=state, average=state, optimizers=[], **config["training"]
+    )
+
+
+def read_weights(folder: Path) -> dict:
+    """Served weights to train from: the gate is as training has it, not as `mini-gate` set it."""
+    stored = read_served(folder)
+    stored["model"]["closing_strength"].fill_(1)
+    stored["model"]["closing_tolerance"].fill_(0)
+    return stored
+
+
+def rename(stored: dict, meant: dict[str, torch.Tensor]) -> dict:
+    """The checkpoint for the names that there are now and their meanings by `mini-prompts`; a name
+    that is new begins with the mean of all codes."""
+    known = stored["config"]["names"]
+
+    def renamed(state):
+        codes = state["name_codes.weight"]
+        columns = [
+            codes[:, known.index(name)] if name in known else codes.mean(1) for name in NAMES
+        ]
+        return state | {
+            "name_codes.weight": torch.stack(columns, 1),
+            "name_logits.weight": meant["weight"],
+            "name_logits.bias": meant["bias"],
+        }
+
+    return stored | dict(
+        config=stored["config"] | dict(names=NAMES),
+        model=renamed(stored["model"]),
+        average=renamed(stored["average"]),
+        optimizers=stored["optimizers"] if known == NAMES else [],
+    )

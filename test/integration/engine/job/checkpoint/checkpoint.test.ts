@@ -1,0 +1,316 @@
+/** A job that is interrupted goes on where it was. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import test, { after, type TestContext } from 'node:test'
+import type { ChunkOrder } from '../../../../../engine/compute/compute-messages.ts'
+import { DeviceError } from '../../../../../engine/compute/compute-errors.ts'
+import type { Scheduler } from '../../../../../engine/compute/scheduler.ts'
+import { loadConfig } from '../../../../../engine/config.ts'
+import { createJobMedia } from '../../../../../engine/job/job-media.ts'
+import { JobStopped } from '../../../../../engine/job/outcome.ts'
+import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
+import { separateJob, type JobDeps } from '../../../../../engine/job/separate-job.ts'
+import { SoundProcesses } from '../../../../../engine/media/process/sound-process.ts'
+import { SourceUnavailableError } from '../../../../../engine/media/read/source.ts'
+import { ResamplingThreads } from '../../../../../engine/media/resampling-threads.ts'
+import type { HeadResult, ModelDescription } from '../../../../../models/model.ts'
+import { readTaggerConfig, TAGGER } from '../../../../../models/tagger/config.ts'
+import { melFraming, stepSamples } from '../../../../../models/tagger/mel.ts'
+import { SEGMENTS_MAX } from '../../../../../shared/checkpoint.ts'
+import { createPublicFetch } from '../../../../../shared/http/public-fetch.ts'
+import type { Event, Job } from '../../../../../shared/messages.ts'
+import { DEFAULT_OPTIONS } from '../../../../../shared/separation-options.ts'
+import { createLogger } from '../../../../../shared/telemetry/log.ts'
+import { serve } from '../../../../support/http/serve.ts'
+import { noise } from '../../../../support/media/signals.ts'
+import { wavBytes } from '../../../../support/media/wav.ts'
+import { FakeClock } from '../../../../support/basics/fake-clock.ts'
+import { PLAIN_MODEL } from '../../../../support/models/plain-model.ts'
+
+const threads = new OutputThreads()
+const resampling = new ResamplingThreads()
+after(() => Promise.all([threads.stop(), resampling.stop()]))
+
+const SECONDS = 90
+const RATE = 2_000
+const TAGGER_CONFIG = await readTaggerConfig()
+
+/** Its chunks follow the one before, are at a rate of their own, and have candidates. */
+const MODEL: ModelDescription = {
+  ...PLAIN_MODEL,
+  sampleRate: 1_000,
+  overlapSecondsMax: { fast: 1, balanced: 1, quality: 1 },
+  needsPreviousChunk: true,
+  givesCandidates: true,
+}
+const CHUNKS = 10
+/** What one chunk takes: longer than CHECKPOINT_SECONDS. */
+const CHUNK_MS = 5_000
+
+/** A media store, with what it holds. */
+async function startStore(t: TestContext, seed = 1) {
+  const held = new Map<string, Buffer>()
+  const source = wavBytes([noise(SECONDS, RATE, seed)], RATE)
+  const store = { held, source, refuses: null as number | null }
+  const answer: RequestListener = async (request, response) => {
+    const path = request.url!
+    if (request.method === 'PUT') {
+      const bytes = await buffer(request)
+      const isRefused = store.refuses !== null && path.startsWith('/checkpoint')
+      if (!isRefused) held.set(path, bytes)
+      return void response.writeHead(isRefused ? store.refuses! : 200).end()
+    }
+    const found = path === '/source' ? store.source : held.get(path)
+    response.writeHead(found ? 200 : 404).end(found)
+  }
+  const { url } = await serve(t, (request, response) => void answer(request, response))
+  return Object.assign(store, { url })
+}
+
+type Store = Awaited<ReturnType<typeof startStore>>
+
+const segmentsOf = ({ held }: Store) =>
+  [...held.keys()].filter((path) => path.startsWith('/checkpoint')).sort()
+
+interface Attempt {
+  /** Chunks that the model separates before it is interrupted so. */
+  interrupted?: { after: number; by: 'device' | 'kill' }
+  model?: Partial<ModelDescription>
+  prompt?: string
+  source?: 'file' | 'url'
+  hasAddresses?: boolean
+  storeIsAway?: boolean
+  checkpointSeconds?: string
+}
+
+/** An answer that depends on all that a model is given. */
+function answerOf({ request }: ChunkOrder, head: ChunkOrder['heads'][number]): HeadResult {
+  const { chunk, startSample = 0 } = request
+  const { prompt, candidate = 0, overlapState } = head
+  const state = Math.sin(startSample + prompt.length + (overlapState?.states[0] ?? 0))
+  return {
+    target: chunk.channels.map((wave) => wave.map((sample) => (sample * (1 + state)) / 4)),
+    score: Math.sin(1e3 * state + candidate),
+    match: Math.abs(state),
+    overlapState: { startSample, states: Float32Array.of(state + candidate) },
+  }
+}
+
+const tagsOf = ({ channels, sampleRate }: ChunkOrder['request']['chunk']) => {
+  const { names } = TAGGER_CONFIG.classes
+  const steps = Math.ceil(channels[0]!.length / stepSamples(melFraming(sampleRate)))
+  return Float32Array.from({ length: steps * names.length }, (_, i) => (i % 3 ? -40 : 20))
+}
+
+async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'checkpoint-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const clock = new FakeClock()
+  const stop = new AbortController()
+  const seen = { events: [] as Event[], progress: [] as number[], chunks: [] as number[], tags: 0 }
+  const separate = async (
+    order: ChunkOrder,
+    _owner: unknown,
+    { onStep }: { onStep(share: number): void },
+  ): Promise<HeadResult[]> => {
+    const { model, request, heads } = order
+    if (model === TAGGER) {
+      seen.tags += 1
+      return [{ target: [], score: 0, tags: tagsOf(request.chunk) }]
+    }
+    if (given.interrupted?.after === seen.chunks.length) {
+      if (given.interrupted.by === 'device') throw new DeviceError('gone')
+      stop.abort(new JobStopped('canceled')) // nothing more is sent, as when it is killed
+      stop.signal.throwIfAborted()
+    }
+    clock.advance(CHUNK_MS)
+    seen.chunks.push(request.startSample!)
+    onStep(heads.length)
+    return heads.map((head) => answerOf(order, head))
+  }
+  const media = createJobMedia(threads)
+  const deps: JobDeps = {
+    broker: {
+      publishProgress: ({ progress }) => void seen.progress.push(progress),
+      publishEvent: async (event) => void seen.events.push(event),
+    },
+    scheduler: { separate } as unknown as Scheduler,
+    resampling,
+    media: {
+      ...media,
+      fetchSource: async (options) => {
+        const isAway = given.storeIsAway && options.url.includes('checkpoint')
+        if (isAway) throw new SourceUnavailableError('away')
+        return media.fetchSource(options)
+      },
+    },
+    soundProcesses: new SoundProcesses(folder),
+    tries: 1,
+    models: [{ ...MODEL, ...given.model }],
+    tagger: TAGGER_CONFIG,
+    clock,
+    log: createLogger('test', 'silent'),
+    config: loadConfig({
+      NATS_URL: 'nats://127.0.0.1:1',
+      SCRATCH_DIR: folder,
+      CHECKPOINT_SECONDS: given.checkpointSeconds ?? '4',
+    }),
+    publicFetch: createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }),
+    store: { noticed: () => {}, ended: () => {}, isAway: async () => false },
+    scratch: { isFull: async () => false },
+    onDeviceFailed: () => {},
+    onSeparated: () => {},
+    onFailed: () => {},
+  }
+  const { url } = store
+  const job: Job = {
+    request_id: 'r',
+    account_id: 'a',
+    created_at: '',
+    prompt: given.prompt ?? 'rain',
+    options: { ...DEFAULT_OPTIONS, reranking_candidates: 2, further_prompts: ['a dog'] },
+    source: { kind: given.source ?? 'file', url: `${url}/source`, file_name: '' },
+    upload_urls: Object.fromEntries(
+      ['target', 'target_2', 'residual', 'peaks'].map((part) => [part, `${url}/out/${part}`]),
+    ),
+    ...(given.hasAddresses !== false && {
+      checkpoint_urls: Array.from({ length: SEGMENTS_MAX }, (_, i) => {
+        const address = `${url}/checkpoint/${String(i).padStart(2, '0')}`
+        return { put: address, get: address }
+      }),
+    }),
+  }
+  const outcome = await separateJob(job, 'attempt', deps, stop.signal)
+  assert.deepEqual(await readdir(folder), [], 'no file is left')
+  const last = seen.events.at(-1)
+  const logs = last?.logs.map(({ message }) => message).join('\n') ?? ''
+  return { outcome, last, logs, ...seen }
+}
+
+type Attempted = Awaited<ReturnType<typeof attempt>>
+
+/** All that a completed job has made. */
+function made(store: Store, { last }: Attempted) {
+  assert.ok(last?.type === 'completed', JSON.stringify(last))
+  const { outputs, sounds, duration } = last
+  const files = ['target', 'target_2', 'residual', 'peaks'].map((part) =>
+    store.held.get(`/out/${part}`)!.toString('base64'),
+  )
+  return { outputs, sounds, duration, files }
+}
+
+/** What the job makes that nobody interrupts, and whose gateway knows no checkpoints. */
+async function makeUninterrupted(t: TestContext) {
+  const store = await startStore(t)
+  const attempted = await attempt(t, store, { hasAddresses: false })
+  assert.equal(attempted.chunks.length, CHUNKS)
+  assert.deepEqual(segmentsOf(store), [])
+  return made(store, attempted)
+}
+
+let expected: ReturnType<typeof made> | undefined
+const uninterrupted = async (t: TestContext) => (expected ??= await makeUninterrupted(t))
+
+test('a job that is given back goes on with its next chunk, and makes the same', async (t) => {
+  const expected = await uninterrupted(t)
+  const store = await startStore(t)
+  const first = await attempt(t, store, { interrupted: { after: 6, by: 'device' } })
+  assert.equal(first.outcome, 'released')
+  const second = await attempt(t, store)
+  assert.deepEqual(second.chunks.length, CHUNKS - 6)
+  assert.ok(second.chunks[0]! > first.chunks.at(-1)!)
+  assert.match(second.logs, /^Resumed at 5\d %: an earlier attempt has separated so much\.$/m)
+  assert.ok(second.progress[0]! > 0.5, `${second.progress[0]}`)
+  assert.deepEqual(made(store, second), expected)
+})
+
+test('a job whose engine is killed loses what it had not sent, and several may be', async (t) => {
+  const expected = await uninterrupted(t)
+  const store = await startStore(t)
+  await attempt(t, store, { interrupted: { after: 5, by: 'kill' } })
+  const kept = segmentsOf(store).length
+  assert.ok(kept > 0)
+  const second = await attempt(t, store, { interrupted: { after: 4, by: 'device' } })
+  assert.ok(segmentsOf(store).length > kept, 'it keeps more')
+  const third = await attempt(t, store)
+  assert.ok(third.chunks.length < CHUNKS - 4, `${third.chunks.length} chunks`)
+  assert.ok(third.progress[0]! > second.progress[0]!)
+  assert.deepEqual(made(store, third), expected)
+})
+
+test('what is damaged, cut off or at the wrong address is separated again, and nothing else', async (t) => {
+  const expected = await uninterrupted(t)
+  const store = await startStore(t)
+  await attempt(t, store, { interrupted: { after: 9, by: 'device' } })
+  const whole = new Map(store.held)
+  const paths = segmentsOf(store)
+  const [first, second] = paths as [string, string]
+  const cases: [string, () => void, chunksMost: number][] = [
+    ['a byte', () => (store.held.get(first)![store.held.get(first)!.length - 9]! ^= 1), 3],
+    ['the end', () => store.held.set(first, whole.get(first)!.subarray(0, -9)), 3],
+    [
+      'a late attempt', // which stored its segments at addresses that are used since
+      () => [first, second].map((path, i) => store.held.set(path, whole.get(paths[1 - i]!)!)),
+      1,
+    ],
+  ]
+  for (const [what, damage, chunksMost] of cases) {
+    for (const [path, bytes] of whole) store.held.set(path, Buffer.from(bytes))
+    damage()
+    const next = await attempt(t, store)
+    assert.ok(next.chunks.length <= chunksMost, `${what}: ${next.chunks.length} chunks`)
+    assert.deepEqual(made(store, next), expected, what)
+  }
+})
+
+test('a checkpoint of other work, or that can not be read, is not used: the log says so', async (t) => {
+  const store = await startStore(t)
+  await attempt(t, store, { interrupted: { after: 6, by: 'device' } })
+  const held = new Map(store.held)
+  const cases: [Attempt | (() => void), RegExp][] = [
+    [{ model: { weightsSha256: 'other' } }, /does not fit this one, or is damaged/],
+    [{ prompt: 'thunder' }, /does not fit this one, or is damaged/],
+    [() => store.held.set(segmentsOf(store)[0]!, Buffer.from('no segment')), /or is damaged/],
+    [{ storeIsAway: true }, /could not be read/],
+  ]
+  for (const [changed, problem] of cases) {
+    for (const [path, bytes] of held) store.held.set(path, bytes)
+    if (typeof changed === 'function') changed()
+    const next = await attempt(t, store, typeof changed === 'function' ? {} : changed)
+    assert.equal(next.chunks.length, CHUNKS)
+    assert.match(next.logs, problem)
+    assert.match(next.logs, /This attempt began at 0 %\./)
+    assert.equal(next.outcome, 'completed')
+  }
+})
+
+test('media at an address of a client that changed meanwhile are separated anew', async (t) => {
+  const store = await startStore(t)
+  const url = { source: 'url' } as const
+  await attempt(t, store, { ...url, interrupted: { after: 6, by: 'device' } })
+  store.source = (await startStore(t, 2)).source
+  assert.equal((await attempt(t, store, url)).chunks.length, CHUNKS)
+})
+
+test('a store that takes no checkpoint costs the job nothing', async (t) => {
+  const expected = await uninterrupted(t)
+  for (const status of [503, 409]) {
+    const store = await startStore(t)
+    store.refuses = status
+    const attempted = await attempt(t, store)
+    assert.deepEqual(segmentsOf(store), [])
+    assert.deepEqual(made(store, attempted), expected)
+  }
+})
+
+test('CHECKPOINT_SECONDS=off keeps nothing', async (t) => {
+  const store = await startStore(t)
+  const off = { checkpointSeconds: 'off' }
+  await attempt(t, store, { ...off, interrupted: { after: 6, by: 'device' } })
+  assert.deepEqual(segmentsOf(store), [])
+})

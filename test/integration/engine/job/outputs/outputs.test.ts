@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
+import type { SeparatedSounds } from '../../../../../engine/job/outputs/mix.ts'
+import { Outputs } from '../../../../../engine/job/outputs/outputs.ts'
+import type { PictureProgress } from '../../../../../engine/media/write/picture-progress.ts'
+import type { OutputName } from '../../../../../shared/messages.ts'
+import { plainPlan } from '../../../../support/engine/plain-plan.ts'
+import { makeMedia } from '../../../../support/media/make-media.ts'
+import { concatenate, noise } from '../../../../support/media/signals.ts'
+import { readWav24, wavBytes } from '../../../../support/media/wav.ts'
+
+const RATE = 16_000
+const encoding = { format: 'wav' as const, sampleRate: RATE, channels: 1 }
+const planes = [noise(1, RATE)]
+
+const threads = new OutputThreads()
+after(() => threads.stop())
+
+let folder: string
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'outputs-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+const NAMES: readonly OutputName[] = ['target', 'residual']
+/** A mixture whose targets and residual are all `wave`. */
+const alike = (wave: Float32Array = planes[0]!, targets = 1): SeparatedSounds => ({
+  mixture: [wave.map((x) => (targets + 1) * x)],
+  sounds: Array.from({ length: targets }, () => [wave.slice()]),
+  plan: plainPlan(targets),
+})
+
+function openOutputs(
+  videoPath: string | null,
+  names = NAMES,
+  hasPeaks = false,
+  signal = new AbortController().signal,
+  into = folder,
+) {
+  const lines: string[] = []
+  const pictures: PictureProgress[] = []
+  const options = {
+    folder: into,
+    encoding,
+    names,
+    videoPath,
+    soundIndex: 1,
+    hasPeaks,
+    signal,
+    log: (line: string) => lines.push(line),
+    onPicture: (progress: PictureProgress) => pictures.push(progress),
+  }
+  const opened = Outputs.open(options, threads)
+  return { opened, lines, pictures }
+}
+
+test('each file is stored when it is whole: sound, and video beside a picture', async () => {
+  const path = join(folder, 'source.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes, sampleRate: RATE, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
+  })
+  const outputs = await openOutputs(path).opened
+  await outputs.write(alike())
+  const stored = new Map<string, number>()
+  const { target, residual } = await outputs.finish(async (part, file) => {
+    stored.set(part, (await stat(file)).size)
+    return 'a-place'
+  })
+  assert.deepEqual([...stored.keys()].sort(), [
+    'residual',
+    'residual_video',
+    'target',
+    'target_video',
+  ])
+  assert.equal(target.bytes, stored.get('target'))
+  assert.equal(residual.video?.bytes, stored.get('residual_video'))
+  assert.deepEqual([target.place, residual.video?.place], ['a-place', 'a-place'])
+  assert.deepEqual([target.content_type, target.video?.content_type], ['audio/wav', 'video/mp4'])
+})
+
+test('of several prompts each has a target of its own', async () => {
+  const names: OutputName[] = ['target', 'target_2', 'residual']
+  const outputs = await openOutputs(null, names).opened
+  await outputs.write(alike(planes[0]!, names.length - 1))
+  const parts: string[] = []
+  const stored = await outputs.finish(async (part) => {
+    parts.push(part)
+    return undefined
+  })
+  assert.deepEqual(parts.sort(), ['residual', 'target', 'target_2'])
+  assert.equal(stored.target_2?.bytes, stored.target.bytes)
+  assert.equal(stored.target_3, undefined)
+})
+
+test('a picture that cannot be had costs no sound, and is logged', async () => {
+  const path = join(folder, 'source.wav')
+  await writeFile(path, wavBytes(planes, RATE))
+  const { opened, lines } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write(alike())
+  const parts: string[] = []
+  const { target } = await outputs.finish(async (part) => {
+    parts.push(part)
+    return undefined
+  })
+  assert.deepEqual(parts.sort(), ['residual', 'target'])
+  assert.equal(target.video, undefined)
+  assert.match(lines.join('\n'), /No video could be made, so there is sound only/)
+})
+
+test('pictures too large to be re-encoded cost no sound, and their size is logged', async () => {
+  const path = join(folder, 'large.flv')
+  await makeMedia(path, 'flv', {
+    audio: { planes: [noise(1, 44_100)], sampleRate: 44_100, encoder: 'aac' },
+    video: { seconds: 0.1, encoder: 'flv', width: 4104, height: 2304 },
+  })
+  const { opened, lines } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write(alike())
+  const { target, residual } = await outputs.finish(() => Promise.resolve(undefined))
+  assert.deepEqual([target.video, residual.video], [undefined, undefined])
+  assert.match(lines.join('\n'), /sound only: a picture of 4104 x 2304 is too large/)
+})
+
+test('how far a picture is that is re-encoded is reported, with the time that is left', async () => {
+  const path = join(folder, 'again.webm')
+  await makeMedia(path, 'webm', {
+    audio: { planes: [noise(4, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
+    video: { seconds: 4, encoder: 'libvpx' },
+  })
+  const { opened, pictures, lines } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write(alike())
+  await outputs.finish(() => Promise.resolve(undefined))
+  assert.match(lines.join('\n'), /\(vp8\) is re-encoded as h264/)
+  const [begun, ...more] = pictures
+  assert.deepEqual(begun, { done: 0 })
+  assert.deepEqual(pictures.at(-1), { done: 1 })
+  assert.equal(more.length, 4 * 10 + 1, 'one for each picture of a short video, and the end')
+  for (const [i, { done, secondsLeft }] of more.slice(0, -1).entries()) {
+    assert.equal(done, (i + 1) / 41)
+    assert.equal(secondsLeft! > 0, i < 39, `${secondsLeft}`)
+  }
+})
+
+test('of a picture that is copied, nothing is left to code', async () => {
+  const path = join(folder, 'copied.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes, sampleRate: RATE, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
+  })
+  const { opened, pictures } = openOutputs(path)
+  const outputs = await opened
+  await outputs.write(alike())
+  await outputs.finish(() => Promise.resolve(undefined))
+  assert.deepEqual(pictures, [{ done: 1 }])
+})
+
+test('what storing throws is thrown, once nothing goes on', async () => {
+  const outputs = await openOutputs(null).opened
+  await outputs.write(alike())
+  await assert.rejects(
+    outputs.finish(() => Promise.reject(new Error('away'))),
+    /away/,
+  )
+  await outputs.abort()
+})
+
+test('what fails at the end leaves no file open', async (t) => {
+  const own = await mkdtemp(join(tmpdir(), 'outputs-gone-'))
+  t.after(() => rm(own, { recursive: true, force: true }))
+  const outputs = await openOutputs(null, NAMES, true, undefined, own).opened
+  await outputs.write(alike(new Float32Array(2 ** 21).fill(2))) // more than is kept in memory
+  await rm(own, { recursive: true }) // files of samples that clip are written again at the end
+  await assert.rejects(outputs.finish(() => Promise.resolve(undefined)))
+  await outputs.abort()
+  const opened = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  )
+  assert.deepEqual(
+    opened.filter((path) => path.startsWith(own)),
+    [],
+  )
+})
+
+test('given up in the middle of a picture, all stops', async () => {
+  const path = join(folder, 'long.webm')
+  await makeMedia(path, 'webm', {
+    audio: { planes: [noise(1, 48_000)], sampleRate: 48_000, encoder: 'libopus' },
+    video: { seconds: 60, encoder: 'libvpx' },
+  })
+  const outputs = await openOutputs(path).opened
+  await outputs.write(alike())
+  await outputs.abort()
+  await assert.rejects(stat(join(folder, 'target')), { code: 'ENOENT' })
+})
+
+test('peaks are stored last, of the mixture and every output', async () => {
+  const outputs = await openOutputs(null, NAMES, true).opened
+  await outputs.write(alike())
+  let text = ''
+  const stored = await outputs.finish(async (part, file, contentType) => {
+    if (part === 'peaks') text = `${contentType} ${await readFile(file, 'utf8')}`
+    return part === 'peaks' ? 'a-place' : undefined
+  })
+  assert.match(text, /^application\/json \{"mixture":/)
+  assert.equal(stored.peaks?.bytes, text.length - 'application/json '.length)
+  assert.deepEqual([stored.peaks?.place, stored.target.place], ['a-place', undefined])
+})
+
+test('where one output clips at last, all are lowered alike, from their first sample', async () => {
+  const path = join(folder, 'loud.mp4')
+  await makeMedia(path, 'mp4', {
+    audio: { planes, sampleRate: RATE, encoder: 'aac' },
+    video: { seconds: 1, encoder: 'libx264' },
+  })
+  const outputs = await openOutputs(path, NAMES, true).opened
+  const [quiet, loud] = [Float32Array.of(0.5, -0.25), Float32Array.of(-2, 1)]
+  await outputs.write(alike(quiet))
+  const both = quiet.map((x, i) => x + loud[i]!)
+  await outputs.write({ mixture: [both], sounds: [[quiet.slice()]], plan: plainPlan(1) })
+  const files = new Map<string, Buffer>()
+  const stored = await outputs.finish(async (part, file) => {
+    files.set(part, await readFile(file))
+    return undefined
+  })
+  assert.equal(stored.gain_db, -6.03)
+  const gain = 10 ** (-6.03 / 20)
+  for (const [name, last] of [
+    ['target', quiet],
+    ['residual', loud],
+  ] as const) {
+    const [plane] = readWav24(files.get(name)!).planes
+    const expected = concatenate([quiet, last]).map((x) => gain * x)
+    for (const [i, sample] of plane!.entries()) {
+      assert.ok(Math.abs(sample - expected[i]!) <= 2 ** -24 + 2 ** -25, `${name} ${i}: ${sample}`)
+    }
+  }
+  assert.ok(stored.target.video, 'the track of the video is coded again too')
+  const peaks = JSON.parse(files.get('peaks')!.toString())
+  assert.deepEqual(peaks.residual.data, [Math.round(-2 * gain * 127), Math.round(gain * 127)])
+  assert.deepEqual(peaks.mixture.data, [Math.round(-1.5 * gain * 127), Math.round(gain * 127)])
+  assert.deepEqual(
+    (await readdir(folder)).filter((file) => file.endsWith('_samples')),
+    [],
+  )
+})
+
+test('outputs that do not clip are stored as they are', async () => {
+  const outputs = await openOutputs(null).opened
+  await outputs.write(alike(Float32Array.of(1, -1, 0.5)))
+  const { gain_db: gainDb } = await outputs.finish(() => Promise.resolve(undefined))
+  assert.equal(gainDb, 0)
+  const [plane] = readWav24(await readFile(join(folder, 'target'))).planes
+  assert.deepEqual([...plane!], [1 - 2 ** -23, -1, 0.5])
+})
+
+test('aborted while the files are written again, it stops', async () => {
+  const stop = new AbortController()
+  const outputs = await openOutputs(null, NAMES, false, stop.signal).opened
+  await outputs.write(alike(Float32Array.of(2)))
+  stop.abort(new Error('canceled'))
+  await assert.rejects(
+    outputs.finish(() => Promise.resolve(undefined)),
+    /canceled/,
+  )
+  await outputs.abort()
+})

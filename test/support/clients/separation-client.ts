@@ -1,0 +1,93 @@
+/** A gRPC client of SeparationService, as another service would have one. */
+
+import { Readable, type Writable } from 'node:stream'
+import type { TestContext } from 'node:test'
+import * as grpc from '@grpc/grpc-js'
+import {
+  SEPARATION_SERVICE,
+  separationPackage,
+  startGrpcServer,
+} from '../../../gateway/grpc/server.ts'
+import type { Gateway } from '../gateway/start-gateway.ts'
+
+type Message = Record<string, any>
+
+interface CallOptions {
+  /** Null: none. */
+  key?: string | null
+  metadata?: Record<string, string>
+  deadlineMs?: number
+}
+
+const Client = grpc.makeGenericClientConstructor(
+  separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition,
+  'SeparationService',
+)
+
+/** Serves the gateway on a loopback port, with a client; both end with the test. */
+export async function startSeparationClient(
+  t: TestContext,
+  gateway: Gateway,
+  limits: { callMsMax?: number } = {},
+) {
+  const server = await startGrpcServer('127.0.0.1', 0, gateway.deps, limits)
+  const client = separationClient(server.address, gateway.key)
+  t.after(async () => {
+    client.close()
+    gateway.feed.close()
+    await server.stop()
+  })
+  return { server, ...client }
+}
+
+/** A client of the service at `address`; `ownKey` is its API key where a call has no other. */
+export function separationClient(address: string, ownKey: string) {
+  const client = new Client(address, grpc.credentials.createInsecure())
+  const headers = ({ key = ownKey, metadata = {} }: CallOptions) => {
+    const all = new grpc.Metadata()
+    if (key !== null) all.set('authorization', `Bearer ${key}`)
+    for (const [name, value] of Object.entries(metadata)) all.set(name, value)
+    return all
+  }
+  const options = ({ deadlineMs }: CallOptions): grpc.CallOptions =>
+    deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs }
+  return {
+    close: () => client.close(),
+    /** Resolves with the answer, or rejects with a gRPC error. */
+    call: (method: string, request: Message, given: CallOptions = {}) =>
+      new Promise<Message>((resolve, reject) => {
+        client[method]?.(
+          request,
+          headers(given),
+          options(given),
+          (error: grpc.ServiceError | null, reply: Message) =>
+            error ? reject(error) : resolve(reply),
+        )
+      }),
+    /** Sends the messages one after the other; resolves and rejects as `call` does. */
+    separate: (
+      messages: Iterable<Message> | AsyncIterable<Message>,
+      given: CallOptions & { signal?: AbortSignal } = {},
+    ) =>
+      new Promise<Message>((resolve, reject) => {
+        const sending = Readable.from(messages)
+        const call = client.Separate?.(
+          headers(given),
+          options(given),
+          (error: grpc.ServiceError | null, reply: Message) => {
+            sending.destroy() // an answer before the end is the outcome
+            if (error) reject(error)
+            else resolve(reply)
+          },
+        ) as unknown as Writable & { cancel(): void }
+        given.signal?.addEventListener('abort', () => call.cancel())
+        sending.pipe(call)
+      }),
+    watch: (request: Message, given: CallOptions = {}) =>
+      client.Watch?.(
+        request,
+        headers(given),
+        options(given),
+      ) as unknown as grpc.ClientReadableStream<Message>,
+  }
+}

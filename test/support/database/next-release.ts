@@ -1,0 +1,23 @@
+/** A gateway of a later release: its schema has more than ours, as the rules of upgrades allow. */
+
+import { migrations } from '../../../gateway/store/schema/migrations.ts'
+
+migrations['999-next-release'] = {
+  async up(db) {
+    await db.schema
+      .alterTable('requests')
+      .addColumn('priority', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute()
+    await db.schema.alterTable('deliveries').addColumn('note', 'text').execute()
+    await db.schema
+      .createIndex('requests_by_priority')
+      .on('requests')
+      .columns(['priority', 'created_at'])
+      .execute()
+    await db.schema
+      .createTable('priorities')
+      .addColumn('priority', 'integer', (column) => column.primaryKey())
+      .execute()
+  },
+}
+await import('../../../gateway/main.ts')

@@ -1,0 +1,20 @@
+/** A program: stores rows in a SQLite file, eight at once, and prints the id of each stored one. */
+
+import { inTransaction } from '../../../gateway/store/database.ts'
+import { openSqlite } from '../../../gateway/store/driver/sqlite.ts'
+import { put } from './rows.ts'
+
+const WRITERS = 8
+
+const store = await openSqlite(process.argv[2]!, { migrates: true })
+let rows = 0
+await Promise.allSettled(
+  Array.from({ length: WRITERS }, async () => {
+    for (;;) {
+      const id = `row-${(rows += 1)}`
+      await inTransaction(store, (store) => put(store, id))
+      process.stdout.write(`${id}\n`)
+    }
+  }),
+)
+process.stdout.write('refused\n', () => process.exit())

@@ -1,0 +1,7 @@
+/** An engine that can also fetch the models of TEST_CATALOGUE, as JSON. */
+
+import { CATALOGUE, type CatalogueEntry } from '../../../engine/installing/catalogue.ts'
+
+const entries = JSON.parse(process.env.TEST_CATALOGUE!) as CatalogueEntry[]
+;(CATALOGUE as CatalogueEntry[]).push(...entries)
+await import('../../../engine/main.ts')

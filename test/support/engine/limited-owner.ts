@@ -1,0 +1,18 @@
+/** Gives work that never ends to a `LimitedProcess`, whose id it prints. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LimitedProcess } from '../../../engine/media/process/limited-process.ts'
+import type { LimitedTask } from './limited-program.ts'
+
+const PROGRAM = new URL('limited-program.ts', import.meta.url)
+
+const limited = new LimitedProcess<LimitedTask>(
+  PROGRAM,
+  { bytesMax: 2 ** 29, secondsMax: 600, niceness: 0 },
+  {},
+)
+const name = await limited.call('name')
+const work = limited.call('hang')
+await sleep(500) // until it has begun
+console.log(name)
+await work

@@ -1,0 +1,62 @@
+/** Metered accounts for tests of credits. */
+
+import assert from 'node:assert/strict'
+import { createAccount, creditAccount, showAccount } from '../../../gateway/accounts/accounts.ts'
+import { availableSeconds } from '../../../gateway/store/ledger.ts'
+import type { Store } from '../../../gateway/store/database.ts'
+import type { LedgerRow } from '../../../gateway/store/schema/tables.ts'
+import { callWith, type Gateway } from './start-gateway.ts'
+
+/** The gateway as the owner of a metered account with `seconds` sees it. */
+export async function meteredAccount(gateway: Gateway, seconds: number) {
+  const { account_id: accountId } = await createAccount(gateway.deps, {
+    name: 'Metered',
+    metered: true,
+  })
+  if (seconds > 0) await creditAccount(gateway.deps, accountId, { seconds })
+  const own: Gateway = {
+    ...gateway,
+    call: callWith(gateway, await gateway.newKey(undefined, accountId)),
+  }
+  const balance = async () => {
+    const { balance_seconds, reserved_seconds } = await showAccount(gateway.deps, accountId)
+    return [balance_seconds, reserved_seconds]
+  }
+  return { accountId, own, balance }
+}
+
+/** Asserts what holds of an account at any time; answers its ledger. */
+export async function assertSound(store: Store, accountId: string): Promise<LedgerRow[]> {
+  const account = await store
+    .selectFrom('accounts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  const ledger = await store
+    .selectFrom('ledger')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .execute()
+  const requests = await store
+    .selectFrom('requests')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .execute()
+  const sum = (column: 'balance_change' | 'reserved_change', of = ledger) =>
+    of.reduce((total, entry) => total + entry[column], 0)
+  assert.ok(account.balance_seconds >= 0, `the balance is ${account.balance_seconds}`)
+  assert.ok(account.reserved_seconds >= 0, `${account.reserved_seconds} s are reserved`)
+  assert.ok(availableSeconds(account) >= 0, `${availableSeconds(account)} s are available`)
+  assert.equal(sum('balance_change'), account.balance_seconds)
+  assert.equal(sum('reserved_change'), account.reserved_seconds)
+  for (const request of requests) {
+    const own = ledger.filter(({ reference }) => reference === request.request_id)
+    const deductions = own.filter(({ kind }) => kind === 'deduct')
+    const cost = request.status === 'COMPLETED' ? Math.ceil(request.duration ?? NaN) : 0
+    assert.equal(cost + sum('balance_change', own), 0, `${request.status} costs ${cost}`)
+    assert.equal(deductions.length, request.status === 'COMPLETED' ? 1 : 0)
+    const isOver = ['COMPLETED', 'FAILED'].includes(request.status)
+    if (isOver) assert.equal(sum('reserved_change', own), 0, 'nothing is reserved for what is over')
+  }
+  return ledger
+}

@@ -1,0 +1,398 @@
+/** A gateway as contract tests need it: the real application and database, no port, no engine. */
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { KyselyPlugin } from 'kysely'
+import { pino } from 'pino'
+import { isoTime } from '../../../shared/clock.ts'
+import { newId } from '../../../shared/ids.ts'
+import type { Event, Job } from '../../../shared/messages.ts'
+import { ATTEMPT_HEADER, PLACE_HEADER } from '../../../shared/output-places.ts'
+import { buildApp } from '../../../gateway/app.ts'
+import {
+  hashApiKey,
+  newApiKey,
+  newKeyId,
+  SCOPES,
+  type Scope,
+} from '../../../gateway/accounts/auth.ts'
+import type { AppConfig, Deps } from '../../../gateway/deps.ts'
+import { createEventHandler } from '../../../gateway/requests/follow/event-follower.ts'
+import { createGateway } from '../../../gateway/gateway.ts'
+import type { Keys } from '../../../gateway/secrets.ts'
+import type { EngineClient } from '../../../gateway/operations/engine-registry.ts'
+import { publishWaiting } from '../../../gateway/requests/submit/job-publisher.ts'
+import { openLocalDisk } from '../../../gateway/media-store/local-disk.ts'
+import { Metrics } from '../../../gateway/operations/metrics.ts'
+import type { PublicPost } from '../../../gateway/webhooks/public-post.ts'
+import { ensureAccount } from '../../../gateway/store/accounts.ts'
+import { putApiKey } from '../../../gateway/store/api-keys.ts'
+import {
+  createTestDatabase,
+  openTestDatabase,
+  type DatabaseKind,
+  type DatabasePlace,
+} from '../database/test-database.ts'
+import { FakeClock } from '../basics/fake-clock.ts'
+import { MemoryBroker } from '../broker/memory-broker.ts'
+import { NO_MODELS } from '../no-models.ts'
+
+export const PUBLIC_URL = 'http://winnow.test'
+export const MEDIA_URL = 'http://media.test'
+export const API = '/v1/queue'
+
+/** Shared by gateways side by side. */
+interface Shared {
+  folder: string
+  database: DatabasePlace
+  broker: MemoryBroker
+  clock: FakeClock
+  signingKeys: Keys
+  deps: Pick<Deps, 'config'>
+}
+
+export interface GatewayOptions {
+  /** Without it, as the environment says. */
+  database?: DatabaseKind
+  /** A gateway whose database, media, broker, clock and keys this one shares. */
+  beside?: Shared
+  /** Without them, those of the other gateway, or new ones. */
+  encryptionKeys?: Keys
+  signingKeys?: Keys
+  config?: Partial<AppConfig>
+  /** Calls of one key; without it there is no limit. */
+  rateLimitPerMinute?: number
+  streamsMaxPerAccount?: number
+  checkAudioUrl?: Deps['checkAudioUrl']
+  checkWebhookUrl?: Deps['checkWebhookUrl']
+  /** Posts in tests of receivers. */
+  postWebhook?: PublicPost['post']
+  /** SCRATCH_DIR of engines on its host. */
+  engineFolder?: string
+  /** Without it, `disk`. */
+  mediaStore?: Deps['mediaStore']
+  /** Sees each statement, but for those that begin and end transactions. */
+  plugin?: KyselyPlugin
+  /** The client that the registry connects to every engine, or to one at an address. */
+  engine?: EngineClient | ((address: string) => EngineClient)
+}
+
+export type Gateway = Awaited<ReturnType<typeof startGateway>>
+
+type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
+
+const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
+  playground: 'on',
+  playgroundFolder: 'no-folder',
+  docsFolder: 'no-folder',
+  mediaOrigins: [],
+  corsOrigins: [],
+  publicUrl: () => PUBLIC_URL,
+  uploadMinutes: 60,
+  fileHours: 24,
+  outputDays: 7,
+  bodySecondsMax: 30,
+  connectionsMax: 1_000,
+  trustedProxies: [],
+  filesMaxPerAccount: 1_000,
+  mediaBytesMaxPerAccount: 1e12,
+  streamWindowSeconds: 600,
+  recordDays: 30,
+  queueMax: 10_000,
+  queueMaxPerAccount: 0,
+  mediaSecondsMax: 7200,
+}
+
+/** Answers a cancel alone. */
+const absentEngine = (onCancel: (requestId: string) => unknown): EngineClient => ({
+  ...NO_MODELS,
+  describe: () => Promise.reject(new Error('not there')),
+  stats: () => Promise.reject(new Error('not there')),
+  cancel: async (requestId) => onCancel(requestId),
+  close() {},
+})
+
+export async function startGateway(t: TestContext, options: GatewayOptions = {}) {
+  const { beside } = options
+  const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'gateway-')))
+  const database = beside?.database ?? (await createTestDatabase(t, folder, options.database))
+  const opened = await openTestDatabase(database)
+  const store = options.plugin ? opened.withPlugin(options.plugin) : opened
+  const [clock, broker] = [beside?.clock ?? new FakeClock(), beside?.broker ?? new MemoryBroker()]
+  const logLines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => logLines.push(line) })
+  const canceled: string[] = []
+  const engine = options.engine ?? absentEngine((requestId) => canceled.push(requestId))
+  const encryptionKeys: Keys = options.encryptionKeys ??
+    beside?.deps.config.encryptionKeys ?? [randomBytes(32).toString('base64url')]
+  const signingKeys: Keys = options.signingKeys ??
+    beside?.signingKeys ?? [randomBytes(32).toString('base64url')]
+  const free = { bytes: Infinity }
+  const openDisk = () =>
+    openLocalDisk({
+      folder: join(folder, 'media'),
+      signingKeys,
+      freeBytesMin: 0,
+      isShared: database.url !== undefined,
+      freeBytes: async () => free.bytes,
+      engineFolder: options.engineFolder,
+      baseUrls: {
+        client: options.config?.publicUrl ?? (() => PUBLIC_URL),
+        engine: () => MEDIA_URL,
+      },
+    })
+  const disk = await openDisk()
+  const { deps } = createGateway({
+    store,
+    mediaStore: options.mediaStore ?? disk,
+    broker: broker.connect((requestId) => deps.feed.rowChangedElsewhere(requestId)),
+    clock,
+    log,
+    metrics: new Metrics(),
+    connectEngine: (address) => (typeof engine === 'function' ? engine(address) : engine),
+    post: options.postWebhook ?? (async () => ({ status: 204, retryAfter: undefined })),
+    checkAudioUrl: options.checkAudioUrl ?? (async () => {}),
+    checkWebhookUrl: options.checkWebhookUrl ?? (async () => {}),
+    config: {
+      ...CONFIG,
+      encryptionKeys,
+      rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
+      streamsMaxPerAccount: options.streamsMaxPerAccount ?? 1_000,
+      webhooksMax: 16,
+      webhooksPerHostMax: 8,
+      ...options.config,
+    },
+  })
+  const app = await buildApp(deps)
+  t.after(async () => {
+    await app.close()
+    await store.destroy()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const publisher = { ...deps, broker }
+  const handleEvent = createEventHandler(deps)
+  const key = await newKey(deps)
+  return {
+    app,
+    /** With who makes changes to accounts and keys. */
+    deps: Object.assign(deps, { author: { tool: 'command_line', origin: 'test' } as const }),
+    database,
+    signingKeys,
+    disk,
+    free,
+    openDisk,
+    store,
+    clock,
+    broker,
+    feed: deps.feed,
+    engineRegistry: deps.engineRegistry,
+    folder,
+    canceled,
+    key,
+    /** A key of an account of its own, unless one is named. */
+    newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
+    /** Log lines of a level, in order. */
+    logged: (level: 'error' | 'info'): Record<string, any>[] =>
+      logLines
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.level === pino.levels.values[level]),
+    publish: () => publishWaiting(publisher),
+    call: (method: InjectOptions['method'], url: string, given: CallOptions = {}) =>
+      call(app, method, url, { key, ...given }),
+    event: <Type extends Event['type']>(
+      type: Type,
+      requestId: string,
+      fields: Partial<EventOf<Type>> = {},
+    ) => handleEvent(makeEvent(type, requestId, isoTime(clock.now()), fields)),
+    /** Opens a port, for what cannot be injected. */
+    async listen(): Promise<string> {
+      await app.listen({ host: '127.0.0.1', port: 0 })
+      return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+    },
+  }
+}
+
+interface CallOptions {
+  /** Null: none. */
+  key?: string | null
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** Calls a path, or an address that the gateway has made. */
+function call(
+  app: FastifyInstance,
+  method: InjectOptions['method'],
+  url: string,
+  { key, body, headers = {} }: CallOptions,
+) {
+  const path = url.replace(PUBLIC_URL, '').replace(MEDIA_URL, '')
+  const authorization = key && path.startsWith('/v1') ? { authorization: `Bearer ${key}` } : {}
+  return app.inject({
+    ...(method && { method }),
+    url: path,
+    headers: { ...authorization, ...headers },
+    ...(body !== undefined && { payload: body as object }),
+  })
+}
+
+async function newKey(
+  { store, clock }: Deps,
+  scopes: readonly Scope[] = SCOPES,
+  account = newId('acct'),
+): Promise<string> {
+  const keyId = newKeyId()
+  const key = newApiKey(keyId)
+  const now = isoTime(clock.now())
+  await ensureAccount(store, { account_id: account, name: 'Test', created_at: now })
+  await putApiKey(store, {
+    key_id: keyId,
+    account_id: account,
+    name: 'Test',
+    key_hash: hashApiKey(key),
+    scopes: JSON.stringify(scopes),
+    created_at: now,
+    expires_at: null,
+    revoked_at: null,
+  })
+  return key
+}
+
+/** `gateway.call` with another key. */
+export const callWith =
+  (gateway: Gateway, key: string): Gateway['call'] =>
+  (method, url, given) =>
+    gateway.call(method, url, { ...given, key })
+
+type EventOutputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
+
+const PEAKS = { content_type: 'application/json', extension: 'json', bytes: 5 }
+const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
+
+function makeEvent(
+  type: Event['type'],
+  requestId: string,
+  at: string,
+  fields: Partial<Event>,
+): Event {
+  const speaker = { attempt_id: ATTEMPT_ID, engine_id: 'engine-1' }
+  const common = { request_id: requestId, ...speaker, at, logs: [] }
+  const outputs = { target: OUTPUT, residual: OUTPUT }
+  const own = {
+    started: {},
+    released: { cause: 'drain' },
+    measured: { duration: 12.4 },
+    completed: { duration: 12.5, sample_rate: 48_000, outputs },
+    failed: { error: { code: 'MODEL_FAILED', message: 'The model failed.' } },
+  }
+  return { type, ...common, ...own[type], ...fields } as Event
+}
+
+export const FILE_BYTES = Buffer.from('RIFF....')
+
+/** The body that creates a file of FILE_BYTES. */
+export const createFileBody = (fields: object = {}) => ({
+  file_name: 'concert.m4a',
+  content_type: 'audio/mp4',
+  file_size: FILE_BYTES.length,
+  purpose: 'audio.separate.input',
+  ...fields,
+})
+
+/** The id of a file whose bytes are there. */
+export async function uploadFile(gateway: Gateway, fields: object = {}): Promise<string> {
+  const created = await gateway.call('POST', '/v1/files', { body: createFileBody(fields) })
+  assert.equal(created.statusCode, 201, created.body)
+  const { file_id: fileId, upload_url: url } = created.json()
+  const uploaded = await gateway.call('PUT', url, { body: FILE_BYTES })
+  assert.equal(uploaded.statusCode, 200, uploaded.body)
+  return fileId
+}
+
+/** Submits `input` with the file, which is uploaded first where none is named. @param more fields */
+export async function submit(gateway: Gateway, input: object = {}, more: object = {}) {
+  const fileId = 'audio_url' in input ? {} : { file_id: await uploadFile(gateway) }
+  return gateway.call('POST', `${API}/audio/separate`, {
+    body: {
+      input: { ...('prompts' in input ? {} : { prompt: 'a bell' }), ...fileId, ...input },
+      ...more,
+    },
+  })
+}
+
+/** The id of a new request whose job is in the broker. */
+export async function submitted(
+  gateway: Gateway,
+  input: object = {},
+  more: object = {},
+): Promise<string> {
+  const reply = await submit(gateway, input, more)
+  assert.equal(reply.statusCode, 202, reply.body)
+  await gateway.publish()
+  return reply.json().request_id
+}
+
+/** The id of the only request that is there, once its job is in the broker. */
+export async function firstRequest({ store, publish }: Gateway): Promise<string> {
+  for (;;) {
+    const row = await store.selectFrom('requests').select('request_id').executeTakeFirst()
+    await publish()
+    if (row) return row.request_id
+    await sleep(5)
+  }
+}
+
+/** An engine's report of a source without a picture. */
+export const outputsOf = (job: Job) => {
+  const files = Object.keys(job.upload_urls)
+    .filter((part) => !part.endsWith('_video'))
+    .map((name) => [name, name === 'peaks' ? PEAKS : OUTPUT] as const)
+  return Object.fromEntries<unknown>([...files, ['gain_db', 0]]) as EventOutputs
+}
+
+/** The id of the attempt of an event that names none. */
+export const ATTEMPT_ID = 'attempt-1'
+
+/** Completes a request as an engine does: uploads, then says so. @param fields of the event */
+export async function complete(
+  gateway: Gateway,
+  requestId: string,
+  fields: Partial<EventOf<'completed'>> = {},
+): Promise<Job> {
+  const job = gateway.broker.jobOf(requestId)
+  await gateway.event('started', requestId)
+  await uploadOutputs(gateway, job)
+  const outputs = placed(outputsOf(job), ATTEMPT_ID)
+  await gateway.event('completed', requestId, { outputs, ...fields })
+  return job
+}
+
+/** Uploads the name of each part, or `text`, as an engine does in an attempt. */
+export async function uploadOutputs(
+  gateway: Gateway,
+  job: Job,
+  { attemptId = ATTEMPT_ID, text }: { attemptId?: string; text?: string } = {},
+): Promise<void> {
+  for (const [part, url] of Object.entries(job.upload_urls)) {
+    const body = Buffer.from(text ?? part)
+    const reply = await gateway.call('PUT', url, { body, headers: { [ATTEMPT_HEADER]: attemptId } })
+    assert.equal(reply.statusCode, 200, reply.body)
+    assert.equal(reply.headers[PLACE_HEADER], attemptId)
+  }
+}
+
+/** The outputs, each file in that place. */
+export const placed = (outputs: EventOutputs, place: string): EventOutputs =>
+  Object.fromEntries(
+    Object.entries(outputs).map(([name, file]) => [
+      name,
+      typeof file === 'object' ? { ...file, place } : file,
+    ]),
+  ) as EventOutputs

@@ -1,0 +1,406 @@
+/**
+ * Calls of every exported function of `gateway/store/`, on rows that make each ask all that it can
+ * ask. What a call changes for that is in raw SQL, which counts for nothing.
+ */
+
+import assert from 'node:assert/strict'
+import { sql } from 'kysely'
+import { newId } from '../../../shared/ids.ts'
+import type { Store } from '../../../gateway/store/database.ts'
+import * as accounts from '../../../gateway/store/accounts.ts'
+import * as activity from '../../../gateway/store/activity.ts'
+import * as apiKeys from '../../../gateway/store/api-keys.ts'
+import * as changes from '../../../gateway/store/changes.ts'
+import type * as copy from '../../../gateway/store/copy.ts'
+import * as database from '../../../gateway/store/database.ts'
+import * as deliveries from '../../../gateway/store/deliveries.ts'
+import * as attempts from '../../../gateway/store/delivery-attempts.ts'
+import * as files from '../../../gateway/store/files.ts'
+import * as idempotencyKeys from '../../../gateway/store/idempotency-keys.ts'
+import * as installation from '../../../gateway/store/installation.ts'
+import * as jobsInBroker from '../../../gateway/store/jobs-in-broker.ts'
+import * as ledger from '../../../gateway/store/ledger.ts'
+import * as outbox from '../../../gateway/store/outbox.ts'
+import * as pageSessions from '../../../gateway/store/page-sessions.ts'
+import * as rateWindows from '../../../gateway/store/rate-windows.ts'
+import * as requestLogs from '../../../gateway/store/request-logs.ts'
+import * as requests from '../../../gateway/store/requests.ts'
+import * as retention from '../../../gateway/store/retention.ts'
+import * as secretChecks from '../../../gateway/store/secret-checks.ts'
+import * as shares from '../../../gateway/store/shares.ts'
+import * as usage from '../../../gateway/store/usage.ts'
+import * as workCounts from '../../../gateway/store/work-counts.ts'
+import type { Rows } from './store-rows.ts'
+
+export type Call = (store: Store, rows: Rows) => unknown
+/** Calls that ask all that the exported functions of a module can ask; or why one asks nothing. */
+type Calls<Module> = {
+  [Name in keyof Module as Module[Name] extends (...given: never[]) => unknown ? Name : never]:
+    Call | string
+}
+
+const PURE = 'it asks nothing'
+const page = { limit: 10 }
+const SOME = 'there is some'
+
+const ofRequests: Calls<typeof requests> = {
+  promptsOfRow: PURE,
+  insertRequest: (store, { open }) =>
+    requests.insertRequest(store, { ...open, request_id: 'req_new' }),
+  findRequest: (store, { open }) => requests.findRequest(store, open.request_id),
+  findRequestToChange: (store, { open }) => requests.findRequestToChange(store, open.request_id),
+  keepOutputs: (store, { done }) => requests.keepOutputs(store, done.request_id),
+  async listRequests(store, { account: { account_id: id }, open, past, future }) {
+    const times = { after: open, createdFrom: past, createdBefore: future }
+    for (const kind of [undefined, 'sounds'] as const) {
+      await requests.listRequests(store, id, { ...page, kind })
+      await requests.listRequests(store, id, { ...page, kind, status: 'FAILED' })
+      await requests.listRequests(store, id, { ...page, kind, after: open })
+      await requests.listRequests(store, id, { ...page, kind, status: 'FAILED', ...times })
+    }
+  },
+  latestFailures: (store) => requests.latestFailures(store, 10),
+  listOpen: (store, { account }) => requests.listOpen(store, account.account_id, 10),
+  openRequests: (store) => requests.openRequests(store),
+  lastCompleted: (store) => requests.lastCompleted(store, 10),
+  isKnownAttempt: PURE,
+  noteMeasured: (store, { open }) =>
+    requests.noteMeasured(store, open.request_id, { duration: 1, media_bytes: 1 }),
+  async countWaiting(store, { account }) {
+    await requests.countWaiting(store, 10)
+    await requests.countWaiting(store, 10, account.account_id)
+  },
+  async listWithJobs(store, { open, past, future }) {
+    const unchanged = { before: past, latest: future }
+    const statuses = requests.UNFINISHED
+    await requests.listWithJobs(store, { ...page, statuses, unchanged, after: open })
+    await requests.listWithJobs(store, { ...page, statuses: ['IN_QUEUE'], after: open })
+  },
+  moveRequest: (store, { open, now }) =>
+    requests.moveRequest(store, {
+      requestId: open.request_id,
+      to: 'FAILED',
+      now,
+      attemptId: 'attempt-1',
+    }),
+  startAttempt: (store, { open, now }) =>
+    requests.startAttempt(store, {
+      requestId: open.request_id,
+      attemptId: 'attempt-2',
+      engineId: 'engine-1',
+      startedAt: now,
+      now,
+      latest: now,
+    }),
+  setJobSequence: (store, { open: { request_id } }) =>
+    requests.setJobSequence(store, { request_id, message_id: request_id }, 1),
+  requeueRequest: (store, { open, now }) =>
+    requests.requeueRequest(store, open, { now, interruptions: 0 }),
+}
+
+const ofRetention: Calls<typeof retention> = {
+  inputKey: PURE,
+  outputsKey: PURE,
+  placeKey: PURE,
+  outputKey: PURE,
+  segmentKey: PURE,
+  ownerOf: PURE,
+  outputKeysOf: PURE,
+  giveUpExpiredFiles: async (store, { future }) =>
+    assert.ok(await retention.giveUpExpiredFiles(store, { ...page, now: future }), SOME),
+  async giveUpOutputs(store, { future }) {
+    await sql`update requests set source_request_id = null`.execute(store)
+    assert.ok(await retention.giveUpOutputs(store, { ...page, now: future }), SOME)
+  },
+  async deleteOldRequests(store, { future }) {
+    await sql`update requests set media_removed_at = ${future}`.execute(store)
+    assert.ok(await retention.deleteOldRequests(store, { ...page, before: future }), SOME)
+  },
+  async deleteRequest(store, { done, now }) {
+    assert.ok(await retention.deleteRequest(store, done.request_id, now), 'it is needed')
+    await sql`update requests set source_request_id = null`.execute(store)
+    assert.equal(await retention.deleteRequest(store, done.request_id, now), null)
+  },
+  async deleteFile(store, { file, done, now }) {
+    assert.ok(await retention.deleteFile(store, file.file_id, now), 'it is needed')
+    assert.equal(await retention.deleteFile(store, done.file_id!, now), null)
+  },
+  deleteOldFiles: (store, { future }) =>
+    retention.deleteOldFiles(store, { ...page, before: future }),
+  mediaToRemove: (store) => retention.mediaToRemove(store, 10),
+  putRemovalsOff: (store, { now }) => retention.putRemovalsOff(store, ['inputs/x'], now),
+  settleRemovals: (store) => retention.settleRemovals(store, ['inputs/x']),
+  async orphanOf(store, { file, done }) {
+    await retention.orphanOf(store, retention.inputKey(file.file_id))
+    await retention.orphanOf(store, retention.outputsKey(done.request_id))
+  },
+  giveUpLateOutputs: (store, { done, now }) =>
+    retention.giveUpLateOutputs(store, done.request_id, now),
+  giveUpOtherPlaces: (store, { done, now }) =>
+    retention.giveUpOtherPlaces(store, { ...done, attempt_ids: 'attempt-7 ' }, now),
+}
+
+const ofDeliveries: Calls<typeof deliveries> = {
+  insertDelivery: (store, { delivery, open }) =>
+    deliveries.insertDelivery(store, {
+      ...delivery,
+      webhook_id: 'msg_new',
+      request_id: open.request_id,
+    }),
+  findDelivery: (store, { done }) => deliveries.findDelivery(store, done.request_id),
+  listDueAccounts: (store, { now }) => deliveries.listDueAccounts(store, now),
+  async claimDue(store, { account, future }) {
+    const claim = { now: future, accountId: account.account_id, claimId: 'claim', until: future }
+    assert.equal(
+      await deliveries.claimDue(store, { ...claim, exceptHosts: ['hooks.test'] }),
+      undefined,
+    )
+    assert.ok(await deliveries.claimDue(store, { ...claim, exceptHosts: [] }), SOME)
+  },
+  findClaimed: (store, { delivery }) => deliveries.findClaimed(store, delivery.webhook_id, 'claim'),
+  changeDelivery: (store, { delivery }) =>
+    deliveries.changeDelivery(store, delivery, { state: 'delivered' }),
+}
+
+const ofAttempts: Calls<typeof attempts> = {
+  insertAttempt: (store, { attempt }) =>
+    attempts.insertAttempt(store, { ...attempt, attempt_id: newId('try') }),
+  readAttempts: (store, { delivery }) => attempts.readAttempts(store, delivery.webhook_id),
+  latestAttempts: (store) => attempts.latestAttempts(store, 10),
+}
+
+const ofFiles: Calls<typeof files> = {
+  fileStatus: PURE,
+  insertFile: (store, { file }) => files.insertFile(store, { ...file, file_id: 'file_new' }),
+  findFile: (store, { file }) => files.findFile(store, file.file_id),
+  async listFiles(store, { account, file }) {
+    const after = { created_at: file.created_at, id: file.file_id }
+    await files.listFiles(store, account.account_id, { ...page, after: undefined })
+    await files.listFiles(store, account.account_id, { ...page, after })
+  },
+  firstEndOfOthers: (store, { file }) => files.firstEndOfOthers(store, file),
+  hasMedia: (store, { file }) => files.hasMedia(store, file.file_id),
+  keepMedia: (store, { file }) => files.keepMedia(store, file.file_id),
+  markFileUploaded: (store, { file, now, future }) =>
+    files.markFileUploaded(store, file.file_id, { uploaded_at: now, expires_at: future }),
+  setFileDuration: (store, { file }) => files.setFileDuration(store, file.file_id, 1),
+}
+
+const ofIdempotencyKeys: Calls<typeof idempotencyKeys> = {
+  takeIdempotencyKey: (store, { account, done, now, future }) =>
+    idempotencyKeys.takeIdempotencyKey(
+      store,
+      {
+        account_id: account.account_id,
+        idempotency_key: 'key',
+        fingerprint: '',
+        request_id: done.request_id,
+        sealed_answer: '',
+        expires_at: future,
+      },
+      now,
+    ),
+  findIdempotencyKey: (store, { account, now }) =>
+    idempotencyKeys.findIdempotencyKey(store, account.account_id, 'key', now),
+  forgetAnswer: (store, { done }) => idempotencyKeys.forgetAnswer(store, done.request_id),
+  deleteExpiredIdempotencyKeys: (store, { now }) =>
+    idempotencyKeys.deleteExpiredIdempotencyKeys(store, { ...page, now }),
+}
+
+/** Calls it again: it finds what it did before. */
+const twice =
+  (work: (store: Store, entry: Rows['entry']) => Promise<unknown>): Call =>
+  async (store, { entry }) => {
+    await work(store, entry)
+    await work(store, entry)
+  }
+
+const ofLedger: Calls<typeof ledger> = {
+  availableSeconds: PURE,
+  credit: twice((store, entry) => ledger.credit(store, entry)),
+  reserve: twice((store, entry) => ledger.reserve(store, entry)),
+  async raiseReservation(store, { entry }) {
+    await ledger.credit(store, { ...entry, reference: 'more', seconds: 100 })
+    await ledger.raiseReservation(store, entry)
+    await ledger.raiseReservation(store, { ...entry, seconds: 20 })
+  },
+  reservedFor: (store, { done }) => ledger.reservedFor(store, done.request_id),
+  deduct: twice((store, entry) => ledger.deduct(store, entry)),
+  async releaseReservation(store, { entry, now }) {
+    await ledger.credit(store, { ...entry, reference: 'more', seconds: 100 })
+    await ledger.reserve(store, entry)
+    await ledger.releaseReservation(store, entry.reference, now)
+  },
+}
+
+const ofJobsInBroker: Calls<typeof jobsInBroker> = {
+  jobsInBroker: (store, { account }) => jobsInBroker.jobsInBroker(store, [account.account_id]),
+}
+
+const ofOutbox: Calls<typeof outbox> = {
+  putInOutbox: (store, { now }) =>
+    outbox.putInOutbox(store, { message_id: 'new', request_id: 'req_new', created_at: now }),
+  async takeWaiting(store, { future }) {
+    const times = { now: future, until: future, latest: future }
+    const taken = await outbox.takeWaiting(store, { ...page, ...times })
+    assert.ok(taken.length > 0, SOME)
+  },
+  giveBackToOutbox: (store) => outbox.giveBackToOutbox(store, ['one', 'two']),
+  putOff: (store, { open, future }) =>
+    outbox.putOff(store, { ...open, message_id: 'one', tries: 0 }, future),
+  removeFromOutbox: (store) => outbox.removeFromOutbox(store, ['one', 'two']),
+  withdrawFromOutbox: (store, { open }) => outbox.withdrawFromOutbox(store, open.request_id),
+}
+
+const ofPageSessions: Calls<typeof pageSessions> = {
+  putPageSession: (store, { key, future }) =>
+    pageSessions.putPageSession(store, {
+      secret_hash: newId('hash'),
+      key_id: key.key_id,
+      key_hash: key.key_hash,
+      kind: 'code',
+      expires_at: future,
+    }),
+  findPageSession: (store, { now }) => pageSessions.findPageSession(store, 'code', 'hash', now),
+  deletePageSession: (store) => pageSessions.deletePageSession(store, 'code', 'hash'),
+  deletePageSessionsOf: (store, { account }) =>
+    pageSessions.deletePageSessionsOf(store, account.account_id),
+  deleteExpiredPageSessions: (store, { now }) => pageSessions.deleteExpiredPageSessions(store, now),
+}
+
+const ofShares: Calls<typeof shares> = {
+  insertShare: (store, { account, done, now, future }) =>
+    shares.insertShare(store, {
+      share_id: newId('share'),
+      secret_hash: newId('hash'),
+      request_id: done.request_id,
+      account_id: account.account_id,
+      created_at: now,
+      expires_at: future,
+    }),
+  holdRequest: (store, { done }) => shares.holdRequest(store, done.request_id),
+  listShares: (store, { account, now }) => shares.listShares(store, account.account_id, now),
+  findShare: (store, { now }) => shares.findShare(store, 'hash', now),
+  deleteShare: (store, { account }) => shares.deleteShare(store, account.account_id, 'share_new'),
+  deleteExpiredShares: (store, { now }) => shares.deleteExpiredShares(store, now),
+}
+
+const ofAccounts: Calls<typeof accounts> = {
+  ensureAccount: (store, { account }) => accounts.ensureAccount(store, account),
+  findAccount: (store, { account }) => accounts.findAccount(store, account.account_id),
+  accountOf: (store, { account }) => accounts.accountOf(store, account),
+  mediaOf: PURE,
+  heldMedia: (store) => accounts.heldMedia(store),
+  listAccounts: (store) => accounts.listAccounts(store),
+  accountsToClose: (store) => accounts.accountsToClose(store),
+  updateAccount: (store, { account, now }) =>
+    accounts.updateAccount(store, account.account_id, { disabled_at: now }),
+}
+
+const ofApiKeys: Calls<typeof apiKeys> = {
+  putApiKey: (store, { key }) => apiKeys.putApiKey(store, key),
+  findApiKeys: (store, { key }) => apiKeys.findApiKeys(store, [key.key_id]),
+  deleteApiKeys: (store, { account }) => apiKeys.deleteApiKeys(store, account.account_id),
+  async listApiKeys(store, { account }) {
+    await apiKeys.listApiKeys(store)
+    await apiKeys.listApiKeys(store, account.account_id)
+  },
+  updateApiKey: (store, { key, now }) =>
+    apiKeys.updateApiKey(store, key.key_id, { revoked_at: now }),
+  noteKeyUse: (store, { key, now }) => apiKeys.noteKeyUse(store, key.key_id, now),
+  hasApiKeys: (store) => apiKeys.hasApiKeys(store),
+}
+
+const ofChanges: Calls<typeof changes> = {
+  addChange: (store, { account, key, now }) =>
+    changes.addChange(store, {
+      created_at: now,
+      tool: 'command_line',
+      origin: 'test',
+      action: 'key.create',
+      account_id: account.account_id,
+      key_id: key.key_id,
+      details: {},
+    }),
+  hasChange: (store, { key, now }) =>
+    changes.hasChange(store, { action: 'session.end', keyId: key.key_id, from: now }),
+  async listChanges(store, { account, key }) {
+    await changes.listChanges(store, page)
+    await changes.listChanges(store, { ...page, accountId: account.account_id })
+    await changes.listChanges(store, { ...page, keyId: key.key_id })
+  },
+}
+
+/** By the file of each module. */
+export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | string>>>> = {
+  accounts: ofAccounts,
+  activity: {
+    countEnded: (store, { past, future }) =>
+      activity.countEnded(store, { from: past, before: future }),
+  } satisfies Calls<typeof activity>,
+  'api-keys': ofApiKeys,
+  changes: ofChanges,
+  copy: { copyDatabase: 'it reads all there is, while nobody else does' } satisfies Calls<
+    typeof copy
+  >,
+  database: { isPostgres: PURE, inTransaction: PURE, oneAtATime: PURE } satisfies Calls<
+    typeof database
+  >,
+  deliveries: ofDeliveries,
+  'delivery-attempts': ofAttempts,
+  files: ofFiles,
+  'idempotency-keys': ofIdempotencyKeys,
+  installation: {
+    keepInstallation: (store) => installation.keepInstallation(store, 'inst_new'),
+    setMediaPlace: (store) => installation.setMediaPlace(store, 'here'),
+    useAdminCode: (store, { now }) => installation.useAdminCode(store, now),
+  } satisfies Calls<typeof installation>,
+  'jobs-in-broker': ofJobsInBroker,
+  ledger: ofLedger,
+  outbox: ofOutbox,
+  'page-sessions': ofPageSessions,
+  'rate-windows': {
+    countCall: (store, { key, now, future }) =>
+      rateWindows.countCall(store, { keyId: key.key_id, now, endsAt: future, latest: future }),
+    deleteOldWindows: (store, { now }) => rateWindows.deleteOldWindows(store, now),
+  } satisfies Calls<typeof rateWindows>,
+  'request-logs': {
+    appendLogs: (store, { done, now }) =>
+      requestLogs.appendLogs(store, done.request_id, [{ timestamp: now, message: 'x' }]),
+    readLogs: (store, { done }) => requestLogs.readLogs(store, done.request_id),
+  } satisfies Calls<typeof requestLogs>,
+  requests: ofRequests,
+  retention: ofRetention,
+  'secret-checks': {
+    keepSecretCheck: (store) => secretChecks.keepSecretCheck(store, 'check', 'sealed'),
+    replaceSecretCheck: (store) => secretChecks.replaceSecretCheck(store, 'check', 'sealed'),
+  } satisfies Calls<typeof secretChecks>,
+  shares: ofShares,
+  usage: {
+    addUse: (store, { account }) =>
+      usage.addUse(store, {
+        account_id: account.account_id,
+        day: '2026-01-02',
+        completed: 1,
+        failed: 0,
+        audio_seconds: 1,
+      }),
+    readUsage: (store, { account }) =>
+      usage.readUsage(store, account.account_id, { from: '2026-01-01', to: '2026-02-01' }),
+  } satisfies Calls<typeof usage>,
+  'work-counts': {
+    countWork: (store, { now }) => workCounts.countWork(store, now),
+  } satisfies Calls<typeof workCounts>,
+}
+
+/** Calls that put a row into each table that `makeRows` leaves empty. */
+export const ADDING = [
+  ofAttempts.insertAttempt,
+  ofIdempotencyKeys.takeIdempotencyKey,
+  ofLedger.credit,
+  ofPageSessions.putPageSession,
+  ofShares.insertShare,
+  ofChanges.addChange,
+  ofRetention.giveUpLateOutputs,
+  CALLS['request-logs']!.appendLogs,
+] as readonly Call[]

@@ -1,0 +1,81 @@
+/** Some rows of a gateway's work, for calls of the store. */
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { isoTime } from '../../../shared/clock.ts'
+import { newId } from '../../../shared/ids.ts'
+import { findAccount } from '../../../gateway/store/accounts.ts'
+import { listApiKeys } from '../../../gateway/store/api-keys.ts'
+import type { Store } from '../../../gateway/store/database.ts'
+import { findDelivery } from '../../../gateway/store/deliveries.ts'
+import { findFile } from '../../../gateway/store/files.ts'
+import { findRequest } from '../../../gateway/store/requests.ts'
+import type {
+  AccountRow,
+  ApiKeyRow,
+  DeliveryAttemptRow,
+  DeliveryRow,
+  FileRow,
+  RequestRow,
+} from '../../../gateway/store/schema/tables.ts'
+import { API, complete, startGateway, submitted } from './start-gateway.ts'
+import type { DatabaseKind } from '../database/test-database.ts'
+
+/** Rows that are there, and times before and after all of them. */
+export interface Rows {
+  store: Store
+  done: RequestRow
+  open: RequestRow
+  file: FileRow
+  delivery: DeliveryRow
+  attempt: DeliveryAttemptRow
+  account: AccountRow
+  key: ApiKeyRow
+  entry: { accountId: string; reference: string; seconds: number; now: string }
+  now: string
+  past: string
+  future: string
+}
+
+/** Makes a database of that kind, and some of all that it can hold. */
+export async function makeRows(t: TestContext, database: DatabaseKind): Promise<Rows> {
+  const gateway = await startGateway(t, { database })
+  const { store, clock } = gateway
+  const webhook = { webhookUrl: 'https://hooks.test/x' }
+  const done = await submitted(gateway, {}, webhook)
+  await complete(gateway, done)
+  const open = await submitted(gateway, {}, webhook)
+  const failed = await submitted(gateway, {}, webhook)
+  await gateway.event('started', failed)
+  await gateway.event('failed', failed)
+  const chained = { prompt: 'a bell', request_id: done, output: 'target' }
+  const reply = await gateway.call('POST', `${API}/audio/separate`, { body: { input: chained } })
+  assert.equal(reply.statusCode, 202, reply.body)
+  const find = async (id: string) => (await findRequest(store, id))!
+  const delivery = (await findDelivery(store, done))!
+  const now = isoTime(clock.now())
+  const attempt = {
+    attempt_id: newId('try'),
+    webhook_id: delivery.webhook_id,
+    started_at: delivery.created_at,
+    duration_ms: 1,
+    status_code: 500,
+    error: 'The receiver answered 500.',
+  }
+  const account = (await findAccount(store, delivery.account_id))!
+  const [key] = await listApiKeys(store)
+  return {
+    store,
+    done: await find(done),
+    open: await find(open),
+    file: (await findFile(store, (await find(open)).file_id!))!,
+    delivery,
+    attempt,
+    account,
+    key: key!,
+    entry: { accountId: delivery.account_id, reference: 'ref', seconds: 10, now },
+    now,
+    past: '2020-01-01T00:00:00.000Z',
+    future: '2030-01-01T00:00:00.000Z',
+  }
+}

@@ -1,0 +1,62 @@
+/** Measures of separated sound, and readers of the files it comes in. */
+
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+export const examplePath = (name: string): string =>
+  fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
+
+/** Planar samples of a 16-bit WAV file with a plain header, as the examples have. */
+export async function readWav16(path: string): Promise<Float32Array[]> {
+  const file = await readFile(path)
+  const channels = file.readUInt16LE(22)
+  const data = file.subarray(44)
+  return Array.from({ length: channels }, (_, c) =>
+    Float32Array.from(
+      { length: data.length / 2 / channels },
+      (_unused, i) => data.readInt16LE((i * channels + c) * 2) / 2 ** 15,
+    ),
+  )
+}
+
+/**
+ * Scale-invariant signal-to-distortion ratio in dB, over all channels together.
+ * (Le Roux et al., "SDR – half-baked or well done?", ICASSP 2019.)
+ */
+export function siSdr(
+  estimate: readonly Float32Array[],
+  reference: readonly Float32Array[],
+): number {
+  let cross = 0
+  let energy = 0
+  for (const [c, channel] of reference.entries()) {
+    for (const [i, s] of channel.entries()) {
+      cross += s * (estimate[c]?.[i] ?? 0)
+      energy += s * s
+    }
+  }
+  const scale = cross / energy
+  let distortion = 0
+  for (const [c, channel] of reference.entries()) {
+    for (const [i, s] of channel.entries()) distortion += (scale * s - (estimate[c]?.[i] ?? 0)) ** 2
+  }
+  return 10 * Math.log10((scale * scale * energy) / distortion)
+}
+
+/** The bound of `sumError`: two roundings to 24 bits, and one of the sum in float32. */
+export const SUM_ERROR_MAX = 3 / 2 ** 23
+
+/** The largest distance of a sample of `target + residual` from the mixture. */
+export function sumError(
+  target: readonly Float32Array[],
+  residual: readonly Float32Array[],
+  mixture: readonly Float32Array[],
+): number {
+  let worst = 0
+  for (const [c, channel] of mixture.entries()) {
+    for (const [i, x] of channel.entries()) {
+      worst = Math.max(worst, Math.abs((target[c]?.[i] ?? 0) + (residual[c]?.[i] ?? 0) - x))
+    }
+  }
+  return worst
+}

@@ -1,0 +1,55 @@
+/** A Chromium without a screen from the npm registry, for machines that have none of their own. */
+
+import { execFile } from 'node:child_process'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createBrotliDecompress } from 'node:zlib'
+import { promisify } from 'node:util'
+import { fetchedOnce } from '../packages/fetched-once.ts'
+import { npmPackages } from '../packages/npm-packages.ts'
+
+const runFile = promisify(execFile)
+
+/** 70 MB; its libraries and fonts are those that a bare machine lacks. */
+const VERSION = '153.0.0'
+
+/** Archives and their folders: libraries, a renderer without a GPU, fonts. */
+const ARCHIVES = { al2023: '.', swiftshader: '.', fonts: 'fonts' }
+
+/** Without a font Chromium ends. */
+const FONTS_CONFIG = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir prefix="relative">fonts</dir></fontconfig>
+`
+
+export interface Executable {
+  executablePath: string
+  /** For its libraries and fonts. */
+  env: Record<string, string>
+}
+
+/** Fetches it where it is not there. */
+export async function npmChromium(): Promise<Executable> {
+  const modules = await npmPackages(`chromium-package-${VERSION}`, `@sparticuz/chromium@${VERSION}`)
+  const packed = join(modules, '@sparticuz/chromium/bin')
+  const folder = await fetchedOnce(`chromium-${VERSION}`, async (fresh) => {
+    await decompress(join(packed, 'chromium.br'), join(fresh, 'chromium'))
+    await chmod(join(fresh, 'chromium'), 0o755)
+    for (const [name, place] of Object.entries(ARCHIVES)) {
+      const archive = join(fresh, `${name}.tar`)
+      await decompress(join(packed, `${name}.tar.br`), archive)
+      await mkdir(join(fresh, place), { recursive: true })
+      await runFile('tar', ['-xf', archive, '-C', join(fresh, place)])
+    }
+    await writeFile(join(fresh, 'fonts/fonts.conf'), FONTS_CONFIG)
+  })
+  return {
+    executablePath: join(folder, 'chromium'),
+    env: { LD_LIBRARY_PATH: join(folder, 'lib'), FONTCONFIG_PATH: join(folder, 'fonts') },
+  }
+}
+
+const decompress = (from: string, to: string): Promise<void> =>
+  pipeline(createReadStream(from), createBrotliDecompress(), createWriteStream(to))

@@ -1,0 +1,61 @@
+/** Whole songs, cut and joined as either reference does it. */
+import { triangle } from '../../../../models/lanes/chunk-weights.ts'
+import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
+import type { Comparison } from '../comparison.ts'
+import { demixSong } from '../demix-song.ts'
+import type { GoldenFolder } from '../golden-folder.ts'
+import { joinStems } from '../join-stems.ts'
+import { tidied } from '../tidied.ts'
+import { openScnet, type LoadedScnet } from './open.ts'
+
+/** As ZFTurbo's training repository does it. */
+export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
+  const { network, config } = await openScnet(folder)
+  const golden = folder.golden('song.safetensors')
+  const { chunkSamples: samples, overlaps, sources, levelsSong } = config
+  const chunks = { samples, overlaps, mirroredBeyond: Math.floor(samples / 2) }
+  const separate = (song: Tensor) => demixSong(song, chunks, sources.length, network.separate)
+  return tidied(() => {
+    const song = golden.tensor('song')
+    return [golden.compare('stems', levelsSong ? levelled(song, 0, separate) : separate(song))]
+  })
+}
+
+/** As the author's repository does it. */
+export async function compareTriangleSong(folder: GoldenFolder): Promise<Comparison[]> {
+  const loaded = await openScnet(folder)
+  const golden = folder.golden('song_triangle.safetensors')
+  const separate = (song: Tensor) => separateByHalves(song, loaded)
+  return tidied(() => [golden.compare('stems', levelled(golden.tensor('song'), 1, separate))])
+}
+
+/**
+ * Separates the song at zero mean and unit deviation of its mono mix.
+ * @param correction 1 for an unbiased deviation
+ */
+function levelled(song: Tensor, correction: 0 | 1, separate: (x: Tensor) => Tensor): Tensor {
+  return tf.tidy(() => {
+    const mono = song.mean(0)
+    const mean = mono.mean()
+    const squares = mono.sub(mean).square().sum()
+    const deviation = squares.div(mono.size - correction).sqrt()
+    return separate(song.sub(mean).div(deviation)).mul(deviation).add(mean)
+  })
+}
+
+/** Segments begin at every half of one; the last ones are short. */
+function separateByHalves(song: Tensor, { network, config }: LoadedScnet): Tensor {
+  const { chunkSamples: segment, sources } = config
+  const [channels, samples] = song.shape as [number, number]
+  const stride = Math.floor(segment / 2)
+  const starts = Array.from({ length: Math.ceil(samples / stride) }, (_, i) => i * stride)
+  function* windows() {
+    for (const start of starts) {
+      const length = Math.min(segment, samples - start)
+      const part = tf.slice(song, [0, start], [-1, length]).expandDims(0)
+      const stems = network.separate(part).squeeze([0])
+      yield { start, stems, weights: triangle(segment).subarray(0, length) }
+    }
+  }
+  return tf.tidy(() => joinStems(windows(), [sources.length, channels, samples]))
+}

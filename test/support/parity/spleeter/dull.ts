@@ -1,0 +1,27 @@
+/** Masks as the reference's `zeros`: nothing above the network's bins, in no stem. */
+import { maskOf } from '../../../../models/spleeter/masks.ts'
+import type { SpleeterConfig } from '../../../../models/spleeter/config.ts'
+import { spectrumOf, wavesOf } from '../../../../models/spleeter/spectrum.ts'
+import { pad, tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
+
+/** As `maskOf`, of one song: shares [segments, frames, bins, 2] to [2, frames, all bins]. */
+export function dullMaskOf(shares: Tensor, config: SpleeterConfig): Tensor {
+  return tf.tidy(() => {
+    const lower = tf.slice(maskOf(shares, 1, config), [0, 0, 0], [-1, -1, config.bins])
+    return pad(lower, [
+      [0, 0],
+      [0, 0],
+      [0, config.window / 2 + 1 - config.bins],
+    ])
+  })
+}
+
+/** mixture [1, 2, samples] and a stem's shares to the stem [1, 2, samples]. */
+export function dullWaveOf(mixture: Tensor, shares: Tensor, config: SpleeterConfig): Tensor {
+  return tf.tidy(() => {
+    const spectrum = spectrumOf(mixture.squeeze([0]), config)
+    const mask = dullMaskOf(shares, config)
+    const part = tf.complex(tf.real(spectrum).mul(mask), tf.imag(spectrum).mul(mask))
+    return wavesOf(part, mixture.shape[2]!, config).expandDims(0)
+  })
+}

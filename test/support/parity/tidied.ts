@@ -1,0 +1,12 @@
+/** Comparisons whose tensors are freed. */
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import type { Comparison } from './comparison.ts'
+
+/** Returns the result of `compare`, and frees every tensor that it made. */
+export function tidied(compare: () => Comparison[]): Comparison[] {
+  let comparisons: Comparison[] = []
+  tf.tidy(() => {
+    comparisons = compare()
+  })
+  return comparisons
+}

@@ -1,0 +1,64 @@
+/** Starts a process of ours, gateway or engine, for the time of a test. */
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** A folder that is not there: what set-up has fetched on this machine changes no test. */
+const NO_MODEL = '/nowhere'
+
+export type Environment = Readonly<Record<string, string>>
+
+export interface Program {
+  child: ChildProcess
+  /** The settings that it was started with, besides those of this process. */
+  environment: Environment
+  /** The details that it announced when it became ready. */
+  ready: Readonly<Record<string, string>>
+  log(): string
+  /** Sends the signal and waits for the end; answers the exit code, or the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+}
+
+/** A process that may not be ready yet. */
+export type Launched = Omit<Program, 'ready'> & {
+  /** Rejects, with its log, when it ends before it is ready. */
+  ready: Promise<Program['ready']>
+  /** The exit code, or the signal that ended it. */
+  ended: Promise<number | NodeJS.Signals>
+}
+
+/** @param path its main file, from the root of the checkout */
+export function launchProgram(path: string, environment: Environment): Launched {
+  const child = spawn(process.execPath, ['scripts/run.mjs', path], {
+    cwd: ROOT,
+    env: { ...process.env, SONGS_MODEL_DIR: NO_MODEL, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let log = ''
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (text: Buffer) => {
+      log = (log + text.toString()).slice(-200_000)
+    })
+  }
+  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0))
+  })
+  const ready = new Promise<Program['ready']>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Environment))
+    child.once('exit', () => reject(new Error(`${path} did not start:\n${log}`)))
+  })
+  ready.catch(() => undefined) // awaited by who wants to know
+  return {
+    child,
+    environment,
+    ready,
+    ended,
+    log: () => log,
+    end(signal) {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+      return ended
+    },
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Starts the real processes, nats-server, gateway and engines, for the time of a test. A test fails
+ * whose processes logged a secret.
+ */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import {
+  createClient,
+  type Client,
+  type Status,
+  type Submission,
+} from '../../../clients/typescript/node.ts'
+import { startNatsServer, type NatsServer } from '../../../scripts/cli/start/nats-server.ts'
+import { freePorts } from './free-ports.ts'
+import { linesWithSecrets } from './secrets-in-logs.ts'
+import { launchProgram, type Environment, type Launched, type Program } from './start-program.ts'
+
+export type { Program }
+
+export const API_KEY = 'a-key-for-tests-only'
+
+export interface Winnow {
+  folder: string
+  url: string
+  nats: NatsServer
+  gateway: Program
+  engines: Program[]
+  client: Client
+  /** @param program its main file, from the root of the checkout */
+  startEngine(env?: Environment, program?: string): Promise<Program>
+  /** @param program as of `startEngine` */
+  startGateway(env?: Environment, program?: string): Promise<Program>
+  startNats(): Promise<void>
+}
+
+interface WinnowOptions {
+  engines?: number
+  /** For gateways and engines. */
+  env?: Environment
+  /** For engines alone. */
+  engineEnv?: Environment
+  /** Folder of the broker's store; default: in the folder of the rest. */
+  natsFolder?: string
+}
+
+/**
+ * The whole service with `engines` engines; everything ends with the test, also where that ends
+ * while the service starts, as when another part of its set-up fails first.
+ */
+export async function startWinnow(
+  t: Pick<TestContext, 'after'>,
+  { engines = 1, env = {}, engineEnv = {}, natsFolder }: WinnowOptions = {},
+): Promise<Winnow> {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-test-')) // nothing is awaited before `after`
+  const ofNats = natsFolder ?? join(folder, 'nats')
+  const portsTaken = freePorts(2) // gateway and broker come back where they were
+  const natsStarting = portsTaken.then(([, port]) => startNatsServer({ folder: ofNats, port }))
+  const programs: Launched[] = []
+  const winnow = { folder, engines: [] as Program[] } as Winnow
+  t.after(async () => {
+    // `programs` holds all that start with NATS once this has waited for it.
+    const nats = await natsStarting.catch(() => undefined)
+    await Promise.all(programs.map((program) => program.end('SIGKILL')))
+    ;(winnow.nats ?? nats)?.process.kill('SIGKILL')
+    const leaks = programs.flatMap(({ log, environment }) =>
+      linesWithSecrets(log(), folder, environment),
+    )
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    assert.deepEqual(leaks, [], 'secrets in logs')
+  })
+  const [gatewayPort] = await portsTaken
+  const nats = await natsStarting
+  winnow.nats = nats
+  const base = {
+    NATS_URL: nats.url,
+    DATA_DIR: folder,
+    HOST: '127.0.0.1',
+    PORT: String(gatewayPort),
+    GRPC_PORT: '0',
+    METRICS_PORT: '0',
+    BOOTSTRAP_API_KEY: API_KEY,
+    SCRATCH_DIR: join(folder, 'scratch'),
+    LEASE_SECONDS: '2',
+    DRAIN_SECONDS: '10',
+    ...env,
+  }
+  const start = async (program: string, more: Environment): Promise<Program> => {
+    const launched = launchProgram(program, { ...base, ...more })
+    programs.push(launched)
+    return { ...launched, ready: await launched.ready }
+  }
+  winnow.startEngine = async (more = {}, program = 'engine/main.ts') => {
+    const engine = await start(program, { ...engineEnv, ...more })
+    winnow.engines.push(engine)
+    return engine
+  }
+  winnow.startGateway = async (more = {}, program = 'gateway/main.ts') => {
+    winnow.gateway = await start(program, more)
+    winnow.url = winnow.gateway.ready.address ?? ''
+    return winnow.gateway
+  }
+  winnow.startNats = async () => {
+    const { port, username: token } = new URL(nats.url)
+    winnow.nats = await startNatsServer({ folder: ofNats, port: Number(port), token })
+  }
+  await Promise.all([
+    winnow.startGateway(),
+    ...Array.from({ length: engines }, () => winnow.startEngine()),
+  ])
+  winnow.client = createClient({ baseUrl: winnow.url, apiKey: API_KEY })
+  return winnow
+}
+
+/** Uploads a file and submits it; answers what the submission answered. */
+export async function submitFile(
+  { client }: Winnow,
+  path: string,
+  input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
+  contentType = 'audio/wav',
+) {
+  const fileId = await client.upload(path, contentType)
+  return client.submit({ input: { ...input, file_id: fileId } })
+}
+
+/** Follows a request to its end; every status on the way, the last one terminal. */
+export async function followToEnd(
+  { client }: Winnow,
+  submitted: Parameters<Client['follow']>[0],
+): Promise<Status[]> {
+  const statuses: Status[] = []
+  for await (const status of client.follow(submitted, { logs: true })) statuses.push(status)
+  return statuses
+}
+
+/** The terminal status of a file's separation. */
+export async function separateFile(
+  winnow: Winnow,
+  path: string,
+  input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
+  contentType?: string,
+) {
+  const submitted = await submitFile(winnow, path, input, contentType)
+  const last = (await followToEnd(winnow, submitted)).at(-1)
+  if (!last) throw new Error('the stream ended without a status')
+  return { submitted, last }
+}
+
+/** Downloads both results of a completed request. */
+export async function downloadResult(
+  { client }: Winnow,
+  submitted: Parameters<Client['result']>[0],
+): Promise<{ target: Buffer; residual: Buffer; result: Awaited<ReturnType<Client['result']>> }> {
+  const result = await client.result(submitted)
+  const get = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+  const [target, residual] = await Promise.all(
+    [result.data.target.url, result.data.residual.url].map(get),
+  )
+  return { target: target!, residual: residual!, result }
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findingOf } from '../../../../../engine/job/findings/findings.ts'
+import {
+  describeMixture,
+  describeStored,
+  describeWork,
+  mergedSpans,
+  type ChunkWork,
+} from '../../../../../engine/job/reports/job-log.ts'
+import type { ModelDescription } from '../../../../../models/model.ts'
+import {
+  DEFAULT_OPTIONS,
+  type SeparationOptions,
+} from '../../../../../shared/separation-options.ts'
+
+const model = {
+  name: 'mini',
+  passes: { fast: 'one pass', balanced: 'one pass', quality: 'four passes' },
+  givesCandidates: true,
+  predictsSpans: true,
+  fixedChunks: null,
+} as ModelDescription
+
+const chunk = (
+  startSecond: number,
+  predictedSpans?: { start: number; end: number }[],
+  match?: number,
+  presenceGain?: number,
+): ChunkWork => ({
+  startSecond,
+  endSecond: startSecond + 10,
+  scores: [0.5, 0.75],
+  chosen: 1,
+  match,
+  presenceGain,
+  predictedSpans: predictedSpans?.map((span) => ({ ...span, include: true })),
+  meanings: undefined,
+  understoodAs: undefined,
+  substitute: undefined,
+  nearest: undefined,
+})
+
+const pass = (samples: number) => ({
+  model,
+  samples,
+  sampleRate: 1_000,
+  plan: { chunkSamples: 10_000, overlapSamples: 1_000, frameSamples: 1 },
+})
+
+const promptWork = (prompt: string, work: ChunkWork[]) => ({
+  ...{ prompt, model, work },
+  finding: findingOf({ work, tagged: null }),
+})
+
+const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
+  describeWork({ ...DEFAULT_OPTIONS, ...options }, [pass(19_000)], [promptWork('A dog.', work)])
+
+test('the chunk plan and what the acceleration means', () => {
+  assert.deepEqual(logged({ acceleration: 'quality' }), [
+    'Separated 19.00 s with mini in 2 chunks of 10.00 s overlapping by 1.00 s; quality: four passes.',
+  ])
+})
+
+test('candidates with their scores, of a dozen chunks at most', () => {
+  const lines = logged(
+    { reranking_candidates: 2 },
+    Array.from({ length: 40 }, (_, i) => chunk(9 * i)),
+  )
+  assert.match(lines[1] ?? '', /^Made 2 candidates/)
+  assert.equal(lines[2], 'Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.')
+  assert.equal(lines.at(-1), 'So it went with 28 more chunks.')
+  assert.equal(lines.length, 15)
+})
+
+test('lines of one of several prompts begin with it', () => {
+  const options = { ...DEFAULT_OPTIONS, reranking_candidates: 2 }
+  const lines = describeWork(
+    options,
+    [pass(10_000)],
+    [
+      promptWork('drums', [chunk(0, undefined, 0.9)]),
+      promptWork('a voice', [chunk(0, undefined, 0.2)]),
+    ],
+  )
+  assert.deepEqual(lines, [
+    'Separated 10.00 s with mini in one chunk; balanced: one pass.',
+    '"drums": The match of the sound that was asked for is 0.90 of 1.',
+    '"drums": Made 2 candidates of every chunk and kept the one that the model scored highest.',
+    '"drums": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
+    '"a voice": It is unsure whether the sound is there: its match is 0.20 of 1. ' +
+      'What was found is in the target all the same.',
+    '"a voice": Made 2 candidates of every chunk and kept the one that the model scored highest.',
+    '"a voice": Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.',
+  ])
+})
+
+test('spans that were given, and that predict_spans was ignored then', () => {
+  const spans = [
+    { start: 1, end: 2.5, include: true },
+    { start: 3, end: 4, include: false },
+  ]
+  assert.deepEqual(logged({ spans, predict_spans: true }).slice(1), [
+    'Went by 2 given spans: 1.00 to 2.50 s (sounds), 3.00 to 4.00 s (does not sound).',
+    'predict_spans was ignored, for spans were given.',
+  ])
+})
+
+test('spans that were predicted, on the clock of the media, joined over chunks', () => {
+  const work = [
+    chunk(0, [
+      { start: 2, end: 3 },
+      { start: 9.5, end: 10 },
+    ]),
+    chunk(9, [{ start: 0, end: 2 }]),
+  ]
+  assert.deepEqual(mergedSpans(work), [
+    { start: 2, end: 3 },
+    { start: 9, end: 11 },
+  ])
+  const [, line] = logged({ predict_spans: true }, work)
+  assert.match(line ?? '', /Predicted 2 spans .*: 2\.00 to 3\.00 s, 9\.00 to 11\.00 s\./)
+})
+
+test('a sound that is absent is said to be, from a chunk or altogether', () => {
+  const some = logged({ predict_spans: true }, [chunk(0, [{ start: 2, end: 3 }]), chunk(9, [])])
+  assert.match(some.at(-1) ?? '', /seems absent from 1 chunk, .*9\.00 to 19\.00 s/)
+  assert.match(
+    logged({ predict_spans: true }, [chunk(0, []), chunk(9, [])]).at(-1) ?? '',
+    /Nothing was silenced/,
+  )
+})
+
+test('how well the sound matches, and that it seems absent', () => {
+  const matching = (...matches: number[]) =>
+    logged(
+      {},
+      matches.map((match, i) => chunk(9 * i, undefined, match)),
+    )[1]
+  assert.equal(matching(0.97, 0.6), 'The match of the sound that was asked for is 0.94 of 1.')
+  assert.equal(
+    matching(0.2, 0.97),
+    'The match of the sound that was asked for is 0.94 of 1; ' +
+      'it seems absent from 1 chunk of 2.',
+  )
+  assert.equal(
+    matching(0.2, 0.1),
+    'It is unsure whether the sound is there: its match is 0.15 of 1. ' +
+      'What was found is in the target all the same.',
+  )
+})
+
+test('by how much a target was turned down because its sound seems absent', () => {
+  const quiet = chunk(0, undefined, 0.06, 0.063)
+  assert.match(logged({}, [quiet])[1]!, /in the target all the same, up to 24 dB softer\.$/)
+  assert.match(
+    logged({}, [quiet, chunk(9, undefined, 0.9, 1)])[1]!,
+    /absent from 1 chunk of 2, up to 24 dB softer\.$/,
+  )
+})
+
+test('what the prompt was taken to mean, where the model has names', () => {
+  const meanings = [
+    { name: 'vacuum cleaner', probability: 0.784 },
+    { name: 'water', probability: 0.18 },
+  ]
+  assert.equal(
+    logged({}, [
+      { ...chunk(0), meanings },
+      { ...chunk(9), meanings },
+    ])[1],
+    'The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).',
+  )
+  assert.equal(logged({}, [{ ...chunk(0), meanings: [] }]).length, 1)
+  assert.equal(logged({}, [{ ...chunk(0), meanings, understoodAs: 'vacuum cleaner' }]).length, 2)
+})
+
+test('that no name is near the prompt, and what the target is then', () => {
+  const meanings = [{ name: 'vacuum cleaner', probability: 0.54 }]
+  const far = { ...chunk(0), meanings, understoodAs: null }
+  const unknown = 'The model has no name that is near the prompt. The target holds'
+  const substitute = 'everything but speech'
+  assert.equal(logged({}, [far])[1], `${unknown} vacuum cleaner instead.`)
+  const nearest = ['vacuum cleaner', 'water']
+  const lines = logged({ predict_spans: true }, [{ ...far, substitute, nearest }])
+  assert.deepEqual(lines.slice(1), [
+    `${unknown} everything but speech instead. The nearest names: vacuum cleaner, water.`,
+    'No span was predicted, for no name is near the prompt.',
+  ])
+})
+
+test('what was decoded and mixed down, and what was stored', () => {
+  const mixture = {
+    codec: 'aac',
+    container: 'mov',
+    sampleRate: 48_000,
+    sourceSampleRate: 96_000,
+    channels: 1,
+    sourceChannels: 6,
+    hasVideo: true,
+    trackRemarks: ['The file has 2 tracks.'],
+  } as unknown as Parameters<typeof describeMixture>[0]
+  assert.deepEqual(describeMixture(mixture), [
+    'Decoding aac in mov, with a picture: 48000 Hz (from 96000 Hz), 1 channel, mixed down from 6.',
+    'The file has 2 tracks.',
+  ])
+  const file = { content_type: 'audio/mpeg', extension: 'mp3', bytes: 1 }
+  const stereo = { sampleRate: 48_000, channels: 2 }
+  assert.equal(
+    describeStored({ target: file, residual: file, gain_db: 0 }, stereo, stereo),
+    'Stored target and residual as mp3.',
+  )
+  const withVideo = { ...file, video: file }
+  assert.equal(
+    describeStored({ target: withVideo, residual: withVideo, gain_db: 0 }, stereo, {
+      sampleRate: 96_000,
+      channels: 6,
+    }),
+    'Stored target and residual as mp3 at 48000 Hz, mixed down to 2 channels, ' +
+      'and a video with the target and one with the residual.',
+  )
+})

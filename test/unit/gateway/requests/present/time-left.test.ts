@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  secondsLeft,
+  speedOf,
+  type OpenWork,
+} from '../../../../../gateway/requests/present/time-left.ts'
+import { fc } from '../../../../support/basics/property.ts'
+
+const open = (
+  requestId: string,
+  mediaSeconds: number | null,
+  done = 0,
+  { weight = 1, secondsAtLeast = 0 } = {},
+): OpenWork => ({ requestId, mediaSeconds, weight, done, secondsAtLeast })
+const SPEED = { perSecond: 10, meanSeconds: 50 }
+const left = (...given: Parameters<typeof secondsLeft>) =>
+  Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
+
+test('a request alone takes its work at the speed, less what is done', () => {
+  assert.deepEqual(left([open('a', 100)], [], SPEED), { a: 10 })
+  assert.deepEqual(left([open('a', 100, 0.75)], [], SPEED), { a: 2.5 })
+  assert.deepEqual(left([], [open('a', 100)], SPEED), { a: 10 })
+})
+
+test('requests that run share the speed alike, so that short ones end first', () => {
+  // both at 5 a second until b ends after 4 s, then a's other 80 at 10 a second
+  assert.deepEqual(left([open('a', 100), open('b', 20)], [], SPEED), { b: 4, a: 12 })
+})
+
+test('one that waits begins when a place is free', () => {
+  assert.deepEqual(left([open('a', 100)], [open('b', 20), open('c', 10)], SPEED), {
+    a: 10,
+    b: 12,
+    c: 13,
+  })
+  // c takes the place of b after 4 s: a has 80 left and c 40; 8 s at 5 each, then 40 of a at 10
+  const both = left([open('a', 100), open('b', 20)], [open('c', 40)], SPEED)
+  assert.deepEqual(both, { b: 4, c: 12, a: 16 })
+})
+
+test('a length that is not known is taken for the mean', () => {
+  assert.deepEqual(left([open('a', null)], [open('b', null)], SPEED), { a: 5, b: 10 })
+  assert.deepEqual(
+    left([open('a', null, 0, { weight: 3 })], [], SPEED),
+    { a: 15 },
+    'for all that it asks for',
+  )
+})
+
+test('what an engine says a request takes at least goes before its work', () => {
+  const lasting = { secondsAtLeast: 15 }
+  assert.deepEqual(left([open('a', 100, 0.99, lasting)], [], SPEED), { a: 15 })
+  assert.deepEqual(left([open('a', 1000, 0, lasting)], [], SPEED), { a: 100 })
+  // its place is free after it; meanwhile it takes nothing from the others
+  const [a, b] = [open('a', 20, 0, lasting), open('b', 100)]
+  assert.deepEqual(left([a], [open('b', 100)], SPEED), { a: 15, b: 25 })
+  assert.deepEqual(left([a, b], [open('c', 50)], SPEED), { b: 12, a: 15, c: 17 })
+})
+
+test('whatever is said: none ends before its work is done and its engine says', () => {
+  const works = fc.array(
+    fc.record({
+      work: fc.double({ min: 0, max: 1e5, noNaN: true }),
+      secondsAtLeast: fc.double({ min: 0, max: 1e3, noNaN: true }),
+    }),
+    { maxLength: 20 },
+  )
+  fc.assert(
+    fc.property(works, works, (a, b) => {
+      const running = a.map(({ work, secondsAtLeast }, i) =>
+        open(`a${i}`, work, 0, { secondsAtLeast }),
+      )
+      const waiting = b.map(({ work }, i) => open(`b${i}`, work))
+      const result = secondsLeft(running, waiting, SPEED)
+      assert.equal(result.size, a.length + b.length)
+      const total = [...a, ...b].reduce((sum, { work }) => sum + work / SPEED.perSecond, 0)
+      const longest = Math.max(0, ...a.map(({ secondsAtLeast }) => secondsAtLeast))
+      // 40 requests that end twice, each time by at most 20 places
+      const rounding = 2 * 80 * 20 * Number.EPSILON * (total + longest) + 1e-300
+      for (const [i, { work, secondsAtLeast }] of a.entries()) {
+        const least = Math.max(secondsAtLeast, work / SPEED.perSecond)
+        assert.ok(result.get(`a${i}`)! >= least - rounding)
+      }
+      for (const seconds of result.values()) assert.ok(seconds <= total + longest + rounding)
+    }),
+  )
+})
+
+test('whatever runs and waits: all work is done at the end, each in its turn, never negative', () => {
+  const works = fc.array(
+    fc.record({
+      work: fc.double({ min: 0, max: 1e5, noNaN: true }),
+      done: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+    { maxLength: 40 },
+  )
+  fc.assert(
+    fc.property(
+      works,
+      works,
+      fc.double({ min: 0.01, max: 1e3, noNaN: true }),
+      (a, b, perSecond) => {
+        const running = a.map(({ work, done }, i) => open(`a${i}`, work, done))
+        const waiting = b.map(({ work, done }, i) => open(`b${i}`, work, done))
+        const result = secondsLeft(running, waiting, { perSecond, meanSeconds: 1 })
+        const times = [...result.values()]
+        const total = [...a, ...b].reduce((sum, { work, done }) => sum + work * (1 - done), 0)
+        assert.equal(result.size, a.length + b.length)
+        assert.ok(times.every((seconds) => seconds >= 0))
+        const last = Math.max(0, ...times)
+        // 80 sums, each times at most 40 places; below 1e-300 numbers lose their digits.
+        const rounding = 2 * 80 * 40 * Number.EPSILON * last + 1e-300
+        assert.ok(Math.abs(last - total / perSecond) <= rounding)
+        for (const { requestId, mediaSeconds, done } of [...running, ...waiting]) {
+          const alone = ((mediaSeconds ?? 0) * (1 - done)) / perSecond
+          assert.ok(result.get(requestId)! >= alone - rounding)
+        }
+      },
+    ),
+  )
+})
+
+const run = (mediaSeconds: number, startedAt: number, finishedAt: number, weight = 1) => ({
+  mediaSeconds,
+  weight,
+  startedAt: startedAt * 1_000,
+  finishedAt: finishedAt * 1_000,
+})
+
+test('the speed is the work over the time in which something ran', () => {
+  assert.equal(speedOf([]), undefined)
+  assert.deepEqual(speedOf([run(60, 0, 6)]), { perSecond: 10, meanSeconds: 60 })
+  assert.deepEqual(speedOf([run(60, 0, 6, 2)]), { perSecond: 20, meanSeconds: 60 })
+  // idle from 6 to 100
+  const apart = [run(60, 0, 6), run(30, 100, 103), run(50, 103, 108)]
+  assert.deepEqual(speedOf(apart), { perSecond: 10, meanSeconds: 40 })
+  // two at once, each at half the speed
+  const together = [run(50, 0, 10), run(50, 0, 10), run(50, 10, 20), run(50, 10, 20)]
+  assert.deepEqual(speedOf(together), { perSecond: 15, meanSeconds: 50 })
+})
+
+test('media of no length, or clocks that differ, give no speed', () => {
+  assert.equal(speedOf([run(0, 0, 1)]), undefined)
+  assert.equal(speedOf([run(5, 3, 2)]), undefined)
+})

@@ -1,0 +1,68 @@
+/** Settings of the native libraries, and that a program sets them before they are loaded. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { test } from 'node:test'
+import { deviceDefaults, oneGpu } from '../../../../models/tensorflow/device-defaults.ts'
+
+test('what an operator sets has precedence, an empty value too', () => {
+  const defaults = deviceDefaults({})
+  assert.deepEqual(defaults, {
+    TF_CPP_MIN_LOG_LEVEL: '2',
+    CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+    TF_FORCE_GPU_ALLOW_GROWTH: 'true',
+    TF_CUDNN_USE_AUTOTUNE: '0',
+    CUDA_CACHE_MAXSIZE: '4294967296',
+    NVIDIA_TF32_OVERRIDE: '0',
+  })
+  for (const name of Object.keys(defaults)) {
+    for (const value of ['1', '']) assert.ok(!(name in deviceDefaults({ [name]: value })), name)
+  }
+})
+
+test('TF32 is off where float32 is promised, and left alone where bfloat16 is', () => {
+  for (const PRECISION of [undefined, '', 'float32'])
+    assert.equal(deviceDefaults({ PRECISION }).NVIDIA_TF32_OVERRIDE, '0')
+  for (const PRECISION of ['bfloat16', 'auto'])
+    assert.equal(deviceDefaults({ PRECISION }).NVIDIA_TF32_OVERRIDE, undefined)
+})
+
+test('what XLA compiled for a GPU is kept in the cache folder, where XLA is on', () => {
+  const flagsOf = (XLA?: string) => deviceDefaults({ XLA, WINNOW_CACHE_DIR: '/cache' }).TF_XLA_FLAGS
+  assert.match(flagsOf('on')!, /_cache_directory=\/cache\/xla .*_device_types=XLA_GPU_JIT$/)
+  for (const off of [undefined, '', 'auto', 'off']) assert.equal(flagsOf(off), undefined)
+})
+
+test('an engine has the first GPU that it may use, or none where it may use none', () => {
+  const own = (visible?: string) => oneGpu({ CUDA_VISIBLE_DEVICES: visible }).CUDA_VISIBLE_DEVICES
+  assert.equal(own(undefined), '0')
+  assert.equal(own('2,0'), '2')
+  assert.equal(own(' GPU-5e2c , GPU-77'), 'GPU-5e2c')
+  assert.equal(own(''), '')
+  assert.equal(own('-1'), '-1')
+})
+
+const seenBy = (program: string, env: NodeJS.ProcessEnv) =>
+  execFileSync(process.execPath, ['--import', 'tsx', '-e', program], {
+    env: { PATH: process.env.PATH, ...env },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+
+test("TensorFlow's own switch for TF32 is set as the variable of its libraries is", () => {
+  const program =
+    "const { tensorFloat32 } = await import('./models/tensorflow/tensor.ts');" +
+    'console.log(tensorFloat32.get())'
+  assert.equal(seenBy(program, {}), 'false\n')
+  assert.equal(seenBy(program, { PRECISION: 'bfloat16' }), 'true\n')
+  assert.equal(seenBy(program, { NVIDIA_TF32_OVERRIDE: '1' }), 'true\n')
+})
+
+test('TensorFlow is loaded with them: the environment of the process has them, not only its copy', () => {
+  const program =
+    "await import('./models/tensorflow/tensor.ts');" +
+    "console.log((await import('node:child_process')).execFileSync('env').toString())"
+  const seen = seenBy(program, { TF_CUDNN_USE_AUTOTUNE: '1' })
+  assert.match(seen, /^CUDA_DEVICE_ORDER=PCI_BUS_ID$/m)
+  assert.match(seen, /^NVIDIA_TF32_OVERRIDE=0$/m)
+  assert.match(seen, /^TF_CUDNN_USE_AUTOTUNE=1$/m)
+})

@@ -1,0 +1,228 @@
+/** The models that engines have or can fetch, with what an admin does to them. */
+
+import { useState } from 'preact/hooks'
+import type { components } from '../../../clients/typescript/api.ts'
+import type { Admin } from '../../state/admin.ts'
+import { ConfirmedButton } from '../confirmed-button.tsx'
+import { Table } from './table.tsx'
+
+type Model = components['schemas']['AdminModel']
+type OnEngine = Model['engines'][number]
+
+interface AdminModelsProps {
+  models: readonly Model[]
+  /** Those that are loaded, with what engines say of them. */
+  held: components['schemas']['Fleet']['models']
+  admin: Admin
+}
+
+export function AdminModels({ models, held, admin }: AdminModelsProps) {
+  return (
+    <Table
+      caption="Models"
+      heads={['model', 'what it does', 'to download', 'licence', 'state']}
+      keys={models.map(({ name }) => name)}
+      rows={models.map((model) => {
+        const loaded = held.find(({ name }) => name === model.name)
+        const weights =
+          loaded && `${loaded.parameters.toLocaleString()} parameters, ${loaded.weights_sha256}`
+        return [
+          <span key={model.name} title={weights}>
+            {model.name}
+          </span>,
+          loaded?.summary ?? model.summary,
+          model.built_in || model.megabytes === null ? '–' : `${model.megabytes} MB`,
+          <span key="licence" title={model.licence}>
+            {model.licence_word ?? model.licence}
+          </span>,
+          statesOf(model).map((group) => (
+            <OnEngines key={group.state} model={model} group={group} admin={admin} />
+          )),
+        ]
+      })}
+    />
+  )
+}
+
+/** Engines on which a model is in the same state. */
+interface Group {
+  state: OnEngine['state']
+  engines: readonly OnEngine[]
+  /** Whether these are all of its engines. */
+  isAll: boolean
+}
+
+function statesOf({ engines }: Model): Group[] {
+  const states = [...new Set(engines.map(({ state }) => state))]
+  return states.map((state) => ({
+    state,
+    engines: engines.filter((engine) => engine.state === state),
+    isAll: states.length === 1,
+  }))
+}
+
+const WORDS: Readonly<Record<OnEngine['state'], string>> = {
+  FETCHABLE: 'can be fetched',
+  WAITING: 'waiting',
+  DOWNLOADING: 'downloading',
+  CONVERTING: 'being converted',
+  NOT_LOADED: 'installed, not loaded',
+  LOADING: 'being loaded',
+  LOADED: 'loaded',
+  UNLOADING: 'being unloaded, once its jobs end',
+}
+
+interface OnEnginesProps {
+  model: Model
+  group: Group
+  admin: Admin
+}
+
+function OnEngines({ model, group: { state, engines, isAll }, admin }: OnEnginesProps) {
+  const problems = [...new Set(engines.flatMap(({ problem }) => problem ?? []))]
+  const isFetching = ['WAITING', 'DOWNLOADING', 'CONVERTING'].includes(state)
+  return (
+    <div>
+      <p>
+        {WORDS[state]}
+        {!isAll && ` on ${engines.map(({ engine_id: id }) => id).join(', ')}`}
+      </p>
+      {isFetching && <FetchProgress name={model.name} engine={engines[0]!} />}
+      {problems.map((problem) => (
+        <p key={problem} class={isFetching ? 'quiet' : 'problem'}>
+          {problem}
+        </p>
+      ))}
+      <Changes
+        model={model}
+        state={state}
+        admin={admin}
+        engineIds={isAll ? [undefined] : engines.map(({ engine_id: id }) => id)}
+      />
+    </div>
+  )
+}
+
+function FetchProgress({ name, engine }: { name: string; engine: OnEngine }) {
+  const { bytes, bytes_total: total } = engine
+  const megabytes = (count: number | null) => Math.round((count ?? 0) / 1e6)
+  return (
+    <p class="progress">
+      <progress aria-label={`Download of ${name}`} value={bytes ?? 0} max={total || 1} />
+      <span>
+        {megabytes(bytes)} of {megabytes(total)} MB
+      </span>
+    </p>
+  )
+}
+
+interface ChangesProps extends Pick<OnEnginesProps, 'model' | 'admin'> {
+  state: OnEngine['state']
+  /** The engines that are to do it; undefined means all. */
+  engineIds: readonly (string | undefined)[]
+}
+
+function Changes({ model, state, admin, engineIds }: ChangesProps) {
+  const { name } = model
+  const path = `models/${encodeURIComponent(name)}`
+  const post = async (verb: string, body: object = {}) => {
+    for (const id of engineIds) {
+      await admin.act(`${path}/${verb}`, { ...body, ...(id !== undefined && { engine_id: id }) })
+    }
+  }
+  const remove = async () => {
+    for (const id of engineIds) {
+      await admin.remove(id === undefined ? path : `${path}?engine_id=${encodeURIComponent(id)}`)
+    }
+    return null
+  }
+  switch (state) {
+    case 'FETCHABLE':
+      return <FetchButton model={model} fetch={(body) => post('fetch', body)} />
+    case 'WAITING':
+    case 'DOWNLOADING':
+    case 'CONVERTING':
+      return <ConfirmedButton action="Stop the fetch" of={`of ${name}`} act={remove} />
+    case 'NOT_LOADED':
+    case 'LOADED':
+      return (
+        <>
+          {state === 'NOT_LOADED' ? (
+            <ActButton action="Load" of={name} act={() => post('load')} />
+          ) : (
+            !model.built_in && <ActButton action="Unload" of={name} act={() => post('unload')} />
+          )}
+          {!model.built_in && <ConfirmedButton action="Remove" of={name} act={remove} />}
+        </>
+      )
+    default:
+      return null
+  }
+}
+
+interface FetchButtonProps {
+  model: Model
+  fetch(body: { licence_accepted: boolean }): Promise<void>
+}
+
+/** Shows the licence first, where it must be accepted. */
+function FetchButton({ model, fetch }: FetchButtonProps) {
+  const [isAsking, setAsking] = useState(false)
+  const { name, licence, licence_url: url } = model
+  if (!model.licence_question) {
+    return <ActButton action="Fetch" of={name} act={() => fetch({ licence_accepted: false })} />
+  }
+  if (!isAsking) {
+    return (
+      <button type="button" aria-label={`Fetch ${name}`} onClick={() => setAsking(true)}>
+        Fetch
+      </button>
+    )
+  }
+  return (
+    <div role="group" aria-label={`Licence of ${name}`}>
+      <p>
+        The licence of its weights: {licence} {url && <a href={url}>Where it is stated</a>}
+      </p>
+      <ActButton
+        action="Accept and fetch"
+        of={name}
+        act={async () => {
+          await fetch({ licence_accepted: true })
+          setAsking(false)
+        }}
+      />
+      <button type="button" onClick={() => setAsking(false)}>
+        Do not accept
+      </button>
+    </div>
+  )
+}
+
+interface ActButtonProps {
+  action: string
+  /** On what, for who can't see the row. */
+  of: string
+  act(): Promise<void>
+}
+
+/** Acts at the first press; the table shows the change. */
+function ActButton({ action, of, act }: ActButtonProps) {
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  const press = () => {
+    setBusy(true)
+    setProblem('')
+    act()
+      .catch((error: Error) => setProblem(error.message))
+      .finally(() => setBusy(false))
+  }
+  return (
+    <>
+      <button type="button" aria-label={`${action} ${of}`} disabled={isBusy} onClick={press}>
+        {action}
+      </button>
+      {problem && <span role="alert">{problem}</span>}
+    </>
+  )
+}

@@ -1,0 +1,168 @@
+/**
+ * Forms for an operator's changes: accounts, balances, keys. The tables show them within two
+ * seconds.
+ */
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { components } from '../../../clients/typescript/api.ts'
+import type { Admin } from '../../state/admin.ts'
+import { ConfirmedButton } from '../confirmed-button.tsx'
+
+type Account = components['schemas']['Account']
+type NewApiKey = components['schemas']['NewApiKey']
+
+interface FormProps {
+  accounts: readonly Account[]
+  admin: Admin
+}
+
+/** Adds seconds to the balance of a metered account, or takes some back. */
+export function CreditForm({ accounts, admin }: FormProps) {
+  const metered = accounts.filter((account) => account.metered)
+  if (metered.length === 0) return null
+  return (
+    <ActionForm
+      action="Credit"
+      act={async (fields) => {
+        const path = `accounts/${encodeURIComponent(textOf(fields, 'account'))}/credit`
+        const { balance_seconds: balance } = await admin.act<Account>(path, {
+          seconds: Number(textOf(fields, 'seconds')),
+        })
+        return `The balance is ${balance} s.`
+      }}
+    >
+      <AccountChoice accounts={metered} />
+      <label>
+        Seconds
+        <input name="seconds" type="number" step="1" required />
+      </label>
+    </ActionForm>
+  )
+}
+
+/** Creates a key for all that the page does, and shows it once. */
+export function KeyForm({ accounts, admin }: FormProps) {
+  return (
+    <ActionForm
+      action="Create a key"
+      act={async (fields) => {
+        const { key } = await admin.act<NewApiKey>('keys', {
+          account_id: textOf(fields, 'account'),
+          name: textOf(fields, 'name'),
+          scopes: ['models:read', 'files:read', 'files:write', 'audio:separate'],
+        })
+        return keyText(key)
+      }}
+    >
+      <AccountChoice accounts={accounts} />
+      <label>
+        Name
+        <input name="name" required maxLength={100} />
+      </label>
+    </ActionForm>
+  )
+}
+
+/** Creates an account, with the seconds that it separates counted or not. */
+export function AccountForm({ admin }: Pick<FormProps, 'admin'>) {
+  return (
+    <ActionForm
+      action="Create an account"
+      act={async (fields) => {
+        const { account_id: id } = await admin.act<Account>('accounts', {
+          name: textOf(fields, 'name'),
+          metered: fields.has('metered'),
+        })
+        return `The account is ${id}.`
+      }}
+    >
+      <label>
+        Name of the account
+        <input name="name" required maxLength={200} />
+      </label>
+      <label class="check">
+        <input name="metered" type="checkbox" />
+        Separating costs credits
+      </label>
+    </ActionForm>
+  )
+}
+
+/** For a key that is not revoked: a new secret in the place of the old, or its end. */
+export function KeyActions({ keyId, admin }: { keyId: string; admin: Admin }) {
+  const call = (action: string) =>
+    admin.act<NewApiKey>(`keys/${encodeURIComponent(keyId)}/${action}`)
+  return (
+    <>
+      <ConfirmedButton
+        action="Rotate"
+        of={keyId}
+        act={async () => keyText((await call('rotate')).key)}
+      />
+      <ConfirmedButton action="Revoke" of={keyId} act={() => call('revoke').then(() => null)} />
+    </>
+  )
+}
+
+const keyText = (key: string) => `The key, shown only now: ${key}`
+
+const AccountChoice = ({ accounts }: { accounts: readonly Account[] }) => (
+  <label>
+    Account
+    <select name="account">
+      {accounts.map(({ account_id: id, name }) => (
+        <option key={id} value={id}>
+          {name} ({id})
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+const textOf = (fields: FormData, name: string): string => (fields.get(name) as string).trim()
+
+interface ActionFormProps {
+  action: string
+  /** Resolves with what to show. */
+  act(fields: FormData): Promise<string>
+  children: ComponentChildren
+}
+
+/** Acts when it is sent a second time without a change. */
+function ActionForm({ action, act, children }: ActionFormProps) {
+  const [isSure, setSure] = useState(false)
+  const [shown, setShown] = useState('')
+  const [problem, setProblem] = useState('')
+  const send = (form: HTMLFormElement) => {
+    setShown('')
+    setProblem('')
+    setSure(!isSure)
+    if (!isSure) return
+    act(new FormData(form)).then(
+      (text) => {
+        setShown(text)
+        form.reset()
+      },
+      (error: Error) => setProblem(error.message),
+    )
+  }
+  return (
+    <form
+      class="inline"
+      aria-label={action}
+      onInput={() => setSure(false)}
+      onSubmit={(event) => {
+        event.preventDefault()
+        send(event.currentTarget)
+      }}
+    >
+      {children}
+      <button>{isSure ? `Really ${action.toLowerCase()}?` : action}</button>
+      <output>{shown}</output>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,156 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { givenPrompts, PROMPTS_MAX, prompts, source } from '../../state/draft.ts'
+import { sending, sendProblem, separate } from '../../state/open-request.ts'
+import { separateFiles } from '../../state/file-queue.ts'
+import { loadSeparators, soundNames } from '../../state/separators.ts'
+import { Answers, Stems } from './answers.tsx'
+import { focusIfLost, useLostFocus } from '../focus.ts'
+import { Options } from './options.tsx'
+import { PromptHelp } from './prompt-help.tsx'
+import { Snippets } from './snippets.tsx'
+import { SoundsInFile } from './sounds-in-file.tsx'
+import { SourcePicker } from './source-picker.tsx'
+import { Spans } from './spans.tsx'
+import { Tasks } from './tasks.tsx'
+
+export function NewSeparation() {
+  const heading = useLostFocus<HTMLHeadingElement>()
+  const prompt = useRef<HTMLInputElement>(null)
+  const chosen = source.value
+  const isOutput = chosen?.kind === 'output'
+  // An output to separate further lacks only the sound.
+  useEffect(() => {
+    if (isOutput) prompt.current!.focus()
+  }, [isOutput])
+  useEffect(() => void loadSeparators(), [])
+  const hasPrompt = givenPrompts().length > 0
+  const isReady = chosen !== null && hasPrompt
+  const lacks = [...(chosen ? [] : ['a file']), ...(hasPrompt ? [] : ['a sound in words'])]
+  const missing = lacks.length === 0 ? '' : `Still needed: ${lacks.join(' and ')}.`
+  const send = (event: Event) => {
+    event.preventDefault()
+    if (chosen?.kind === 'files') separateFiles(chosen)
+    else if (chosen) void separate(chosen)
+  }
+  return (
+    <section class="card" aria-labelledby="new">
+      <h1 id="new" ref={heading} tabIndex={-1}>
+        What do you want to take out?
+      </h1>
+      <form onSubmit={send}>
+        <SourcePicker />
+        {chosen && chosen.kind !== 'files' && <SoundsInFile chosen={chosen} />}
+        <Tasks />
+        <Prompts first={prompt} />
+        <PromptHelp />
+        <Stems />
+        <Answers />
+        {chosen && 'bytes' in chosen && chosen.bytes && <Spans bytes={chosen.bytes} />}
+        <Options />
+        <Send missing={missing} />
+      </form>
+      {isReady && chosen.kind !== 'files' && <Snippets source={chosen} />}
+    </section>
+  )
+}
+
+/** @param missing what the form lacks; empty: nothing */
+function Send({ missing }: { missing: string }) {
+  const current = sending.value
+  const isSending = current !== null
+  const wasSending = useRef(isSending)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (wasSending.current !== isSending) focusIfLost(button.current)
+    wasSending.current = isSending
+  }, [isSending])
+  return (
+    <>
+      {/* Keyed: else Cancel would become Separate while it is pressed, and send. */}
+      {current ? (
+        <div key="sending" class="sending">
+          <label>
+            {current.part < 1 ? 'Uploading' : 'Submitting'}
+            <progress value={current.part} />
+          </label>
+          <button ref={button} type="button" onClick={() => current.abort.abort()}>
+            Cancel
+          </button>
+        </div>
+      ) : (
+        <div key="ready" class="sending">
+          <button ref={button} class="primary" disabled={missing !== ''} aria-describedby="missing">
+            Separate
+          </button>
+          <span id="missing" class="quiet">
+            {missing}
+          </span>
+        </div>
+      )}
+      <p role="alert" class="problem">
+        {sendProblem.value}
+      </p>
+    </>
+  )
+}
+
+/** One field for each prompt; another one on demand. */
+function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
+  const list = prompts.value
+  const fields = useRef<HTMLFieldSetElement>(null)
+  const wanted = useRef<number | null>(null)
+  useEffect(() => {
+    if (wanted.current !== null) fields.current!.querySelectorAll('input')[wanted.current]!.focus()
+    wanted.current = null
+  }, [list.length])
+  /** Goes on in the field of a prompt. */
+  const become = (next: string[], i: number) => {
+    prompts.value = next
+    wanted.current = i
+  }
+  const set = (i: number, text: string) =>
+    (prompts.value = list.map((old, j) => (j === i ? text : old)))
+  return (
+    <fieldset ref={fields}>
+      <legend>Sounds, in plain words</legend>
+      {list.map((prompt, i) => (
+        <div class="prompt" key={i}>
+          <input
+            ref={i === 0 ? first : null}
+            aria-label={`Prompt ${i + 1}`}
+            value={prompt}
+            maxLength={500}
+            list="sounds"
+            placeholder={i === 0 ? 'piano, dog barking, a man speaking …' : 'another sound'}
+            onInput={({ currentTarget }) => set(i, currentTarget.value)}
+          />
+          {list.length > 1 && (
+            <button
+              type="button"
+              aria-label={`Remove prompt ${i + 1}`}
+              onClick={() =>
+                become(
+                  list.filter((_, j) => j !== i),
+                  Math.max(0, i - 1),
+                )
+              }
+            >
+              ×
+            </button>
+          )}
+        </div>
+      ))}
+      <datalist id="sounds">
+        {soundNames().map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {list.length < PROMPTS_MAX && (
+        <button type="button" class="link" onClick={() => become([...list, ''], list.length)}>
+          Add another sound
+        </button>
+      )}
+    </fieldset>
+  )
+}

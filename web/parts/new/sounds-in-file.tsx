@@ -1,0 +1,60 @@
+import { whereOfHeard, type HeardSound } from '../../state/chip.ts'
+import { givenPrompts, PROMPTS_MAX, togglePrompt, type Source } from '../../state/draft.ts'
+import { sending } from '../../state/open-request.ts'
+import { askForSounds, soundsInFile } from '../../state/sounds-in-file.ts'
+
+/**
+ * Says what is in the chosen media, where somebody asks: it takes a tenth of the seconds that a
+ * separation is charged, and sends a file that its owner may still change for another.
+ */
+export function SoundsInFile({ chosen }: { chosen: Source }) {
+  const { isListening, sounds, problem } = soundsInFile.value
+  return (
+    <div class="in-file">
+      {sounds === null && (
+        <button
+          type="button"
+          disabled={isListening || sending.value !== null}
+          onClick={() => void askForSounds(chosen)}
+        >
+          What is in it?
+        </button>
+      )}
+      <p role="status" class="quiet">
+        {isListening && 'Listening to it…'}
+        {sounds && (sounds.length > 0 ? 'In this file, the most prominent first:' : NOTHING)}
+      </p>
+      {sounds && sounds.length > 0 && <Chips sounds={sounds} />}
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+    </div>
+  )
+}
+
+const NOTHING = 'There is no sound in it that the service knows by name. Describe what you hear.'
+
+function Chips({ sounds }: { sounds: readonly HeardSound[] }) {
+  const given = givenPrompts().map((prompt) => prompt.toLowerCase())
+  const isFull = given.length >= PROMPTS_MAX
+  return (
+    <div role="group" aria-label="Sounds in this file" class="choice">
+      {sounds.map((sound) => {
+        const name = sound.name.toLowerCase()
+        return (
+          <button
+            key={name}
+            type="button"
+            class="chip"
+            aria-pressed={given.includes(name)}
+            disabled={isFull && !given.includes(name)}
+            title={`At ${whereOfHeard(sound)}`}
+            onClick={() => togglePrompt(name)}
+          >
+            {name} <span class="share">{Math.round(100 * sound.share)} %</span>
+          </button>
+        )
+      })}
+    </div>
+  )
+}

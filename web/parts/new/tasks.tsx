@@ -1,0 +1,28 @@
+import { TASKS, type Task } from '../../../shared/tasks.ts'
+import { chooseTask, task } from '../../state/chosen-task.ts'
+
+/** Offers tasks: each fills prompts and format, and decides what is heard first. */
+export function Tasks() {
+  const { name } = task.value
+  return (
+    <fieldset class="tasks">
+      <legend>Task</legend>
+      <div class="choice">
+        {TASKS.map((one) => (
+          <button
+            key={one.name}
+            type="button"
+            aria-pressed={one.name === name}
+            title={whatIsDone(one)}
+            onClick={() => chooseTask(one)}
+          >
+            {one.name}
+          </button>
+        ))}
+      </div>
+      <p class="quiet">{whatIsDone(task.value)}</p>
+    </fieldset>
+  )
+}
+
+const whatIsDone = ({ does, format }: Task): string => `${does}, in ${format.toUpperCase()}.`

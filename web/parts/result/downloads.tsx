@@ -1,0 +1,145 @@
+import type { SoundFormat } from '../../audio/convert.ts'
+import type { Mixer } from '../../audio/mixer.ts'
+import { encodeWav } from '../../audio/wav.ts'
+import { withExtension, type StoredFile } from '../../state/output-files.ts'
+import {
+  isDecodable,
+  outputsOf,
+  type NamedOutput,
+  type Playable,
+} from '../../state/loaded-media.ts'
+import type { OpenRequest } from '../../state/open-request.ts'
+import { keptOf } from '../../state/chosen-task.ts'
+import { strengthOf } from './strength.tsx'
+import { making, saveAs, saveProblem, saveVideo, saveZip } from '../../state/save.ts'
+
+const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
+
+interface DownloadsProps {
+  request: OpenRequest
+  result: Playable
+  /** Null: the media is not decoded in the page. */
+  mixer: Mixer | null
+}
+
+/** Each output in each format, and all as one file. */
+export function Downloads({ request, result, mixer }: DownloadsProps) {
+  const kept = keptOf(result)
+  const isKept = ({ kind }: NamedOutput) => Number(kind === kept)
+  const outputs = outputsOf(request, result).sort((one, other) => isKept(other) - isKept(one))
+  const files = outputs.flatMap(({ files }) => files)
+  const saveAll = () => void saveZip(files, zipName(result), !isDecodable(result))
+  return (
+    <section class="downloads" aria-labelledby="downloads">
+      <h2 id="downloads">Download</h2>
+      {mixer && <MixedBack mixer={mixer} />}
+      <ul>
+        {outputs.map((output) => (
+          <OutputFormats key={output.output.url} {...output} mixer={mixer} />
+        ))}
+      </ul>
+      <button disabled={making.value !== null} onClick={saveAll}>
+        All as one ZIP
+      </button>
+      <Making />
+      <p role="alert" class="problem">
+        {saveProblem.value}
+      </p>
+    </section>
+  )
+}
+
+/** Says to which files the strength applies. */
+function MixedBack({ mixer }: { mixer: Mixer }) {
+  if (mixer.mixedBack.value === 0) return null
+  return (
+    <p class="quiet note">
+      This page makes each file with a strength of {strengthOf(mixer)} %. The ZIP has the outputs at
+      full strength.
+    </p>
+  )
+}
+
+interface MadeFile {
+  format: string
+  make(): Promise<void>
+}
+
+/** The files that the page makes of an output: formats that the service lacks, and mixes. */
+function madeOf({ output, files }: NamedOutput, mixed: Mixer | null): MadeFile[] {
+  const [{ name, url }] = files as [StoredFile]
+  if (!mixed) {
+    const stored = files.map(({ format }) => format)
+    return FORMATS.filter((format) => !stored.includes(format)).map((format) => ({
+      format,
+      make: () => saveAs(name, format, () => url),
+    }))
+  }
+  const named = (format: string) => withExtension(name, `strength-${strengthOf(mixed)}.${format}`)
+  const render = () => mixed.renderMixedBack(output)
+  const wav = async () => encodeWav(await render())
+  const videos = files.filter(({ format }) => format === 'mp4')
+  return [
+    ...FORMATS.map((format) => ({ format, make: () => saveAs(named(format), format, wav) })),
+    ...videos.map(({ format, url }) => ({
+      format,
+      make: () => saveVideo(named(format), url, render),
+    })),
+  ]
+}
+
+type OutputFormatsProps = NamedOutput & Pick<DownloadsProps, 'mixer'>
+
+/** The service's files are links; the page makes the rest. */
+function OutputFormats({ mixer, ...named }: OutputFormatsProps) {
+  const { label, files } = named
+  const mixed = mixer && mixer.mixedBack.value > 0 ? mixer : null
+  const stored = mixed ? [] : files
+  return (
+    <li>
+      <span class="name">{label}</span>
+      {stored.map(({ url, name, format }) => (
+        <a
+          key={format}
+          class="button"
+          href={url}
+          download={name}
+          aria-label={`Download ${label} as ${format.toUpperCase()}`}
+          title={format === 'mp4' ? 'With the picture' : 'As the service keeps it'}
+        >
+          {format.toUpperCase()}
+        </a>
+      ))}
+      {madeOf(named, mixed).map(({ format, make }) => (
+        <button
+          key={format}
+          disabled={making.value !== null}
+          aria-label={`Download ${label} as ${format.toUpperCase()}`}
+          title="This page makes it when you ask for it"
+          onClick={() => void make()}
+        >
+          {format.toUpperCase()}
+        </button>
+      ))}
+    </li>
+  )
+}
+
+function Making() {
+  const current = making.value
+  if (!current) return null
+  const { name, part, abort } = current
+  return (
+    <div class="sending">
+      <label>
+        Making {name}
+        <progress {...(part === null ? {} : { value: part })} />
+      </label>
+      <button onClick={() => abort.abort()}>Cancel</button>
+    </div>
+  )
+}
+
+/** `song.rest.without-piano+drums.wav` gives `song.piano+drums.zip`. */
+const zipName = ({ data }: Playable): string =>
+  withExtension(data.residual.file_name, 'zip').replace('.rest.without-', '.')

@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import type { Output } from '../../audio/mixer.ts'
+import { credential, currentClient, messageOf } from '../../state/credential.ts'
+import { takeOutput } from '../../state/open-request.ts'
+
+interface FurtherButtonProps {
+  label: string
+  output: Output
+  /** The page takes its bytes: to draw them, and to compare what is separated of them. */
+  isHeld?: boolean
+}
+
+/** Makes an output the source of the next separation; the service has its media already. */
+export function FurtherButton({ label, output, isHeld = false }: FurtherButtonProps) {
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  const { url, name, place } = output
+  const press = async () => {
+    setBusy(true)
+    try {
+      const bytes = isHeld ? await (await currentClient().open(url)).blob() : null
+      takeOutput({ name, place, bytes })
+    } catch (error) {
+      setProblem(messageOf(error))
+      setBusy(false)
+    }
+  }
+  if (!credential.value) return null // a shared result
+  return (
+    <>
+      <button
+        class="further"
+        disabled={isBusy}
+        aria-label={`Separate further: ${label}`}
+        onClick={() => void press()}
+      >
+        Separate further
+      </button>
+      {problem && (
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+/** The keys of the player. */
+
+import type { Mixer } from '../../audio/mixer.ts'
+
+const STEP_SECONDS = 5
+
+/** Listens until the function that it returns is called. */
+export function listenToKeys(mixer: Mixer): () => void {
+  const press = (event: KeyboardEvent) => {
+    const { target, key, ctrlKey, metaKey, altKey } = event
+    if (ctrlKey || metaKey || altKey) return
+    if (target instanceof HTMLElement && target.closest('input, select, textarea')) return
+    const isControl = target instanceof HTMLElement && target.closest('button, a, summary')
+    if (isControl && (key === ' ' || key === 'Enter')) return
+    const act = actionOf(key, mixer)
+    if (!act) return
+    event.preventDefault()
+    act()
+  }
+  document.addEventListener('keydown', press)
+  return () => document.removeEventListener('keydown', press)
+}
+
+function actionOf(key: string, mixer: Mixer): (() => void) | undefined {
+  const lane = /^[1-9]$/.test(key) ? mixer.lanes[Number(key) - 1] : undefined
+  if (lane) return () => (lane.isSolo.value = !lane.isSolo.value)
+  const actions: Readonly<Record<string, () => void>> = {
+    ' ': () => void mixer.toggle(),
+    b: () => mixer.toggleComparison(),
+    l: () => mixer.toggleLoop(),
+    '[': () => mixer.setLoopEnd('start'),
+    ']': () => mixer.setLoopEnd('end'),
+    Home: () => mixer.seek(0),
+    End: () => mixer.seek(mixer.seconds),
+    ArrowLeft: () => mixer.seek(mixer.position.value - STEP_SECONDS),
+    ArrowRight: () => mixer.seek(mixer.position.value + STEP_SECONDS),
+  }
+  return actions[key]
+}

@@ -1,0 +1,117 @@
+import { useMemo } from 'preact/hooks'
+import { peakOf, toDb } from '../../audio/levels.ts'
+import type { Lane, Mixer } from '../../audio/mixer.ts'
+import type { Span } from '../../state/draft.ts'
+import { FindingChip } from './finding-chip.tsx'
+import { FurtherButton } from './further-button.tsx'
+import { WhereBand } from './where-band.tsx'
+import { Waveform, type View } from '../waveform.tsx'
+
+const GAIN_DB_MAX = 12
+
+interface LaneRowProps {
+  lane: Lane
+  color: string
+  mixer: Mixer
+  view: View
+  isSpectrogram: boolean
+  spans: readonly Span[]
+}
+
+export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: LaneRowProps) {
+  const { label, buffer, output, finding, gainDb } = lane
+  const isHeard = mixer.levels.value[mixer.lanes.indexOf(lane)]! > 0
+  const fullDb = useMemo(() => fullLevelDb(lane), [lane])
+  return (
+    <section
+      class={isHeard ? 'lane' : 'lane inactive'}
+      style={{ '--lane': color }}
+      aria-label={label}
+    >
+      <div class="lane-head">
+        <div class="lane-name">
+          <h2>{label}</h2>
+          <span class="quiet">{gainDb.value} dB</span>
+        </div>
+        {finding && (
+          <div class="lane-chip">
+            <FindingChip finding={finding} label={label} />
+          </div>
+        )}
+        {fullDb > 0 && <FullLevel lane={lane} mixer={mixer} db={fullDb} />}
+        <SoloAndMute lane={lane} />
+        <input
+          type="range"
+          min="-30"
+          max={Math.max(GAIN_DB_MAX, fullDb)}
+          step="1"
+          value={gainDb.value}
+          aria-label={`Gain of ${label} in dB`}
+          onInput={({ currentTarget }) => (gainDb.value = Number(currentTarget.value))}
+        />
+        {output && <FurtherButton label={label} output={output} isHeld />}
+      </div>
+      <div class="lane-picture">
+        <Waveform
+          buffer={buffer}
+          label={label}
+          view={view}
+          color={color}
+          onSeek={(seconds) => mixer.seek(seconds)}
+          isSpectrogram={isSpectrogram}
+          spans={spans}
+        />
+        {finding && <WhereBand finding={finding} seconds={mixer.seconds} view={view} />}
+      </div>
+    </section>
+  )
+}
+
+/** The buttons that choose which lanes sound. */
+function SoloAndMute({ lane: { label, isSolo, isMuted } }: { lane: Lane }) {
+  return (
+    <>
+      <button
+        class="solo"
+        aria-pressed={isSolo.value}
+        aria-label={`Solo ${label}`}
+        title="Solo: hear this lane, and others that are solo"
+        onClick={() => (isSolo.value = !isSolo.value)}
+      >
+        S
+      </button>
+      <button
+        class="mute"
+        aria-pressed={isMuted.value}
+        aria-label={`Mute ${label}`}
+        title="Mute: hear all but this lane"
+        onClick={() => (isMuted.value = !isMuted.value)}
+      >
+        M
+      </button>
+    </>
+  )
+}
+
+/** Decibels by which a target was softened, as far as its loudest sample allows. */
+function fullLevelDb({ finding, buffer }: Lane): number {
+  const { softened_db: softer = 0 } = finding ?? {}
+  if (softer < 1) return 0
+  return Math.round(Math.max(0, Math.min(softer, -toDb(peakOf(buffer)))))
+}
+
+/** As loud as it was found. */
+function FullLevel({ lane, mixer, db }: { lane: Lane; mixer: Mixer; db: number }) {
+  const isFull = lane.gainDb.value === db
+  const press = () => {
+    lane.gainDb.value = isFull ? 0 : db
+    if (isFull) return
+    for (const other of mixer.lanes) other.isSolo.value = other === lane
+    if (!mixer.isPlaying.value) void mixer.play()
+  }
+  return (
+    <button class="further" aria-pressed={isFull} onClick={press}>
+      Play at full level
+    </button>
+  )
+}

@@ -1,0 +1,155 @@
+import { useEffect, useId } from 'preact/hooks'
+import type { Vouching } from '../../../shared/vouching.ts'
+import type { Mixer, Section } from '../../audio/mixer.ts'
+import {
+  changeWords,
+  offersOf,
+  otherNames,
+  separateHeard,
+  tryName,
+  unaskedSounds,
+  vouch,
+  type Answered,
+} from '../../state/ask-again.ts'
+import { whereOfHeard, type Finding } from '../../state/chip.ts'
+import { sending, sendProblem } from '../../state/open-request.ts'
+import { loadSeparators, separators } from '../../state/separators.ts'
+import { timeText } from '../../state/time-text.ts'
+
+interface OffersProps extends Answered {
+  /** Its loop marks where a sound is; null: there is none yet. */
+  mixer: Mixer | null
+}
+
+/** Offers what else may be made of the same media, without another upload. */
+export function Offers({ mixer, ...answered }: OffersProps) {
+  useEffect(() => {
+    if (separators.value.length === 0) void loadSeparators()
+  }, [])
+  const { findings = [] } = answered.result.data
+  return (
+    <section class="offers" aria-label="What else this file offers">
+      {offersOf(answered).map((vouching) => (
+        <Vouch
+          key={vouching.sounds.join()}
+          vouching={vouching}
+          where={mixer?.loop.value ?? null}
+          onPress={(where) => void vouch(answered, vouching, where)}
+        />
+      ))}
+      <OtherNames answered={answered} findings={findings} />
+      <AlsoHere answered={answered} />
+      <button
+        type="button"
+        class="link"
+        disabled={sending.value !== null}
+        onClick={() => changeWords(answered)}
+      >
+        Not this? Ask in other words
+      </button>
+      <p role="alert" class="problem">
+        {sendProblem.value}
+      </p>
+    </section>
+  )
+}
+
+interface VouchProps {
+  vouching: Vouching
+  where: Section | null
+  onPress: (where: Section | null) => void
+}
+
+function Vouch({ vouching, where, onPress }: VouchProps) {
+  const { does, sounds } = vouching
+  const id = useId()
+  const isOne = sounds.length === 1
+  const acts = does === 'keep' ? 'don’t soften it' : isOne ? 'take it out' : 'take them out'
+  const text = `${isOne ? 'It is' : 'They are'} there: ${acts}`
+  return (
+    <div>
+      <button
+        type="button"
+        disabled={sending.value !== null}
+        aria-label={`${text} (${sounds.join(', ')})`}
+        aria-describedby={id}
+        onClick={() => onPress(where)}
+      >
+        {text}
+      </button>
+      <p id={id} class="quiet">
+        {whatItDoes(vouching, where)}
+      </p>
+    </div>
+  )
+}
+
+function whatItDoes({ does, sounds, softenedDb }: Vouching, where: Section | null): string {
+  const names = sounds.map((sound) => `“${sound}”`).join(' and ')
+  const marked = where && `from ${timeText(where.start, 1)} to ${timeText(where.end, 1)}`
+  const again = `Separates the same file once more, taking it that ${names} sounds`
+  if (does === 'keep') {
+    const level = `the target is up to ${Math.round(softenedDb)} dB louder`
+    return marked
+      ? `${again} ${marked}: there ${level}, elsewhere it is silent.`
+      : `${again} all through: ${level}. Loop the part where it is, to mark that alone.`
+  }
+  return marked
+    ? `${again} ${marked}: more is taken out there, and nothing elsewhere.`
+    : `${again} all through: a little more is taken out, perhaps of other sounds too. Loop the ` +
+        'part where it is, to mark that alone.'
+}
+
+interface OtherNamesProps {
+  answered: Answered
+  findings: readonly Finding[]
+}
+
+/** Names in place of sounds that were not found. */
+function OtherNames({ answered, findings }: OtherNamesProps) {
+  return findings.map((finding) => {
+    const names = otherNames(finding)
+    if (names.length === 0) return null
+    const { prompt } = finding
+    return (
+      <div key={prompt} role="group" aria-label={`In place of ${prompt}`} class="choice">
+        <span>Instead of “{prompt}”:</span>
+        {names.map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="chip"
+            disabled={sending.value !== null}
+            onClick={() => void tryName(answered, finding, name)}
+          >
+            Try “{name}”
+          </button>
+        ))}
+      </div>
+    )
+  })
+}
+
+/** Sounds of the same media that nobody asked for. */
+function AlsoHere({ answered }: { answered: Answered }) {
+  const sounds = unaskedSounds(answered)
+  if (sounds.length === 0) return null
+  return (
+    <div role="group" aria-label="Also in this file" class="choice">
+      <span>Also in this file:</span>
+      {sounds.map((sound) => (
+        <button
+          key={sound.name}
+          type="button"
+          class="chip"
+          disabled={sending.value !== null}
+          aria-label={`Separate ${sound.name}`}
+          title={`Separates it from the same file. It sounds at ${whereOfHeard(sound)}`}
+          onClick={() => void separateHeard(answered, sound.name)}
+        >
+          {sound.name}
+        </button>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Peaks } from '../../../clients/typescript/client.ts'
+import type { Mixer } from '../../audio/mixer.ts'
+import { messageOf } from '../../state/credential.ts'
+import { isDecodable, load, type Loaded, type Playable } from '../../state/loaded-media.ts'
+import type { OpenRequest } from '../../state/open-request.ts'
+import { Downloads } from './downloads.tsx'
+import { Player } from './player.tsx'
+import { PlainPlayer } from './plain-player.tsx'
+
+interface OutputsProps<Result extends Playable> {
+  request: OpenRequest
+  read(): Promise<Result>
+  readPeaks(): Promise<Peaks>
+  /** Shown above the player, which has no mixer until the outputs are decoded. */
+  above?(result: Result, mixer: Mixer | null): ComponentChildren
+  /** Shown below the downloads. */
+  below(result: Result): ComponentChildren
+}
+
+/** Plays and saves what a request separated. */
+export function Outputs<Result extends Playable>(props: OutputsProps<Result>) {
+  const { request, read } = props
+  const [result, setResult] = useState<Result | null>(null)
+  const [loaded, setLoaded] = useState<Loaded | null>(null)
+  const [problem, setProblem] = useState('')
+  useEffect(() => {
+    let mixer: Loaded['mixer'] | undefined
+    let isGone = false
+    const start = async () => {
+      const found = await read()
+      setResult(found)
+      if (!isDecodable(found)) return
+      const done = await load(request, found)
+      mixer = done.mixer
+      if (isGone) mixer.close()
+      else setLoaded(done)
+      if (request.playsAtOnce && !isGone) void mixer.play()
+    }
+    start().catch((error: unknown) => setProblem(messageOf(error)))
+    return () => {
+      isGone = true
+      mixer?.close()
+    }
+  }, [request])
+  const isPlain = problem !== '' || (result !== null && !isDecodable(result))
+  return (
+    <>
+      {problem && (
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+      )}
+      {result && props.above?.(result, loaded?.mixer ?? null)}
+      {result && <Sounds {...{ ...props, result, loaded, isPlain }} />}
+    </>
+  )
+}
+
+interface SoundsProps<Result extends Playable> extends OutputsProps<Result> {
+  result: Result
+  /** Null: not yet. */
+  loaded: Loaded | null
+  /** They are not decoded in the page. */
+  isPlain: boolean
+}
+
+function Sounds<Result extends Playable>(props: SoundsProps<Result>) {
+  const { request, result, loaded, isPlain, readPeaks, below } = props
+  if (!isPlain && !loaded)
+    return (
+      <p role="status" class="quiet">
+        Loading what was separated…
+      </p>
+    )
+  return (
+    <>
+      {loaded && !isPlain ? (
+        <Player loaded={loaded} request={request} />
+      ) : (
+        <PlainPlayer request={request} result={result} readPeaks={readPeaks} />
+      )}
+      <Downloads request={request} result={result} mixer={loaded?.mixer ?? null} />
+      {below(result)}
+    </>
+  )
+}

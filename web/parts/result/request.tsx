@@ -1,0 +1,121 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Result } from '../../../clients/typescript/client.ts'
+import { currentClient } from '../../state/credential.ts'
+import { cancel, close, type OpenRequest } from '../../state/open-request.ts'
+import { entries } from '../../state/file-queue.ts'
+import { adviceOn } from './advice.ts'
+import { Offers } from './offers.tsx'
+import { Outputs } from './outputs.tsx'
+import { Share } from './share.tsx'
+import { detailOf, readingsOf, stateOf } from '../status-text.ts'
+import { Time } from '../time.tsx'
+
+const isOver = ({ status, problem }: OpenRequest): boolean =>
+  ['COMPLETED', 'FAILED'].includes(status.value?.status ?? '') || problem.value !== ''
+
+/** The progress of a request, then what it separated. */
+export function Request({ request }: { request: OpenRequest }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The form that had the focus is gone: whoever uses keys or a screen reader goes on here.
+  useEffect(() => heading.current!.focus(), [])
+  return (
+    <section class="card" aria-labelledby="request">
+      <div class="title">
+        <h1 id="request" ref={heading} tabIndex={-1}>
+          {request.name}
+        </h1>
+        <button onClick={close}>
+          {entries.value.length > 0 ? 'Back to the list' : 'New separation'}
+        </button>
+      </div>
+      <Progress request={request} />
+      {request.status.value?.status === 'COMPLETED' && (
+        <Outputs
+          request={request}
+          read={() => currentClient().result(request.id)}
+          readPeaks={() => currentClient().peaks(request.id)}
+          above={(result, mixer) => <Offers request={request} result={result} mixer={mixer} />}
+          below={(result) => <Kept id={request.id} result={result} />}
+        />
+      )}
+      <Logs request={request} />
+    </section>
+  )
+}
+
+function Progress({ request }: { request: OpenRequest }) {
+  const { prompts, status, problem } = request
+  const current = status.value
+  const isCanceled = current?.error?.code === 'CANCELED' // by whoever looks at it: no failure
+  const failure = problem.value || (isCanceled ? '' : current?.error?.message)
+  const title = prompts.join(', ')
+  const targets = current?.targets ?? []
+  const named = [current?.separator, ...targets.map(({ separator }) => separator)]
+  const makers = [...new Set(named.filter((name) => name !== undefined))]
+  return (
+    <div class="progress">
+      <strong>{title}</strong>
+      {failure ? (
+        <p role="alert" class="problem">
+          {current?.error && <code>{current.error.code}</code>} {failure}{' '}
+          {current?.error && adviceOn(current.error.code)}
+        </p>
+      ) : (
+        <>
+          <div role="status">
+            <span class="quiet">{stateOf(current)}</span>{' '}
+            {(current?.findings ?? []).map(({ prompt, state, message }) => (
+              <p key={prompt} class={state === 'found' ? 'spoken' : `finding ${state}`}>
+                {message}
+              </p>
+            ))}
+          </div>
+          {current?.status === 'COMPLETED' &&
+            readingsOf(prompts, current.findings).map((text) => (
+              <p key={text} class="finding found">
+                {text}
+              </p>
+            ))}
+          <span class="quiet">{detailOf(current)}</span>
+          {makers.length > 0 && <span class="quiet">Separated by {makers.join(' and ')}</span>}
+        </>
+      )}
+      {current?.status === 'IN_PROGRESS' && (
+        <progress aria-label={`Progress of ${title}`} value={current.progress ?? 0} />
+      )}
+      {current && !isOver(request) && <button onClick={() => void cancel(request)}>Cancel</button>}
+    </div>
+  )
+}
+
+/** Says how long the outputs are kept, and shares them. */
+function Kept({ id, result }: { id: string; result: Result }) {
+  const { delete_after: deleteAfter } = result.retention
+  return (
+    <>
+      {deleteAfter !== undefined && (
+        <p class="quiet">
+          The service keeps these files until <Time of={deleteAfter} />.
+        </p>
+      )}
+      <Share id={id} result={result} />
+    </>
+  )
+}
+
+function Logs({ request }: { request: OpenRequest }) {
+  const lines = request.status.value?.logs ?? []
+  if (lines.length === 0) return null
+  return (
+    <details class="logs">
+      <summary>Log</summary>
+      <ul>
+        {lines.map(({ timestamp, message }, i) => (
+          <li key={i}>
+            <time class="quiet">{new Date(timestamp).toLocaleTimeString()}</time> {message}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

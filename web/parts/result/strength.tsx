@@ -1,0 +1,38 @@
+import { toDb } from '../../audio/levels.ts'
+import type { Mixer } from '../../audio/mixer.ts'
+
+/** In percent: 100 leaves nothing of the rest. */
+export const strengthOf = ({ mixedBack }: Mixer): number => Math.round(100 * (1 - mixedBack.value))
+
+/** How much is taken away of what is not solo: heard at once, and in what the page makes. */
+export function Strength({ mixer }: { mixer: Mixer }) {
+  const set = (percent: number) => (mixer.mixedBack.value = 1 - percent / 100)
+  const isUsed = mixer.lanes.some(({ kind, isSolo }) => kind !== 'mixture' && isSolo.value)
+  return (
+    <label class="strength">
+      Strength
+      <input
+        type="range"
+        aria-label="Strength in percent"
+        aria-describedby="strength"
+        min="0"
+        max="100"
+        step="5"
+        disabled={!isUsed}
+        value={strengthOf(mixer)}
+        onInput={({ currentTarget }) => set(Number(currentTarget.value))}
+      />
+      <output id="strength" class="quiet">
+        {isUsed ? textOf(mixer) : 'Make a target or the residual solo to use it.'}
+      </output>
+    </label>
+  )
+}
+
+function textOf(mixer: Mixer): string {
+  const rest = mixer.mixedBack.value
+  if (rest === 0) return '100 %: nothing of the rest'
+  const softer = Math.round(-toDb(rest))
+  const level = softer === 0 ? 'at its own level' : `${softer} dB softer`
+  return `${strengthOf(mixer)} %: the rest is mixed back, ${level}`
+}

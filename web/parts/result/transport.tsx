@@ -1,0 +1,170 @@
+import { computed } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import type { Mixer } from '../../audio/mixer.ts'
+import { timeText } from '../../state/time-text.ts'
+import { Icon, type IconName } from './icon.tsx'
+import { Strength } from './strength.tsx'
+import type { View } from '../waveform.tsx'
+
+const ZOOM_MAX = 400
+const ZOOM_STEP = 1.6
+
+/** Controls that stay reachable: on phones at the upper edge. */
+export function Transport({ mixer }: { mixer: Mixer }) {
+  return (
+    <div class="transport" role="group" aria-label="Playback">
+      <PlayButton mixer={mixer} />
+      <Clock mixer={mixer} />
+      <Position mixer={mixer} />
+      <LoopButton mixer={mixer} />
+      <Volume mixer={mixer} />
+      <p role="alert" class="problem">
+        {mixer.isSoundless.value &&
+          'This browser plays no sound: it found no device for it. Connect one and press Play ' +
+            'again. Downloads work without one.'}
+      </p>
+    </div>
+  )
+}
+
+function PlayButton({ mixer }: { mixer: Mixer }) {
+  const isPlaying = mixer.isPlaying.value
+  const name = isPlaying ? 'Pause' : 'Play'
+  return (
+    <button
+      class="primary icons"
+      aria-label={name}
+      title={`${name} (Space)`}
+      onClick={() => void mixer.toggle()}
+    >
+      <Icon name={isPlaying ? 'pause' : 'play'} />
+    </button>
+  )
+}
+
+const clockText = (seconds: number): string => timeText(seconds, 1)
+
+function Clock({ mixer }: { mixer: Mixer }) {
+  const text = useMemo(
+    () => computed(() => `${clockText(mixer.position.value)} of ${clockText(mixer.seconds)}`),
+    [mixer],
+  )
+  return <span class="clock">{text}</span>
+}
+
+/** The position for keyboards and screen readers. */
+function Position({ mixer }: { mixer: Mixer }) {
+  return (
+    <input
+      class="position"
+      type="range"
+      aria-label="Position in seconds"
+      min="0"
+      max={mixer.seconds}
+      step="0.1"
+      value={mixer.position.value}
+      onInput={({ currentTarget }) => mixer.seek(Number(currentTarget.value))}
+    />
+  )
+}
+
+function LoopButton({ mixer }: { mixer: Mixer }) {
+  const loop = mixer.loop.value
+  const section = loop ? `${clockText(loop.start)} to ${clockText(loop.end)}` : ''
+  return (
+    <button
+      class="icons"
+      aria-pressed={loop !== null}
+      aria-label={`Loop ${section}`.trim()}
+      title="Loop two seconds from here, or what you draw on the ruler (L)"
+      onClick={() => mixer.toggleLoop()}
+    >
+      <Icon name="loop" /> {section}
+    </button>
+  )
+}
+
+function Volume({ mixer }: { mixer: Mixer }) {
+  return (
+    <label class="volume" title="Volume of everything; what you save keeps its level">
+      <Icon name="volume" />
+      <input
+        type="range"
+        aria-label="Volume in percent"
+        min="0"
+        max="100"
+        value={100 * mixer.volume.value}
+        onInput={({ currentTarget }) => (mixer.volume.value = Number(currentTarget.value) / 100)}
+      />
+    </label>
+  )
+}
+
+interface ToolsProps {
+  mixer: Mixer
+  view: View
+  isSpectrogram: boolean
+  onSpectrogram(isShown: boolean): void
+}
+
+/** How the lanes are compared and drawn. */
+export function Tools({ mixer, view, isSpectrogram, onSpectrogram }: ToolsProps) {
+  const zoomBy = (factor: number) => {
+    const fit = view.width.value / mixer.seconds
+    const next = Math.max(fit, view.zoom.value) * factor
+    const zoom = next <= fit ? 0 : Math.min(Math.max(ZOOM_MAX, fit), next)
+    const visible = view.width.value / Math.max(zoom, fit)
+    view.zoom.value = zoom
+    view.scroll.value = Math.max(0, mixer.position.value - visible / 2)
+  }
+  return (
+    <div class="tools">
+      <Strength mixer={mixer} />
+      <Compare mixer={mixer} />
+      <div role="group" aria-label="Drawing" class="choice">
+        <Tool icon="zoomIn" name="Zoom in" onClick={() => zoomBy(ZOOM_STEP)} />
+        <Tool icon="zoomOut" name="Zoom out" onClick={() => zoomBy(1 / ZOOM_STEP)} />
+        <Tool
+          icon="spectrogram"
+          name="Spectrogram"
+          isPressed={isSpectrogram}
+          onClick={() => onSpectrogram(!isSpectrogram)}
+        />
+      </div>
+    </div>
+  )
+}
+
+interface ToolProps {
+  icon: IconName
+  name: string
+  isPressed?: boolean
+  onClick(): void
+}
+
+const Tool = ({ icon, name, isPressed, onClick }: ToolProps) => (
+  <button class="icons" aria-label={name} title={name} aria-pressed={isPressed} onClick={onClick}>
+    <Icon name={icon} />
+  </button>
+)
+
+/** The mix, the mixture or a target: one of three. */
+function Compare({ mixer }: { mixer: Mixer }) {
+  const current = mixer.compared.value
+  const { a, b } = mixer.pair.value
+  const side = (isPressed: boolean, text: string, to: 'a' | 'b' | null) => (
+    <button aria-pressed={isPressed} onClick={() => mixer.compare(to)}>
+      {text}
+    </button>
+  )
+  return (
+    <div role="group" aria-label="Compare, equally loud" class="choice">
+      <span class="quiet" title="B on the keyboard goes through them">
+        Compare, equally loud:
+      </span>
+      {side(current === null, 'Lanes as set', null)}
+      {side(current?.isB === false, `A: ${a.label}`, 'a')}
+      {side(current?.isB === true, `B: ${b.label}`, 'b')}
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+import { effect } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Mixer } from '../../audio/mixer.ts'
+import type { Playable } from '../../state/loaded-media.ts'
+
+/** Further apart than this, the picture is set to the sound's time. */
+const DRIFT_SECONDS_MAX = 0.1
+
+/** The picture, muted, on the clock of the sound; nothing where there is none. */
+export function Video({ result, mixer }: { result: Playable; mixer: Mixer }) {
+  const url = result.data.target.video_url
+  const video = useRef<HTMLVideoElement>(null)
+  useEffect(() => (video.current ? followMixer(video.current, mixer) : undefined), [url, mixer])
+  if (url === undefined) return null
+  return <video ref={video} src={url} muted playsInline aria-label="Picture of the source" />
+}
+
+/** Until the function that it returns is called. */
+function followMixer(video: HTMLVideoElement, mixer: Mixer): () => void {
+  const stops = [
+    effect(() => {
+      if (mixer.isPlaying.value) void video.play()
+      else video.pause()
+    }),
+    effect(() => {
+      const seconds = mixer.position.value
+      const isOff = Math.abs(video.currentTime - seconds) > DRIFT_SECONDS_MAX
+      if (isOff) video.currentTime = seconds
+    }),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
