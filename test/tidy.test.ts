@@ -368,6 +368,7 @@ test('relative links of documents lead somewhere', () => {
     'clients/typescript',
     'clients/python',
     'clients/comfyui',
+    'test/support',
   ].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => name.endsWith('.md'))
