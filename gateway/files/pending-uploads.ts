@@ -9,7 +9,7 @@ import { uploadTimes, type Lifetime } from './times.ts'
 import type { Bucket, MediaStore, PendingUpload } from '../media-store/media-store.ts'
 import type { Store } from '../store/database.ts'
 import { findFile, hasMedia, markFileUploaded } from '../store/files.ts'
-import { inputKey, ownerOf } from '../store/retention.ts'
+import { inputKey, ownerOf } from '../media-store/keys.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 
 interface PendingUploadDeps {

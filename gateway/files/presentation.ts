@@ -4,7 +4,7 @@ import type { CreateFileResponse, File } from '../api/file-schemas.ts'
 import type { Deps } from '../deps.ts'
 import { keptUntil } from './times.ts'
 import { fileStatus } from '../store/files.ts'
-import { inputKey } from '../store/retention.ts'
+import { inputKey } from '../media-store/keys.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 
 export async function presentCreatedFile(

@@ -4,13 +4,8 @@ import { isoTime } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { findFile } from '../store/files.ts'
-import {
-  deleteFile,
-  inputKey,
-  putRemovalsOff,
-  settleRemovals,
-  type Undeleted,
-} from '../store/retention.ts'
+import { inputKey } from '../media-store/keys.ts'
+import { deleteFile, putRemovalsOff, settleRemovals, type Undeleted } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 
 type RemovalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log'>

@@ -8,7 +8,7 @@ import type { Audience } from '../media-store/signed-url.ts'
 import { storedPart } from '../requests/present/outputs.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import { inputKey, outputKey, segmentKey } from '../store/retention.ts'
+import { inputKey, outputKey, segmentKey } from '../media-store/keys.ts'
 
 const SEGMENT_PATH = '/media/outputs/:request_id/checkpoint/:segment'
 

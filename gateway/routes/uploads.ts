@@ -13,14 +13,8 @@ import type { StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
 import { fileStatus, findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
-import {
-  inputKey,
-  orphanOf,
-  outputKey,
-  outputsKey,
-  placeKey,
-  segmentKey,
-} from '../store/retention.ts'
+import { inputKey, outputKey, outputsKey, placeKey, segmentKey } from '../media-store/keys.ts'
+import { orphanOf } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
 

@@ -5,6 +5,14 @@
  */
 
 import { CHECKPOINT_MEDIA_SECONDS_MIN } from '../../shared/checkpoint.ts'
+import {
+  checkpointKey,
+  inputKey,
+  outputKey,
+  outputsKey,
+  ownerOf,
+  placeKey,
+} from '../media-store/keys.ts'
 import type { OutputPart, StoredFile } from '../../shared/messages.ts'
 import { isPlace } from '../../shared/output-places.ts'
 import { inTransaction, isPostgres, type Store } from './database.ts'
@@ -24,26 +32,6 @@ export interface Page {
   now: string
   limit: number
 }
-
-export const inputKey = (fileId: string): string => `inputs/${fileId}`
-
-/** Everything that was written for a request lies below it. */
-export const outputsKey = (requestId: string): string => `outputs/${requestId}`
-
-/** All that one attempt has stored lies below it. */
-export const placeKey = (requestId: string, place: string): string =>
-  `${outputsKey(requestId)}/${place}`
-
-/** @param place absent: the only one, as engines of 0.2.0 and buckets have it */
-export const outputKey = (requestId: string, part: OutputPart, place?: string): string =>
-  `${place === undefined ? outputsKey(requestId) : placeKey(requestId, place)}/${part}`
-
-/** The checkpoint of a request lies below it: no attempt has such an id. */
-const checkpointKey = (requestId: string): string => placeKey(requestId, 'checkpoint')
-
-/** @param segment its number */
-export const segmentKey = (requestId: string, segment: number): string =>
-  `${checkpointKey(requestId)}/${segment}`
 
 /**
  * Marks the media of expired files that no unfinished request needs for deletion; returns how many
@@ -273,12 +261,6 @@ export async function putRemovalsOff(
 /** Notes that the media is deleted. */
 export async function settleRemovals(store: Store, keys: readonly string[]): Promise<void> {
   await store.deleteFrom('media_removals').where('media_key', 'in', keys).execute()
-}
-
-/** Whose media lies under a key: a file's or a request's. Undefined for a key of another form. */
-export function ownerOf(key: string): { table: 'files' | 'requests'; id: string } | undefined {
-  const [, kind, id] = /^(inputs|outputs)\/([^/]+)/.exec(key) ?? []
-  return id === undefined ? undefined : { table: kind === 'inputs' ? 'files' : 'requests', id }
 }
 
 /**

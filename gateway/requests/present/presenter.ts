@@ -26,7 +26,7 @@ import {
 import type { AnyResultResponse, SoundsData } from '../../api/sounds-schemas.ts'
 import { decrypt } from '../../secrets.ts'
 import { promptsOfRow } from '../../store/requests.ts'
-import { outputKey } from '../../store/retention.ts'
+import { outputKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import {
   findingsOf,

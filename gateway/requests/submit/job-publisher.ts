@@ -22,7 +22,7 @@ import {
   type WaitingJob,
 } from '../../store/outbox.ts'
 import { findRequest, promptsOfRow, setJobSequence } from '../../store/requests.ts'
-import { inputKey, outputKey, outputsKey, segmentKey } from '../../store/retention.ts'
+import { inputKey, outputKey, outputsKey, segmentKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 
 type PublisherDeps = FinishDeps &

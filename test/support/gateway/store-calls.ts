@@ -25,6 +25,7 @@ import * as pageSessions from '../../../gateway/store/page-sessions.ts'
 import * as rateWindows from '../../../gateway/store/rate-windows.ts'
 import * as requestLogs from '../../../gateway/store/request-logs.ts'
 import * as requests from '../../../gateway/store/requests.ts'
+import { inputKey, outputsKey } from '../../../gateway/media-store/keys.ts'
 import * as retention from '../../../gateway/store/retention.ts'
 import * as secretChecks from '../../../gateway/store/secret-checks.ts'
 import * as shares from '../../../gateway/store/shares.ts'
@@ -99,12 +100,6 @@ const ofRequests: Calls<typeof requests> = {
 }
 
 const ofRetention: Calls<typeof retention> = {
-  inputKey: PURE,
-  outputsKey: PURE,
-  placeKey: PURE,
-  outputKey: PURE,
-  segmentKey: PURE,
-  ownerOf: PURE,
   outputKeysOf: PURE,
   giveUpExpiredFiles: async (store, { future }) =>
     assert.ok(await retention.giveUpExpiredFiles(store, { ...page, now: future }), SOME),
@@ -131,8 +126,8 @@ const ofRetention: Calls<typeof retention> = {
   putRemovalsOff: (store, { now }) => retention.putRemovalsOff(store, ['inputs/x'], now),
   settleRemovals: (store) => retention.settleRemovals(store, ['inputs/x']),
   async orphanOf(store, { file, done }) {
-    await retention.orphanOf(store, retention.inputKey(file.file_id))
-    await retention.orphanOf(store, retention.outputsKey(done.request_id))
+    await retention.orphanOf(store, inputKey(file.file_id))
+    await retention.orphanOf(store, outputsKey(done.request_id))
   },
   giveUpLateOutputs: (store, { done, now }) =>
     retention.giveUpLateOutputs(store, done.request_id, now),
