@@ -1,5 +1,7 @@
 /** How this installation's commands are called: by npm in a checkout, as `winnow` in a package. */
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Set by the command of a package (winnow.mjs): `winnow` or `npx winnow`. */
@@ -9,9 +11,6 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 /** True if this is what a package has installed, and no checkout. */
 export const isPackaged = PACKAGED !== undefined
 
-/** The commands that package.json has as scripts of their own. */
-const SCRIPTS = ['separate', 'keys', 'accounts', 'doctor', 'model']
-
 /** @param packaged how the command of a package is called; undefined: this is a checkout */
 export function called(command: string, words = '', packaged = PACKAGED): string {
   if (packaged === undefined) return calledInCheckout(command, words)
@@ -20,7 +19,10 @@ export function called(command: string, words = '', packaged = PACKAGED): string
 
 function calledInCheckout(command: string, words: string): string {
   if (command === 'start') return 'npm start'
-  const isScript = SCRIPTS.includes(command)
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Readonly<Record<string, string>>
+  }
+  const isScript = Object.hasOwn(scripts, command)
   const named = isScript ? `npm run ${command}` : `npm run winnow -- ${command}`
   return [named, ...(words === '' ? [] : isScript ? ['--', words] : [words])].join(' ')
 }

@@ -54,6 +54,17 @@ export interface Command<Io extends CommandIo = CommandIo> extends Description<I
   (argv: readonly string[], io: Io): Promise<number>
 }
 
+/** A command in the table of all (table.mjs). */
+export interface CommandRow {
+  usage?: string
+  does?: string
+  /** It talks to a running service and needs nothing else. */
+  isClient?: boolean
+  /** Only where services are installed on a host: not every installation has it. */
+  isForHosts?: boolean
+  load(): Promise<Command<ProcessIo>>
+}
+
 export const TEXT = { type: 'string' } as const
 export const TEXTS = { type: 'string', multiple: true } as const
 export const FLAG = { type: 'boolean', default: false } as const
@@ -110,7 +121,7 @@ function firstEnding(): AbortSignal {
   return controller.signal
 }
 
-type ProcessIo = CommandIo & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
+export type ProcessIo = CommandIo & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
 
 export function processIo(signal = new AbortController().signal): ProcessIo {
   const { env, stdin, stdout, stderr } = process

@@ -7,9 +7,11 @@ export const CALLED = undefined
 
 export const MANIFEST = new URL('../../package.json', import.meta.url)
 
+/** Services can be installed on this host from here. */
+export const HAS_HOSTS = true
+
 /** By command, from the root of the checkout. */
 export const MORE_PROGRAMS = {
-  'install-host': 'scripts/cli/install-host.ts',
   bench: 'scripts/tools/bench.mjs',
   campaign: 'test/campaign/main.ts',
   'client-types': 'scripts/tools/client-types.ts',
@@ -31,7 +33,7 @@ export const MORE_PROGRAMS = {
 
 export const NOTE = `
 In this checkout winnow is \`npm run winnow --\`. It has install-host (as root) and, for developers,
-${Object.keys(MORE_PROGRAMS).slice(1).join(' | ')}
+${Object.keys(MORE_PROGRAMS).join(' | ')}
 `
 
 /** @returns the folder of the sources, which `npm run setup` sets up */
@@ -39,6 +41,6 @@ export const prepareApp = () => fileURLToPath(new URL('../..', import.meta.url))
 
 /** Runs a client in this process, which has Ctrl-C to itself. */
 export function runClient(command) {
-  process.argv.splice(2, 0, fileURLToPath(new URL(`${command}.ts`, import.meta.url)))
+  process.argv.splice(2, 1, fileURLToPath(new URL('main.ts', import.meta.url)), command)
   return import('../run.mjs')
 }

@@ -3,32 +3,19 @@
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { CALLED, MANIFEST, MORE_PROGRAMS, NOTE, prepareApp, runClient } from './installation.mjs'
+import {
+  CALLED,
+  HAS_HOSTS,
+  MANIFEST,
+  MORE_PROGRAMS,
+  NOTE,
+  prepareApp,
+  runClient,
+} from './installation.mjs'
+import { COMMANDS, helpOfCommands } from './table.mjs'
 
-const HELP = `winnow start                            runs the service on this machine
-winnow separate FILES… "PROMPT"…        separates with a running service (--help: its options)
-winnow sounds FILES…                     lists the sounds in files, with a running service
-winnow requests list | delete | share   lists, deletes and shares requests of a running service
-winnow open [ID]                        opens the page of a running service, at a request
-winnow keys | accounts | database | backup | doctor | top | model
-                                        the operator's tools (--help: their commands)
-winnow completion bash | zsh | fish     prints a script for the shell, which completes all of this
-winnow --version
+const HELP = `${helpOfCommands()}
 ${NOTE}`
-
-/** The commands that talk to a running service and need nothing else. */
-const CLIENTS = ['separate', 'sounds', 'requests', 'open']
-
-/** The commands that need the service's sources, and their programs. */
-const PROGRAMS = {
-  ...Object.fromEntries(
-    [
-      ...['start', 'keys', 'accounts', 'database', 'backup', 'doctor', 'top', 'model'],
-      'completion',
-    ].map((name) => [name, `scripts/cli/${name}.ts`]),
-  ),
-  ...MORE_PROGRAMS,
-}
 
 /** Those that are passed on to the program. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -38,18 +25,24 @@ const [command = '--help', ...words] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8'))
 if (command === '--help' || command === '-h') console.log(HELP)
 else if (command === '--version') console.log(version)
-else if (CLIENTS.includes(command)) {
-  process.argv.splice(2, 1)
-  await runClient(command)
-} else if (Object.hasOwn(PROGRAMS, command)) await runInApp(PROGRAMS[command])
+else if (Object.hasOwn(COMMANDS, command) && COMMANDS[command].isClient) await runClient(command)
+else if (programOf(command)) await runInApp(programOf(command))
 else {
   console.error(`There is no command "${command}".\n\n${HELP}`)
   process.exitCode = 2
 }
 
-async function runInApp(program) {
+/** The program of a command, and its first words; undefined: there is no such command here. */
+function programOf(command) {
+  if (command === 'start') return ['scripts/cli/start.ts']
+  if (Object.hasOwn(MORE_PROGRAMS, command)) return [MORE_PROGRAMS[command]]
+  const isHere = Object.hasOwn(COMMANDS, command) && (HAS_HOSTS || !COMMANDS[command].isForHosts)
+  return isHere ? ['scripts/cli/main.ts', command] : undefined
+}
+
+async function runInApp([program, ...first]) {
   const app = await prepareApp(version, run)
-  process.exitCode = await run([`${app}/scripts/run.mjs`, `${app}/${program}`, ...words])
+  process.exitCode = await run([`${app}/scripts/run.mjs`, `${app}/${program}`, ...first, ...words])
 }
 
 /** Runs node with our terminal and signals; resolves with its exit code. */

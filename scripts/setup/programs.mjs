@@ -26,9 +26,6 @@ const KEPT_MS = 7 * 24 * 3_600_000
 /** Errors of a folder that belongs to another user, or that nobody can write. */
 const MAY_NOT_WRITE = ['EACCES', 'EPERM', 'EROFS']
 
-const COMMANDS = ['accounts', 'backup', 'completion', 'database', 'doctor', 'keys', 'model', 'open']
-const MORE_COMMANDS = ['requests', 'separate', 'sounds', 'start', 'top']
-
 /** Paths from the root of the checkout. */
 export const PROGRAMS = [
   'gateway/main.ts',
@@ -42,7 +39,8 @@ export const PROGRAMS = [
   'engine/media/process/sound-worker.ts',
   'engine/media/process/video-worker.ts',
   'scripts/cli/doctor/probe.ts',
-  ...[...COMMANDS, ...MORE_COMMANDS].map((name) => `scripts/cli/${name}.ts`),
+  'scripts/cli/main.ts',
+  'scripts/cli/start.ts',
 ]
 
 /** The name of a compiled program (shared/process/programs.ts has the same). */

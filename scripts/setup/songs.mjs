@@ -52,7 +52,7 @@ async function make(folder, requirement, key) {
     const files = CHECKPOINT.map((file) => join(fresh, file))
     await execute(
       process.execPath,
-      ['--import', 'tsx', 'scripts/cli/model.ts', 'import', ...files, '--name', NAME],
+      ['--import', 'tsx', 'scripts/cli/main.ts', 'model', 'import', ...files, '--name', NAME],
       { env: { MODELS_DIR: fresh }, quiet: true },
     )
     const made = join(fresh, NAME)

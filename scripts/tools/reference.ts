@@ -4,5 +4,5 @@ import { writeFileSync } from 'node:fs'
 import { cliPage } from './reference/cli-page.ts'
 import { settingsPage } from './reference/settings-page.ts'
 
-writeFileSync('docs/reference/cli.md', cliPage())
+writeFileSync('docs/reference/cli.md', await cliPage())
 writeFileSync('docs/reference/settings.md', settingsPage())

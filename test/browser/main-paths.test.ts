@@ -39,7 +39,7 @@ test('the command line writes both files, which add up to what went in', async (
   await mkdir(folder)
   const input = join(folder, 'mix.wav')
   await copyFile(SOURCE, input)
-  const words = ['scripts/run.mjs', 'scripts/cli/separate.ts', input, 'piano']
+  const words = ['scripts/run.mjs', 'scripts/cli/main.ts', 'separate', input, 'piano']
   const env = { ...process.env, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
   const { stdout } = await promisify(execFile)(process.execPath, words, { env })
   assert.match(stdout, /6\.0 s of audio in .*times real time/)

@@ -28,7 +28,7 @@ interface Answer {
 /** As a process of its own. */
 const spawn = (place: DatabasePlace, tool: 'keys' | 'accounts', ...words: string[]) =>
   new Promise<Answer>((resolve) => {
-    const args = ['scripts/run.mjs', `scripts/cli/${tool}.ts`, ...words]
+    const args = ['scripts/run.mjs', 'scripts/cli/main.ts', tool, ...words]
     execFile(
       process.execPath,
       args,

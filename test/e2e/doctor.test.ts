@@ -51,7 +51,7 @@ function reported({ findings }: Report) {
 async function examineAlone(words: readonly string[], env: Environment) {
   const child = spawn(
     process.execPath,
-    ['scripts/run.mjs', 'scripts/cli/doctor.ts', ...words, '--json'],
+    ['scripts/run.mjs', 'scripts/cli/main.ts', 'doctor', ...words, '--json'],
     { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
   return reported((await json(child.stdout)) as Report)

@@ -12,17 +12,18 @@ import { examplePath, readWav16 } from '../support/media/examples.ts'
 import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { readWav24 } from '../support/media/wav.ts'
 
-const COMMAND = fileURLToPath(new URL('../../scripts/cli/separate.ts', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../scripts/cli/main.ts', import.meta.url))
 const FILES = 20
 const THERE = ': there already (--force separates it again)'
 const REST = 'rest.without-piano+speech'
 
 /** Runs the command; after `linesMax` lines it gets Ctrl-C. */
 async function run(t: TestContext, { url }: Winnow, words: string[], linesMax = Infinity) {
-  const child = spawn(process.execPath, ['scripts/run.mjs', COMMAND, ...words, '--url', url], {
-    env: { ...process.env, WINNOW_API_KEY: API_KEY },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['scripts/run.mjs', COMMAND, 'separate', ...words, '--url', url],
+    { env: { ...process.env, WINNOW_API_KEY: API_KEY }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
   t.after(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   const lines: string[] = []

@@ -181,7 +181,7 @@ async function bytesIn(folder: string): Promise<number> {
 async function separate({ folder, url }: Fleet): Promise<void> {
   const path = join(folder, 'mix.wav')
   await copyFile(SOURCE, path)
-  const words = ['scripts/cli/separate.ts', '--url', url, '--key', API_KEY, path, 'piano']
+  const words = ['scripts/cli/main.ts', 'separate', '--url', url, '--key', API_KEY, path, 'piano']
   await promisify(execFile)(process.execPath, ['scripts/run.mjs', ...words], {
     env: { ...process.env, ...TRUST },
   })

@@ -384,7 +384,7 @@ test('the command-line client writes both files beside the input and prints the 
   await mkdir(folder)
   const input = join(folder, 'mix.wav')
   await copyFile(examplePath('speech-over-piano.wav'), input)
-  const args = ['scripts/run.mjs', 'scripts/cli/separate.ts', input, 'piano']
+  const args = ['scripts/run.mjs', 'scripts/cli/main.ts', 'separate', input, 'piano']
   const env = { ...process.env, WINNOW_URL: winnow.url, WINNOW_API_KEY: API_KEY }
   const { stdout } = await promisify(execFile)(process.execPath, args, { env })
   assert.match(stdout, /6\.0 s of audio in .*times real time/)

@@ -32,7 +32,7 @@ before(async (t) => {
 })
 
 async function install(name: string): Promise<void> {
-  const words = ['scripts/run.mjs', 'scripts/cli/model.ts', 'import', ...TINY_MODELS[name]!]
+  const words = ['scripts/run.mjs', 'scripts/cli/main.ts', 'model', 'import', ...TINY_MODELS[name]!]
   const env = { ...process.env, MODELS_DIR: modelsFolder }
   const { stdout } = await promisify(execFile)(process.execPath, words, { env })
   assert.match(stdout, RegExp(`^Installed ${name} in `))

@@ -23,7 +23,15 @@ before(async (t) => {
 async function separated(planes: Float32Array[], rate: number, prompt: string) {
   const song = join(winnow.folder, 'song.wav')
   await writeFile(song, wavBytes(planes, rate, 'float32'))
-  const words = ['scripts/run.mjs', 'scripts/cli/separate.ts', song, prompt, '--force', '--logs']
+  const words = [
+    'scripts/run.mjs',
+    'scripts/cli/main.ts',
+    'separate',
+    song,
+    prompt,
+    '--force',
+    '--logs',
+  ]
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [...words, '--url', winnow.url, '--json'],

@@ -50,7 +50,15 @@ test('a separation has the same list', async () => {
 })
 
 test('the command prints it', async () => {
-  const words = ['--import', 'tsx', 'scripts/cli/sounds.ts', mixture.path, '--url', winnow.url]
+  const words = [
+    '--import',
+    'tsx',
+    'scripts/cli/main.ts',
+    'sounds',
+    mixture.path,
+    '--url',
+    winnow.url,
+  ]
   const env = { ...process.env, WINNOW_API_KEY: API_KEY }
   const { stdout } = await promisify(execFile)(process.execPath, words, { env })
   assert.match(

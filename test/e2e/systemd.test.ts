@@ -36,7 +36,16 @@ const read = async ({ run }: Host, path: string): Promise<Buffer> =>
 
 async function separate({ run }: Host, path: string, prompt: string): Promise<void> {
   const key = await run('cat', '/var/lib/winnow/api-key')
-  await run('node', 'scripts/run.mjs', 'scripts/cli/separate.ts', '--key', key.trim(), path, prompt)
+  await run(
+    'node',
+    'scripts/run.mjs',
+    'scripts/cli/main.ts',
+    'separate',
+    '--key',
+    key.trim(),
+    path,
+    prompt,
+  )
 }
 
 const property = async ({ run }: Host, unit: string, name: string): Promise<string> =>
@@ -68,7 +77,8 @@ test(
       await run(
         'node',
         'scripts/run.mjs',
-        'scripts/cli/install-host.ts',
+        'scripts/cli/main.ts',
+        'install-host',
         '--role',
         'all',
         '--engine',
@@ -117,7 +127,8 @@ test(
       const text = await run(
         'node',
         'scripts/run.mjs',
-        'scripts/cli/doctor.ts',
+        'scripts/cli/main.ts',
+        'doctor',
         '--json',
         '--egress',
         outside,

@@ -1,8 +1,15 @@
 /** Writes the shells' completion of winnow's commands, of their actions and options. */
 
 import { called } from '../command-name.ts'
-import { action, actionsOf, command, oneOf, optionNames, type Action } from '../command.ts'
-import { COMMANDS } from '../commands.ts'
+import {
+  action,
+  actionsOf,
+  command,
+  oneOf,
+  optionNames,
+  type Action,
+  type CommandRow,
+} from '../command.ts'
 
 const HELP = `Usage: ${called('completion', 'bash|zsh|fish')}
 
@@ -14,20 +21,30 @@ Prints a script that completes commands, options and names of files after winnow
 `
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-export const completion = command({
-  help: HELP,
-  actions: action({
-    operands: ['SHELL'],
-    run: (_values, [shell = '']) => SCRIPTS[oneOf('completion', shell, SHELLS)],
-  }),
-})
+/** @param commands which it completes, itself among them */
+export const completionOf = (commands: Readonly<Record<string, CommandRow>>) =>
+  command({
+    help: HELP,
+    actions: action({
+      operands: ['SHELL'],
+      run: async (_values, [shell = '']) =>
+        SCRIPTS[oneOf('completion', shell, SHELLS)](await nextWords(commands)),
+    }),
+  })
 
 /** The words that may come next, by a pattern of the words before, each followed by a space. */
-const NEXT: readonly (readonly [before: string, next: readonly string[]])[] = [
-  [' ', ['start', ...Object.keys(COMMANDS), 'completion', '--help', '--version']],
-  ['completion ', SHELLS],
-  ...Object.entries(COMMANDS).flatMap(([name, each]) => nextOf(name, actionsOf<never>(each))),
-]
+type Next = readonly (readonly [before: string, next: readonly string[]])[]
+
+async function nextWords(commands: Readonly<Record<string, CommandRow>>): Promise<Next> {
+  const everywhere = Object.entries(commands).filter(([, { isForHosts }]) => !isForHosts)
+  const others = everywhere.filter(([name]) => name !== 'completion')
+  const next = others.map(async ([name, row]) => nextOf(name, actionsOf<never>(await row.load())))
+  return [
+    [' ', ['start', ...everywhere.map(([name]) => name), '--help', '--version']],
+    ['completion ', SHELLS],
+    ...(await Promise.all(next)).flat(),
+  ]
+}
 
 function nextOf(name: string, actions: Readonly<Record<string, Pick<Action, 'options'>>>) {
   const options = Object.entries(actions).map(([word, each]) =>
@@ -40,35 +57,35 @@ function optionsOf(words: string, { options }: Pick<Action, 'options'>) {
   return [`${words} *`, optionNames(options)] as const
 }
 
-const BASH = `_winnow() {
+const bash = (next: Next) => `_winnow() {
   local next=
   case "\${COMP_WORDS[*]:1:\$((COMP_CWORD - 1))} " in
-${NEXT.map(bashCase).join('\n')}
+${next.map(bashCase).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _winnow winnow
 `
-const FISH = `function __winnow_next
+const fish = (next: Next) => `function __winnow_next
   set -l before (string join ' ' -- (commandline -opc)[2..])
   switch "$before "
-${NEXT.map(fishCase).join('\n')}
+${next.map(fishCase).join('\n')}
   end
 end
 complete -c winnow -f -a '(__winnow_next)'
 `
 const SCRIPTS = {
-  bash: BASH,
-  zsh: `autoload -U +X bashcompinit && bashcompinit\n${BASH}`,
-  fish: FISH,
+  bash,
+  zsh: (next: Next) => `autoload -U +X bashcompinit && bashcompinit\n${bash(next)}`,
+  fish,
 }
 
-function bashCase([before, next]: (typeof NEXT)[number]): string {
+function bashCase([before, next]: Next[number]): string {
   return `    ${before.replaceAll(' ', '\\ ')}) next='${next.join(' ')}' ;;`
 }
 
 /** Names of files may stand where options may. */
-function fishCase([before, next]: (typeof NEXT)[number]): string {
+function fishCase([before, next]: Next[number]): string {
   const files = before.endsWith('*') ? '; __fish_complete_path (commandline -ct)' : ''
   return `    case '${before}'\n      string split ' ' -- '${next.join(' ')}'${files}`
 }

@@ -7,8 +7,11 @@ export const CALLED = 'winnow'
 
 export const MANIFEST = new URL('package.json', import.meta.url)
 
-/** Every installation has the others. */
-export const MORE_PROGRAMS = { 'install-host': 'scripts/cli/install-host.ts' }
+/** Services can be installed on this host from here. */
+export const HAS_HOSTS = true
+
+/** The tools of developers are in a checkout. */
+export const MORE_PROGRAMS = {}
 
 export const NOTE = `winnow install-host --role gateway|engine|all
                                         enables the services of this host (as root)

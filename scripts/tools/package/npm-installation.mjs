@@ -13,7 +13,10 @@ export const CALLED = 'npx winnow'
 
 export const MANIFEST = new URL('package.json', import.meta.url)
 
-/** Every installation has the others. */
+/** Services of a host are not installed from here. */
+export const HAS_HOSTS = false
+
+/** The tools of developers are in a checkout. */
 export const MORE_PROGRAMS = {}
 
 export const NOTE = `

@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { COMMANDS } from '../../cli/table.mjs'
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -53,17 +54,30 @@ export function copyInto(folder: string, file: string): void {
  * @param installation how the command finds the service's sources: a file of this folder
  */
 export async function layCommand(folder: string, installation: string): Promise<void> {
-  cpSync(join(ROOT, 'scripts/cli/winnow.mjs'), join(folder, 'winnow.mjs'))
+  for (const file of ['winnow.mjs', 'table.mjs']) {
+    cpSync(join(ROOT, 'scripts/cli', file), join(folder, file))
+  }
   cpSync(join(ROOT, 'scripts/tools/package', installation), join(folder, 'installation.mjs'))
-  await build({
+  const clients = Object.keys(COMMANDS).filter((name) => COMMANDS[name]!.isClient)
+  await Promise.all(clients.map((name) => layClient(folder, name)))
+}
+
+/** A client as one file, which takes the words of the command line as `winnow` does. */
+const layClient = (folder: string, name: string) =>
+  build({
     absWorkingDir: ROOT,
-    entryPoints: ['separate', 'sounds', 'requests', 'open'].map((name) => `scripts/cli/${name}.ts`),
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
+    stdin: {
+      contents: `import { runMain } from './command.ts'
+        import * as commands from './${name}/command.ts'
+        process.argv.splice(2, 1)
+        await runMain(commands.${name})`,
+      resolveDir: join(ROOT, 'scripts/cli'),
+      loader: 'ts',
+    },
+    outfile: join(folder, `${name}.mjs`),
     bundle: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
     banner: { js: REQUIRE },
   })
-}

@@ -1,17 +1,15 @@
 /** docs/reference/cli.md. */
 
 import { readFileSync } from 'node:fs'
-import { COMMANDS } from '../../cli/commands.ts'
-import { completion } from '../../cli/completion/command.ts'
-import { installHost } from '../../cli/install-host/command.ts'
+import { COMMANDS } from '../../cli/table.mjs'
 
 const HEAD = readFileSync(new URL('cli-head.md', import.meta.url), 'utf8')
 
-export const cliPage = (): string =>
-  [
-    HEAD,
-    ...Object.entries({ ...COMMANDS, completion, 'install-host': installHost }).map(section),
-  ].join('\n')
+export async function cliPage(): Promise<string> {
+  const rows = Object.entries(COMMANDS)
+  const sections = rows.map(async ([name, { load }]) => section(name, await load()))
+  return [HEAD, ...(await Promise.all(sections))].join('\n')
+}
 
-const section = ([name, { help }]: [string, { help: string }]): string =>
+const section = (name: string, { help }: { help: string }): string =>
   `## ${name}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`

@@ -194,7 +194,7 @@ test('while the database is away submits answer 503, and it goes on when it is b
 
 /** `npm run winnow -- database`, as a process: it keeps its lock on the data folder until it ends. */
 function tool(...words: string[]) {
-  const command = ['scripts/run.mjs', 'scripts/cli/database.ts', ...words]
+  const command = ['scripts/run.mjs', 'scripts/cli/main.ts', 'database', ...words]
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' })
   return { code: status, said: stderr + stdout }
 }

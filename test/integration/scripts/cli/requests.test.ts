@@ -16,7 +16,7 @@ import { runCommand } from '../../../support/processes/run-command.ts'
 import { API, complete, startGateway, submitted } from '../../../support/gateway/start-gateway.ts'
 import { onDisk } from '../../../support/gateway/stored.ts'
 
-const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/requests.ts', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/main.ts', import.meta.url))
 
 async function start(t: TestContext) {
   const gateway = await startGateway(t)
@@ -173,7 +173,7 @@ test('as a process it takes the key that lies in DATA_DIR, and shows no control 
   await writeFile(join(gateway.folder, 'api-key'), `${gateway.key}\n`)
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['scripts/run.mjs', COMMAND, 'list', '--url', env.WINNOW_URL],
+    ['scripts/run.mjs', COMMAND, 'requests', 'list', '--url', env.WINNOW_URL],
     { env: { PATH: process.env.PATH, DATA_DIR: gateway.folder } },
   )
   assert.equal(idsIn(stdout).length, 1)

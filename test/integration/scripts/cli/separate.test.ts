@@ -25,7 +25,7 @@ import {
   type Json,
 } from '../../../support/clients/separation-service.ts'
 
-const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/separate.ts', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../../../scripts/cli/main.ts', import.meta.url))
 
 test('a file is uploaded, separated and both parts lie beside it', async (t) => {
   const service = await startService(t)
@@ -471,7 +471,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const service = await startService(t)
     service.streams = [[status('IN_PROGRESS'), 'stay']]
     const env = { ...process.env, WINNOW_URL: service.base, WINNOW_API_KEY: KEY }
-    const words = ['scripts/run.mjs', COMMAND, 'https://example.com/a.mp4', 'x']
+    const words = ['scripts/run.mjs', COMMAND, 'separate', 'https://example.com/a.mp4', 'x']
     const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child.stderr.on('data', (data: Buffer) => {
       if (!data.includes('separating')) return

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { called, setUpAgain } from '../../../../scripts/cli/command-name.ts'
+import { COMMANDS } from '../../../../scripts/cli/table.mjs'
 import { shellWord } from '../../../../scripts/cli/shell-word.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -50,6 +51,10 @@ test('what sets an installation up again is a command that it has', () => {
 test('package.json has few scripts; documents and messages name those, and commands of winnow', async () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   assert.ok(Object.keys(scripts).length <= 17)
+  for (const script of Object.values(scripts)) {
+    const [, command] = /scripts\/cli\/main\.ts (.+)/.exec(script) ?? []
+    assert.ok(command === undefined || command in COMMANDS, script)
+  }
   const { MORE_PROGRAMS } = (await import(INSTALLATION)) as Installation
   for (const program of Object.values(MORE_PROGRAMS)) assert.ok(existsSync(join(ROOT, program)))
   const { stdout: help } = spawnSync('npm', ['run', '-s', 'winnow'], {

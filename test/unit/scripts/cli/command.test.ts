@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import { command, action, FLAG, TEXT } from '../../../../scripts/cli/command.ts'
-import { completion } from '../../../../scripts/cli/completion/command.ts'
+import { COMMANDS } from '../../../../scripts/cli/table.mjs'
 import { runCommand } from '../../../support/processes/run-command.ts'
 
 const described = command({
@@ -44,6 +44,7 @@ test('a wrong command line says what would be right', async () => {
 })
 
 test('bash completes commands, their first words and their options', async () => {
+  const completion = await COMMANDS.completion!.load()
   const { text: script } = await runCommand(completion, ['bash'])
   /** The words that bash offers in place of the last one. */
   const offered = (...words: string[]) => {
