@@ -8,7 +8,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
-import { measureCarried, type Carried } from './capacity/carried.ts'
+import { measureCarried, type CarriedLoad } from './capacity/carried.ts'
 import { enginesNeeded } from './capacity/plan.ts'
 import { fitService, measureServiceTime, type ServicePoint } from './capacity/service-times.ts'
 import { fullRate, simulate, type Fleet, type ServiceTimes } from './capacity/simulate.ts'
@@ -174,7 +174,7 @@ async function realRun(engines: number, env: Readonly<Record<string, string>>, p
 }
 
 /** Fleets of several sizes at 70 % of what they could do, calm and with failures and drains. */
-function reportSizes(service: ServiceTimes, carried: Carried | null): void {
+function reportSizes(service: ServiceTimes, carried: CarriedLoad | null): void {
   for (const engines of SIZES) {
     const fleet = fleetOf(service, engines, JOBS_MAX)
     const perSecond = 0.7 * fullRate(fleet, meanSeconds(mix))
@@ -230,8 +230,8 @@ function reportPlans(measured: ServiceTimes): void {
   }
 }
 
-function rounded({ perRequest, idlePerSecond, ...rest }: Carried) {
-  const few = (counts: Carried['perRequest']) =>
+function rounded({ perRequest, idlePerSecond, ...rest }: CarriedLoad) {
+  const few = (counts: CarriedLoad['perRequest']) =>
     Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, round(count)]))
   return { ...rest, per_request: few(perRequest), idle_per_second: few(idlePerSecond) }
 }

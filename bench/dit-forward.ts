@@ -13,7 +13,7 @@ import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
 import type { Precision } from '../models/tensorflow/precision.ts'
 import type { TransformerConfig } from '../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../models/sam-audio/flow/transformer.ts'
-import { tabulated, type EmbedTime } from '../models/sam-audio/flow/time-embedding.ts'
+import { tabulateEmbedding, type EmbedTime } from '../models/sam-audio/flow/time-embedding.ts'
 import { backendVersion, deviceKind, tf } from '../models/tensorflow/tensor.ts'
 import {
   feedForwardDimOf,
@@ -65,11 +65,11 @@ const weights = randomWeights(transformerShapes(config, FEATURES))
 const precisions = options.precision.split(',') as Precision[]
 const ours = precisions.map((precision) => {
   const transformer = loadTransformer(weights, config, FEATURES, precision)
-  return { precision, transformer, embedTime: tabulated(transformer.embedTime, [0.3]) }
+  return { precision, transformer, embedTime: tabulateEmbedding(transformer.embedTime, [0.3]) }
 })
 if (options.profile) for (const batch of batchSizes) ours.forEach((each) => profile(each, batch))
 
-interface Ours {
+interface OurModel {
   precision: Precision
   transformer: Transformer
   embedTime: EmbedTime
@@ -134,7 +134,7 @@ function print({ name, batch, millis }: Case): void {
   })
 }
 
-function measure({ transformer, embedTime }: Ours, batch: number): number {
+function measure({ transformer, embedTime }: OurModel, batch: number): number {
   const x = tf.randomNormal([batch, frames, dim])
   const memory = tf.randomNormal([batch, words, dim])
   const startedAt = performance.now()
@@ -149,7 +149,7 @@ function measure({ transformer, embedTime }: Ours, batch: number): number {
 }
 
 /** Prints the most expensive operations of the native library in one evaluation. */
-function profile(each: Ours, batch: number): void {
+function profile(each: OurModel, batch: number): void {
   const rounds = Array.from({ length: STEP_BY_STEP }, () =>
     timeOperations(() => measure(each, batch)),
   )

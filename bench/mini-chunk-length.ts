@@ -84,7 +84,7 @@ function comparison(values: readonly number[], reference: readonly number[]) {
   return { gainOverWhole: round(mean(gains)), gainStandardError: round(standardError) }
 }
 
-interface Cut {
+interface CutCase {
   prompt: string
   mixture: Float32Array
   plan: ChunkPlan
@@ -92,7 +92,7 @@ interface Cut {
 }
 
 /** The target of the whole mixture, its chunks in batches. */
-async function separate(model: Model, { prompt, mixture, plan, acceleration }: Cut) {
+async function separate(model: Model, { prompt, mixture, plan, acceleration }: CutCase) {
   const blocks = (async function* () {
     yield [mixture]
   })()

@@ -54,10 +54,10 @@ const journal = new Journal(join(values.out, 'runs.jsonl'), {
 
 interface Side {
   name: string
-  start(): Promise<Running>
+  start(): Promise<RunningPeer>
 }
 
-interface Running {
+interface RunningPeer {
   send: Send
   pids: number[]
   /** Sends a signal to all of its processes. */
@@ -197,7 +197,7 @@ interface Turn {
  * queue takes a quarter of a core while nothing is asked of it.
  */
 async function compare(sides: readonly Side[]): Promise<void> {
-  const running = new Map<Side, Running>()
+  const running = new Map<Side, RunningPeer>()
   const runningOf = async (side: Side) => {
     const known = running.get(side)
     if (known) return known

@@ -35,7 +35,7 @@ const WEIGHTS_FILE = 'model.safetensors'
 export const ROFORMER_SAMPLES = 352_800
 export const BANDIT_RATE = 48_000
 
-type Made = (
+type RandomRecord = (
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
@@ -43,7 +43,7 @@ type Made = (
   | Pick<ScnetRecord, 'kind' | 'file' | 'configuration'>
 ) & { tensors: ReadonlyMap<string, StoredTensor> }
 
-const MODELS: Readonly<Record<string, () => Made>> = {
+const MODELS: Readonly<Record<string, () => RandomRecord>> = {
   htdemucs: () => {
     const { kwargs, shapes } = readInventory('htdemucs')
     const stems = kwargs.sources as string[]
@@ -74,7 +74,7 @@ const MODELS: Readonly<Record<string, () => Made>> = {
   'scnet-large': () => scnet('scnet-large'),
 }
 
-function scnet(name: string): Made {
+function scnet(name: string): RandomRecord {
   const { kwargs, shapes } = readInventory('scnet', name)
   const configuration = { model: kwargs }
   return { kind: 'scnet', file: WEIGHTS_FILE, configuration, tensors: randomTensors(shapes) }

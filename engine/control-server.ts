@@ -90,19 +90,19 @@ function handlers(
   notServing: () => void,
 ): grpc.UntypedServiceImplementation {
   return {
-    Describe: traced<object, EngineDescription>('Describe', (_call, reply) =>
+    Describe: withSpan<object, EngineDescription>('Describe', (_call, reply) =>
       reply(null, engine.describe()),
     ),
-    Cancel: traced<{ request_id: string }, { outcome: CancelOutcome }>('Cancel', (call, reply) =>
+    Cancel: withSpan<{ request_id: string }, { outcome: CancelOutcome }>('Cancel', (call, reply) =>
       reply(null, { outcome: engine.cancel(call.request.request_id) }),
     ),
-    Drain: traced<{ deadline_ms: number }, Drained>('Drain', (call, reply) => {
+    Drain: withSpan<{ deadline_ms: number }, DrainResult>('Drain', (call, reply) => {
       notServing()
       answer(reply, engine.drain(call.request.deadline_ms))
     }),
     ...modelHandlers(engine),
     ...fetchHandlers(engine),
-    SetBatching: traced<Batching, Batching>('SetBatching', (call, reply) => {
+    SetBatching: withSpan<Batching, Batching>('SetBatching', (call, reply) => {
       const { batch_frames_max: frames } = call.request
       const { least, most } = BATCH_FRAMES
       if (frames < least || frames > most) {
@@ -127,16 +127,16 @@ function handlers(
 }
 
 const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
-  ListModels: traced<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
+  ListModels: withSpan<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
     answer(
       reply,
       Promise.resolve().then(() => ({ models: engine.listModels() })), // a record may be broken
     ),
   ),
-  LoadModel: traced<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
+  LoadModel: withSpan<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
     answer(reply, engine.loadModel(call.request.name)),
   ),
-  UnloadModel: traced<{ name: string }, object>('UnloadModel', (call, reply) =>
+  UnloadModel: withSpan<{ name: string }, object>('UnloadModel', (call, reply) =>
     answer(
       reply,
       engine.unloadModel(call.request.name).then(() => ({})),
@@ -145,14 +145,14 @@ const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementat
 })
 
 const fetchHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
-  ListCatalogue: traced<object, { models: CatalogueModel[] }>('ListCatalogue', (_call, reply) =>
+  ListCatalogue: withSpan<object, { models: CatalogueModel[] }>('ListCatalogue', (_call, reply) =>
     reply(null, { models: engine.listCatalogue() }),
   ),
   FetchModel: (call: FetchCall) => {
     spanOf('FetchModel', call)?.end() // it must not last as long as the stream
     followFetch(engine, call).catch((error: Error) => call.emit('error', statusOf(error)))
   },
-  RemoveModel: traced<{ name: string }, object>('RemoveModel', (call, reply) =>
+  RemoveModel: withSpan<{ name: string }, object>('RemoveModel', (call, reply) =>
     answer(
       reply,
       engine.removeModel(call.request.name).then(() => ({})),
@@ -192,7 +192,7 @@ function statusOf(error: Error): Pick<grpc.ServiceError, 'code' | 'details'> {
   return { code: grpc.status[status], details: error.message }
 }
 
-interface Drained {
+interface DrainResult {
   finished: number
   released: number
 }
@@ -202,7 +202,7 @@ interface Batching {
 }
 
 /** A call that belongs to a trace is a span of it, to its reply. */
-const traced =
+const withSpan =
   <Request, Reply>(
     method: string,
     handle: grpc.handleUnaryCall<Request, Reply>,

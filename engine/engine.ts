@@ -85,7 +85,7 @@ export function createEngine(deps: EngineDeps): Engine {
       onFailed: (code: FailureCode) => metrics.failed(code),
     }
     return withModels(job, engineModels, signal, (models, given) =>
-      traced(lease, () => separateJob(job, attemptId, { ...jobDeps, models }, given)),
+      runTraced(lease, () => separateJob(job, attemptId, { ...jobDeps, models }, given)),
     )
   }
   const intake = new Intake({
@@ -94,7 +94,7 @@ export function createEngine(deps: EngineDeps): Engine {
     log,
     modelNames: () => [...engineModels.names, ...(tagger ? [TAGGER] : [])],
     outage: () => computes.thread.restarting ?? store.current ?? scratch.current,
-    separate: (lease, signal) => timed(lease.job, deps, () => serve(lease, signal)),
+    separate: (lease, signal) => recordTimes(lease.job, deps, () => serve(lease, signal)),
   })
   return {
     start: () => scratch.watch().then(() => intake.start()),
@@ -192,7 +192,7 @@ function withModels(
 }
 
 /** Counts how long a try waited and took. */
-async function timed(
+async function recordTimes(
   { created_at: createdAt }: Job,
   { clock, metrics }: EngineDeps,
   separate: () => Promise<Outcome>,
@@ -207,7 +207,7 @@ async function timed(
 }
 
 /** A try is a span: the first delivery's in the trace of its request. */
-function traced(
+function runTraced(
   { job, attemptId, deliveries, traceParent: from = null }: Lease,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {

@@ -45,7 +45,7 @@ export interface GatewayParts extends Pick<Deps, GivenDeps> {
 }
 
 /** The broker's streams that a gateway follows. */
-export type Followed = Pick<
+export type BrokerStreams = Pick<
   Broker,
   | 'followEvents'
   | 'followDeadLetters'
@@ -85,7 +85,7 @@ export function createGateway(parts: GatewayParts) {
   return {
     deps,
     /** Begins to publish, to deliver, to look after what is there, and to follow. */
-    async start(followed: Followed): Promise<void> {
+    async start(followed: BrokerStreams): Promise<void> {
       publisher.start()
       webhookSender.start()
       rescuer.start(RESCUE_AFTER_MS)
@@ -132,7 +132,7 @@ function partsOfDeps({ connectEngine, post, ...parts }: GatewayParts) {
   }
 }
 
-const follow = (followed: Followed, deps: Deps) => [
+const follow = (followed: BrokerStreams, deps: Deps) => [
   followed.followEvents(createEventHandler(deps)),
   followed.followDeadLetters(createDeadLetterHandler(deps)),
   followed.followProgress((progress) => deps.feed.progressed(progress)),

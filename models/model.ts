@@ -112,7 +112,7 @@ export interface Expected {
 }
 
 /** A model's finding about a prompt in one chunk; absent parts: it does not tell. */
-export interface Found {
+export interface ChunkFinding {
   /** How probable it is that the prompted sound is in the chunk. */
   match?: number | undefined
   /** Absent: the model has no estimate. */
@@ -130,7 +130,7 @@ export interface Found {
 }
 
 /** The answer to one head. */
-export interface HeadResult extends Found {
+export interface HeadResult extends ChunkFinding {
   /** Shaped like the chunk: its channels, its length, its rate. */
   target: Float32Array[]
   /**

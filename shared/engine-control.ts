@@ -161,7 +161,7 @@ export function connectEngine(address: string): EngineClient {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
   const client = new Client(address, grpc.credentials.createInsecure())
   const call = <Reply>(method: string, request: object, deadlineMs = CALL_DEADLINE_MS) =>
-    traced(
+    runTraced(
       method,
       (metadata) =>
         new Promise<Reply>((resolve, reject) => {
@@ -173,7 +173,7 @@ export function connectEngine(address: string): EngineClient {
     )
   return {
     describe: async () => withModels(await call('Describe', {})),
-    stats: () => traced('WatchStats', (metadata) => firstStats(client, metadata)),
+    stats: () => runTraced('WatchStats', (metadata) => firstStats(client, metadata)),
     async cancel(requestId) {
       const reply = await call<{ outcome: CancelOutcome }>('Cancel', { request_id: requestId })
       return reply.outcome
@@ -197,7 +197,9 @@ export function connectEngine(address: string): EngineClient {
       return reply.models
     },
     fetchModel: (name, licenceAccepted) =>
-      traced('FetchModel', (metadata) => followFetch(client, metadata, { name, licenceAccepted })),
+      runTraced('FetchModel', (metadata) =>
+        followFetch(client, metadata, { name, licenceAccepted }),
+      ),
     async removeModel(name, deadlineMs = MODEL_DEADLINE_MS) {
       await call('RemoveModel', { name }, deadlineMs)
     },
@@ -242,7 +244,7 @@ const withModels = (described: EngineDescription): EngineDescription => {
 }
 
 /** Runs `work` in a span of the trace that is active, with what hands it on; without one, alone. */
-function traced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
+function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
   const metadata = new grpc.Metadata()
   if (currentTraceParent() === null) return work(metadata)
   return inSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'client' }, (span) => {

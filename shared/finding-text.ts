@@ -1,7 +1,7 @@
 /** Tells people in a sentence what a model found out about a prompt. */
 
 import type { Finding } from './finding.ts'
-import { languageNames, type Asked } from './prompts/read-prompt.ts'
+import { languageNames, type PromptedSound } from './prompts/read-prompt.ts'
 
 /** A sentence or two; null: the model tells nothing of it. */
 export function findingText(prompt: string, finding: Finding): string | null {
@@ -49,10 +49,10 @@ function hintOf(nearest: readonly string[]): string {
   return `${hint} Prompts are read in ${listed(languageNames())}.`
 }
 
-type Read = NonNullable<Finding['asked']>
+type AskedSounds = NonNullable<Finding['asked']>
 
 /** Says how a prompt was read that is not simply a sound, and which of its sounds were found. */
-function textOfSeveral(asked: Read, finding: Finding): string {
+function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
   const those = (wanted: Finding['state']) => asked.filter((one) => one.state === wanted)
   const [found, unsure, unknown] = [those('found'), those('unsure'), those('unknown')]
@@ -82,7 +82,7 @@ function textOfSeveral(asked: Read, finding: Finding): string {
 }
 
 /** Such as `Everything but the drums`. */
-export function readAs(asked: readonly Asked[]): string {
+export function readAs(asked: readonly PromptedSound[]): string {
   const wanted = soundsIn(asked.filter(({ excluded }) => !excluded))
   const unwanted = soundsIn(asked.filter(({ excluded }) => excluded))
   if (wanted === '') return `Everything but ${unwanted}`
@@ -90,13 +90,13 @@ export function readAs(asked: readonly Asked[]): string {
   return unwanted === '' ? text : `${text} without ${unwanted}`
 }
 
-const soundsIn = (asked: readonly Asked[]): string =>
+const soundsIn = (asked: readonly PromptedSound[]): string =>
   listed(asked.map(({ sound }) => `the ${sound}`))
 
 /** Plural, as far as a name tells. */
 const isPlural = (sound: string): boolean => /[^s]s$/.test(sound)
 
-const areMany = (asked: readonly Asked[]): boolean =>
+const areMany = (asked: readonly PromptedSound[]): boolean =>
   asked.length > 1 || isPlural(asked[0]?.sound ?? '')
 
 /** Sounds that one has no article for, besides plurals and what is done, such as "typing". */

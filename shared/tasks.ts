@@ -4,7 +4,7 @@ import { readPrompt } from './prompts/read-prompt.ts'
 import { isPartOfSong } from './prompts/sounds.ts'
 
 /** The output that is heard first, and offered first for download. */
-export type Kept = 'target' | 'residual'
+export type PreferredOutput = 'target' | 'residual'
 
 export interface Task {
   /** Names it on a command line; undefined: it is what separating does anyway. */
@@ -12,7 +12,7 @@ export interface Task {
   name: string
   /** Does in a sentence, without its format. */
   does: string
-  keeps: Kept
+  keeps: PreferredOutput
   format: 'wav' | 'flac' | 'mp3'
   /** Empty: whoever asks types them. `stems`: whatever the models can split a song into. */
   prompts: readonly string[] | 'stems'
@@ -106,5 +106,5 @@ export const sideOf = ({ keeps }: Task): { side?: 'residual' } =>
   keeps === 'residual' ? { side: keeps } : {}
 
 /** Metadata with which a request's result is shown as its task wants it, also after a reload. */
-export const metadataOf = ({ keeps }: Task): { metadata?: { keeps: Kept } } =>
+export const metadataOf = ({ keeps }: Task): { metadata?: { keeps: PreferredOutput } } =>
   keeps === 'target' ? {} : { metadata: { keeps } }

@@ -3,7 +3,7 @@
  * are asked, and what it does.
  */
 
-import type { Kept } from './tasks.ts'
+import type { PreferredOutput } from './tasks.ts'
 
 /** A finding as the API tells it, as far as it matters here. */
 interface PromptFinding {
@@ -15,7 +15,7 @@ interface PromptFinding {
 }
 
 /** Another separation of the same media, with a span that vouches for its sounds. */
-export interface Vouching {
+export interface VouchedSeparation {
   /** `take out`: of the rest, which people keep; `keep`: the target keeps its full level. */
   does: 'take out' | 'keep'
   /** The sounds that were not found. */
@@ -26,10 +26,10 @@ export interface Vouching {
   softenedDb: number
 }
 
-interface Answered {
+interface AnsweredRequest {
   findings: readonly PromptFinding[]
   prompts: readonly string[]
-  keeps: Kept
+  keeps: PreferredOutput
   /** Whether a model of this name takes spans for more than where to be silent. */
   heedsSpans: (separator: string | undefined) => boolean
 }
@@ -38,7 +38,12 @@ interface Answered {
  * The separations that are worth offering. Of a rest without several sounds it is one, which takes
  * out all of them; of targets one for each.
  */
-export function vouchingsOf({ findings, prompts, keeps, heedsSpans }: Answered): Vouching[] {
+export function vouchingsOf({
+  findings,
+  prompts,
+  keeps,
+  heedsSpans,
+}: AnsweredRequest): VouchedSeparation[] {
   const missed = findings.filter(
     ({ state, separator }) => !SETTLED.includes(state) && heedsSpans(separator),
   )
@@ -46,7 +51,7 @@ export function vouchingsOf({ findings, prompts, keeps, heedsSpans }: Answered):
     const sounds = missed.map(({ prompt }) => prompt)
     return sounds.length === 0 ? [] : [{ does: 'take out', sounds, prompts, softenedDb: 0 }]
   }
-  return missed.flatMap((finding): Vouching[] => {
+  return missed.flatMap((finding): VouchedSeparation[] => {
     const { prompt, softened_db: softenedDb = 0 } = finding
     const own = { prompts: [prompt], softenedDb }
     const excluded = missedExcluded(finding)

@@ -30,7 +30,7 @@ const COUNTS = [
 
 export type Counts = Record<(typeof COUNTS)[number], number>
 
-export interface Carried {
+export interface CarriedLoad {
   audioSeconds: number
   requests: number
   /** Cost of one request, less an idle service's in the time. */
@@ -44,7 +44,7 @@ const IDLE_SECONDS = 15
 const SETTLE_MS = 3_000
 
 /** Runs so many requests through a service on PostgreSQL with everything durable. */
-export async function measureCarried(audioSeconds: number, requests: number): Promise<Carried> {
+export async function measureCarried(audioSeconds: number, requests: number): Promise<CarriedLoad> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-carried-'))
   const [monitorPort] = await freePorts(1)
   const postgres = await startPostgres({ settings: [] })

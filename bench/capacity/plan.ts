@@ -3,7 +3,7 @@
 import { meanSeconds, type MixPart } from '../load/mix.ts'
 import { fullRate, simulate, type Fleet } from './simulate.ts'
 
-export interface Wanted {
+export interface CapacityGoal {
   mix: readonly MixPart[]
   perSecond: number
   /** The limit on latency. */
@@ -17,7 +17,7 @@ const SECONDS = { least: 300, most: 3_600, requests: 20_000 }
 const LOAD_MAX = 0.95
 
 /** The fewest engines that keep the limit; null where none do: a job alone may be longer. */
-export function enginesNeeded(fleet: Omit<Fleet, 'engines'>, wanted: Wanted): number | null {
+export function enginesNeeded(fleet: Omit<Fleet, 'engines'>, wanted: CapacityGoal): number | null {
   const { mix, perSecond, p95Seconds } = wanted
   const wantedSeconds = Math.min(SECONDS.most, SECONDS.requests / perSecond)
   const seconds = Math.max(SECONDS.least, wantedSeconds)

@@ -39,7 +39,7 @@ export interface Demand {
   seed: number
 }
 
-export interface Simulated {
+export interface SimulationResult {
   requests: number
   p50: number
   p95: number
@@ -61,7 +61,7 @@ interface Job {
   share: number
 }
 
-type Happening =
+type SimulationEvent =
   | { what: 'arrival' }
   | { what: 'back'; jobs: Job[] }
   | { what: 'ready' | 'failure' | 'drain' | 'drained'; engine: Engine; life: number }
@@ -84,7 +84,7 @@ const HOUR_SECONDS = 3_600
 /** Requests whose ends are awaited at the most, as a multiple of the time that they arrive. */
 const OVERTIME = 3
 
-export function simulate(fleet: Fleet, demand: Demand): Simulated {
+export function simulate(fleet: Fleet, demand: Demand): SimulationResult {
   return new Simulation(fleet, demand).run()
 }
 
@@ -92,7 +92,7 @@ class Simulation {
   readonly #fleet: Fleet
   readonly #demand: Demand
   readonly #random: () => number
-  readonly #timeline = new Timeline<Happening>()
+  readonly #timeline = new Timeline<SimulationEvent>()
   readonly #queue: Job[] = []
   readonly #engines: Engine[]
   /** Engines that have room, in the order in which they asked. */
@@ -118,7 +118,7 @@ class Simulation {
     }))
   }
 
-  run(): Simulated {
+  run(): SimulationResult {
     const { seconds } = this.#demand
     for (const engine of this.#engines) this.#up(engine)
     this.#planDeploy()
@@ -144,7 +144,7 @@ class Simulation {
     }
   }
 
-  #happen(happening: Happening): void {
+  #happen(happening: SimulationEvent): void {
     switch (happening.what) {
       case 'arrival':
         this.#arrive()
@@ -279,7 +279,7 @@ class Simulation {
     }
   }
 
-  #plan(after: number, happening: Happening): void {
+  #plan(after: number, happening: SimulationEvent): void {
     this.#timeline.add(this.#now + after, happening)
   }
 }

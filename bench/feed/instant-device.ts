@@ -4,9 +4,9 @@
  */
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
-import type { Attribute, Binding, Stored } from '../../models/tensorflow/binding.ts'
+import type { Attribute, Binding, NativeTensor } from '../../models/tensorflow/binding.ts'
 import { shapeBinding, ShapeMemory } from '../../models/memory/shape-binding.ts'
-import { resultsOf, TYPES, type Shaped } from '../../models/memory/shape-rules.ts'
+import { resultsOf, TYPES, type ShapedTensor } from '../../models/memory/shape-rules.ts'
 
 const GraphDef = protobuf
   .loadSync(fileURLToPath(new URL('../../models/graph/graph-def.proto', import.meta.url)))
@@ -41,18 +41,18 @@ const SURE = 100
 /** @param library the native one, whose constants it uses */
 export function instantDevice(library: Binding): Binding {
   const device = shapeBinding(library, new ShapeMemory())
-  const functions = new Map<string, readonly Shaped[]>()
+  const functions = new Map<string, readonly ShapedTensor[]>()
 
   const addFunction: Binding['addFunction'] = (name, graphDef, _inputs, outputs) => {
     const values = evaluate(graphDef)
     const results = outputs.map((output) => values.get(output))
     if (results.includes(undefined)) throw new Error(`${name} gives what it does not compute`)
-    functions.set(name, results as Shaped[])
+    functions.set(name, results as ShapedTensor[])
   }
   const executeOp: Binding['executeOp'] = (op, attributes, ids, outputs) => {
     const results = functions.get(op)
     if (!results) return device.executeOp(op, attributes, ids, outputs)
-    return results.map(({ shape, dtype }): Stored => {
+    return results.map(({ shape, dtype }): NativeTensor => {
       const id = device.createTensor(shape, dtype, NO_VALUES)
       return { id, shape: [...shape], dtype }
     })
@@ -82,11 +82,11 @@ export function instantDevice(library: Binding): Binding {
 const NO_VALUES = new Float32Array(0)
 
 /** The shape of each node's outputs, by `node:index`. */
-function evaluate(graphDef: Buffer): Map<string, Shaped> {
+function evaluate(graphDef: Buffer): Map<string, ShapedTensor> {
   const { node } = GraphDef.toObject(GraphDef.decode(graphDef), { longs: Number }) as {
     node: Node[]
   }
-  const values = new Map<string, Shaped>()
+  const values = new Map<string, ShapedTensor>()
   for (const { name, op, input = [], attr = {} } of node) {
     const inputs = input.map((each) => values.get(each)!)
     for (const [i, result] of resultsOfNode(op, attr, inputs).entries()) {
@@ -99,8 +99,8 @@ function evaluate(graphDef: Buffer): Map<string, Shaped> {
 function resultsOfNode(
   op: string,
   attr: Readonly<Record<string, NodeValue>>,
-  inputs: readonly Shaped[],
-): Shaped[] {
+  inputs: readonly ShapedTensor[],
+): ShapedTensor[] {
   const { shape, dtype, value } = attr
   if (op === 'Placeholder') return [{ shape: sizesOf(shape), dtype: dtype!.type! }]
   if (op === 'Const') return [constant(value!.tensor!)]
@@ -109,7 +109,11 @@ function resultsOfNode(
   return resultsOf(op, attributes, inputs, outputs)
 }
 
-function constant({ dtype, tensorShape, tensorContent }: NonNullable<NodeValue['tensor']>): Shaped {
+function constant({
+  dtype,
+  tensorShape,
+  tensorContent,
+}: NonNullable<NodeValue['tensor']>): ShapedTensor {
   const { buffer } = Uint8Array.from(tensorContent)
   const values = dtype === TYPES.int32 ? [...new Int32Array(buffer)] : undefined
   return { shape: sizesOf({ ...tensorShape }), dtype, values }

@@ -14,7 +14,7 @@ import {
 } from '../../scripts/cli/command.ts'
 import { hasCudaBuild } from '../../scripts/cli/doctor/checks/driver.ts'
 import { driverText, driverVersion } from '../../scripts/setup/nvidia-driver.mjs'
-import { ON_GPU, ON_PROCESSOR, type Found, type Options, type Part } from './options.ts'
+import { ON_GPU, ON_PROCESSOR, type PartReport, type Options, type Part } from './options.ts'
 import { PARTS } from './parts.ts'
 import { markdown, type PartResult, type Programme } from './report.ts'
 
@@ -179,7 +179,7 @@ function collect(out: string, options: Options): Programme {
   const parts = Object.keys(PARTS).flatMap((name) => {
     const file = join(out, 'parts', `${name}.json`)
     if (!existsSync(file)) return []
-    return [[name, JSON.parse(readFileSync(file, 'utf8')) as PartResult & Found] as const]
+    return [[name, JSON.parse(readFileSync(file, 'utf8')) as PartResult & PartReport] as const]
   })
   return {
     machine: {

@@ -8,7 +8,7 @@ const MIB = 2 ** 20
 
 export const mebibytes = (bytes: number): number => Number((bytes / MIB).toFixed(1))
 
-export interface Timed {
+export interface TimedRuns {
   /** Per run. */
   millis: number[]
   /**
@@ -21,7 +21,7 @@ export interface Timed {
 }
 
 /** Runs `work`, which reads its result from the device, so many times, as long as there is time. */
-export function timed(work: () => void, times: number, hasTime: () => boolean): Timed {
+export function timeRuns(work: () => void, times: number, hasTime: () => boolean): TimedRuns {
   const before = native.binding.memoryStats()?.inUse ?? 0
   const millis: number[] = []
   const onProcessor: number[] = []
@@ -49,9 +49,9 @@ const GRAPH_RUNS = 5
 
 /** Operation by operation first; then, if there is time until there is one, as a graph. */
 export function speedOf(work: () => void, hasTime: () => boolean) {
-  const single = timed(work, WARM_UP_CALLS, hasTime)
+  const single = timeRuns(work, WARM_UP_CALLS, hasTime)
   const isCompiled = single.millis.length === WARM_UP_CALLS
-  const graph = isCompiled ? timed(work, GRAPH_RUNS, hasTime) : null
+  const graph = isCompiled ? timeRuns(work, GRAPH_RUNS, hasTime) : null
   return {
     best: least((graph ?? single).millis),
     cells: {

@@ -51,7 +51,7 @@ export type Cell = string | number | boolean | null
 export type Row = Readonly<Record<string, Cell>>
 
 /** Result of a part. */
-export interface Found {
+export interface PartReport {
   rows: Row[]
   notes?: string[]
 }

@@ -1,7 +1,7 @@
 /** The report of the programme for people, as Markdown. */
-import type { Cell, Found, Options, Row } from './options.ts'
+import type { Cell, PartReport, Options, Row } from './options.ts'
 
-export interface PartResult extends Found {
+export interface PartResult extends PartReport {
   title: string
   seconds: number
   /** How it failed, in a line; absent: it did not. */
@@ -49,11 +49,11 @@ function table(rows: readonly Row[]): string[] {
   return [
     line(columns),
     line(columns.map(() => '---')),
-    ...rows.map((row) => line(columns.map((column) => shown(row[column])))),
+    ...rows.map((row) => line(columns.map((column) => cellText(row[column])))),
   ]
 }
 
-function shown(cell: Cell | undefined): string {
+function cellText(cell: Cell | undefined): string {
   if (cell === undefined || cell === null) return ''
   if (typeof cell !== 'number') return String(cell).replaceAll('|', '\\|')
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(3)))

@@ -6,14 +6,14 @@ import type { Header, Run } from './journal.ts'
 import { GAIN_LEAST } from './search.ts'
 import type { WorkResult } from './services.ts'
 
-export interface Compared {
+export interface ComparedCandidate {
   candidate: Candidate
   /** Ratio of the speed now to the speed then. */
   ratio: Interval
   isRegression: boolean
 }
 
-interface Recorded {
+interface TuneRecord {
   header: Header
   runs: readonly Run[]
 }
@@ -26,7 +26,7 @@ const VALUES_LEAST = 3
  * regression is significant (95 %) and 3 % at least.
  * @throws Error when the machine, the load or the model was another
  */
-export function compareRuns(now: Recorded, then: Recorded): Compared[] {
+export function compareRuns(now: TuneRecord, then: TuneRecord): ComparedCandidate[] {
   for (const name of ['machine', 'mix', 'model']) {
     const [ours, theirs] = [now, then].map(({ header }) => JSON.stringify(header[name]))
     if (ours !== theirs) throw new Error(`not comparable: ${name} is ${ours}, and was ${theirs}`)

@@ -26,7 +26,7 @@ export interface SearchOptions {
   hasTimeLeft(): boolean
 }
 
-export interface Ranked {
+export interface RankedCandidate {
   candidate: Candidate
   /** As a multiple of the start: what comparisons gave, one upon the other. */
   score: number
@@ -37,14 +37,14 @@ export interface Ranked {
 
 export interface SearchResult {
   /** The best first; the start is among them. */
-  ranking: Ranked[]
+  ranking: RankedCandidate[]
   ended: 'converged' | 'out of time'
 }
 
 export async function climb(options: SearchOptions): Promise<SearchResult> {
   const { knobs, start, hasTimeLeft } = options
   const one = { estimate: 1, low: 1, high: 1 }
-  const ranked = new Map<string, Ranked>()
+  const ranked = new Map<string, RankedCandidate>()
   ranked.set(keyOf(start), { candidate: start, score: 1, ratio: one, turns: 0 })
   const comparison = new Comparison(options)
   let best = start
@@ -76,16 +76,17 @@ export async function climb(options: SearchOptions): Promise<SearchResult> {
   return { ranking: sorted(ranked), ended: 'converged' }
 }
 
-const sorted = (ranked: ReadonlyMap<string, Ranked>): Ranked[] =>
+const sorted = (ranked: ReadonlyMap<string, RankedCandidate>): RankedCandidate[] =>
   [...ranked.values()].sort((a, b) => b.score - a.score)
 
-interface Compared {
+interface CandidateRatio {
   candidate: Candidate
   ratio: Interval
   turns: number
 }
 
-const isBetter = ({ ratio }: Compared): boolean => ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
+const isBetter = ({ ratio }: CandidateRatio): boolean =>
+  ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
 
 /** Compares candidates with another in turns, each until it is known whether it is better. */
 class Comparison {
@@ -96,7 +97,7 @@ class Comparison {
     this.#measure = measure
   }
 
-  async of(best: Candidate, others: readonly Candidate[]): Promise<Compared[]> {
+  async of(best: Candidate, others: readonly Candidate[]): Promise<CandidateRatio[]> {
     const baseline: number[] = []
     const trials = others.map((candidate) => ({ candidate, values: [] as number[] }))
     let open = trials

@@ -40,7 +40,7 @@ export interface RateResult extends Omit<WorkResult, 'wall_seconds'> {
   saturated: boolean
 }
 
-interface Alive {
+interface RunningService {
   service: OwnService
   send: Send
 }
@@ -50,7 +50,7 @@ export class Services {
   readonly #mix: readonly MixPart[]
   readonly #warmUp: readonly number[]
   readonly #input: Readonly<Record<string, unknown>>
-  readonly #alive = new Map<string, Alive>()
+  readonly #alive = new Map<string, RunningService>()
 
   /**
    * @param warmUp what every new service does first: shapes of batches are slow until they came
@@ -105,7 +105,7 @@ export class Services {
     }
   }
 
-  async #of(candidate: Candidate): Promise<Alive> {
+  async #of(candidate: Candidate): Promise<RunningService> {
     const key = keyOf(candidate)
     const known = this.#alive.get(key) ?? (await this.#start(candidate))
     this.#alive.delete(key)
@@ -113,7 +113,7 @@ export class Services {
     return known
   }
 
-  async #start(candidate: Candidate): Promise<Alive> {
+  async #start(candidate: Candidate): Promise<RunningService> {
     const [oldest] = this.#alive
     if (oldest && this.#alive.size >= ALIVE_MAX) {
       this.#alive.delete(oldest[0])
@@ -129,7 +129,7 @@ export class Services {
   }
 }
 
-interface Measured {
+interface WorkMeasurement {
   value: ClosedLoop
   cpuSeconds: number
   peakBytes: number
@@ -138,7 +138,10 @@ interface Measured {
 }
 
 /** Does it, with an eye on the processes and the engine's counters. */
-async function observe({ winnow }: OwnService, run: () => Promise<ClosedLoop>): Promise<Measured> {
+async function observe(
+  { winnow }: OwnService,
+  run: () => Promise<ClosedLoop>,
+): Promise<WorkMeasurement> {
   const engine = connectEngine(winnow.engines[0]!.ready.control ?? '')
   try {
     const before = await engine.stats()
@@ -151,7 +154,7 @@ async function observe({ winnow }: OwnService, run: () => Promise<ClosedLoop>): 
   }
 }
 
-function resultOf({ value, cpuSeconds, peakBytes, before, after }: Measured) {
+function resultOf({ value, cpuSeconds, peakBytes, before, after }: WorkMeasurement) {
   const { outcomes, wallSeconds } = value
   const summary = summarise(outcomes)
   const { p50, p95, mean } = summary.latency_ms

@@ -1,6 +1,6 @@
 /** A fetch that throws our errors. */
 
-import { ApiError, readError, UnreachableError, type Answered } from './errors.ts'
+import { ApiError, readError, UnreachableError, type ResponseInfo } from './errors.ts'
 
 /** @throws ApiError for any status but 2xx; UnreachableError; the reason of the call's signal */
 export async function call(url: string, options: RequestInit): Promise<Response> {
@@ -32,7 +32,7 @@ const reaching = <T>(url: string, { signal }: RequestInit, work: Promise<T>): Pr
   })
 
 /** The error of an answer that is none of success. */
-export const refusal = (answered: Answered, statusText: string, text: string): ApiError =>
+export const refusal = (answered: ResponseInfo, statusText: string, text: string): ApiError =>
   readError(text, answered) ??
   new ApiError({ code: `HTTP_${answered.status}`, message: statusText }, answered)
 

@@ -8,7 +8,7 @@ import { ask, promptsOf, type NamedBlob, type OnProgress } from './ask.ts'
 import { ApiError } from './errors.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
 import { WAIT_SECONDS } from './one-call.ts'
-import { growing } from './send-blob.ts'
+import { monotonicProgress } from './send-blob.ts'
 import { Transport, type Bytes, type ClientOptions } from './transport.ts'
 
 export { contentTypeOf } from './content-type.ts'
@@ -244,7 +244,7 @@ function fileCalls(transport: Transport): FileCalls {
         file_size: bytes.size,
         purpose: 'audio.separate.input',
       })
-      await transport.send(file, bytes, growing(onProgress))
+      await transport.send(file, bytes, monotonicProgress(onProgress))
       return file.file_id
     },
     file: (fileId) => transport.json('GET', filePathOf(fileId)),

@@ -8,7 +8,7 @@ export interface ErrorDetails {
 }
 
 /** Parts of an HTTP answer besides its body. */
-export interface Answered {
+export interface ResponseInfo {
   status?: number
   /** The header `Retry-After`. */
   retryAfter?: string | null
@@ -29,7 +29,7 @@ export class ApiError extends Error {
 
   constructor(
     { code, message, param, request_id: requestId }: ErrorDetails,
-    { status, retryAfter }: Answered = {},
+    { status, retryAfter }: ResponseInfo = {},
   ) {
     super(message)
     this.name = 'ApiError'
@@ -50,7 +50,7 @@ export class UnreachableError extends Error {
 }
 
 /** The error that an `ErrorResponse` carries; undefined when `text` is none. */
-export function readError(text: string, answered?: Answered): ApiError | undefined {
+export function readError(text: string, answered?: ResponseInfo): ApiError | undefined {
   try {
     return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, answered)
   } catch {

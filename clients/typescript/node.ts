@@ -19,8 +19,8 @@ import {
   type Submitted,
 } from './client.ts'
 import { Download } from './download.ts'
-import { retrying } from './retry.ts'
-import { growing } from './send-blob.ts'
+import { retryCall } from './retry.ts'
+import { monotonicProgress } from './send-blob.ts'
 import { TIMEOUT_SECONDS } from './time-limit.ts'
 import { RETRIES } from './transport.ts'
 
@@ -87,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
         purpose: 'audio.separate.input',
       })
       const headers = { ...file.headers, 'content-length': String(size) }
-      const report = growing(onProgress)
+      const report = monotonicProgress(onProgress)
       await client.send({ ...file, headers }, () => readWithProgress(path, size, report))
       return file.file_id
     },
@@ -97,7 +97,7 @@ export function createClient(options: ClientOptions): Client {
       try {
         const download = new Download({ url, file, open: openOnce, signal, seconds })
         const progress = () => download.bytes
-        await retrying({ retries, signal, progress }, () => download.attempt())
+        await retryCall({ retries, signal, progress }, () => download.attempt())
         await file.close()
         await rename(part, path)
       } catch (error) {

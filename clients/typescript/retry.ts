@@ -25,7 +25,7 @@ export interface RetryOptions {
  * @param work gets the number of the try, from 1
  * @throws what it throws when no retry is left or none would help; the signal's reason
  */
-export async function retrying<T>(
+export async function retryCall<T>(
   { retries, signal, isRepeatable = true, progress = () => 0 }: RetryOptions,
   work: (tries: number) => Promise<T>,
 ): Promise<T> {

@@ -30,7 +30,7 @@ interface BrowserRequest {
 }
 
 /** A callback that gets the part that is sent only as it grows: a retry begins at 0. */
-export function growing(onProgress: (part: number) => void): (part: number) => void {
+export function monotonicProgress(onProgress: (part: number) => void): (part: number) => void {
   let most = 0
   return (part) => {
     if (part > most) onProgress((most = part))

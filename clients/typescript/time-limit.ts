@@ -58,7 +58,7 @@ export class TimeLimit {
 }
 
 /** `work` within one limit. @throws as `TimeLimit.limit`, and what `work` throws */
-export async function withinTime<T>(
+export async function withTimeLimit<T>(
   options: TimeLimitOptions,
   work: (limit: TimeLimit) => Promise<T>,
 ): Promise<T> {

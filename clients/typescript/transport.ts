@@ -5,9 +5,9 @@ import { call, callJson, originOf } from './call.ts'
 import { ApiError } from './errors.ts'
 import { followStatus } from './follow.ts'
 import { secondsFor } from './one-call.ts'
-import { retrying } from './retry.ts'
+import { retryCall } from './retry.ts'
 import { sendBlob } from './send-blob.ts'
-import { TIMEOUT_SECONDS, withinTime, type TimeLimit } from './time-limit.ts'
+import { TIMEOUT_SECONDS, withTimeLimit, type TimeLimit } from './time-limit.ts'
 
 type CreatedFile = components['schemas']['CreateFileResponse']
 
@@ -35,7 +35,7 @@ export interface ClientOptions {
 export const RETRIES = 3
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-interface Given {
+interface CallBody {
   body?: object
   /** In place of a body. */
   form?: FormData
@@ -64,13 +64,13 @@ export class Transport {
   }
 
   /** The JSON that a path of the API answers. */
-  json<T>(method: string, path: string, given: Given = {}): Promise<T> {
+  json<T>(method: string, path: string, given: CallBody = {}): Promise<T> {
     const { isRepeatable, signal = this.#signal, bytes } = given
     const { url, init } = this.#request(method, path, given)
     const limit = this.#limit(url, signal)
     if (bytes !== undefined) limit.seconds += secondsFor(bytes)
-    return retrying({ retries: this.#retries, signal, isRepeatable }, () =>
-      withinTime(limit, ({ signal }) => callJson<T>(url, { ...init, signal })),
+    return retryCall({ retries: this.#retries, signal, isRepeatable }, () =>
+      withTimeLimit(limit, ({ signal }) => callJson<T>(url, { ...init, signal })),
     )
   }
 
@@ -84,8 +84,8 @@ export class Transport {
   /** The answer of a signed address. Its body ends with the client's signal, too. */
   open(url: string, headers: Record<string, string> = {}): Promise<Response> {
     const client = this.#signal
-    return retrying({ retries: this.#retries, signal: client }, () =>
-      withinTime(this.#limit(url), ({ signal }) =>
+    return retryCall({ retries: this.#retries, signal: client }, () =>
+      withTimeLimit(this.#limit(url), ({ signal }) =>
         call(url, { headers, signal: AbortSignal.any([client, signal]) }),
       ),
     )
@@ -133,9 +133,9 @@ export class Transport {
     { url, retries, doneCode }: { url: string; retries: number; doneCode: string },
     work: (limit: TimeLimit) => Promise<unknown>,
   ): Promise<void> {
-    return retrying({ retries, signal: this.#signal }, async (tries) => {
+    return retryCall({ retries, signal: this.#signal }, async (tries) => {
       try {
-        await withinTime(this.#limit(url), work)
+        await withTimeLimit(this.#limit(url), work)
       } catch (error) {
         const isDone = error instanceof ApiError && error.code === doneCode
         if (tries === 1 || !isDone) throw error
@@ -147,7 +147,7 @@ export class Transport {
     return { signal, seconds: this.#seconds, address: originOf(url) }
   }
 
-  #request(method: string, path: string, { body, form, headers }: Given = {}) {
+  #request(method: string, path: string, { body, form, headers }: CallBody = {}) {
     const { baseUrl, apiKey, headers: common } = this.#options
     const authorization: Record<string, string> =
       apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }

@@ -21,7 +21,7 @@ export interface BatchLimits {
 }
 
 /** Seconds of the device that each account and each request had: who had least goes first. */
-export interface Served {
+export interface DeviceSeconds {
   accounts: ReadonlyMap<string, number>
   requests: ReadonlyMap<string, number>
 }
@@ -36,11 +36,11 @@ const FILL_MIN = 0.8
  * fair queueing, Goyal, Vin and Cheng 1997, on seconds of the device). The batch has the first
  * lane's model. Each lane has its turn once; one whose
  * length would waste the batch on padding waits for the next, and so do the last ones
- * with which its rows would be no usual number.
+ * with which its rows would be no bucket size.
  */
 export function nextBatch(
   waiting: readonly WaitingLane[],
-  served: Served,
+  served: DeviceSeconds,
   limitsOf: (model: string) => BatchLimits,
 ): WaitingLane[] {
   const model = accountsOf(waiting, served).at(-1)?.requests.at(-1)?.lanes.at(-1)?.model
@@ -65,21 +65,21 @@ export function nextBatch(
     if (request.lanes.length > 0) insert(account.requests, request, compareRequests)
     if (account.requests.length > 0) insert(accounts, account, compareAccounts)
   }
-  return withUsualRows(batch)
+  return trimToBucket(batch)
 }
 
-/** The most lanes from the first on whose rows are a usual number; all, if none are. */
-function withUsualRows(batch: WaitingLane[]): WaitingLane[] {
+/** Keeps the most lanes from the first on whose rows are a bucket size; all, if none are. */
+function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
   let rows = 0
-  const usual = batch.map((lane) => isUsual((rows += lane.rows)))
-  return batch.slice(0, usual.lastIndexOf(true) + 1 || batch.length)
+  const areBuckets = batch.map((lane) => isBucketSize((rows += lane.rows)))
+  return batch.slice(0, areBuckets.lastIndexOf(true) + 1 || batch.length)
 }
 
 /**
  * A power of two, or a small one's triple: graphs are made for each number of rows, so there are
  * few. At most a third of a small batch waits for the next, and half of a large one.
  */
-const isUsual = (rows: number): boolean => {
+const isBucketSize = (rows: number): boolean => {
   const times = rows / (rows & -rows)
   return times === 1 || (times === 3 && rows <= 12)
 }
@@ -124,7 +124,7 @@ interface AccountTurn {
 }
 
 /** All accounts; the next one is last. */
-function accountsOf(waiting: readonly WaitingLane[], served: Served): AccountTurn[] {
+function accountsOf(waiting: readonly WaitingLane[], served: DeviceSeconds): AccountTurn[] {
   const lanes = [...waiting].sort((a, b) => b.id - a.id)
   const accounts = groupBy(lanes, 'accountId')
   return [...accounts]

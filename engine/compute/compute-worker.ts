@@ -34,7 +34,7 @@ import type {
   WorkerOptions,
 } from './compute-messages.ts'
 
-interface Loaded<M extends Model = Model> {
+interface ModelEntry<M extends Model = Model> {
   model: M
   /** Null where memory is not counted. */
   prediction: MemoryPrediction | null
@@ -48,7 +48,7 @@ interface OpenLane {
 if (!parentPort) throw new Error('compute-worker.ts runs in a worker thread only')
 const port = parentPort
 const options = workerData as WorkerOptions
-const models = new Map<string, Loaded>()
+const models = new Map<string, ModelEntry>()
 const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
 let memoryPeakBytes = 0
@@ -59,7 +59,7 @@ const THREAD_NAME = 'winnow-compute'
 
 nameThread()
 const leftOut = deviceKind() === 'cpu' ? (options.leftOut ?? []) : []
-const chosen: Loaded[] = []
+const chosen: ModelEntry[] = []
 for (const choice of options.models) {
   if (!leftOut.includes(choice.name)) chosen.push(await loadChoice(choice))
 }
@@ -72,13 +72,13 @@ port.on('message', (message: ToWorker) => {
 })
 say({
   ready: {
-    models: chosen.map(described),
-    tagger: tagger && { ...described(tagger), config: tagger.model.config },
+    models: chosen.map(describeModel),
+    tagger: tagger && { ...describeModel(tagger), config: tagger.model.config },
     backend: backendVersion(),
     device: deviceKind(),
     warnings: [...deviceWarnings(), ...[...models.values()].flatMap(({ model }) => model.warnings)],
   },
-  held: held(),
+  held: deviceState(),
 })
 
 async function answer({ call, ...command }: ToWorker): Promise<void> {
@@ -86,10 +86,10 @@ async function answer({ call, ...command }: ToWorker): Promise<void> {
   const seconds = () => (performance.now() - startedAt) / 1000
   try {
     const value = command.type === 'load' ? await loadNow(command.choice) : runCommand(command)
-    say({ call, seconds: seconds(), held: held(), value }, transferables(value))
+    say({ call, seconds: seconds(), held: deviceState(), value }, transferables(value))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    say({ call, seconds: seconds(), held: held(), error: message })
+    say({ call, seconds: seconds(), held: deviceState(), error: message })
   }
 }
 
@@ -97,7 +97,7 @@ async function loadNow(choice: ModelChoice): Promise<Replies['load']> {
   const loaded = await loadChoice(choice)
   warmUp(loaded.model)
   chosen.push(loaded)
-  return { models: chosen.map(described) }
+  return { models: chosen.map(describeModel) }
 }
 
 function runCommand(command: Exclude<Command, { type: 'load' }>): Replies[Command['type']] {
@@ -124,7 +124,7 @@ function runCommand(command: Exclude<Command, { type: 'load' }>): Replies[Comman
     case 'close': {
       const open = laneOf(command.lane)
       lanes.delete(command.lane)
-      return closed(open)
+      return closeLane(open)
     }
     case 'discard': {
       const open = lanes.get(command.lane)
@@ -138,7 +138,7 @@ function runCommand(command: Exclude<Command, { type: 'load' }>): Replies[Comman
 }
 
 /** A lane whose result cannot be read is freed too. */
-function closed({ model, lane }: OpenLane): HeadResult[] {
+function closeLane({ model, lane }: OpenLane): HeadResult[] {
   try {
     return model.close(lane)
   } catch (error) {
@@ -159,7 +159,7 @@ function modelOf(name: string): Model {
   return loaded.model
 }
 
-function loadChoice(choice: ModelChoice): Promise<Loaded> {
+function loadChoice(choice: ModelChoice): Promise<ModelEntry> {
   return load(choice.name, () => loadModel(choice, options))
 }
 
@@ -167,7 +167,7 @@ function loadChoice(choice: ModelChoice): Promise<Loaded> {
  * Loads a model next to those that are loaded.
  * @throws Error when there is no room for its weights and one lane; what `read` throws
  */
-async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<Loaded<M>> {
+async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<ModelEntry<M>> {
   const prediction = isCounted() ? await predictMemory(read) : null
   if (prediction) assertFits(name, prediction)
   const loaded = { model: await read(), prediction: deviceKind() === 'gpu' ? prediction : null }
@@ -194,11 +194,11 @@ function assertFits(name: string, prediction: MemoryPrediction): void {
   )
 }
 
-function described({ model: { description }, prediction }: Loaded): LoadedModel {
+function describeModel({ model: { description }, prediction }: ModelEntry): LoadedModel {
   return { description, framesFitting: prediction && framesThatFit(freeBytes(), prediction) }
 }
 
-function held(): DeviceState {
+function deviceState(): DeviceState {
   const { inUse = 0, peak = 0 } = native.binding.memoryStats() ?? {}
   memoryPeakBytes = Math.max(memoryPeakBytes, peak)
   const residentBytes = process.memoryUsage.rss()

@@ -78,8 +78,8 @@ export class Scheduler {
   readonly #secondsPerFrame = new Map<string, number>()
   readonly #observer: SchedulerObserver
   readonly #lanes = new Map<number, OpenLane>()
-  readonly #accounts = new ServedSeconds()
-  readonly #requests = new ServedSeconds()
+  readonly #secondsByAccount = new ServedSeconds()
+  readonly #secondsByRequest = new ServedSeconds()
   /** Lanes that the thread has been asked to open. */
   readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
@@ -173,7 +173,10 @@ export class Scheduler {
         // The thread takes its calls in order: a batch without the lanes that it is opening would
         // begin no sooner, and lanes of one chunk would not share its encoding.
         await Promise.allSettled(this.#opening)
-        const served = { accounts: this.#accounts.seconds, requests: this.#requests.seconds }
+        const served = {
+          accounts: this.#secondsByAccount.seconds,
+          requests: this.#secondsByRequest.seconds,
+        }
         const lanes = [...this.#lanes.values()]
         const requests = new Set(lanes.map(({ requestId }) => requestId)).size
         const limitsOf = (model: string) => this.#limitsOf(model, requests)
@@ -263,24 +266,24 @@ export class Scheduler {
 
   #join({ accountId, requestId }: LaneOwner): void {
     const open = [...this.#lanes.values()]
-    this.#accounts.join(
+    this.#secondsByAccount.join(
       accountId,
       open.map((lane) => lane.accountId),
     )
     const siblings = open.filter((lane) => lane.accountId === accountId)
-    this.#requests.join(
+    this.#secondsByRequest.join(
       requestId,
       siblings.map((lane) => lane.requestId),
     )
     const requestIds = new Set([requestId, ...open.map((lane) => lane.requestId)])
-    this.#requests.prune(requestIds, REQUESTS_REMEMBERED_MAX)
+    this.#secondsByRequest.prune(requestIds, REQUESTS_REMEMBERED_MAX)
   }
 
   #leave(lane: OpenLane): void {
     this.#lanes.delete(lane.id)
     if (this.#lanes.size > 0) return
-    this.#accounts.clear()
-    this.#requests.clear()
+    this.#secondsByAccount.clear()
+    this.#secondsByRequest.clear()
   }
 
   /** Passes on what a call of the device gives; where memory ran out, batches become smaller. */
@@ -307,8 +310,8 @@ export class Scheduler {
     for (const lane of batch) {
       const { accountId, requestId } = lane
       const share = (seconds * framesOf(lane)) / total
-      this.#accounts.add(accountId, share)
-      this.#requests.add(requestId, share)
+      this.#secondsByAccount.add(accountId, share)
+      this.#secondsByRequest.add(requestId, share)
     }
     this.#totals.framesTotal += total
     return total

@@ -14,7 +14,7 @@ import { writeSafetensors, type StoredWidth } from '../../models/checkpoint/writ
 import { openHTDemucsCheckpoint } from '../../models/htdemucs/checkpoint.ts'
 import { readHTDemucsConfig } from '../../models/htdemucs/config.ts'
 import { loadNetwork as loadHTDemucs } from '../../models/htdemucs/network/network.ts'
-import { onShapes } from '../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../models/memory/shape-binding.ts'
 import type {
   AudioSepRecord,
   BanditRecord,
@@ -37,7 +37,7 @@ import { readYaml } from './read-yaml.ts'
 type Tensors = ReadonlyMap<string, StoredTensor>
 
 /** The fields of a record that come from the files themselves. */
-export type Converted =
+export type ConvertedRecord =
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
@@ -56,7 +56,7 @@ export async function convert(
   files: readonly string[],
   folder: string,
   { stemOfFile, width }: { stemOfFile?: readonly string[]; width?: StoredWidth },
-): Promise<Converted> {
+): Promise<ConvertedRecord> {
   const index = files.find((file) => file.endsWith('.index'))
   if (index !== undefined) {
     return convertSpleeter(
@@ -132,7 +132,7 @@ async function convertHTDemucs(
   folder: string,
   stemOfFile: readonly string[] | undefined,
   width: StoredWidth = 'float16',
-): Promise<Converted> {
+): Promise<ConvertedRecord> {
   if (checkpoints.length > 1 && stemOfFile?.length !== checkpoints.length) {
     throw new Error(
       `${checkpoints.length} networks need the stem that each gives: ` +
@@ -164,7 +164,7 @@ async function convertAudioSep(
   beside: FilesBeside,
   folder: string,
   width: StoredWidth = 'float32',
-): Promise<Converted> {
+): Promise<ConvertedRecord> {
   const all = openAudioSepCheckpoint(checkpoint)
   const tensors = new Map([...all].filter(([name]) => isUsedTensor(name)))
   const sampleRate = await sampleRateOf(
@@ -195,7 +195,7 @@ async function convertRoformer(
   beside: FilesBeside,
   folder: string,
   width: StoredWidth = 'float32',
-): Promise<Converted> {
+): Promise<ConvertedRecord> {
   const configuration = await readYaml(beside.get(YAML, 'its configuration (.yaml)'))
   const config = readRoformerConfig(configuration)
   const tensors = openRoformerCheckpoint(checkpoint)
@@ -209,7 +209,7 @@ async function convertScnet(
   beside: FilesBeside,
   folder: string,
   width: StoredWidth = 'float32',
-): Promise<Converted> {
+): Promise<ConvertedRecord> {
   const configuration = await readYaml(beside.get(YAML, 'its configuration (.yaml)'))
   const config = readScnetConfig(configuration)
   const tensors = openScnetCheckpoint(checkpoint)
@@ -225,7 +225,7 @@ async function convertBandit(
   checkpoint: string,
   folder: string,
   width: StoredWidth = 'float32',
-): Promise<Converted> {
+): Promise<ConvertedRecord> {
   const { tensors, stems, window } = openBanditCheckpoint(checkpoint)
   const stated = { sampleRate: BANDIT_RATE, window, stems }
   await checkTensors(checkpoint, tensors, (weights) =>
@@ -241,7 +241,7 @@ async function convertSpleeter(
   configuration: string | undefined,
   folder: string,
   width: StoredWidth = 'float16',
-): Promise<Converted> {
+): Promise<ConvertedRecord> {
   const kwargs: SpleeterRecord['kwargs'] =
     configuration === undefined ? TWO_STEMS : JSON.parse(await readFile(configuration, 'utf8'))
   const config = readSpleeterConfig(kwargs)
@@ -272,7 +272,7 @@ async function checkTensors<T>(
   load: (weights: Weights) => T,
 ): Promise<T> {
   let loaded: T | undefined
-  await onShapes(async () => {
+  await withShapeBinding(async () => {
     const weights = Weights.of(file, tensors)
     loaded = load(weights)
     weights.assertAllRead()

@@ -31,7 +31,7 @@ interface Part {
   etag: string | null
 }
 
-export interface Downloaded {
+export interface DownloadedFile {
   path: string
   sha256: string
   bytes: number
@@ -48,7 +48,7 @@ export async function download(
   file: CatalogueFile,
   path: string,
   options: DownloadOptions,
-): Promise<Downloaded> {
+): Promise<DownloadedFile> {
   await makeFolder(dirname(path))
   const { retryDelaysMs = RETRY_DELAYS_MS, signal = new AbortController().signal } = options
   const mayPass = (error: unknown) => !isFinal(error)
@@ -76,7 +76,7 @@ async function downloadOnce(
   file: CatalogueFile,
   path: string,
   options: DownloadOptions,
-): Promise<Downloaded> {
+): Promise<DownloadedFile> {
   const partial = `${path}.part`
   const have = await bytesHeld(partial, file.url)
   const idle = new IdleTimer(options.idleMsMax ?? IDLE_MS_MAX, options.signal)
@@ -139,7 +139,7 @@ function checkAnswer(answer: Response, have: number, file: CatalogueFile) {
   return { start, total }
 }
 
-interface Receiving {
+interface DownloadState {
   start: number
   total: number | undefined
   file: CatalogueFile
@@ -147,7 +147,7 @@ interface Receiving {
   onProgress: DownloadOptions['onProgress']
 }
 
-async function receive(answer: Response, partial: string, receiving: Receiving): Promise<void> {
+async function receive(answer: Response, partial: string, receiving: DownloadState): Promise<void> {
   const { start, total, idle, onProgress } = receiving
   const output = await open(partial, start > 0 ? 'r+' : 'w')
   let bytes = start
@@ -168,7 +168,7 @@ async function receive(answer: Response, partial: string, receiving: Receiving):
 }
 
 /** Checks the received file, and gives it its name. */
-async function finish(file: CatalogueFile, partial: string, path: string): Promise<Downloaded> {
+async function finish(file: CatalogueFile, partial: string, path: string): Promise<DownloadedFile> {
   const { sha256, bytes } = await digest(partial)
   if (file.sha256 && !sha256.startsWith(file.sha256)) {
     await Promise.all([rm(partial), rm(`${partial}.json`, { force: true })])

@@ -2,7 +2,6 @@
 
 import { stat } from 'node:fs/promises'
 import type { Broker } from '../../shared/broker/broker.ts'
-import { CHECKPOINT_MEDIA_SECONDS_MIN } from '../../shared/checkpoint.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { FailureCode } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
@@ -23,11 +22,11 @@ import type { TaggerConfig } from '../../models/tagger/config.ts'
 import type { EngineConfig } from '../config.ts'
 import { DeviceError } from '../compute/compute-errors.ts'
 import { allSettledOrThrow } from './all-settled-or-throw.ts'
-import { Checkpoint } from './checkpoint/checkpoint.ts'
+import { createCheckpoint } from './checkpoint/checkpoint.ts'
 import {
   describeGain,
-  describeReading,
   describeMixture,
+  describeReading,
   describeStored,
 } from './reports/job-log.ts'
 import type { JobMedia, JobOutputs } from './job-media.ts'
@@ -141,7 +140,7 @@ interface JobContext {
   attemptId: string
 }
 
-type Completed = Pick<
+type CompletedFields = Pick<
   Extract<Event, { type: 'completed' }>,
   'duration' | 'sample_rate' | 'outputs' | 'sounds'
 >
@@ -150,7 +149,11 @@ type Completed = Pick<
  * Reports measurements while the work is done, and before the outcome. If both fail, the error of
  * the work is the outcome.
  */
-async function produceResult(job: Job, context: JobContext, deps: JobDeps): Promise<Completed> {
+async function produceResult(
+  job: Job,
+  context: JobContext,
+  deps: JobDeps,
+): Promise<CompletedFields> {
   const { sourcePath, reader } = context
   const seconds = await measureMedia(job, context, deps)
   const { mediaSecondsMax } = deps.config
@@ -180,7 +183,7 @@ async function listSource(
   job: Job,
   { reporter, signal, attemptId, seconds, mixture }: OpenedContext,
   deps: JobDeps,
-): Promise<Completed> {
+): Promise<CompletedFields> {
   assertNotTooLong(seconds, deps.config.mediaSecondsMax, mixture)
   for (const line of describeMixture(mixture)) reporter.log(line)
   const progress = new JobProgress(false, (now) => report(job, attemptId, now, deps))
@@ -190,10 +193,14 @@ async function listSource(
   return { duration, sample_rate: mixture.sampleRate, sounds }
 }
 
-async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): Promise<Completed> {
+async function separateSource(
+  job: Job,
+  context: OpenedContext,
+  deps: JobDeps,
+): Promise<CompletedFields> {
   const { sourcePath, reader, reporter, signal, attemptId, seconds, mixture, limits } = context
   let outputs: JobOutputs | null = null
-  const checkpoint = createCheckpoint(job, context, deps)
+  const checkpoint = createCheckpoint({ ...deps, ...context, job }, deps.config)
   try {
     assertNotTooLong(seconds, deps.config.mediaSecondsMax, mixture)
     for (const line of describeMixture(mixture)) reporter.log(line)
@@ -235,19 +242,6 @@ async function separateSource(job: Job, context: OpenedContext, deps: JobDeps): 
     await checkpoint?.close({ flush: isReleased(signal.aborted ? signal.reason : error, deps) })
     throw error
   }
-}
-
-/** Undefined: the job has none. */
-function createCheckpoint(
-  job: Job,
-  { folder, sourcePath, attemptId, signal, seconds }: OpenedContext,
-  { config, ...deps }: JobDeps,
-): Checkpoint | undefined {
-  const { checkpointSeconds } = config
-  if (!job.checkpoint_urls || checkpointSeconds === 'off') return undefined
-  if (seconds <= CHECKPOINT_MEDIA_SECONDS_MIN) return undefined
-  const pauseMs = 1_000 * checkpointSeconds
-  return new Checkpoint({ ...deps, job, attemptId, folder, sourcePath, pauseMs, signal })
 }
 
 /** Another attempt will follow. */

@@ -18,10 +18,10 @@ export class WeightedJoiner {
   push(start: number, rows: readonly Float32Array[], weights: Float32Array): Float32Array[] {
     const settled = this.#settle(start - this.#start)
     const length = Math.max(weights.length, this.#total.length)
-    this.#total = extended(this.#total, length)
+    this.#total = extendTo(this.#total, length)
     for (let i = 0; i < weights.length; i += 1) this.#total[i]! += weights[i]!
     this.#sums = rows.map((row, r) => {
-      const sum = extended(this.#sums[r], length)
+      const sum = extendTo(this.#sums[r], length)
       for (let i = 0; i < weights.length; i += 1) sum[i]! += weights[i]! * row[i]!
       return sum
     })
@@ -47,7 +47,7 @@ export class WeightedJoiner {
   }
 }
 
-function extended(wave: Float32Array | undefined, length: number): Float32Array<ArrayBuffer> {
+function extendTo(wave: Float32Array | undefined, length: number): Float32Array<ArrayBuffer> {
   const longer = new Float32Array(length)
   if (wave) longer.set(wave)
   return longer

@@ -8,7 +8,7 @@ export const frameOf = (
   block: readonly Float32Array[],
   { sampleRate, layout }: { sampleRate: number; layout: ChannelLayout },
 ): Frame =>
-  Frame.fromAudioBuffer(bytesOf(interleaved(block)), {
+  Frame.fromAudioBuffer(bytesOf(interleaveBlock(block)), {
     nbSamples: block[0]?.length ?? 0,
     format: AV_SAMPLE_FMT_FLT,
     sampleRate,
@@ -18,7 +18,7 @@ export const frameOf = (
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-function interleaved(block: readonly Float32Array[]): Float32Array {
+function interleaveBlock(block: readonly Float32Array[]): Float32Array {
   const samples = new Float32Array((block[0]?.length ?? 0) * block.length)
   for (const [channel, plane] of block.entries()) {
     for (let i = 0, at = channel; i < plane.length; i++, at += block.length) samples[at] = plane[i]!

@@ -50,7 +50,7 @@ const XIDS_MAX = 100
 const LIBRARY = 'libnvidia-ml.so.1'
 
 type Handle = bigint
-type Out = [unknown]
+type OutParameter = [unknown]
 
 /** Opens it; null where there is no driver, or none that answers. */
 export async function openNvml(library = LIBRARY): Promise<Nvml | null> {
@@ -118,7 +118,7 @@ function callsOf(library: LibraryHandle) {
 type Synchronous = (...values: unknown[]) => number
 
 /** The value behind a call's last pointer; undefined if the GPU does not support it. */
-async function given<T>(call: (out: [T | null]) => Promise<number>): Promise<T | undefined> {
+async function readValue<T>(call: (out: [T | null]) => Promise<number>): Promise<T | undefined> {
   const out: [T | null] = [null]
   return (await call(out)) === SUCCESS ? (out[0] ?? undefined) : undefined
 }
@@ -126,10 +126,10 @@ async function given<T>(call: (out: [T | null]) => Promise<number>): Promise<T |
 type OpenGpu = Gpu & { handle: Handle }
 
 async function openGpus(calls: Calls): Promise<OpenGpu[]> {
-  const count = (await given<number>((out) => calls.count(out))) ?? 0
+  const count = (await readValue<number>((out) => calls.count(out))) ?? 0
   const gpus: OpenGpu[] = []
   for (let index = 0; index < count; index += 1) {
-    const handle = await given<Handle>((out) => calls.handle(index, out))
+    const handle = await readValue<Handle>((out) => calls.handle(index, out))
     if (handle === undefined) continue // one that is lost, or that this process may not use
     const text = Buffer.alloc(UUID_BYTES)
     if ((await calls.uuid(handle, text, UUID_BYTES)) !== SUCCESS) continue
@@ -141,10 +141,10 @@ async function openGpus(calls: Calls): Promise<OpenGpu[]> {
 
 async function readGpu(calls: Calls, gpu: string, handle: Handle): Promise<GpuReading> {
   type Memory = { total: number; used: number }
-  const memory = await given<Memory>((out) => calls.memory(handle, out))
-  const rates = await given<{ gpu: number }>((out) => calls.utilization(handle, out))
-  const milliwatts = await given<number>((out) => calls.power(handle, out))
-  const celsius = await given<number>((out) => calls.temperature(handle, SENSOR_OF_GPU, out))
+  const memory = await readValue<Memory>((out) => calls.memory(handle, out))
+  const rates = await readValue<{ gpu: number }>((out) => calls.utilization(handle, out))
+  const milliwatts = await readValue<number>((out) => calls.power(handle, out))
+  const celsius = await readValue<number>((out) => calls.temperature(handle, SENSOR_OF_GPU, out))
   return {
     gpu,
     ...(memory && { memoryUsedBytes: Number(memory.used), memoryTotalBytes: Number(memory.total) }),
@@ -159,7 +159,7 @@ function createXids(calls: Calls, gpus: readonly OpenGpu[]): Pick<Nvml, 'watchXi
   let events: unknown
   return {
     watchXids(uuids) {
-      const set: Out = [null]
+      const set: OutParameter = [null]
       if (calls.createEvents(set) !== SUCCESS) return
       const watched = gpus.filter(({ uuid }) => uuids.includes(uuid))
       const registered = watched.map(({ handle }) =>

@@ -3,14 +3,14 @@
 import { parentPort } from 'node:worker_threads'
 import type { ThreadAnswer, ThreadError, ThreadTask } from './task-thread.ts'
 
-interface Done {
+interface TaskResult {
   value?: unknown
   /** Memory of the value that the caller takes over. */
   transfer?: readonly ArrayBuffer[]
 }
 
 /** Answers every task with what `work` resolves with or throws. */
-export function answerTasks<Task>(work: (task: Task) => Done | Promise<Done>): void {
+export function answerTasks<Task>(work: (task: Task) => TaskResult | Promise<TaskResult>): void {
   if (!parentPort) throw new Error('this program runs in a worker thread only')
   const port = parentPort
   const send = (answer: ThreadAnswer, transfer: readonly ArrayBuffer[] = []) =>

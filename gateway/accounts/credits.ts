@@ -17,12 +17,12 @@ import {
 import { promptsOfRow } from '../store/requests.ts'
 import type { AccountRow, RequestRow } from '../store/schema/tables.ts'
 
-type Priced = Pick<RequestRow, 'kind' | 'prompt' | 'options'>
-type Payer = Priced & Pick<RequestRow, 'request_id' | 'account_id'>
+type PricedRequest = Pick<RequestRow, 'kind' | 'prompt' | 'options'>
+type ChargedRequest = PricedRequest & Pick<RequestRow, 'request_id' | 'account_id'>
 
 /** A request, and its account as the transaction has read it. */
 export interface Payment {
-  row: Payer & Pick<RequestRow, 'duration'>
+  row: ChargedRequest & Pick<RequestRow, 'duration'>
   account: AccountRow
 }
 
@@ -32,7 +32,7 @@ const LEAST_SECONDS = 1
 const LISTED_SECONDS = 10
 
 /** The cost of a request for media of `duration` seconds, in seconds: of each target as many. */
-export const costOf = (row: Priced, duration: number): number =>
+export const costOf = (row: PricedRequest, duration: number): number =>
   row.kind === 'sounds'
     ? Math.max(LEAST_SECONDS, Math.ceil(duration / LISTED_SECONDS))
     : Math.ceil(duration) * promptsOfRow(row).length
@@ -91,7 +91,7 @@ export async function charge(
 
 const isMetered = (account: AccountRow): boolean => account.metered === 1
 
-const entryOf = (row: Payer, duration: number, now: string) => ({
+const entryOf = (row: ChargedRequest, duration: number, now: string) => ({
   accountId: row.account_id,
   reference: row.request_id,
   seconds: costOf(row, duration),
@@ -99,7 +99,7 @@ const entryOf = (row: Payer, duration: number, now: string) => ({
 })
 
 /** For people; `duration` is null while it is unknown. */
-function shortfall(account: AccountRow, row: Priced, duration: number | null): string {
+function shortfall(account: AccountRow, row: PricedRequest, duration: number | null): string {
   const { balance_seconds: balance, reserved_seconds: reserved } = account
   const left =
     `the account has ${balance} s` +

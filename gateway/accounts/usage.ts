@@ -21,9 +21,9 @@ export async function usageOf(
 ): Promise<Usage> {
   const last = dayOf('to', query.to) ?? Math.floor(clock.now() / DAY_MS)
   const first = dayOf('from', query.from) ?? last - DAYS_BY_DEFAULT + 1
-  if (first > last) throw refused('from', 'from must not be after to.')
+  if (first > last) throw parameterError('from', 'from must not be after to.')
   if (last - first >= USAGE_DAYS_MAX) {
-    throw refused('from', `from and to may include ${USAGE_DAYS_MAX} days at most.`)
+    throw parameterError('from', `from and to may include ${USAGE_DAYS_MAX} days at most.`)
   }
   const [from, to] = [textOf(first), textOf(last)]
   const rows = await readUsage(store, accountId, { from, to })
@@ -37,12 +37,12 @@ function dayOf(param: string, value: unknown): number | undefined {
   const time = typeof value === 'string' && DAY.test(value) ? Date.parse(value) : NaN
   const day = time / DAY_MS
   if (Number.isNaN(time) || textOf(day) !== value) {
-    throw refused(param, `${param} must be a day such as 2026-01-31.`)
+    throw parameterError(param, `${param} must be a day such as 2026-01-31.`)
   }
   return day
 }
 
 const textOf = (day: number): string => isoTime(day * DAY_MS).slice(0, '2026-01-31'.length)
 
-const refused = (param: string, message: string) =>
+const parameterError = (param: string, message: string) =>
   new ServiceError('INVALID_PARAMETER', { message, param })

@@ -35,22 +35,22 @@ function statusOf(value: unknown): RequestStatus | undefined {
   if (value === undefined || value === '') return undefined
   const status = REQUEST_STATUSES.find((known) => known === value)
   if (status) return status
-  throw refused('status', `one of ${REQUEST_STATUSES.join(', ')}`)
+  throw filterError('status', `one of ${REQUEST_STATUSES.join(', ')}`)
 }
 
 function kindNamed(value: unknown): RequestKind | undefined {
   if (value === undefined || value === '') return undefined
   if (value === MODEL_ID) return 'separate'
   if (value === SOUNDS_MODEL) return 'sounds'
-  throw refused('model', `one of ${MODEL_ID}, ${SOUNDS_MODEL}`)
+  throw filterError('model', `one of ${MODEL_ID}, ${SOUNDS_MODEL}`)
 }
 
 function timeOf(param: string, value: unknown): string | undefined {
   if (value === undefined || value === '') return undefined
   const time = typeof value === 'string' && TIME.test(value) ? Date.parse(value) : NaN
-  if (Number.isNaN(time)) throw refused(param, 'a time such as 2026-01-31T12:00:00Z')
+  if (Number.isNaN(time)) throw filterError(param, 'a time such as 2026-01-31T12:00:00Z')
   return isoTime(time)
 }
 
-const refused = (param: string, right: string) =>
+const filterError = (param: string, right: string) =>
   new ServiceError('INVALID_PARAMETER', { message: `${param} must be ${right}.`, param })

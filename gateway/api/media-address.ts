@@ -10,7 +10,7 @@ import type { LocalDisk } from '../media-store/media-store.ts'
 export type MediaDeps = Deps & { mediaStore: LocalDisk }
 
 /** An endpoint's method, key and audiences. */
-interface Served {
+interface MediaEndpoint {
   method: SignedMethod
   key: string
   /** Whose addresses it takes; one of a gateway of 0.2.0, which names nobody, is for the first. */
@@ -20,7 +20,7 @@ interface Served {
 /** Claims of a request's signed address. @throws ServiceError for one that allows nothing here */
 export function checkAddress(
   request: FastifyRequest,
-  { method, key, audiences }: Served,
+  { method, key, audiences }: MediaEndpoint,
   { clock, mediaStore }: MediaDeps,
 ): Claims & { audience: Audience } {
   const query = request.query as Record<string, unknown>

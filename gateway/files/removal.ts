@@ -5,7 +5,12 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { Deps } from '../deps.ts'
 import { findFile } from '../store/files.ts'
 import { inputKey } from '../media-store/keys.ts'
-import { deleteFile, putRemovalsOff, settleRemovals, type Undeleted } from '../store/retention.ts'
+import {
+  deleteFile,
+  putRemovalsOff,
+  settleRemovals,
+  type DeletionRefusal,
+} from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 
 type RemovalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log'>
@@ -58,7 +63,7 @@ export async function removeFile(
 }
 
 /** @throws ServiceError that says why it was not deleted */
-export function assertDeleted(undeleted: Undeleted | null, what: 'file' | 'request'): void {
+export function assertDeleted(undeleted: DeletionRefusal | null, what: 'file' | 'request'): void {
   if (undeleted === null) return
   if (undeleted === 'unknown') throw unknown(what)
   throw new ServiceError('MEDIA_IN_USE', {

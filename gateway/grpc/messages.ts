@@ -139,19 +139,19 @@ const inputBody = ({
 }: SeparationInput): object => ({
   ...sourceBody(source),
   ...(prompts.length === 0 ? { prompt } : { prompts, ...(prompt !== '' && { prompt }) }),
-  ...(isGiven(acceleration) && { acceleration: wordOf(acceleration) }),
-  ...(isGiven(output_format) && { output_format: wordOf(output_format) }),
+  ...(isGiven(acceleration) && { acceleration: enumName(acceleration) }),
+  ...(isGiven(output_format) && { output_format: enumName(output_format) }),
 })
 
 const sourceBody = ({ output, ...source }: SoundsInput): object => ({
   ...source,
-  ...(isGiven(output) && { output: wordOf(output) }),
+  ...(isGiven(output) && { output: enumName(output) }),
 })
 
 const isGiven = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
 
 /** An enum's value as the HTTP API writes it; an unknown one is a number, and refused. */
-const wordOf = (value: string | number): string | number =>
+const enumName = (value: string | number): string | number =>
   typeof value === 'string' ? value.toLowerCase() : value
 
 function parseMetadata(text: string): unknown {
@@ -249,19 +249,19 @@ const withoutNull = <T extends Recognition>(finding: T) => ({
   ...(finding.understood_as === null && { understood_as: '' }),
 })
 
-interface Found extends Recognition {
+interface FindingFields extends Recognition {
   targets?: Recognition[]
   findings?: Recognition[]
 }
 
-const findingsOf = <T extends Found>(found: T) => ({
+const findingsOf = <T extends FindingFields>(found: T) => ({
   ...withoutNull(found),
   ...(found.targets && { targets: found.targets.map(withoutNull) }),
   ...(found.findings && { findings: found.findings.map(withoutNull) }),
 })
 
 const resultMessage = ({ data, usage, retention }: AnyResultResponse) => ({
-  ...findingsOf<AnyResultResponse['data'] & Found>(data),
+  ...findingsOf<AnyResultResponse['data'] & FindingFields>(data),
   usage,
   ...(retention.delete_after !== undefined && {
     delete_after_ms: Date.parse(retention.delete_after),

@@ -57,7 +57,7 @@ import { separate } from '../requests/separate.ts'
 import { watchStatus } from '../requests/follow/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
-import { hungUp, submit } from '../requests/submit/submit.ts'
+import { clientGoneError, submit } from '../requests/submit/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
 
 export interface GrpcServer {
@@ -115,13 +115,13 @@ export async function startGrpcServer(
   }
 }
 
-interface Listening {
+interface GrpcListener {
   address: string
   /** Accepts no further connection; for what tryShutdown does not end. */
   close(): void
 }
 
-async function bind(server: grpc.Server, host: string, port: number): Promise<Listening> {
+async function bind(server: grpc.Server, host: string, port: number): Promise<GrpcListener> {
   const binding = new Promise<number>((resolve, reject) => {
     server.bindAsync(hostAndPort(host, port), CREDENTIALS, (error, boundPort) =>
       error ? reject(error) : resolve(boundPort),
@@ -132,7 +132,7 @@ async function bind(server: grpc.Server, host: string, port: number): Promise<Li
 }
 
 /** The library binds only addresses: connections of an open socket are accepted for it. */
-async function adopt(server: grpc.Server, fd: number): Promise<Listening> {
+async function adopt(server: grpc.Server, fd: number): Promise<GrpcListener> {
   const injector = server.createConnectionInjector(CREDENTIALS)
   const listener = createServer((connection) => injector.injectConnection(connection))
   listener.listen({ fd })
@@ -267,7 +267,7 @@ function withOneReply<Call extends RequestCall, Reply>(
 /** Aborts when the client no longer waits for the answer. */
 function hangUpOf(call: RequestCall): AbortSignal {
   const gone = new AbortController()
-  const hangUp = () => gone.abort(hungUp())
+  const hangUp = () => gone.abort(clientGoneError())
   if (call.cancelled) hangUp()
   else (call as EventEmitter).once('cancelled', hangUp)
   return gone.signal

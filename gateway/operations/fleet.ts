@@ -136,9 +136,9 @@ export async function describeFleet({
   }
 }
 
-type Surveyed = Awaited<ReturnType<EngineRegistry['survey']>>[number]
+type EngineSurvey = Awaited<ReturnType<EngineRegistry['survey']>>[number]
 
-const presentEngine = ({ description, stats }: Surveyed): FleetEngine => ({
+const presentEngine = ({ description, stats }: EngineSurvey): FleetEngine => ({
   engine_id: description.engine_id,
   version: description.version,
   model: description.model.name,
@@ -156,7 +156,7 @@ const presentEngine = ({ description, stats }: Surveyed): FleetEngine => ({
   memory_bytes: stats.memory_bytes,
 })
 
-const modelsOf = (engines: readonly Surveyed[]) =>
+const modelsOf = (engines: readonly EngineSurvey[]) =>
   heldModels(engines.map(({ description }) => description)).map((model) => ({
     name: model.name,
     summary: model.summary,

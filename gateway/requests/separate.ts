@@ -55,7 +55,7 @@ export interface CallFile {
   end(): Promise<CallFields>
 }
 
-export interface Separated {
+export interface SeparateAnswer {
   /** The JSON of a QueueSubmitResponse. */
   answer: string
   /** The request, if it has ended within the wait. */
@@ -64,7 +64,7 @@ export interface Separated {
 }
 
 /** @throws ServiceError as the calls do that create a file, upload its bytes and submit it */
-export async function separate(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<Separated> {
+export async function separate(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<SeparateAnswer> {
   const answer = await take(deps, key, call)
   const seconds = Math.min(call.waitSeconds, WAIT_SECONDS_MAX)
   const { request_id: requestId } = JSON.parse(answer) as { request_id: string }

@@ -6,7 +6,7 @@ import { fieldText } from '../api/json-text.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
 import { SubmitAudioSoundsRequest } from '../api/sounds-schemas.ts'
-import { hungUp, submit } from '../requests/submit/submit.ts'
+import { clientGoneError, submit } from '../requests/submit/submit.ts'
 
 /** Operations that take the returned id. */
 export const submitLinks = Object.fromEntries(
@@ -31,7 +31,7 @@ export const idempotencyHeader = {
 /** Aborts when the client no longer waits for `reply`. */
 export function hangUpOf(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort(hungUp()))
+  reply.raw.once('close', () => gone.abort(clientGoneError()))
   return gone.signal
 }
 

@@ -3,7 +3,7 @@ import { responses } from '../api/openapi.ts'
 import { checkWebhookTest } from '../api/validation.ts'
 import { WebhookTestRequest, WebhookTestResult } from '../api/webhook-schemas.ts'
 import type { Deps } from '../deps.ts'
-import { hungUp } from '../requests/submit/submit.ts'
+import { clientGoneError } from '../requests/submit/submit.ts'
 import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
 
 /** Extension: posts an event to a receiver, as webhooks are posted, and answers what came of it. */
@@ -28,7 +28,7 @@ export function webhookTestRoute(app: FastifyInstance, deps: Deps): void {
       const { webhookUrl: url, webhookSecret: secret } = checkWebhookTest(request.body)
       const { accountId } = request
       const gone = new AbortController()
-      reply.raw.once('close', () => gone.abort(hungUp()))
+      reply.raw.once('close', () => gone.abort(clientGoneError()))
       await deps.checkWebhookUrl(url, { accountId, signal: gone.signal })
       return deps.webhookTester.send(accountId, { url, secret }, gone.signal)
     },

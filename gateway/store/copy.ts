@@ -38,7 +38,7 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
 const ROWS_MAX = 500
 
 /** How many rows of each table were copied. */
-export type Copied = Partial<Record<keyof Tables, number>>
+export type CopiedRows = Partial<Record<keyof Tables, number>>
 
 /**
  * Copies all rows, or, when it throws, none. Nobody may write to either database meanwhile.
@@ -46,7 +46,7 @@ export type Copied = Partial<Record<keyof Tables, number>>
  * @param to of the same schema, without an account
  * @throws ServiceError `INVALID_PARAMETER` when `to` holds an installation or the schemas differ
  */
-export const copyDatabase = (from: Store, to: Store): Promise<Copied> =>
+export const copyDatabase = (from: Store, to: Store): Promise<CopiedRows> =>
   inTransaction(from, (from) =>
     inTransaction(to, async (to) => {
       await assertSameSchema(from, to)
@@ -55,7 +55,7 @@ export const copyDatabase = (from: Store, to: Store): Promise<Copied> =>
         const message = 'The database to copy to holds accounts already; give an empty one.'
         throw new ServiceError('INVALID_PARAMETER', { message })
       }
-      const copied: Copied = {}
+      const copied: CopiedRows = {}
       for (const table of Object.keys(IS_COPIED) as (keyof Tables)[]) {
         if (IS_COPIED[table]) copied[table] = await copyTable(from, to, table)
       }

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresAdapter, sql, type Kysely } from 'kysely'
-import { inGroup } from './driver/group-commit.ts'
+import { runInGroup } from './driver/group-commit.ts'
 import type { Tables } from './schema/tables.ts'
 
 /** The database; within `inTransaction`, that transaction. */
@@ -31,7 +31,7 @@ export async function inTransaction<T>(
   store: Store,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  if (!isPostgres(store)) return inGroup(store, work)
+  if (!isPostgres(store)) return runInGroup(store, work)
   for (let tries = 1; ; tries += 1) {
     try {
       return await store.transaction().execute(work)

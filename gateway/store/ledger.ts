@@ -19,7 +19,7 @@ interface Entry {
 }
 
 /** Result of an entry; `refused`: the balance that is not reserved does not cover it. */
-type Entered = 'new' | 'known' | 'refused'
+type EntryResult = 'new' | 'known' | 'refused'
 /** False when the balance that is not reserved does not cover it. */
 type Covered = Promise<boolean>
 
@@ -28,7 +28,7 @@ type Covered = Promise<boolean>
  * @returns `known`: this credit was given before; `refused`: more is reserved than would be left
  * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the reference came with another amount before
  */
-export async function credit(store: Store, entry: Entry): Promise<Entered> {
+export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
   const { accountId, reference, seconds } = entry
   const entered = await enter(store, 'credit', entry, { balance: seconds })
   if (entered !== 'known') return entered
@@ -103,7 +103,7 @@ async function enter(
   kind: LedgerRow['kind'],
   { accountId, reference, now }: Entry,
   { balance = 0, reserved = 0 }: { balance?: number; reserved?: number },
-): Promise<Entered> {
+): Promise<EntryResult> {
   const { numInsertedOrUpdatedRows } = await store
     .insertInto('ledger')
     .values({

@@ -150,7 +150,7 @@ async function deleteRequestRows(store: Store, ids: readonly string[]): Promise<
 }
 
 /** Why something was not deleted: it is gone, or the request named needs it. */
-export type Undeleted = 'unknown' | { neededBy: string }
+export type DeletionRefusal = 'unknown' | { neededBy: string }
 
 /**
  * Deletes a request that has ended, with its logs, webhook and outputs, in a transaction of its
@@ -161,7 +161,7 @@ export const deleteRequest = (
   store: Store,
   requestId: string,
   now: string,
-): Promise<Undeleted | null> =>
+): Promise<DeletionRefusal | null> =>
   inTransaction(store, async (store) => {
     const row = await store
       .selectFrom('requests')
@@ -183,7 +183,11 @@ export const deleteRequest = (
  * Deletes a file, in a transaction of its own.
  * @returns null once it is deleted
  */
-export const deleteFile = (store: Store, fileId: string, now: string): Promise<Undeleted | null> =>
+export const deleteFile = (
+  store: Store,
+  fileId: string,
+  now: string,
+): Promise<DeletionRefusal | null> =>
   inTransaction(store, async (store) => {
     const row = await store
       .selectFrom('files')

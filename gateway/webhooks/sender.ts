@@ -165,7 +165,7 @@ export class WebhookSender {
     claimId: string,
     outcome: PostOutcome,
     times: { wallMs: number; startedAt: number },
-  ): Promise<Settled | undefined> {
+  ): Promise<DeliveryUpdate | undefined> {
     const { store, clock, random = Math.random } = this.#options
     const gaveUp = 'problem' in outcome && this.#aborting.signal.aborted
     const isBusy = 'problem' in outcome && outcome.isBusy
@@ -235,10 +235,10 @@ export class WebhookSender {
   }
 }
 
-type Settled = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
+type DeliveryUpdate = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
 /** Not sent, or aborted: due again at `at`, in epoch milliseconds, and not counted. */
-const takenBack = (row: DeliveryRow, at: number): Settled => ({
+const takenBack = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   state: 'pending',
   attempts: row.attempts - 1,
   next_attempt_at: isoTime(at),
@@ -250,7 +250,7 @@ function afterTry(
   row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>,
   outcome: PostOutcome,
   { now, random }: { now: number; random: number },
-): Settled {
+): DeliveryUpdate {
   const settled = { claim_id: null, next_attempt_at: null }
   const error = errorOf(outcome)
   if (error === null) {

@@ -64,14 +64,14 @@ interface AudioSepParts {
   tokenizer: TextTokenizer
 }
 
-type Own = PassLane<Network>
+type AudioSepLane = PassLane<Network>
 
 class AudioSep implements Model {
   readonly description: ModelDescription
   readonly warnings = []
   readonly #parts: AudioSepParts
   readonly #conditions = new LruCache<Tensor>(PROMPTS_REMEMBERED_MAX, (x) => x.dispose())
-  readonly #prompts = new WeakMap<Own, string>()
+  readonly #prompts = new WeakMap<AudioSepLane, string>()
 
   constructor(description: ModelDescription, parts: AudioSepParts) {
     this.description = description
@@ -141,7 +141,7 @@ class AudioSep implements Model {
   }
 }
 
-function own(lane: Lane): Own {
-  if (lane instanceof PassLane) return lane as Own
+function own(lane: Lane): AudioSepLane {
+  if (lane instanceof PassLane) return lane as AudioSepLane
   throw new Error('The lane was not opened by this model')
 }

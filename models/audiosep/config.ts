@@ -25,7 +25,7 @@ const HOPS_PER_WINDOW = 32 / 5
 /** Width of a head of RoBERTa's attention. */
 const HEAD_DIM = 64
 
-interface Stated {
+interface StatedConfig {
   sampleRate: number
   /** Heads of the text encoder (absent: as wide as RoBERTa's). */
   textHeads?: number
@@ -34,7 +34,7 @@ interface Stated {
 /** @throws Error naming the weight that is missing */
 export function readAudioSepConfig(
   weights: Weights,
-  { sampleRate, textHeads }: Stated,
+  { sampleRate, textHeads }: StatedConfig,
 ): AudioSepConfig {
   const base = weights.at('ss_model').at('base')
   const [bins = 0] = base.at('bn0').shapeOf('weight')
@@ -69,14 +69,14 @@ function textSizesOf(weights: Weights, heads: number | undefined): TextSizes {
     dim,
     hiddenDim: layers.at(0).at('intermediate').at('dense').shapeOf('weight')[0]!,
     layers: count,
-    heads: heads ?? usualHeads(dim),
+    heads: heads ?? defaultHeads(dim),
     vocabulary,
     positions: embeddings.at('position_embeddings').shapeOf('weight')[0]!,
     jointDim: weights.at('text_projection').at(2).shapeOf('weight')[0]!,
   }
 }
 
-function usualHeads(dim: number): number {
+function defaultHeads(dim: number): number {
   if (dim > 0 && dim % HEAD_DIM === 0) return dim / HEAD_DIM
   throw new Error(
     `AudioSep's text encoder is ${dim} numbers wide, which is no multiple of ${HEAD_DIM}: ` +

@@ -230,11 +230,11 @@ function readValues(layout: Layout, { width, decode }: NumberFormat, scratch?: S
   const bytes = entry.read(offset * width, span * width, scratch?.stored(span, width))
   const numbers = decode(bytes, scratch)
   const isOrdered = layout.count === 0 || layout.isContiguous
-  return isOrdered ? numbers : inOrder(numbers, layout)
+  return isOrdered ? numbers : toRowMajor(numbers, layout)
 }
 
 /** The numbers of a transposed or sliced tensor, row by row. */
-function inOrder(numbers: Float32Array | Int32Array, { count, shape, strides }: Layout) {
+function toRowMajor(numbers: Float32Array | Int32Array, { count, shape, strides }: Layout) {
   const isInteger = numbers instanceof Int32Array
   const ordered = isInteger ? new Int32Array(count) : new Float32Array(count)
   let next = 0

@@ -72,7 +72,7 @@ function findDirectory(file: string): Directory {
   const locator = at - END_64_LOCATOR.bytes
   const is64 = locator >= 0 && tail.getUint32(locator, true) === END_64_LOCATOR.signature
   const directory = is64
-    ? readEnd64(file, fileBytes, safe(file, tail.getBigUint64(locator + 8, true)))
+    ? readEnd64(file, fileBytes, safeInteger(file, tail.getBigUint64(locator + 8, true)))
     : {
         entries: tail.getUint16(at + 10, true),
         bytes: tail.getUint32(at + 12, true),
@@ -90,9 +90,9 @@ function readEnd64(file: string, fileBytes: number, position: number): Directory
   const end = new DataView(readBytes(file, position, END_64.bytes).buffer)
   if (end.getUint32(0, true) !== END_64.signature) throw new Error(`${file}: has no 64-bit zip end`)
   return {
-    entries: safe(file, end.getBigUint64(32, true)),
-    bytes: safe(file, end.getBigUint64(40, true)),
-    start: safe(file, end.getBigUint64(48, true)),
+    entries: safeInteger(file, end.getBigUint64(32, true)),
+    bytes: safeInteger(file, end.getBigUint64(40, true)),
+    start: safeInteger(file, end.getBigUint64(48, true)),
   }
 }
 
@@ -130,7 +130,7 @@ function readRecord(file: string, view: DataView, at: number): Record {
     if (narrow !== IN_EXTRA) return narrow
     const value = wide.shift()
     if (value === undefined) throw new Error(`${where} lacks a 64-bit size or place`)
-    return safe(where, value)
+    return safeInteger(where, value)
   }
   // in the order that the extra field has them in
   const [bytes, storedBytes, start] = [field(24), field(20), field(42)]
@@ -175,7 +175,7 @@ function readEntry(
 const textOf = (view: DataView, start: number, length: number): string =>
   new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset + start, length))
 
-function safe(where: string, value: bigint): number {
+function safeInteger(where: string, value: bigint): number {
   if (value > Number.MAX_SAFE_INTEGER) throw new Error(`${where}: a size of ${value} is impossible`)
   return Number(value)
 }

@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
-import type { Stored } from '../tensorflow/binding.ts'
+import type { NativeTensor } from '../tensorflow/binding.ts'
 import { adopt, native, storedOf, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { GraphCache } from './graph-cache.ts'
 import { GRAPH_NAME, Recorder } from './recorder.ts'
@@ -63,7 +63,7 @@ function placesIn(value: unknown): string {
  * Types and shapes, and which are one and the same: a graph that was made of such could not tell
  * them apart.
  */
-function shapesOf(given: readonly Stored[]): string {
+function shapesOf(given: readonly NativeTensor[]): string {
   const ids = given.map(({ id }) => id)
   return given.map(({ id, dtype, shape }) => `${dtype}:${shape}:${ids.indexOf(id)}`).join(' ')
 }
@@ -77,17 +77,20 @@ function tensorsOf(value: unknown): Tensor[] {
 }
 
 /** As `pattern`, with the next of `tensors` for each tensor. */
-function inPlacesOf(pattern: unknown, tensors: Iterator<Tensor>): unknown {
+function replaceTensors(pattern: unknown, tensors: Iterator<Tensor>): unknown {
   if (pattern === null) return null
   if (pattern instanceof tf.Tensor) return tensors.next().value
-  if (Array.isArray(pattern)) return pattern.map((value) => inPlacesOf(value, tensors))
+  if (Array.isArray(pattern)) return pattern.map((value) => replaceTensors(value, tensors))
   return Object.fromEntries(
-    Object.entries(pattern as object).map(([name, value]) => [name, inPlacesOf(value, tensors)]),
+    Object.entries(pattern as object).map(([name, value]) => [
+      name,
+      replaceTensors(value, tensors),
+    ]),
   )
 }
 
 /** Makes a graph of what `run` does with the inputs that are given. */
-function record<O>(run: () => O, given: readonly Stored[]): Graph<O> {
+function record<O>(run: () => O, given: readonly NativeTensor[]): Graph<O> {
   const { binding } = native
   const recorder = new Recorder(binding, given)
   native.binding = recorder.binding
@@ -132,7 +135,7 @@ class Graph<O> {
     held += 1
   }
 
-  run(given: readonly Stored[]): O {
+  run(given: readonly NativeTensor[]): O {
     const ids = [...given.map(({ id }) => id), ...this.#heldIds]
     const found = native.binding.executeOp(
       this.#name,
@@ -140,7 +143,7 @@ class Graph<O> {
       ids,
       this.#outputCount,
     )
-    return inPlacesOf(this.#outputs, found.map(adopt).values()) as O
+    return replaceTensors(this.#outputs, found.map(adopt).values()) as O
   }
 
   delete(): void {

@@ -1,5 +1,5 @@
 /** Records the operations of the native library as a graph. */
-import type { Attribute, Binding, Stored } from '../tensorflow/binding.ts'
+import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
 import type { GraphNode } from './graph-node.ts'
 import { nodesForXla, usesXla } from './xla.ts'
@@ -24,9 +24,9 @@ export class Recorder {
   /** Node output that gives the tensor of an id. */
   readonly #values = new Map<number, string>()
   /** Tensors that were there before, by their ids. */
-  readonly #known = new Map<number, Stored>()
+  readonly #known = new Map<number, NativeTensor>()
 
-  constructor(native: Binding, inputs: readonly Stored[]) {
+  constructor(native: Binding, inputs: readonly NativeTensor[]) {
     this.#native = native
     this.#shapes = shapeBinding(native, new ShapeMemory(), (id) => this.#lookUp(id))
     this.binding = Object.create(this.#shapes, {
@@ -47,7 +47,7 @@ export class Recorder {
     attributes: readonly Attribute[],
     ids: readonly number[],
     outputs: number,
-  ): Stored[] {
+  ): NativeTensor[] {
     if (op.startsWith(GRAPH_NAME)) return refuse('run graphs')()
     const answer = this.#shapes.executeOp(op, attributes, ids, outputs)
     const attr = Object.fromEntries(attributes.map((each) => [each.name, this.#attrOf(each)]))
@@ -67,7 +67,7 @@ export class Recorder {
     return id
   }
 
-  #feed(stored: Stored): string {
+  #feed(stored: NativeTensor): string {
     const { id, dtype, shape } = stored
     this.#known.set(id, stored)
     const attr = { dtype: { type: dtype }, shape: { shape: shapeOf(shape) } }
@@ -78,10 +78,10 @@ export class Recorder {
   }
 
   /** Type and shape of a tensor that was there before. */
-  #lookUp(id: number): Stored {
+  #lookUp(id: number): NativeTensor {
     const known = this.#known.get(id)
     if (known) return known
-    const [same] = this.#native.executeOp('Identity', [], [id], 1) as [Stored]
+    const [same] = this.#native.executeOp('Identity', [], [id], 1) as [NativeTensor]
     this.#native.deleteTensor(same.id)
     return { ...same, id }
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ModelDescription } from '../model.ts'
 import type { ModelRecord } from './record.ts'
 
-type Told = Pick<
+type ModelFacts = Pick<
   ModelDescription,
   | 'summary'
   | 'answers'
@@ -20,7 +20,7 @@ type Told = Pick<
 /** One pass at every acceleration; its weights are named by the files that they came from. */
 export function describeInstalled(
   { name, sources }: ModelRecord,
-  { overlapSecondsMax: overlap = 0, ...told }: Told,
+  { overlapSecondsMax: overlap = 0, ...told }: ModelFacts,
 ): ModelDescription {
   const pass = 'one pass'
   return {

@@ -19,7 +19,7 @@ export function spanGain(
   sampleRate: number,
 ): Float32Array {
   const gain = new Float32Array(samples)
-  for (const { start, end } of audibleRanges(unbounded(spans, samples / sampleRate))) {
+  for (const { start, end } of audibleRanges(extendSpans(spans, samples / sampleRate))) {
     const first = Math.max(0, Math.ceil(start * sampleRate))
     const last = Math.min(samples, Math.ceil(end * sampleRate))
     for (let i = first; i < last; i += 1) {
@@ -42,7 +42,7 @@ export function applySpans(
 }
 
 /** Spans that reach an end of the chunk, of so many seconds, go on beyond it. */
-export const unbounded = (spans: readonly Span[], seconds: number): Span[] =>
+export const extendSpans = (spans: readonly Span[], seconds: number): Span[] =>
   spans.map(({ start, end, include }) => ({
     start: start <= 0 ? Number.NEGATIVE_INFINITY : start,
     end: end >= seconds ? Number.POSITIVE_INFINITY : end,

@@ -35,14 +35,14 @@ interface Sizes {
   isLevelled?: boolean
 }
 
-type Own = PassLane<StemsNetwork>
+type StemsLane = PassLane<StemsNetwork>
 
 export class StemsModel implements Model {
   readonly description: ModelDescription
   readonly warnings = []
   readonly #networks: readonly StemsNetwork[]
   readonly #sizes: Sizes
-  readonly #wanted = new WeakMap<Own, readonly Head[]>()
+  readonly #wanted = new WeakMap<StemsLane, readonly Head[]>()
 
   constructor(description: ModelDescription, networks: readonly StemsNetwork[], sizes: Sizes) {
     this.description = description
@@ -104,7 +104,7 @@ export class StemsModel implements Model {
   }
 }
 
-function own(lane: Lane): Own {
-  if (lane instanceof PassLane) return lane as Own
+function own(lane: Lane): StemsLane {
+  if (lane instanceof PassLane) return lane as StemsLane
   throw new Error('The lane was not opened by this model')
 }

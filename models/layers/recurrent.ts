@@ -12,7 +12,7 @@ export const readDirections = (weights: Weights, name: string, shape: readonly n
   tf.stack(DIRECTIONS.map((direction) => weights.get(`${name}_l0${direction}`, shape)))
 
 /** The first axis backwards. */
-export const reversed = (x: Tensor): Tensor =>
+export const reverseTime = (x: Tensor): Tensor =>
   tf.tidy(() => {
     const last = x.shape[0]! - 1
     const places = Array.from({ length: last + 1 }, (_, i) => last - i)

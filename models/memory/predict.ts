@@ -5,7 +5,7 @@
  * convolutions, fragments of the allocator) comes on top.
  */
 import { openLane, type Lane, type Model } from '../model.ts'
-import { onShapes } from './shape-binding.ts'
+import { withShapeBinding } from './shape-binding.ts'
 
 export interface MemoryPrediction {
   /** As they are held, in the width of the products. */
@@ -41,17 +41,17 @@ export function predictMemory(
   load: () => Promise<Model>,
   chunkSeconds?: number,
 ): Promise<MemoryPrediction> {
-  return onShapes(async (memory) => {
+  return withShapeBinding(async (memory) => {
     const model = await load()
     const weightsBytes = memory.inUse
-    takeThrough(model, { lanes: 1, seconds: 1 }, () => {}) // constants are made at the first use
+    runLanes(model, { lanes: 1, seconds: 1 }, () => {}) // constants are made at the first use
     const seconds = chunkSeconds ?? model.description.chunkSecondsMax
     memory.takePeak()
     const [one, few, many] = [1, FEW, MANY].map((lanes) => {
       const bytes: number[] = []
       const onCall = () => void bytes.push(memory.takePeak() - weightsBytes)
-      return { frames: takeThrough(model, { lanes, seconds }, onCall), bytes }
-    }) as [Taken, Taken, Taken]
+      return { frames: runLanes(model, { lanes, seconds }, onCall), bytes }
+    }) as [LaneTrial, LaneTrial, LaneTrial]
     const calls = one.bytes.map((firstBytes, i) => {
       const nextBytes = (many.bytes[i]! - few.bytes[i]!) / (MANY - FEW)
       // What a batch takes besides its lanes counts for the first.
@@ -61,7 +61,7 @@ export function predictMemory(
   })
 }
 
-interface Taken {
+interface LaneTrial {
   frames: number
   /** Per call. */
   bytes: number[]
@@ -84,7 +84,7 @@ export interface LaneLoad {
  * @param onCall called after each call of the model
  * @returns frames of each lane, over all its rows
  */
-export function takeThrough(
+export function runLanes(
   model: Model,
   { lanes: count, seconds }: LaneLoad,
   onCall: () => void,

@@ -3,9 +3,9 @@
  * result alone, and the memory that it would take is counted. So a network of any size can be
  * loaded and run for what it takes, on any machine, from the shapes of its weights.
  */
-import type { Attribute, Binding, Stored } from '../tensorflow/binding.ts'
+import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { native } from '../tensorflow/tensor.ts'
-import { resultsOf, TYPES, WIDTHS, type Result, type Shaped } from './shape-rules.ts'
+import { resultsOf, TYPES, WIDTHS, type Result, type ShapedTensor } from './shape-rules.ts'
 
 /** TensorFlow's allocators round up to it. */
 const ROUNDING_BYTES = 256
@@ -24,7 +24,7 @@ interface Room {
   tensors: number
 }
 
-interface Kept extends Shaped {
+interface TrackedShape extends ShapedTensor {
   room: Room
 }
 
@@ -54,7 +54,7 @@ export class ShapeMemory {
  * Runs `work` on shapes alone; what it loads can be used within it only.
  * @throws Error while another such work runs: all of the process computes nothing meanwhile
  */
-export async function onShapes<T>(work: (memory: ShapeMemory) => Promise<T>): Promise<T> {
+export async function withShapeBinding<T>(work: (memory: ShapeMemory) => Promise<T>): Promise<T> {
   const { binding } = native
   if (binding.givesShapesAlone) throw new Error('one work on shapes alone at a time')
   const memory = new ShapeMemory()
@@ -73,19 +73,19 @@ export async function onShapes<T>(work: (memory: ShapeMemory) => Promise<T>): Pr
 export function shapeBinding(
   library: Binding,
   memory: ShapeMemory,
-  lookUp: (id: number) => Shaped = refuse,
+  lookUp: (id: number) => ShapedTensor = refuse,
 ): Binding {
-  const tensors = new Map<number, Kept>()
+  const tensors = new Map<number, TrackedShape>()
 
-  const keep = ({ shape, dtype, values }: Shaped, room: Room): Stored => {
+  const keep = ({ shape, dtype, values }: ShapedTensor, room: Room): NativeTensor => {
     made += 1
     room.tensors += 1
     tensors.set(made, { shape, dtype, values, room })
     return { id: made, shape: [...shape], dtype }
   }
-  const find = (id: number): Kept =>
+  const find = (id: number): TrackedShape =>
     tensors.get(id) ?? { ...lookUp(id), room: { bytes: 0, tensors: 1 } }
-  const roomFor = (shaped: Shaped): Room => {
+  const roomFor = (shaped: ShapedTensor): Room => {
     const bytes = ROUNDING_BYTES * Math.ceil(bytesOf(shaped) / ROUNDING_BYTES)
     memory.take(bytes)
     return { bytes, tensors: 0 }
@@ -116,7 +116,7 @@ export function shapeBinding(
     attributes: readonly Attribute[],
     ids: readonly number[],
     outputs: number,
-  ): Stored[] => {
+  ): NativeTensor[] => {
     const inputs = ids.map(find)
     const results = resultsOf(op, attributes, inputs, outputs)
     return results.map((result: Result) =>
@@ -134,7 +134,7 @@ const refuse = (): never => {
 
 const countOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1)
 
-function bytesOf({ shape, dtype }: Shaped): number {
+function bytesOf({ shape, dtype }: ShapedTensor): number {
   const width = WIDTHS[dtype]
   if (width !== undefined) return width * countOf(shape)
   throw new Error(`the width of TensorFlow's type ${dtype} is not known`)

@@ -2,7 +2,7 @@
 import type { Attribute } from '../tensorflow/binding.ts'
 
 /** A tensor without its numbers. */
-export interface Shaped {
+export interface ShapedTensor {
   shape: readonly number[]
   /** A number of TensorFlow's DataType. */
   dtype: number
@@ -11,7 +11,7 @@ export interface Shaped {
 }
 
 /** A result; `sharesInput`: it is the first input's memory in another shape, and takes none. */
-export interface Result extends Shaped {
+export interface Result extends ShapedTensor {
   sharesInput?: boolean
 }
 
@@ -20,7 +20,7 @@ export const TYPES = { float32: 1, int32: 3, complex64: 8, bool: 10, bfloat16: 1
 export const WIDTHS: Readonly<Record<number, number>> = { 1: 4, 3: 4, 8: 8, 10: 1, 14: 2 }
 
 interface Call {
-  inputs: readonly Shaped[]
+  inputs: readonly ShapedTensor[]
   /** Value of an attribute by its name. */
   attribute(name: string): Attribute['value'] | undefined
   outputs: number
@@ -32,7 +32,7 @@ type Rule = (call: Call) => Result[]
 export function resultsOf(
   op: string,
   attributes: readonly Attribute[],
-  inputs: readonly Shaped[],
+  inputs: readonly ShapedTensor[],
   outputs: number,
 ): Result[] {
   const rule = RULES[op]
@@ -41,14 +41,14 @@ export function resultsOf(
   return rule({ inputs, attribute, outputs })
 }
 
-const at = (inputs: readonly Shaped[], place: number): Shaped => {
+const at = (inputs: readonly ShapedTensor[], place: number): ShapedTensor => {
   const input = inputs.at(place)
   if (input) return input
   throw new Error(`there is no input ${place}`)
 }
 
 /** The numbers of an input that is a shape, axes or the like. */
-function numbersOf(inputs: readonly Shaped[], place: number): number[] {
+function numbersOf(inputs: readonly ShapedTensor[], place: number): number[] {
   const { values } = at(inputs, place)
   if (values) return Array.from(values)
   throw new Error('a shape or an axis was computed, not given')

@@ -91,7 +91,7 @@ interface MiniParts {
   together: boolean | undefined
 }
 
-interface Understood extends Understanding {
+interface PromptUnderstanding extends Understanding {
   /** Empty where a name is near. */
   nearest: readonly string[]
   /** [embeddingDim]. */
@@ -102,7 +102,7 @@ class Mini implements Model {
   readonly description: ModelDescription
   readonly warnings = []
   readonly #parts: MiniParts
-  readonly #understood = new LruCache<Understood>(UNDERSTOOD_MAX)
+  readonly #understood = new LruCache<PromptUnderstanding>(UNDERSTOOD_MAX)
   readonly #batch: ReturnType<typeof loadBatch>
   /**
    * Embeddings of the names, [names, EMBEDDING_DIM]: made for the first prompt that none is near.
@@ -146,7 +146,7 @@ class Mini implements Model {
     return understoodAs === null && !mayBeVoice
   }
 
-  #understand(prompt: string): Understood {
+  #understand(prompt: string): PromptUnderstanding {
     return this.#understood.get(modelPrompt(prompt), () => {
       const { textEncoder, network, config } = this.#parts
       const numbers = tf.tidy(() => {

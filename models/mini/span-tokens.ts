@@ -1,6 +1,6 @@
 /** Spans as the network's input, token by token. */
 import type { Span } from '../model.ts'
-import { audibleRanges, unbounded } from '../lanes/span-gain.ts'
+import { audibleRanges, extendSpans } from '../lanes/span-gain.ts'
 import type { TokenClock } from './token-clock.ts'
 
 /**
@@ -15,7 +15,7 @@ export function spanTokens(
 ): Float32Array {
   const input = new Float32Array(2 * tokens)
   if (spans.length === 0) return input
-  const ranges = audibleRanges(unbounded(spans, seconds))
+  const ranges = audibleRanges(extendSpans(spans, seconds))
   const saysWhere = spans.some(({ include }) => include)
   for (let token = 0; token < tokens; token += 1) {
     const middle = startSecond + (token + 0.5) * tokenSeconds

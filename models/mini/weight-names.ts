@@ -12,5 +12,5 @@ const NAMES = new Map<string, string>(
  * The whole name of a weight: `sh.0.dn.bias` to `shared_blocks.0.band_to_exchange.bias`. A name
  * that is whole stays as it is.
  */
-export const wholeName = (path: string): string =>
+export const fullName = (path: string): string =>
   path.replace(/te\.\d|[^.]+/g, (step) => NAMES.get(step) ?? step)

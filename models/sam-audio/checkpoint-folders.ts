@@ -98,12 +98,12 @@ export async function findCheckpoint(folder: string): Promise<string> {
   throw new Error(`${folder}: no checkpoint is there, one of ${CHECKPOINTS.join(', ')}`)
 }
 
-interface Described {
+interface CheckpointFolder {
   path: string
   config: Config | null
 }
 
-async function describe(path: string): Promise<Described> {
+async function describe(path: string): Promise<CheckpointFolder> {
   const file = join(path, 'config.json')
   try {
     const config: unknown = JSON.parse(await readFile(file, 'utf8'))
@@ -115,7 +115,7 @@ async function describe(path: string): Promise<Described> {
 }
 
 /** Other files next to the model are none of our business, unless they are a part. */
-const describeNeighbour = (path: string): Promise<Described> =>
+const describeNeighbour = (path: string): Promise<CheckpointFolder> =>
   describe(path).catch(() => ({ path, config: null }))
 
 const isTransient = (error: unknown): boolean =>
@@ -123,9 +123,9 @@ const isTransient = (error: unknown): boolean =>
 
 function choose(
   part: Part,
-  candidates: readonly Described[],
+  candidates: readonly CheckpointFolder[],
   names: readonly string[],
-): Described | undefined {
+): CheckpointFolder | undefined {
   if (candidates.length <= 1) return candidates[0]
   const meant = candidates.filter(({ path }) => names.includes(basename(path)))
   if (meant.length === 1) return meant[0]

@@ -32,7 +32,7 @@ import { timesOf } from './flow/ode.ts'
 import { STEPS, SamAudioLane, type EnteredState, type LanePlan } from './sam-audio-lane.ts'
 import { loadSpanPredictor, type SpanPredictor } from './spans/span-predictor.ts'
 import { loadTextEncoder, type TextEncoder } from './text/text-encoder.ts'
-import { tabulated, type EmbedTime } from './flow/time-embedding.ts'
+import { tabulateEmbedding, type EmbedTime } from './flow/time-embedding.ts'
 import { previousOverlap } from './flow/overlap-state.ts'
 
 const PROMPTS_REMEMBERED_MAX = 256
@@ -128,7 +128,7 @@ class SamAudio implements Model {
     this.warnings = warnings
     this.#parts = parts
     const { embedTime } = parts.network.velocity.transformer
-    this.#embedTime = tabulated(embedTime, timesOf(Object.values(STEPS)))
+    this.#embedTime = tabulateEmbedding(embedTime, timesOf(Object.values(STEPS)))
   }
 
   open(request: ChunkRequest, heads: readonly Head[]): Lane[] {

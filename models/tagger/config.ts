@@ -46,7 +46,7 @@ export interface AloneRule {
 }
 
 /** What decides about classes or about groups. */
-interface Deciding {
+interface DecisionConfig {
   /** What people call them: the names that the built-in model knows. */
   names: readonly string[]
   calibration: Calibration
@@ -61,11 +61,11 @@ export interface TaggerConfig {
   sizes: TaggerSizes
   /** Steps that a step depends on, to either side. */
   contextSteps: number
-  classes: Deciding & {
+  classes: DecisionConfig & {
     /** For each class, others that sound like it. */
     relatives: readonly (readonly number[])[]
   }
-  groups: Deciding & {
+  groups: DecisionConfig & {
     /** The classes of each group. */
     members: readonly (readonly number[])[]
   }

@@ -71,7 +71,7 @@ export function calibrated(
 }
 
 /** Logits of whether any member of each group sounds, as if each did for itself (noisy or). */
-export function grouped(
+export function groupLogits(
   logits: StepLogits,
   members: readonly (readonly number[])[],
   most: number,
@@ -155,7 +155,7 @@ export class FileTags {
   #keptOf(place: number): KeptLogits {
     const known = this.#kept.get(place)
     if (known) return known
-    const logits = discounted(this.#smooth, place, this.#relatives[place]!, this.#rules)
+    const logits = discountRelatives(this.#smooth, place, this.#relatives[place]!, this.#rules)
     const kept = { logits, evidence: evidenceOf(logits, this.#rules) }
     this.#kept.set(place, kept)
     return kept
@@ -199,7 +199,7 @@ const columnOf = ({ values, width }: StepLogits, place: number): Float64Array =>
   Float64Array.from({ length: values.length / width }, (_, step) => values[step * width + place]!)
 
 /** The logits of one class, less where a relative is surer, since it explains what is heard. */
-function discounted(
+function discountRelatives(
   smooth: StepLogits,
   place: number,
   relatives: readonly number[],

@@ -18,7 +18,7 @@ export interface Binding {
     attributes: readonly Attribute[],
     ids: readonly number[],
     outputs: number,
-  ): Stored[]
+  ): NativeTensor[]
   /**
    * Makes a function of a serialized GraphDef, which executeOp runs by its name. Inputs and outputs
    * are named `node:index`. This and removeFunction are ours: see scripts/setup/binding.
@@ -48,7 +48,7 @@ export interface MemoryStats {
 }
 
 /** A tensor as the native library keeps it; `dtype` is a number of its own. */
-export interface Stored {
+export interface NativeTensor {
   id: number
   shape: number[]
   dtype: number

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as TensorFlow from '@tensorflow/tfjs-node-gpu'
-import type { Attribute, Binding, Stored } from './binding.ts'
+import type { Attribute, Binding, NativeTensor } from './binding.ts'
 import { withConstants } from './constants.ts'
 import { deviceDefaults } from './device-defaults.ts'
 import { hasInstructions } from './processor.ts'
@@ -22,8 +22,8 @@ interface NativeBackend {
   readonly isUsingGpuDevice: boolean
   binding: Binding
   readonly tensorMap: {
-    get(dataId: object): Stored
-    set(dataId: object, stored: Stored & { values: null; refCount: number }): void
+    get(dataId: object): NativeTensor
+    set(dataId: object, stored: NativeTensor & { values: null; refCount: number }): void
   }
   getInputTensorIds(inputs: readonly TensorFlow.Tensor[]): number[]
 }
@@ -289,7 +289,7 @@ function createIntegers(integers: Integers): number {
 }
 
 /** Makes a tensor of tfjs of what the native library answered. */
-export function adopt(stored: Stored): TensorFlow.Tensor {
+export function adopt(stored: NativeTensor): TensorFlow.Tensor {
   const dataId = {}
   native.tensorMap.set(dataId, { ...stored, values: null, refCount: 1 })
   const dtype = stored.dtype === binding.TF_COMPLEX64 ? 'complex64' : 'float32'
@@ -297,7 +297,7 @@ export function adopt(stored: Stored): TensorFlow.Tensor {
 }
 
 /** x as the native library keeps it, where it is from here on. */
-export function storedOf(x: TensorFlow.Tensor): Stored {
+export function storedOf(x: TensorFlow.Tensor): NativeTensor {
   native.getInputTensorIds([x])
   return native.tensorMap.get(x.dataId)
 }

@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 export const isPackaged = PACKAGED !== undefined
 
 /** @param packaged how the command of a package is called; undefined: this is a checkout */
-export function called(command: string, words = '', packaged = PACKAGED): string {
+export function commandText(command: string, words = '', packaged = PACKAGED): string {
   if (packaged === undefined) return calledInCheckout(command, words)
   return [packaged, command, words].filter(Boolean).join(' ')
 }
@@ -35,6 +35,6 @@ export function setUpAgain(other?: 'cpu' | 'cuda', packaged = PACKAGED): string 
     const build = other === undefined ? '' : `, made with --compute ${other}`
     return `Install the package again, or load the image again${build}.`
   }
-  const again = `${setting}${called('doctor', '', packaged)}`
+  const again = `${setting}${commandText('doctor', '', packaged)}`
   return other === undefined ? `Remove ${ROOT} and run ${again}.` : `Run ${again}.`
 }

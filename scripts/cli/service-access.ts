@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApiError, UnreachableError } from '../../clients/typescript/node.ts'
 import { readOwnAddress } from '../../shared/own-address.ts'
-import { called } from './command-name.ts'
+import { commandText } from './command-name.ts'
 import { TEXT, UsageError } from './command.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -59,7 +59,7 @@ export function describe(error: unknown): string {
     return `${error.code}: ${error.message}${error.param ? ` (${error.param})` : ''}`
   }
   if (error instanceof UnreachableError) {
-    return `${error.message} Is the service running? Start it with: ${called('start')}`
+    return `${error.message} Is the service running? Start it with: ${commandText('start')}`
   }
   return error instanceof Error ? error.message : String(error)
 }

@@ -17,7 +17,7 @@ import { takeLock } from '../../shared/process/file-lock.ts'
 import { onDisk, StartError } from '../../shared/process/lifecycle.ts'
 import { makeFolder } from '../../shared/process/make-folder.ts'
 import { SettingsError } from '../../shared/process/settings.ts'
-import { called } from './command-name.ts'
+import { commandText } from './command-name.ts'
 import { hasCudaBuild } from './doctor/checks/driver.ts'
 import { shellWord } from './shell-word.ts'
 import { engineCount, enginesFor, gpusOf } from './start/engines.ts'
@@ -183,7 +183,7 @@ async function greet(
   const isShown = process.stdout.isTTY || !hasFile
   const shownKey = isShown ? key : `in ${keyFile}`
   const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
-  const separate = called('separate', existsSync(example) ? example : 'song.mp3')
+  const separate = commandText('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${shellWord(keyFile)})`
   const pages = await pagesOf(address, { ...given, key })
   console.log(
@@ -220,10 +220,10 @@ async function pagesOf(
 ): Promise<{ own: string; operators: string } | undefined> {
   if (playground === 'off') return undefined
   if (!process.stdout.isTTY) {
-    const open = `${ownDataFolder()}${called('open')}`
+    const open = `${ownDataFolder()}${commandText('open')}`
     const keyOption = process.env.BOOTSTRAP_API_KEY ? ' --key "$BOOTSTRAP_API_KEY"' : ''
     const tokenOption = process.env.ADMIN_TOKEN ? ' --token "$ADMIN_TOKEN"' : ''
-    const operators = `${ownDataFolder()}${called('open', '--operators')}${tokenOption}`
+    const operators = `${ownDataFolder()}${commandText('open', '--operators')}${tokenOption}`
     return { own: `${open}${keyOption}`, operators }
   }
   const own = (await pageAddress({ address, listening, key })) ?? address

@@ -10,8 +10,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { buildSync } from 'esbuild'
 import MiniSearch from 'minisearch'
 import { SEARCH_OPTIONS } from '../../web/docs/search-options.ts'
-import { collectFiles, targetOf, addressOf, wayTo, type Document } from './docs/documents.ts'
-import { renderDocument, type Rendered } from './docs/markdown.ts'
+import { collectFiles, targetOf, addressOf, relativeLink, type Document } from './docs/documents.ts'
+import { renderDocument, type RenderedPage } from './docs/markdown.ts'
 import { readNavigation } from './docs/navigation.ts'
 import { pageHtml } from './docs/page.ts'
 import { packagesInRedoc, redocScript } from './docs/redoc.ts'
@@ -60,10 +60,10 @@ rmSync(out, { recursive: true, force: true })
 renameSync(fresh, out)
 console.log(`${documents.length} pages in ${out}`)
 
-function render({ path, address, text }: Document): Rendered {
+function render({ path, address, text }: Document): RenderedPage {
   return renderDocument(text, (link) => {
     const [file = '', anchor] = link.split('#')
-    const target = wayTo(address, addressOf(targetOf(ROOT, path, file)))
+    const target = relativeLink(address, addressOf(targetOf(ROOT, path, file)))
     return anchor === undefined ? target : `${target}#${anchor}`
   })
 }

@@ -18,7 +18,7 @@ const RETRY_DELAY_MS_MAX = MINUTE_MS
 export const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
   Math.min(RETRY_MS * 2 ** (deliveryCount - 1), RETRY_DELAY_MS_MAX)
 
-interface Following {
+interface ConsumerOptions {
   /** Gets the consumer; called again after each failure. */
   consumer: () => Promise<Consumer>
   /** A message is acknowledged when it resolves; if not, it comes again after a delay. */
@@ -33,7 +33,7 @@ export async function followStream({
   handle,
   onFailure,
   log,
-}: Following): Promise<Stop> {
+}: ConsumerOptions): Promise<Stop> {
   const stopping = new AbortController()
   let messages: { stop(): void } | undefined
   const open = new Set<Promise<void>>()
@@ -67,7 +67,11 @@ export async function followStream({
   }
 }
 
-async function handleOne(message: JsMsg, handle: Following['handle'], log: Logger): Promise<void> {
+async function handleOne(
+  message: JsMsg,
+  handle: ConsumerOptions['handle'],
+  log: Logger,
+): Promise<void> {
   try {
     await handle(message)
     message.ack()

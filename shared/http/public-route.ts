@@ -66,11 +66,11 @@ type AddressTest = (address: string) => boolean
 const ADDRESSES_MAX = 16
 
 /** Makes the error for a fault of the URL itself. */
-export const refused = (field: AddressField, message: string, cause?: unknown) =>
+export const addressError = (field: AddressField, message: string, cause?: unknown) =>
   new ServiceError(field.code, { message, param: field.param, cause })
 
 const notHttps = (field: AddressField, url: URL, subject: string) =>
-  refused(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
+  addressError(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
 
 /** Chooses the route to a URL that came in `field`, or refuses it by its text. */
 export function createRouter(field: AddressField, options: RouteOptions): Router {
@@ -82,13 +82,13 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
     `${field.name} must lead to a public address; ` +
     'private, local and reserved ones, and names that lead to none, are refused.'
   const notHttpsOrPort = `${field.name} must use https on port ${portNames}.`
-  const refusing = (message: string) => (cause?: unknown) => refused(field, message, cause)
+  const refusing = (message: string) => (cause?: unknown) => addressError(field, message, cause)
   const ordinary = createGuard(resolve, isReachable, refusing(notPublic))
   const intranet = createGuard(resolve, isAllowListed, refusing(notHttpsOrPort))
 
   return (url, subject = field.name) => {
     if (url.username || url.password) {
-      throw refused(field, `${subject} must not carry a user name or password.`)
+      throw addressError(field, `${subject} must not carry a user name or password.`)
     }
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const isLiteral = isIP(host) > 0 // Node asks no lookup about these
@@ -106,12 +106,12 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
       },
     })
     if (url.protocol === 'https:' && ports.includes(Number(url.port || 443))) {
-      if (isLiteral && !isReachable(host)) throw refused(field, notPublic)
+      if (isLiteral && !isReachable(host)) throw addressError(field, notPublic)
       return routeBy(ordinary)
     }
     if (isLiteral ? isAllowListed(host) : allowCidrs.length > 0) return routeBy(intranet)
     if (url.protocol !== 'https:') throw notHttps(field, url, subject)
-    throw refused(field, `${subject} must use port ${portNames}, not ${url.port || 443}.`)
+    throw addressError(field, `${subject} must use port ${portNames}, not ${url.port || 443}.`)
   }
 }
 
@@ -167,7 +167,7 @@ export function parseUrl(
   { subject = field.name, base }: ParseOptions = {},
 ): URL {
   if (!URL.canParse(text, base?.href)) {
-    throw refused(field, `${subject} is not a valid URL; https://host/path would be right.`)
+    throw addressError(field, `${subject} is not a valid URL; https://host/path would be right.`)
   }
   const url = new URL(text, base)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw notHttps(field, url, subject)

@@ -25,7 +25,7 @@ const LOCK_EX = 2
 const LOCK_NB = 4
 const RETRY_DELAY_MS = 200
 
-interface Waiting {
+interface LockWait {
   /** How long to wait for the process that has it. */
   waitMsMax: number
   /** Called once, when it must be waited for. */
@@ -37,7 +37,7 @@ interface Waiting {
  * @returns null; or who has the lock and kept it, such as `process 17 on host-a`
  * @throws StartError where the file system has no locks; errors of the file system
  */
-export async function takeLock(path: string, waiting?: Waiting): Promise<string | null> {
+export async function takeLock(path: string, waiting?: LockWait): Promise<string | null> {
   const lock = await openLocked(path, waiting) // left open: with the file the lock would end
   return 'holder' in lock ? lock.holder : null
 }
@@ -54,7 +54,7 @@ export class LockedError extends Error {
 export async function withLock<T>(
   path: string,
   work: () => Promise<T>,
-  waiting?: Waiting,
+  waiting?: LockWait,
 ): Promise<T> {
   const lock = await openLocked(path, waiting)
   if ('holder' in lock) throw new LockedError(`${path}: is locked by ${lock.holder}`)
@@ -68,7 +68,7 @@ export async function withLock<T>(
 
 async function openLocked(
   path: string,
-  waiting?: Waiting,
+  waiting?: LockWait,
 ): Promise<{ file: number } | { holder: string }> {
   const flock = await loadFlock()
   const deadline = performance.now() + (waiting?.waitMsMax ?? 0)

@@ -50,7 +50,7 @@ export class SettingsError extends Error {
  */
 export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
   const problems: string[] = []
-  const given: Given = {
+  const given: SettingSource = {
     value: (name) => env[name]?.trim() || undefined,
     wrong: (problem) => void problems.push(problem),
   }
@@ -60,7 +60,7 @@ export function readSettings<T>(env: Environment, read: (reader: SettingReader) 
 }
 
 /** The environment for readers, and the list of what is wrong in it. */
-interface Given {
+interface SettingSource {
   value: (name: string) => string | undefined
   wrong: (problem: string) => void
 }
@@ -68,7 +68,7 @@ interface Given {
 const textReaders = ({
   value,
   wrong,
-}: Given): Pick<SettingReader, 'text' | 'optional' | 'secret' | 'networks' | 'url'> => ({
+}: SettingSource): Pick<SettingReader, 'text' | 'optional' | 'secret' | 'networks' | 'url'> => ({
   text(name, fallback) {
     const given = value(name) ?? fallback
     if (given === undefined) wrong(`${name} must be set`)
@@ -102,7 +102,10 @@ const textReaders = ({
   },
 })
 
-function numberReaders({ value, wrong }: Given): Pick<SettingReader, 'integer' | 'integerOrOff'> {
+function numberReaders({
+  value,
+  wrong,
+}: SettingSource): Pick<SettingReader, 'integer' | 'integerOrOff'> {
   const integer: SettingReader['integer'] = (name, least, most, fallback) => {
     const given = value(name)
     if (given === undefined) return fallback
@@ -121,7 +124,10 @@ function numberReaders({ value, wrong }: Given): Pick<SettingReader, 'integer' |
   }
 }
 
-const wordReaders = ({ value, wrong }: Given): Pick<SettingReader, 'choice' | 'parsed'> => ({
+const wordReaders = ({
+  value,
+  wrong,
+}: SettingSource): Pick<SettingReader, 'choice' | 'parsed'> => ({
   choice(name, words, fallback) {
     const given = value(name)
     if (given === undefined) return fallback

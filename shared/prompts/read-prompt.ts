@@ -21,7 +21,7 @@ import { COMPLEMENTS, isPartOf, isPartOfSong } from './sounds.ts'
 import { plainText, tokensOf, type Token } from './tokens.ts'
 
 /** A sound that a prompt names, and whether it shall be taken away. */
-export interface Asked {
+export interface PromptedSound {
   sound: string
   excluded: boolean
 }
@@ -33,7 +33,7 @@ export interface PromptReading {
   /** Parts of what is wanted. */
   unwanted: readonly Sound[]
   /** All that the prompt names, also what is no part of the wanted and need not be taken away. */
-  asked: readonly Asked[]
+  asked: readonly PromptedSound[]
   /** The prompt is the name of one sound, and says nothing else. */
   isPlain: boolean
 }
@@ -55,7 +55,7 @@ export function readPrompt(prompt: string): PromptReading {
   const text = plainText(prompt)
   const { symbols, language } = symbolsOf(tokensOf(text))
   const picks = language !== en && !UNSPACED.test(text)
-  const reading = resolved(new Parser(text, symbols, picks).lists(), text)
+  const reading = resolveLists(new Parser(text, symbols, picks).lists(), text)
   const isPlain =
     reading.wanted.length === 1 &&
     reading.asked.length === 1 &&
@@ -104,7 +104,7 @@ function symbolsOf(tokens: readonly Token[]): InLanguage {
 }
 
 /** @param text the sound that is wanted where no other is */
-function resolved(lists: Lists, text: string): Omit<PromptReading, 'isPlain'> {
+function resolveLists(lists: Lists, text: string): Omit<PromptReading, 'isPlain'> {
   const plain = withoutComplements({
     wanted: distinct(lists.wanted),
     unwanted: distinct(lists.unwanted),

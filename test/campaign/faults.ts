@@ -6,7 +6,7 @@ import type { History } from './history.ts'
 import { KINDS, type Kind, type PlannedFault } from './plan.ts'
 import { repair, type Answer, type Receiver } from './receivers.ts'
 import type { Account, Service } from './service.ts'
-import type { Supervised } from './supervised.ts'
+import type { SupervisedProcess } from './supervised.ts'
 import type { World } from './world.ts'
 
 export interface Scene {
@@ -208,7 +208,7 @@ const pick = <T>(items: readonly T[], share: number): T => items[Math.floor(shar
 async function onProcess<T>(
   { processes: { broker, gateways, engines } }: World,
   { which }: PlannedFault,
-  act: (process: Supervised) => Promise<T>,
+  act: (process: SupervisedProcess) => Promise<T>,
 ): Promise<T> {
   const all = [broker, ...gateways, ...engines]
   const first = Math.floor(which * all.length)

@@ -23,12 +23,12 @@ export interface Summary {
   logs?: string | undefined
 }
 
-type Known = Pick<
+type SummaryFields = Pick<
   Summary,
   'seed' | 'commit' | 'database' | 'gateways' | 'seconds' | 'violations' | 'logs'
 >
 
-export function summaryOf(history: History, known: Known): Summary {
+export function summaryOf(history: History, known: SummaryFields): Summary {
   const { asks, webhooks, faults, deaths } = history
   const times = recoveryTimes(history).sort((a, b) => a - b)
   const quantile = (share: number) => Math.round(times[Math.floor(share * (times.length - 1))] ?? 0)

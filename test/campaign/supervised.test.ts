@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Supervised, type Running } from './supervised.ts'
+import { SupervisedProcess, type RunningProcess } from './supervised.ts'
 
 /** Waits forever, or ends with the code by itself. */
-async function start(code?: number): Promise<Running> {
+async function start(code?: number): Promise<RunningProcess> {
   const child =
     code === undefined ? spawn('sleep', ['infinity']) : spawn('sh', ['-c', `exit ${code}`])
   const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string)
@@ -18,7 +18,7 @@ async function start(code?: number): Promise<Running> {
 function supervise(t: TestContext, codes: (number | undefined)[] = []) {
   const deaths: string[] = []
   const pids: number[] = []
-  const supervised = new Supervised({
+  const supervised = new SupervisedProcess({
     name: 'it',
     start: async () => {
       const running = await start(codes.shift())

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Until a process that ended is started again. */
 const RESTART_MS = 100
 
-export interface Running {
+export interface RunningProcess {
   pid: number
   /** Rejects when the process ends before it is ready. */
   ready: Promise<unknown>
@@ -19,18 +19,18 @@ export type State = 'starting' | 'up' | 'frozen' | 'ending' | 'gone'
 
 interface SupervisedOptions {
   name: string
-  start(): Promise<Running>
+  start(): Promise<RunningProcess>
   /** Called when it ended unasked; whether that was right. */
   mayEnd(code: number | string): boolean
   onDeath(death: string): void
 }
 
-export class Supervised {
+export class SupervisedProcess {
   readonly name: string
   readonly #options: SupervisedOptions
   readonly #changes = new EventEmitter<{ state: [] }>().setMaxListeners(0)
   #state: State = 'starting'
-  #running: Running | null = null
+  #running: RunningProcess | null = null
   #log: () => string = () => ''
   #mayStart: Promise<void> = Promise.resolve()
   #isOver = false

@@ -16,7 +16,7 @@ import { startPostgres, type PostgresServer } from '../support/database/start-po
 import { launchProgram, type Environment } from '../support/processes/start-program.ts'
 import { startTcpProxy, type TcpProxy } from '../support/http/tcp-proxy.ts'
 import type { History } from './history.ts'
-import { Supervised, type Running } from './supervised.ts'
+import { SupervisedProcess, type RunningProcess } from './supervised.ts'
 
 type Scope = Pick<TestContext, 'after'>
 
@@ -43,7 +43,11 @@ export interface World {
   /** The clients' address: a load balancer before the gateways. */
   url: string
   adminToken: string
-  processes: { broker: Supervised; gateways: Supervised[]; engines: Supervised[] }
+  processes: {
+    broker: SupervisedProcess
+    gateways: SupervisedProcess[]
+    engines: SupervisedProcess[]
+  }
   /** By what they connect. */
   proxies: Readonly<Record<string, TcpProxy>>
   /** By who writes on them; none where this process may mount none. */
@@ -173,8 +177,8 @@ async function commonSettings(world: World): Promise<Environment> {
 const brokerUrl = ({ port }: TcpProxy): string => `nats://${NATS_TOKEN}@127.0.0.1:${port}`
 
 const superviseWith =
-  (world: World, history: History) => (name: string, start: () => Promise<Running>) => {
-    const supervised: Supervised = new Supervised({
+  (world: World, history: History) => (name: string, start: () => Promise<RunningProcess>) => {
+    const supervised: SupervisedProcess = new SupervisedProcess({
       name,
       start,
       mayEnd: (code) => code === 1 && supervised.state === 'starting' && world.fullDisks > 0,
@@ -187,7 +191,7 @@ async function launch(
   program: string,
   history: History,
   environment: Environment,
-): Promise<Running> {
+): Promise<RunningProcess> {
   const { child, ready, ended, log } = launchProgram(program, environment)
   void ended.then(() => {
     const leaks = linesWithSecrets(log(), environment.DATA_DIR ?? '', environment)
@@ -197,7 +201,7 @@ async function launch(
 }
 
 /** Tries until it starts: its disk may be full. */
-async function startBroker(folder: string, port: number): Promise<Running> {
+async function startBroker(folder: string, port: number): Promise<RunningProcess> {
   for (;;) {
     try {
       const { process } = await startNatsServer({ folder, port, token: NATS_TOKEN })

@@ -60,9 +60,9 @@ const PROMPT_PART = part('name="prompt"', 'a bell')
 /** Without the bytes' type, as Python's requests sends an open file. */
 const FILE_PART = part('name="file"; filename="song.flac"', FILE_BYTES.toString())
 
-type Posted = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['post']>>
+type PostAnswer = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['post']>>
 
-function assertRefused({ status, body }: Posted, code: string, param?: string): void {
+function assertRefused({ status, body }: PostAnswer, code: string, param?: string): void {
   assert.deepEqual([body.error?.code, body.error?.param], [code, param], JSON.stringify(body))
   assert.ok(status >= 400)
 }

@@ -42,8 +42,8 @@ import {
 const HOOK = 'https://hooks.example/in?token=1'
 const SECRET = 'a secret of the client'
 
-type Posted = PostMessage & { url: string; signal: AbortSignal }
-type Answer = PostOutcome | ((posted: Posted) => Promise<PostOutcome>)
+type PostedWebhook = PostMessage & { url: string; signal: AbortSignal }
+type Answer = PostOutcome | ((posted: PostedWebhook) => Promise<PostOutcome>)
 
 const OK = { status: 200, retryAfter: undefined }
 const BROKEN = { status: 500, retryAfter: undefined }
@@ -51,7 +51,7 @@ const BROKEN = { status: 500, retryAfter: undefined }
 /** A gateway whose webhooks go to `posts`; each is answered as `answer` says at that moment. */
 async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
   const gateway = await startGateway(t, options)
-  const posts: Posted[] = []
+  const posts: PostedWebhook[] = []
   const world = { answer: OK as Answer, random: 0.5 }
   const post = async (url: string, message: PostMessage, signal: AbortSignal) => {
     const posted = { url, ...message, signal }
@@ -114,7 +114,8 @@ async function webhookOf(gateway: Gateway, requestId: string): Promise<WebhookDe
 const redeliver = (gateway: Gateway, requestId: string) =>
   gateway.call('POST', `${API}/requests/${requestId}/webhook/redeliver`)
 
-const eventOf = ({ body }: Posted | undefined = {} as Posted) => JSON.parse(body.toString())
+const eventOf = ({ body }: PostedWebhook | undefined = {} as PostedWebhook) =>
+  JSON.parse(body.toString())
 
 const pending = { delivery_status: 'pending', attempts: 0, delivered_at: null, last_error: null }
 

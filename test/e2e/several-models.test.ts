@@ -38,13 +38,13 @@ async function install(name: string): Promise<void> {
   assert.match(stdout, RegExp(`^Installed ${name} in `))
 }
 
-interface Asked {
+interface SubmitFields {
   prompt?: string
   prompts?: string[]
   separator?: string
 }
 
-async function submit(planes: Float32Array[], asked: Asked): Promise<string> {
+async function submit(planes: Float32Array[], asked: SubmitFields): Promise<string> {
   const path = join(winnow.folder, 'source.wav')
   await writeFile(path, wavBytes(planes, RATE, 'float32'))
   const file_id = await winnow.client.upload(path, 'audio/wav')
@@ -52,7 +52,7 @@ async function submit(planes: Float32Array[], asked: Asked): Promise<string> {
   return request_id
 }
 
-const separated = async (planes: Float32Array[], asked: Asked) =>
+const separated = async (planes: Float32Array[], asked: SubmitFields) =>
   separatedBy(await submit(planes, asked))
 
 /** [outputs][channels], and the models of the targets. */

@@ -52,9 +52,9 @@ function isGroupThere(leader: number): boolean {
   }
 }
 
-type Started = ReturnType<typeof npmStart>
+type StartedService = ReturnType<typeof npmStart>
 
-async function untilPrinted({ npm, printed }: Started, text: string): Promise<void> {
+async function untilPrinted({ npm, printed }: StartedService, text: string): Promise<void> {
   while (!printed().includes(text)) {
     assert.equal(npm.exitCode, null, printed())
     await sleep(50)
@@ -65,7 +65,7 @@ async function startOn(
   t: TestContext,
   settings: Record<string, string> = {},
   name = 'winnow-start-',
-): Promise<Started & { folder: string }> {
+): Promise<StartedService & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), name))
   const started = npmStart(t, folder, [], settings)
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })) // once it has ended
@@ -73,7 +73,7 @@ async function startOn(
   return { ...started, folder }
 }
 
-async function assertRefused(second: Started, folder: string): Promise<void> {
+async function assertRefused(second: StartedService, folder: string): Promise<void> {
   const [code] = await second.ended
   assert.equal(code, 1, second.printed())
   assert.match(
@@ -170,7 +170,7 @@ test('a broker that cannot start again at once is tried until it can', async (t)
   await untilReadiness(200)
 })
 
-interface Starting {
+interface StartSettings {
   folder: string
   port?: number
   /** A user's number, in place of one's own. */
@@ -178,7 +178,7 @@ interface Starting {
 }
 
 /** The output of a start that ends by itself. */
-function startFailing({ folder, port = 0, uid }: Starting): string {
+function startFailing({ folder, port = 0, uid }: StartSettings): string {
   const env = { ...process.env, ...PORTS, PORT: String(port), DATA_DIR: folder }
   const words = ['scripts/run.mjs', 'scripts/cli/start.ts']
   const options = { cwd: ROOT, env, timeout: 60_000, encoding: 'utf8', uid } as const

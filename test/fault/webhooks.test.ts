@@ -7,14 +7,14 @@ import { isTerminal } from '../../shared/request-status.ts'
 import type { QueueStatusResponse } from '../../gateway/api/schemas.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
-import { startReceiver, type Received } from '../support/http/webhook-receiver.ts'
+import { startReceiver, type ReceivedWebhook } from '../support/http/webhook-receiver.ts'
 
 const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }
 
 /** Far beyond what it takes: a claim lapses after 30 s. */
 const timeout = 240_000
 
-const verify = (verifier: Webhook, { headers, body }: Received) =>
+const verify = (verifier: Webhook, { headers, body }: ReceivedWebhook) =>
   verifier.verify(body, headers as Record<string, string>) as {
     type: string
     request_id: string
@@ -23,7 +23,7 @@ const verify = (verifier: Webhook, { headers, body }: Received) =>
     error: { code: string }
   }
 
-const idOf = ({ headers }: Received) => headers['webhook-id']
+const idOf = ({ headers }: ReceivedWebhook) => headers['webhook-id']
 
 /** The status, once `isThere`. */
 async function statusWhen(

@@ -11,10 +11,10 @@ import {
   bytesFor,
   framesThatFit,
   predictMemory,
-  takeThrough,
+  runLanes,
   type MemoryPrediction,
 } from '../../models/memory/predict.ts'
-import { resultsOf, type Shaped } from '../../models/memory/shape-rules.ts'
+import { resultsOf, type ShapedTensor } from '../../models/memory/shape-rules.ts'
 import { loadSamAudio } from '../../models/sam-audio/sam-audio.ts'
 import { native } from '../../models/tensorflow/tensor.ts'
 import { profiledOperations } from '../support/models/profiled-operations.ts'
@@ -33,7 +33,7 @@ function measure(model: Model, lanes: number, seconds: number, calls = 1): numbe
   native.binding.memoryStats()
   for (let i = 0; i < calls; i += 1) {
     most = 0
-    takeThrough(model, { lanes, seconds }, () => {
+    runLanes(model, { lanes, seconds }, () => {
       most = Math.max(most, native.binding.memoryStats()!.peak)
     })
   }
@@ -65,7 +65,7 @@ for (const [name, load, seconds] of cases) {
     const prediction = await predictMemory(load, seconds)
     const before = native.binding.memoryStats()!.inUse
     const model = await load()
-    takeThrough(model, { lanes: 1, seconds: 1 }, () => {}) // some weights come with the first use
+    runLanes(model, { lanes: 1, seconds: 1 }, () => {}) // some weights come with the first use
     const weights = native.binding.memoryStats()!.inUse
     assertNear(weights - before, prediction.weightsBytes, 'weights')
     for (const lanes of [1, 2, 4, 8]) {
@@ -104,7 +104,7 @@ test('a batch fills most of the free memory, and holds one lane where there is n
 
 test('every operation that the models run has the shape that TensorFlow gives', async () => {
   const { binding } = native
-  const shaped = new Map<number, Shaped>()
+  const shaped = new Map<number, ShapedTensor>()
   const checked = new Set<string>()
   const createTensor: Binding['createTensor'] = (shape, dtype, values) => {
     const id = binding.createTensor(shape, dtype, values)
@@ -112,7 +112,7 @@ test('every operation that the models run has the shape that TensorFlow gives', 
     return id
   }
   /** A constant of before. */
-  const lookUp = (id: number): Shaped => binding.executeOp('Identity', [], [id], 1)[0]!
+  const lookUp = (id: number): ShapedTensor => binding.executeOp('Identity', [], [id], 1)[0]!
   const executeOp: Binding['executeOp'] = (op, attributes, ids, outputs) => {
     const answer = binding.executeOp(op, attributes, ids, outputs)
     if (!op.startsWith(GRAPH_NAME)) {

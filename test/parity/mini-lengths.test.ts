@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Stored } from '../../models/tensorflow/binding.ts'
+import type { NativeTensor } from '../../models/tensorflow/binding.ts'
 import { Weights } from '../../models/checkpoint/weights.ts'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { GRAPH_NAME } from '../../models/graph/recorder.ts'
@@ -27,9 +27,9 @@ const mini = await loadMini({ textEncoderFolder: TEXT_ENCODER_FOLDER })
 const SAMPLE_RATE = 16_000
 
 /** Operations that the native library runs during `work`, and its answers. */
-function operationsOf(work: () => void): { name: string; answer: Stored[] }[] {
+function operationsOf(work: () => void): { name: string; answer: NativeTensor[] }[] {
   const { binding } = native
-  const operations: { name: string; answer: Stored[] }[] = []
+  const operations: { name: string; answer: NativeTensor[] }[] = []
   const executeOp: typeof binding.executeOp = (name, ...words) => {
     const answer = binding.executeOp(name, ...words)
     operations.push({ name, answer })

@@ -11,7 +11,7 @@ import { Violation } from './violation.ts'
 export type FrontDoor = () => { owner: Process; gateway: SimulatedGateway } | undefined
 
 type Submit = Extract<Action, { do: 'submit' }>
-type Aimed = Extract<Action, { of: number }>
+type ActionOnRequest = Extract<Action, { of: number }>
 
 const TRIES_MAX = 8
 const PAUSE_MS = 5_000
@@ -42,7 +42,7 @@ export class Clients {
     this.#wallClock = wallClock
   }
 
-  async act(action: Submit | Aimed): Promise<void> {
+  async act(action: Submit | ActionOnRequest): Promise<void> {
     this.underWay += 1
     if (action.do === 'submit') {
       const submit = this.#submit(action)
@@ -117,7 +117,7 @@ export class Clients {
     return isThere ? fileId : undefined
   }
 
-  async #aim({ do: what, of }: Aimed): Promise<void> {
+  async #aim({ do: what, of }: ActionOnRequest): Promise<void> {
     await this.#submits.get(of)
     const requestId = this.acknowledged.get(of)
     if (requestId === undefined) return

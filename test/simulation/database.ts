@@ -42,7 +42,7 @@ export function emptyDatabase(): Promise<Buffer> {
   return migrated
 }
 
-interface Waiting {
+interface LockWaiter {
   owner: Process
   grant: () => void
 }
@@ -53,7 +53,7 @@ export class DatabaseServer {
   away = false
   readonly #calls: Calls
   readonly #statements = new Map<string, Statement>()
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: LockWaiter[] = []
   #holder: Process | null = null
 
   constructor(bytes: Buffer, calls: Calls) {

@@ -26,7 +26,7 @@ export interface SourceFacts {
 }
 
 /** The status of an answer, and its headers. */
-export interface Exchanged {
+export interface MediaAnswer {
   status: number
   headers: Record<string, string>
 }
@@ -35,7 +35,7 @@ export type Exchange = (
   method: 'GET' | 'PUT',
   url: string,
   headers?: Record<string, string>,
-) => Promise<Exchanged>
+) => Promise<MediaAnswer>
 
 interface Parts {
   owner: Process

@@ -82,9 +82,13 @@ export function planOf(choices: Choices, processes: readonly string[]): Plan {
   return { lengthMs, actions }
 }
 
-type Deed = Action extends infer A ? (A extends Action ? Omit<A, 'id' | 'at'> : never) : never
+type ActionFields = Action extends infer A
+  ? A extends Action
+    ? Omit<A, 'id' | 'at'>
+    : never
+  : never
 
-function clientAction(choices: Choices, submits: readonly Action[]): Deed {
+function clientAction(choices: Choices, submits: readonly Action[]): ActionFields {
   const kind = choices.random('plan kind')
   const account = choices.pick('plan account', ACCOUNTS)
   const isLikely = (what: string, share: number) => choices.random(`plan ${what}`) < share
@@ -110,7 +114,7 @@ function clientAction(choices: Choices, submits: readonly Action[]): Deed {
 
 const MINUTE = 60_000
 
-function misfortune(choices: Choices, processes: readonly string[]): Deed {
+function misfortune(choices: Choices, processes: readonly string[]): ActionFields {
   const process = choices.pick('plan process', processes)
   const ms = choices.between('plan ms', 100, 40_000)
   const kinds = [

@@ -5,7 +5,7 @@ import type { Calls } from './calls.ts'
 import type { Process } from './scheduler.ts'
 import { Violation } from './violation.ts'
 
-export interface Told {
+export interface WebhookCall {
   webhookId: string
   body: string
   times: number
@@ -16,13 +16,13 @@ export const webhookUrlOf = (account: string): string =>
 
 export class Receivers {
   /** By request: what was accepted with 200. */
-  readonly told = new Map<string, Told>()
+  readonly told = new Map<string, WebhookCall>()
   /** Requests of which no more is wanted. */
   readonly refused = new Set<string>()
   /** Called with what arrives. */
   onArrival: (requestId: string, status: string) => void = () => undefined
   readonly #calls: Calls
-  readonly #seen = new Map<string, Pick<Told, 'webhookId' | 'body'>>()
+  readonly #seen = new Map<string, Pick<WebhookCall, 'webhookId' | 'body'>>()
   readonly #answers = new Map<string, number>()
 
   constructor(calls: Calls) {

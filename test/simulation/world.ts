@@ -13,7 +13,7 @@ import { Choices, hashOf, mix, type Rates } from './choices.ts'
 import { Clients } from './clients.ts'
 import { DatabaseServer } from './database.ts'
 import { startEngine, type SimulatedEngine } from './engine.ts'
-import { RATE, type Exchanged, type SourceFacts } from './engine-media.ts'
+import { RATE, type MediaAnswer, type SourceFacts } from './engine-media.ts'
 import { startGateway, type SimulatedGateway } from './gateway.ts'
 import { Invariants } from './invariants.ts'
 import { silentLog } from './log.ts'
@@ -29,7 +29,7 @@ export const ENGINES = ['engine-1', 'engine-2'] as const
 /** How long a dead process stays away. */
 const AWAY_MS = [500, 20_000] as const
 
-interface Running<T> {
+interface RunningPart<T> {
   owner: Process
   part: T
 }
@@ -53,8 +53,8 @@ export class World {
   readonly receivers: Receivers
   readonly clients: Clients
   readonly invariants: Invariants
-  readonly gateways = new Map<string, Running<SimulatedGateway>>()
-  readonly engines = new Map<string, Running<SimulatedEngine>>()
+  readonly gateways = new Map<string, RunningPart<SimulatedGateway>>()
+  readonly engines = new Map<string, RunningPart<SimulatedEngine>>()
   /** Covers all events so far. */
   hash = 0
   /** How much longer a poll's pause is than it says. */
@@ -129,7 +129,7 @@ export class World {
     this.#tell?.(`${(this.scheduler.now / 1_000).toFixed(3).padStart(9)} s  ${line}`)
   }
 
-  runningOf(name: string): Running<SimulatedGateway | SimulatedEngine> {
+  runningOf(name: string): RunningPart<SimulatedGateway | SimulatedEngine> {
     return (this.gateways.get(name) ?? this.engines.get(name))!
   }
 
@@ -305,7 +305,7 @@ export class World {
     method: 'GET' | 'PUT',
     url: string,
     headers: Record<string, string> = {},
-  ): Promise<Exchanged> {
+  ): Promise<MediaAnswer> {
     const [kind, id, part] = new URL(url).pathname.split('/').slice(2)
     const isInput = kind === 'inputs'
     const route = `${method} /media/${isInput ? 'inputs/:file_id' : 'outputs/:request_id/:part'}`

@@ -13,10 +13,10 @@ const PCM = 1
 const FLOAT = 3
 const EXTENSIBLE = 0xfffe
 
-type Read = (view: DataView, offset: number) => number
+type ReadSample = (view: DataView, offset: number) => number
 
 /** By format and bits. */
-const READERS: Readonly<Record<string, Read>> = {
+const READERS: Readonly<Record<string, ReadSample>> = {
   [`${PCM} 16`]: (view, offset) => view.getInt16(offset, true) / 2 ** 15,
   [`${PCM} 24`]: (view, offset) =>
     (view.getUint16(offset, true) + view.getInt8(offset + 2) * 2 ** 16) / 2 ** 23,
@@ -25,7 +25,7 @@ const READERS: Readonly<Record<string, Read>> = {
 }
 
 interface Format {
-  read: Read
+  read: ReadSample
   channels: number
   sampleRate: number
   sampleBytes: number

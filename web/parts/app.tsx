@@ -48,7 +48,7 @@ function Body() {
 }
 
 /** Nothing of who was signed in stays for whoever comes next in this tab. */
-function leave(): void {
+function clearSession(): void {
   sending.value?.abort.abort()
   forgetSubmit()
   forgetFiles()
@@ -84,7 +84,7 @@ function Header({ isShared }: { isShared: boolean }) {
           </button>
         )}
         {credential.value && (
-          <button class="link" onClick={leave}>
+          <button class="link" onClick={clearSession}>
             Sign out
           </button>
         )}

@@ -39,7 +39,7 @@ interface WaveformProps {
 export function Waveform(props: WaveformProps) {
   const { buffer, label, isSpectrogram = false, spans, color } = props
   const box = useRef<HTMLDivElement>(null)
-  const drawn = useRef<Drawn>(null)
+  const drawn = useRef<WaveformDrawing>(null)
   const latest = useRef(props)
   latest.current = props
   const library = drawing.value
@@ -62,10 +62,10 @@ export function Waveform(props: WaveformProps) {
   return <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
 }
 
-type Shown = Section & { color: string }
+type ColoredSection = Section & { color: string }
 
-interface Drawn {
-  show(sections: readonly Shown[]): void
+interface WaveformDrawing {
+  show(sections: readonly ColoredSection[]): void
   destroy(): void
 }
 
@@ -79,7 +79,7 @@ function draw(
   { WaveSurfer, RegionsPlugin, SpectrogramPlugin }: Drawing,
   box: HTMLDivElement,
   latest: { current: WaveformProps },
-): Drawn {
+): WaveformDrawing {
   const { buffer, view, color, isSpectrogram, height = PLAIN.height } = latest.current
   const surfer = WaveSurfer.create({
     container: box,
@@ -129,7 +129,7 @@ type Regions = ReturnType<typeof RegionsPlugin.create>
 
 const SHOWN = 'shown-'
 
-function showRegions(regions: Regions, sections: readonly Shown[]): void {
+function showRegions(regions: Regions, sections: readonly ColoredSection[]): void {
   for (const region of regions.getRegions()) if (region.id.startsWith(SHOWN)) region.remove()
   for (const [i, section] of sections.entries()) {
     regions.addRegion({ ...section, id: `${SHOWN}${i}`, drag: false, resize: false })

@@ -3,7 +3,7 @@
 import type { Result, Submission } from '../../clients/typescript/client.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { TASKS } from '../../shared/tasks.ts'
-import { vouchingsOf, type Vouching } from '../../shared/vouching.ts'
+import { vouchingsOf, type VouchedSeparation } from '../../shared/vouching.ts'
 import type { Section } from '../audio/mixer.ts'
 import type { Finding, HeardSound } from './chip.ts'
 import { chooseTask, keptOf } from './chosen-task.ts'
@@ -17,7 +17,7 @@ import { send, submitAndOpen, takeOutput, type OpenRequest } from './open-reques
 import { separators } from './separators.ts'
 
 /** A request that the page shows, and its result. */
-export interface Answered {
+export interface ShownResult {
   request: OpenRequest
   result: Pick<Result, 'data' | 'metadata'>
 }
@@ -25,19 +25,19 @@ export interface Answered {
 const placeOf = ({ id }: OpenRequest): OutputPlace => ({ request_id: id, output: 'source' })
 
 /** As far as they are known: of a request that another page made its format is. */
-function optionsOf({ request, result }: Answered): AskedOptions {
+function optionsOf({ request, result }: ShownResult): AskedOptions {
   const format = result.data.target.file_name.split('.').pop()
   const isOther = format === 'flac' || format === 'mp3'
   return request.options ?? (isOther ? { output_format: format } : {})
 }
 
-interface Asked {
+interface FollowUp {
   metadata: Submission['metadata'] | undefined
   prompts: readonly string[]
   options: AskedOptions
 }
 
-function separate(answered: Answered, { prompts, options, metadata }: Asked): Promise<void> {
+function separate(answered: ShownResult, { prompts, options, metadata }: FollowUp): Promise<void> {
   const { request } = answered
   const side =
     metadata && keptOf({ metadata }) === 'residual' ? ({ side: 'residual' } as const) : {}
@@ -50,7 +50,7 @@ function separate(answered: Answered, { prompts, options, metadata }: Asked): Pr
 }
 
 /** The offers to vouch for sounds; none where somebody did. */
-export function offersOf({ request, result }: Answered): Vouching[] {
+export function offersOf({ request, result }: ShownResult): VouchedSeparation[] {
   const { data, metadata } = result
   const isVouchedFor =
     metadata?.[VOUCHED] === true || request.options?.spans?.some(({ include }) => include)
@@ -68,7 +68,11 @@ export function offersOf({ request, result }: Answered): Vouching[] {
 const VOUCHED = 'vouched'
 
 /** @param where the sounds are; null: all of the media */
-export function vouch(answered: Answered, { prompts }: Vouching, where: Section | null) {
+export function vouch(
+  answered: ShownResult,
+  { prompts }: VouchedSeparation,
+  where: Section | null,
+) {
   const { data, metadata } = answered.result
   const { spans = [], ...rest } = optionsOf(answered)
   const span = { ...(where ?? { start: 0, end: data.duration! }), include: true }
@@ -83,7 +87,7 @@ export function otherNames({ state, similar_to: similar, nearest = [], asked = [
 }
 
 /** Asks for another sound in the place of a prompt, and leaves out what it left out. */
-export function tryName(answered: Answered, { prompt, asked = [] }: Finding, name: string) {
+export function tryName(answered: ShownResult, { prompt, asked = [] }: Finding, name: string) {
   const { request, result } = answered
   const other = asked[0]?.excluded ? `no ${name}` : name
   const prompts = new Set(request.prompts.map((old) => (old === prompt ? other : old)))
@@ -92,7 +96,7 @@ export function tryName(answered: Answered, { prompt, asked = [] }: Finding, nam
 }
 
 /** The sounds of the media that no prompt asked for, the most prominent first. */
-export function unaskedSounds({ request, result: { data } }: Answered): HeardSound[] {
+export function unaskedSounds({ request, result: { data } }: ShownResult): HeardSound[] {
   const findings = data.findings ?? []
   const asked = new Set(
     [
@@ -105,13 +109,13 @@ export function unaskedSounds({ request, result: { data } }: Answered): HeardSou
 }
 
 /** Asks for one more sound of the same media, of which spans and model say nothing. */
-export function separateHeard(answered: Answered, name: string): Promise<void> {
+export function separateHeard(answered: ShownResult, name: string): Promise<void> {
   const { spans: _spans, separator: _model, ...options } = optionsOf(answered)
   return separate(answered, { prompts: [name], options, metadata: undefined })
 }
 
 /** Puts the source and the prompts into the form, to be changed. */
-export function changeWords({ request, result }: Answered): void {
+export function changeWords({ request, result }: ShownResult): void {
   const { name, original, prompts } = request
   takeOutput({ name, place: placeOf(request), bytes: original })
   chooseTask(TASKS.find(({ keeps }) => keeps === keptOf(result))!)

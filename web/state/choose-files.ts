@@ -17,14 +17,14 @@ export function sizeText(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }
 
-export interface Found {
+export interface PickedFile {
   /** With its folders. */
   path: string
   file: File
 }
 
 /** Puts files into the form. @throws Error that says why it takes none of them */
-export function choose(found: readonly Found[]): void {
+export function choose(found: readonly PickedFile[]): void {
   const [only] = found
   if (!only) throw new Error('There is no file in it.')
   if (found.length === 1) assertUsable(only)
@@ -43,7 +43,7 @@ export function choose(found: readonly Found[]): void {
 }
 
 /** The service refuses each of several on its line. @throws Error that says what is wrong */
-function assertUsable({ path, file: { size, type } }: Found): void {
+function assertUsable({ path, file: { size, type } }: PickedFile): void {
   if (size === 0) throw new Error(`${path} is empty.`)
   if (size > FILE_BYTES_MAX) {
     throw new Error(`${path}: ${sizeText(size)}; the limit is ${sizeText(FILE_BYTES_MAX)}.`)
@@ -54,7 +54,7 @@ function assertUsable({ path, file: { size, type } }: Found): void {
 }
 
 /** Files of a file input. */
-export const listed = (files: FileList | null): Found[] =>
+export const filesListed = (files: FileList | null): PickedFile[] =>
   [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }))
 
 /**
@@ -62,12 +62,12 @@ export const listed = (files: FileList | null): Found[] =>
  * afterwards the transfer is empty.
  * @throws Error when there is too much in them, or it can't be read
  */
-export async function dropped({ items }: DataTransfer): Promise<Found[]> {
+export async function filesDropped({ items }: DataTransfer): Promise<PickedFile[]> {
   const held = [...items]
     .filter(({ kind }) => kind === 'file')
     // Files of another program may be on no disk, and have no entry there.
     .map((item) => item.webkitGetAsEntry() ?? item.getAsFile())
-  const found: Found[] = []
+  const found: PickedFile[] = []
   for (const one of held) {
     if (one instanceof File) found.push({ path: one.name, file: one })
     else if (one) await walk(one, found)
@@ -75,7 +75,7 @@ export async function dropped({ items }: DataTransfer): Promise<Found[]> {
   return found
 }
 
-async function walk(entry: FileSystemEntry, found: Found[]): Promise<void> {
+async function walk(entry: FileSystemEntry, found: PickedFile[]): Promise<void> {
   for await (const one of filesIn(entry)) {
     found.push(one)
     if (found.length > LOOKED_AT_MAX) {
@@ -84,7 +84,7 @@ async function walk(entry: FileSystemEntry, found: Found[]): Promise<void> {
   }
 }
 
-async function* filesIn(entry: FileSystemEntry): AsyncGenerator<Found> {
+async function* filesIn(entry: FileSystemEntry): AsyncGenerator<PickedFile> {
   if (isFile(entry)) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
     yield { path: entry.fullPath.slice(1), file }
@@ -105,10 +105,10 @@ const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.i
 const isMediaType = (type: string): boolean => /^(audio|video)\//.test(type)
 
 /** By what the browser or the name says; hidden files are none, such as macOS's `._song.mp3`. */
-const seemsMedia = ({ file: { name, type } }: Found): boolean =>
+const seemsMedia = ({ file: { name, type } }: PickedFile): boolean =>
   !name.startsWith('.') && (isMediaType(type) || isMedia(name))
 
-const chosen = ({ path, file }: Found): ChosenFile => ({
+const chosen = ({ path, file }: PickedFile): ChosenFile => ({
   path,
   source: {
     kind: 'file',

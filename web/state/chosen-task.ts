@@ -2,7 +2,14 @@
 
 import { signal } from '@preact/signals'
 import type { Result, Submission } from '../../clients/typescript/client.ts'
-import { metadataOf, promptsOf, sideOf, TASKS, type Kept, type Task } from '../../shared/tasks.ts'
+import {
+  metadataOf,
+  promptsOf,
+  sideOf,
+  TASKS,
+  type PreferredOutput,
+  type Task,
+} from '../../shared/tasks.ts'
 import { options, prompts } from './draft.ts'
 import { separators } from './separators.ts'
 
@@ -12,7 +19,7 @@ export const askedMetadata = (): Pick<Submission, 'metadata'> => metadataOf(task
 
 export const askedSide = (): Pick<Submission['input'], 'side'> => sideOf(task.value)
 
-export const keptOf = ({ metadata }: Pick<Result, 'metadata'>): Kept =>
+export const keptOf = ({ metadata }: Pick<Result, 'metadata'>): PreferredOutput =>
   metadata?.keeps === 'residual' ? 'residual' : 'target'
 
 /** Fills the form. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { currentClient, messageOf } from './credential.ts'
-import type { Listed } from './open-request.ts'
+import type { RequestListItem } from './open-request.ts'
 
 /** Rows that one press adds. */
 const PAGE = 10
@@ -11,15 +11,16 @@ const SEARCHED = 100
 /** Requests that one press looks through. */
 const SEARCHED_MAX = 1_000
 
-export const promptsOf = ({ prompt, prompts = [prompt] }: Listed): string => prompts.join(', ')
+export const promptsOf = ({ prompt, prompts = [prompt] }: RequestListItem): string =>
+  prompts.join(', ')
 
 /** Returns whether each word is in the prompts or the file's name, in any case. */
-const fits = (request: Listed, words: readonly string[]): boolean => {
+const fits = (request: RequestListItem, words: readonly string[]): boolean => {
   const text = `${promptsOf(request)} ${request.file_name}`.toLowerCase()
   return words.every((word) => text.includes(word))
 }
 
-const START = { listed: [] as readonly Listed[], cursor: '' as string | null }
+const START = { listed: [] as readonly RequestListItem[], cursor: '' as string | null }
 
 export function useEarlierRequests(search: string) {
   const [{ listed, cursor }, setLoaded] = useState(START)

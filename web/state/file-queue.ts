@@ -11,7 +11,7 @@ import { FILES_MAX } from './choose-files.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import { askedInput, givenPrompts, setSource, type FileSource, type SeveralFiles } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
-import { isAway, patiently, sleep } from './patience.ts'
+import { isAway, waitFor, sleep } from './patience.ts'
 import { openRequest, sendProblem } from './open-request.ts'
 import { placeOf, submit, type Submit } from './submit.ts'
 import { askedMetadata, askedSide } from './chosen-task.ts'
@@ -110,7 +110,7 @@ export function separateFiles({ files }: SeveralFiles): void {
   entries.value = [...entries.value, ...added]
   hasAdded.value = true
   setSource(null)
-  goOn()
+  sendWaitingFiles()
 }
 
 const entryOf = ({ state, ...known }: Omit<Entry, 'state' | 'abort'> & { state: EntryState }) => ({
@@ -120,9 +120,9 @@ const entryOf = ({ state, ...known }: Omit<Entry, 'state' | 'abort'> & { state: 
 })
 
 /** Sends what waits. */
-export function goOn(): void {
+export function sendWaitingFiles(): void {
   stopped.value = ''
-  store()
+  saveQueue()
   sendWaiting()
 }
 
@@ -157,7 +157,7 @@ async function send(entry: Entry): Promise<void> {
       state.value = { kind: 'waiting' }
     } else state.value = { kind: 'failed', why: messageOf(error) }
   }
-  store()
+  saveQueue()
 }
 
 /** The id of a new request. */
@@ -165,10 +165,10 @@ async function request(entry: Entry): Promise<string> {
   const { state, abort } = entry
   const { signal } = abort
   const patience = { signal, onWait: (why: string) => (state.value = { kind: 'held', why }) }
-  entry.submit ??= await patiently(() => upload(entry), patience)
-  store()
+  entry.submit ??= await waitFor(() => upload(entry), patience)
+  saveQueue()
   const { submit: own } = entry
-  return patiently(() => submit(own, signal), patience)
+  return waitFor(() => submit(own, signal), patience)
 }
 
 async function upload({ given, state, abort: { signal } }: Entry): Promise<Submit> {
@@ -193,7 +193,7 @@ async function follow(): Promise<void> {
   if (isFollowing) return
   isFollowing = true
   while (credential.value && underWay().length > 0) {
-    await look().then(
+    await pollRequests().then(
       () => (problem.value = ''),
       (error: unknown) => (problem.value = messageOf(error)),
     )
@@ -209,22 +209,22 @@ const underWay = () =>
   })
 
 /** One call for the account's newest requests; those further back are asked for by their ids. */
-async function look(): Promise<void> {
+async function pollRequests(): Promise<void> {
   const open = underWay()
   const client = currentClient()
-  const { data } = await patiently(() => client.list({ limit: LISTED_MAX }), { signal: never })
+  const { data } = await waitFor(() => client.list({ limit: LISTED_MAX }), { signal: never })
   const newest = new Map(data.map((listed) => [listed.request_id, listed]))
   for (const { entry, id } of open) {
     const state: EntryState = newest.has(id)
       ? { kind: 'submitted', id, status: newest.get(id)! }
-      : await lookAtOne(id)
+      : await pollRequest(id)
     if (!outcomeOf(entry.state.value)) entry.state.value = state // it may have been canceled
   }
 }
 
-async function lookAtOne(id: string): Promise<EntryState> {
+async function pollRequest(id: string): Promise<EntryState> {
   try {
-    const status = await patiently(() => currentClient().status(id), { signal: never })
+    const status = await waitFor(() => currentClient().status(id), { signal: never })
     return { kind: 'submitted', id, status }
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error
@@ -245,14 +245,14 @@ export async function cancelEntry(entry: Entry): Promise<void> {
   else {
     try {
       const { id } = current
-      const status = await patiently(() => currentClient().cancel(id), { signal: never })
+      const status = await waitFor(() => currentClient().cancel(id), { signal: never })
       state.value = { kind: 'submitted', id, status }
     } catch (error) {
       // One that has just ended is looked at soon.
       if (!(error instanceof ApiError && error.status === 409)) problem.value = messageOf(error)
     }
   }
-  store()
+  saveQueue()
 }
 
 /** First what is not sent yet, so that nothing of it takes the place of what is canceled. */
@@ -278,13 +278,13 @@ export function forgetFiles(): void {
   entries.value = []
   stopped.value = ''
   problem.value = ''
-  store()
+  saveQueue()
 }
 
 const KEY = 'winnow-files'
 const LOST = 'The page was loaded again before this file was sent: choose it again.'
 
-interface Stored {
+interface StoredEntry {
   path: string
   prompts: readonly string[]
   /** The request's, if there is one. */
@@ -297,8 +297,8 @@ interface Stored {
 }
 
 /** Keeps the list in this tab. */
-function store(): void {
-  const list = entries.value.map((entry): Stored => {
+function saveQueue(): void {
+  const list = entries.value.map((entry): StoredEntry => {
     const {
       path,
       prompts,
@@ -321,7 +321,7 @@ function store(): void {
 
 /** The list as this tab had it before the page was loaded again. */
 export function restoreFiles(): void {
-  const list = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as Stored[]
+  const list = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as StoredEntry[]
   entries.value = list.map((stored) => {
     const { path, prompts, submit = null, isCanceled = false } = stored
     const entry = entryOf({ path, prompts, given: null, submit, state: stateOf(stored) })
@@ -330,7 +330,7 @@ export function restoreFiles(): void {
   })
 }
 
-function stateOf({ id, submit, why = LOST, isCanceled }: Stored): EntryState {
+function stateOf({ id, submit, why = LOST, isCanceled }: StoredEntry): EntryState {
   if (id !== undefined) return { kind: 'submitted', id, status: null }
   if (submit) return { kind: 'waiting' }
   return isCanceled === true ? { kind: 'canceled' } : { kind: 'failed', why }

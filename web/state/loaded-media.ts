@@ -14,11 +14,11 @@ import type { OpenRequest } from './open-request.ts'
 import { keptOf } from './chosen-task.ts'
 
 /** The part of a result that is played, also of a shared one. */
-export type Playable = Pick<Result, 'data' | 'metadata'>
+export type PlayableResult = Pick<Result, 'data' | 'metadata'>
 
-export interface Loaded {
+export interface LoadedResult {
   mixer: Mixer
-  result: Playable
+  result: PlayableResult
   /** The mixture is the media itself, not the sum of the outputs. */
   hasOriginal: boolean
   /** Nothing in the media can be heard. */
@@ -42,7 +42,7 @@ export interface NamedOutput {
  */
 export function outputsOf(
   { id, prompts }: Pick<OpenRequest, 'id' | 'prompts'>,
-  { data }: Playable,
+  { data }: PlayableResult,
 ): NamedOutput[] {
   const labelOf = (prompt: string, i: number): string => {
     const holds = data.findings?.[i]?.holds
@@ -68,13 +68,13 @@ const outputOf = ({ url, file_name: name }: OutputFile, place: OutputPlace): Out
 })
 
 /** Returns whether the media is short enough to be decoded whole: the mixture and every output. */
-export function isDecodable({ data }: Playable): boolean {
+export function isDecodable({ data }: PlayableResult): boolean {
   const lanes = 2 + (data.targets?.length ?? 1)
   return lanes * 4 * (data.duration ?? 0) * data.sample_rate * 2 <= DECODED_BYTES_MAX
 }
 
 /** @throws Error when the browser can't decode an output */
-export async function load(request: OpenRequest, result: Playable): Promise<Loaded> {
+export async function load(request: OpenRequest, result: PlayableResult): Promise<LoadedResult> {
   const rate = result.data.sample_rate
   const lanes = await Promise.all(
     outputsOf(request, result).map(async ({ kind, label, output, finding }) =>

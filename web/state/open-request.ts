@@ -21,7 +21,7 @@ import { isAway } from './patience.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
 import { askedMetadata, askedSide, chooseTask } from './chosen-task.ts'
 
-export type Listed = RequestList['data'][number]
+export type RequestListItem = RequestList['data'][number]
 
 export interface OpenRequest {
   id: string
@@ -129,19 +129,22 @@ export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
   close()
 }
 
-type Known = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options' | 'original'>
+type OpenRequestFields = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options' | 'original'>
 
 /** Shows a request, and follows it. */
-export const openRequest = (known: Known): void =>
+export const openRequest = (known: OpenRequestFields): void =>
   show({ ...known, status: signal(null), problem: signal('') })
 
 /** Puts the source of a request of the account into the form, for other sounds. */
-export async function separateAgain({ request_id: id, file_name: name }: Listed): Promise<void> {
+export async function separateAgain({
+  request_id: id,
+  file_name: name,
+}: RequestListItem): Promise<void> {
   takeOutput({ name, place: { request_id: id, output: 'source' }, bytes: await loadSource(id) })
 }
 
 /** Shows a request of the account. */
-export async function openListed(listed: Listed): Promise<void> {
+export async function openListed(listed: RequestListItem): Promise<void> {
   const { request_id: id, file_name: name, prompt, prompts = [prompt] } = listed
   openRequest({ id, name, prompts, original: await loadSource(id) })
 }
@@ -150,7 +153,7 @@ export async function openListed(listed: Listed): Promise<void> {
  * Deletes a request of the account with its outputs, and the copy of its source in this browser.
  * One that was deleted elsewhere meanwhile counts as done.
  */
-export async function deleteListed({ request_id: id }: Listed): Promise<void> {
+export async function deleteListed({ request_id: id }: RequestListItem): Promise<void> {
   try {
     await currentClient().delete(id)
   } catch (error) {
@@ -173,7 +176,7 @@ export async function openFromAddress(): Promise<void> {
 }
 
 /** As the list has it: the status names neither file nor prompt. */
-async function find(id: string): Promise<Listed | undefined> {
+async function find(id: string): Promise<RequestListItem | undefined> {
   const client = currentClient()
   for (let cursor: string | null | undefined; cursor !== null;) {
     const page: RequestList = await client.list({ limit: 100, ...(cursor && { cursor }) })

@@ -9,7 +9,7 @@ const RETRY_SECONDS = 5
 /** Tries in a row of what the service is away for: they take about a minute. */
 const TRIES_MAX = 6
 
-interface Patience {
+interface WaitOptions {
   /** Ends the waiting. */
   signal: AbortSignal
   /** Gets why it is waited. */
@@ -20,7 +20,7 @@ interface Patience {
  * Resolves with what `work` does, which may be begun several times.
  * @throws what it throws that another try would not help; the signal's reason
  */
-export async function patiently<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
+export async function waitFor<T>(work: () => Promise<T>, patience: WaitOptions): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work()

@@ -2,14 +2,14 @@
 
 import { signal } from '@preact/signals'
 import { createClient, type NewShare, type SharedResult } from '../../clients/typescript/client.ts'
-import type { Playable } from './loaded-media.ts'
+import type { PlayableResult } from './loaded-media.ts'
 import type { OpenRequest } from './open-request.ts'
 import { keptOf } from './chosen-task.ts'
 import { SERVICE } from './service.ts'
 
-export interface Shared {
+export interface SharedView {
   request: OpenRequest
-  result: Playable
+  result: PlayableResult
   /** Address of its peaks, if it has any. */
   peaksUrl: string | undefined
   expiresAt: string
@@ -21,7 +21,7 @@ export const secretInAddress = (): string | null => parameters().get('share')
 const parameters = () => new URLSearchParams(location.hash.slice(1))
 
 /** @throws ApiError; UnreachableError */
-export async function readShared(secret: string): Promise<Shared> {
+export async function readShared(secret: string): Promise<SharedView> {
   const shared = await createClient({ baseUrl: SERVICE, apiKey: secret }).shared()
   const keeps = parameters().get(KEEPS)
   return {
@@ -44,7 +44,7 @@ const requestOf = ({ file_name: name, prompts }: SharedResult): OpenRequest => (
 const KEEPS = 'keeps'
 
 /** The address of a new share, with which output plays first. */
-export function addressOf({ url }: NewShare, result: Playable): string {
+export function addressOf({ url }: NewShare, result: PlayableResult): string {
   const kept = keptOf(result)
   return kept === 'target' ? url : `${url}&${KEEPS}=${kept}`
 }

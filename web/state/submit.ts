@@ -54,13 +54,13 @@ export async function submit(
   const client = currentClient()
   const submission = { input, ...(metadata && { metadata }) }
   const { request_id: id } = await client.submit(submission, { idempotencyKey })
-  if (signal.aborted) await client.cancel(id).catch(unlessEnded)
+  if (signal.aborted) await client.cancel(id).catch(ignoreEnded)
   signal.throwIfAborted()
   return id
 }
 
 /** Ignores the refusal of a request that has ended. @throws any other error */
-function unlessEnded(error: unknown): void {
+function ignoreEnded(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 409)) throw error
 }
 

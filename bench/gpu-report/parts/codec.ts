@@ -9,7 +9,7 @@ import {
   randomWeights,
 } from '../../../test/support/models/random-weights.ts'
 import { noise } from '../../../test/support/models/lanes.ts'
-import { least, timed } from '../measure.ts'
+import { least, timeRuns } from '../measure.ts'
 import type { Run } from '../options.ts'
 
 const TINY = fileURLToPath(
@@ -27,13 +27,17 @@ export const codecPart: Run = async function* ({ sizes, seconds }, hasTime) {
     if (!hasTime()) break
     const wave = noise(Math.round(length * seconds * config.sampleRate), 1)
     const frames = Math.ceil(wave.length / hopOf(config))
-    const encode = timed(
+    const encode = timeRuns(
       () => read(() => encodeWaves(encoder, config, [wave]).features),
       RUNS,
       hasTime,
     )
     const latents = () => tf.randomNormal([2, frames, config.codebookDim])
-    const decode = timed(() => read(() => decodeLatents(decoder, config, latents())), RUNS, hasTime)
+    const decode = timeRuns(
+      () => read(() => decodeLatents(decoder, config, latents())),
+      RUNS,
+      hasTime,
+    )
     yield {
       seconds: length * seconds,
       'first encode, ms': encode.millis[0]!,

@@ -1,7 +1,7 @@
 /** Compares the memory of whole separations with its prediction. */
 import { fileURLToPath } from 'node:url'
 import { loadMini } from '../../../models/mini/mini.ts'
-import { bytesFor, predictMemory, takeThrough } from '../../../models/memory/predict.ts'
+import { bytesFor, predictMemory, runLanes } from '../../../models/memory/predict.ts'
 import type { Model } from '../../../models/model.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
 import { native } from '../../../models/tensorflow/tensor.ts'
@@ -20,12 +20,12 @@ export const memoryPart: Run = async function* ({ batches, seconds }, hasTime) {
     const prediction = await predictMemory(load, seconds)
     const before = inUse()
     const model = await load()
-    takeThrough(model, { lanes: 1, seconds: 1 }, () => {})
+    runLanes(model, { lanes: 1, seconds: 1 }, () => {})
     const weights = inUse()
     for (const lanes of batches) {
       if (!hasTime()) break
       let peak = 0
-      takeThrough(model, { lanes, seconds }, () => {
+      runLanes(model, { lanes, seconds }, () => {
         peak = Math.max(peak, native.binding.memoryStats()?.peak ?? 0)
       })
       yield {

@@ -1,6 +1,6 @@
 /** One evaluation of SAM-Audio's transformer by size, width and batch, compared with PyTorch's. */
 import { fileURLToPath } from 'node:url'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import type { Precision } from '../../../models/tensorflow/precision.ts'
 import { readConfig, type TransformerConfig } from '../../../models/sam-audio/config.ts'
 import { loadTransformer, type Transformer } from '../../../models/sam-audio/flow/transformer.ts'
@@ -61,7 +61,7 @@ async function* measured(
 ): AsyncGenerator<Row> {
   const load = () =>
     loadTransformer(randomWeights(transformerShapes(config, FEATURES)), config, FEATURES, precision)
-  const predicted = await onShapes(async (memory) => {
+  const predicted = await withShapeBinding(async (memory) => {
     const transformer = load()
     return batches.map((batch) => {
       const before = memory.inUse

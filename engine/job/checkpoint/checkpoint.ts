@@ -15,7 +15,7 @@ import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { SEGMENT_BYTES_MAX } from '../../../shared/checkpoint.ts'
+import { CHECKPOINT_MEDIA_SECONDS_MIN, SEGMENT_BYTES_MAX } from '../../../shared/checkpoint.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import { ServiceError } from '../../../shared/errors.ts'
 import { handOverName } from '../../../shared/hand-over.ts'
@@ -302,4 +302,14 @@ export class Checkpoint {
     if (this.#options.signal.aborted) return
     this.#options.log.warn({ err: error }, 'nothing more is kept of what the job separates')
   }
+}
+
+/** @returns undefined where the job keeps nothing: its media are short, or a setting says so */
+export function createCheckpoint(
+  { seconds, ...options }: Omit<CheckpointOptions, 'pauseMs'> & { seconds: number },
+  { checkpointSeconds }: { checkpointSeconds: number | 'off' },
+): Checkpoint | undefined {
+  if (!options.job.checkpoint_urls || checkpointSeconds === 'off') return undefined
+  if (seconds <= CHECKPOINT_MEDIA_SECONDS_MIN) return undefined
+  return new Checkpoint({ ...options, pauseMs: 1_000 * checkpointSeconds })
 }

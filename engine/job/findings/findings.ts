@@ -1,8 +1,8 @@
 /** Sums up what a model found out about a prompt in each chunk, and the tagger in all. */
 
 import { NEAREST_MAX, type Finding } from '../../../shared/finding.ts'
-import type { Asked } from '../../../shared/prompts/read-prompt.ts'
-import type { Found } from '../../../models/model.ts'
+import type { PromptedSound } from '../../../shared/prompts/read-prompt.ts'
+import type { ChunkFinding } from '../../../models/model.ts'
 import { countedSounds } from '../outputs/mix-plan.ts'
 import { matchEvidence, presenceOf } from './presence.ts'
 import { fewSpans, probabilityOf, type TaggedSound, type TimeSpan } from './tagged-file.ts'
@@ -16,7 +16,7 @@ export interface FoundSound {
   prompt: string
   isUnwanted: boolean
   /** By the model, in each chunk. */
-  work: readonly Found[]
+  work: readonly ChunkFinding[]
   /** By the tagger; null: it does not know the sound. */
   tagged: TaggedSound | null
 }
@@ -50,7 +50,7 @@ export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>)
 }
 
 /** In dB: how much softer a target is where its sound seems absent, at the most. */
-export function softenedDb(work: readonly Pick<Found, 'presenceGain'>[]): number {
+export function softenedDb(work: readonly Pick<ChunkFinding, 'presenceGain'>[]): number {
   const softest = Math.min(1, ...work.map(({ presenceGain = 1 }) => presenceGain))
   return softest < 1 ? -20 * Math.log10(Math.max(GAIN_LEAST, softest)) : 0
 }
@@ -59,9 +59,12 @@ export function softenedDb(work: readonly Pick<Found, 'presenceGain'>[]): number
 const STATES = ['unknown', 'absent', 'similar', 'unsure', 'found'] as const
 
 /** The finding about a prompt is that about its sounds: the least sure of them decides. */
-export function promptFinding(sounds: readonly FoundSound[], asked: readonly Asked[]): Finding {
+export function promptFinding(
+  sounds: readonly FoundSound[],
+  asked: readonly PromptedSound[],
+): Finding {
   const findings = sounds.map(findingOf)
-  const findingAbout = ({ sound, excluded }: Asked) =>
+  const findingAbout = ({ sound, excluded }: PromptedSound) =>
     findings[sounds.findIndex((one) => one.prompt === sound && one.isUnwanted === excluded)]
   const read = asked.map((one) => {
     const { state, similar_to: similarTo } = findingAbout(one) ?? {}
@@ -72,7 +75,7 @@ export function promptFinding(sounds: readonly FoundSound[], asked: readonly Ask
     }
   })
   const isPlain = sounds.length === 1 && !sounds[0]!.isUnwanted
-  const finding = isPlain ? findings[0]! : joined(sounds, findings)
+  const finding = isPlain ? findings[0]! : joinFindings(sounds, findings)
   return { ...finding, ...qualityFor(sounds, finding), asked: read }
 }
 
@@ -87,7 +90,7 @@ function qualityFor(
   return quality === undefined ? null : { quality }
 }
 
-function joined(sounds: readonly FoundSound[], findings: readonly Finding[]): Finding {
+function joinFindings(sounds: readonly FoundSound[], findings: readonly Finding[]): Finding {
   const state = STATES.find((each) => findings.some((finding) => finding.state === each))
   const matches = findings.flatMap(({ match }) => match ?? [])
   const names = findings.flatMap(({ understood_as: name }) => (name === undefined ? [] : [name]))
@@ -103,7 +106,7 @@ function joined(sounds: readonly FoundSound[], findings: readonly Finding[]): Fi
     ...(state !== undefined && state !== 'found' && { softened_db: softened }),
     ...(state === 'similar' && findings.length === 1 && { similar_to: findings[0]!.similar_to! }),
     ...(state === 'found' && whereOf(sounds)),
-    ...(isUnknown && { holds: heldBy(sounds, findings), nearest: [...nearest] }),
+    ...(isUnknown && { holds: knownSoundsIn(sounds, findings), nearest: [...nearest] }),
   }
 }
 
@@ -131,7 +134,7 @@ function union(spans: readonly TimeSpan[]): TimeSpan[] {
 }
 
 /** Names the sounds in the target that the model knows. */
-function heldBy(sounds: readonly FoundSound[], findings: readonly Finding[]): string {
+function knownSoundsIn(sounds: readonly FoundSound[], findings: readonly Finding[]): string {
   const counted = countedSounds(
     sounds.map(({ isUnwanted, work }) => ({ isUnwanted, understoodAs: work[0]?.understoodAs })),
   )

@@ -12,14 +12,14 @@ const MATCH_LEAST = 0.5
  */
 export function heardSounds(file: TaggedFile): HeardSound[] {
   const { classes, groups } = file.config
-  const classesHeard = classes.names.flatMap((name) => heard(file, name))
+  const classesHeard = classes.names.flatMap((name) => occurrencesOf(file, name))
   const known = new Set(classesHeard.map(({ name }) => classes.names.indexOf(name)))
   const smallFirst = groups.members
     .map((members, i) => ({ name: groups.names[i]!, members }))
     .sort((a, b) => a.members.length - b.members.length)
   const groupsHeard = smallFirst.flatMap(({ name, members }) => {
     if (members.some((member) => known.has(member))) return []
-    const found = heard(file, name)
+    const found = occurrencesOf(file, name)
     if (found.length > 0) for (const member of members) known.add(member)
     return found
   })
@@ -28,7 +28,7 @@ export function heardSounds(file: TaggedFile): HeardSound[] {
     .slice(0, HEARD_SOUNDS_MAX)
 }
 
-function heard(file: TaggedFile, name: string): HeardSound[] {
+function occurrencesOf(file: TaggedFile, name: string): HeardSound[] {
   const sound = file.sound(name)
   if (!sound || sound.unasked < MATCH_LEAST) return []
   const { spans, share, unasked: match } = sound

@@ -18,7 +18,7 @@ export function presenceOf(
   matches: readonly number[],
   tagged: TaggedSound | null,
 ): Presence | null {
-  if (tagged && matches.length > 0) return combined(matches, tagged)
+  if (tagged && matches.length > 0) return combineEvidence(matches, tagged)
   if (tagged) return { state: tagged.state, match: tagged.probability }
   if (matches.length === 0) return null
   const match = probabilityOf(matchEvidence(matches))
@@ -26,7 +26,7 @@ export function presenceOf(
 }
 
 /** As it was fitted: see the tagger's card. */
-function combined(
+function combineEvidence(
   matches: readonly number[],
   { combined: rule, evidence, relative }: TaggedSound,
 ): Presence {

@@ -5,7 +5,7 @@ import type { CombinedRule, TaggerConfig } from '../../../models/tagger/config.t
 import {
   calibrated,
   FileTags,
-  grouped,
+  groupLogits,
   STEP_SECONDS,
   type TaggerAnswer,
 } from '../../../models/tagger/decisions.ts'
@@ -69,7 +69,7 @@ export class TaggedFile {
     const { classes, groups } = config
     const logits = { values: tags.logits, width: classes.names.length }
     const ofClasses = calibrated(logits, classes.calibration)
-    const any = grouped(ofClasses, groups.members, groups.calibration.most)
+    const any = groupLogits(ofClasses, groups.members, groups.calibration.most)
     const none = groups.names.map(() => [])
     this.config = config
     this.#close = closeRelatives(config)

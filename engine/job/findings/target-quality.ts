@@ -3,7 +3,7 @@
  * on held-out mixtures of two sounds its correlation with SI-SDR is 0.86).
  */
 
-import type { Found } from '../../../models/model.ts'
+import type { ChunkFinding } from '../../../models/model.ts'
 import type { Quality } from '../../../shared/finding.ts'
 
 /** dB of the sound over all else in its target, as its masks expect it. */
@@ -14,7 +14,7 @@ const FAIR_FROM_DB = 6
  * @param work of all sounds that are wanted, in each chunk
  * @returns undefined where the model has no estimate, or there is silence
  */
-export function qualityOf(work: readonly Pick<Found, 'expected'>[]): Quality | undefined {
+export function qualityOf(work: readonly Pick<ChunkFinding, 'expected'>[]): Quality | undefined {
   const sums = work.reduce(
     (sum, { expected: { sound, others } = { sound: NaN, others: NaN } }) => ({
       sound: sum.sound + sound,

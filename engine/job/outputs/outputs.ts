@@ -42,7 +42,7 @@ export type Store = (
   contentType: string,
 ) => Promise<string | undefined>
 
-export type Stored = Extract<Event, { type: 'completed' }>['outputs'] & { gain_db: number }
+export type OutputsResult = Extract<Event, { type: 'completed' }>['outputs'] & { gain_db: number }
 
 export class Outputs {
   readonly #options: OutputsOptions
@@ -95,16 +95,20 @@ export class Outputs {
    * once, each video as soon as it is whole.
    * @throws what `store` throws; Error when the disk is full
    */
-  async finish(store: Store): Promise<Stored> {
+  async finish(store: Store): Promise<OutputsResult> {
     const { gainDb, sounds, peaks: written } = await this.#sounds.finish()
     this.#encoding.end()
-    const [peaks, ...stored] = await allSettledOrThrow<Stored['target'] | null>([
+    const [peaks, ...stored] = await allSettledOrThrow<OutputsResult['target'] | null>([
       written ? storeFile('peaks', written, store) : null,
       ...[...sounds].map(([name, sound]) => this.#store(name, sound, store)),
     ])
     this.#pictures?.close()
     const outputs = [...sounds.keys()].map((name, i) => [name, stored[i]])
-    return { ...(Object.fromEntries(outputs) as Stored), ...(peaks && { peaks }), gain_db: gainDb }
+    return {
+      ...(Object.fromEntries(outputs) as OutputsResult),
+      ...(peaks && { peaks }),
+      gain_db: gainDb,
+    }
   }
 
   /** Aborts. The caller removes what is in the folder. */
@@ -121,7 +125,11 @@ export class Outputs {
     if (trackLayoutChange) this.#options.log(`In the videos: ${trackLayoutChange}`)
   }
 
-  async #store(name: OutputName, sound: WrittenFile, store: Store): Promise<Stored['target']> {
+  async #store(
+    name: OutputName,
+    sound: WrittenFile,
+    store: Store,
+  ): Promise<OutputsResult['target']> {
     const storeVideo = async () => {
       const file = await this.#makeVideo(name)
       const part = `${name}_video` as const

@@ -1,12 +1,12 @@
 /** The lines of a job in its client's `logs`: what was found, decided and done. */
 
 import type { AudioSpan, SeparationOptions } from '../../../shared/separation-options.ts'
-import type { Found, ModelDescription, Span } from '../../../models/model.ts'
+import type { ChunkFinding, ModelDescription, Span } from '../../../models/model.ts'
 import { chunkCount, type ChunkPlan } from '../chunks.ts'
 import type { Finding } from '../../../shared/finding.ts'
 import { findingOf, softenedDb } from '../findings/findings.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
-import type { Stored } from '../outputs/outputs.ts'
+import type { OutputsResult } from '../outputs/outputs.ts'
 
 /** Chunks whose scores are logged one by one. */
 const CHUNKS_LISTED_MAX = 12
@@ -22,7 +22,7 @@ export function describeMixture(mixture: Mixture): string[] {
   const picture = mixture.hasVideo ? ', with a picture' : ''
   return [
     `Decoding ${codec} in ${container}${picture}: ${sampleRate} Hz${resampled}, ` +
-      `${counted(channels, 'channel')}${mixed}.`,
+      `${countText(channels, 'channel')}${mixed}.`,
     ...mixture.trackRemarks,
   ]
 }
@@ -32,11 +32,11 @@ export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] 
   ...remarks,
   ...(corruptPackets === 0
     ? []
-    : [`Left out ${counted(corruptPackets, 'damaged packet')} of the source.`]),
+    : [`Left out ${countText(corruptPackets, 'damaged packet')} of the source.`]),
 ]
 
 /** The result of one chunk. */
-export interface ChunkWork extends Found {
+export interface ChunkWork extends ChunkFinding {
   startSecond: number
   endSecond: number
   /** Scores of its candidates, and which was kept. */
@@ -78,9 +78,9 @@ export const describeWork = (
   }),
 ]
 
-type Optioned = PromptWork & { options: SeparationOptions }
+type PromptWithOptions = PromptWork & { options: SeparationOptions }
 
-const describePrompt = (all: Optioned): string[] => [
+const describePrompt = (all: PromptWithOptions): string[] => [
   ...describeMeaning(all.work),
   ...describePresence(all),
   ...describeCandidates(all),
@@ -126,11 +126,11 @@ function describeMeaning([first]: readonly ChunkWork[]): string[] {
   return list.length > 0 ? [`The prompt is taken to mean: ${list.join(', ')}.`] : []
 }
 
-function describePresence({ work, finding }: Optioned): string[] {
+function describePresence({ work, finding }: PromptWithOptions): string[] {
   const { state, match, similar_to: similarTo, where = [] } = finding
   if (state === undefined || state === 'unknown' || match === undefined) return []
   const is = `its match is ${match.toFixed(2)} of 1`
-  const kept = `What was found is in the target all the same${softened(work)}.`
+  const kept = `What was found is in the target all the same${describeSoftening(work)}.`
   if (state === 'absent') return [`The sound that was asked for was not heard: ${is}. ${kept}`]
   if (state === 'unsure') return [`It is unsure whether the sound is there: ${is}. ${kept}`]
   if (state === 'similar') {
@@ -138,20 +138,21 @@ function describePresence({ work, finding }: Optioned): string[] {
     return [`Instead of the sound that was asked for, ${other} was heard: ${is}. ${kept}`]
   }
   const absent = work.filter((chunk) => chunk.match !== undefined && chunk.match < MATCH_LEAST)
-  const chunks = `${counted(absent.length, 'chunk')} of ${work.length}`
-  const but = absent.length === 0 ? '' : `; it seems absent from ${chunks}${softened(work)}`
+  const chunks = `${countText(absent.length, 'chunk')} of ${work.length}`
+  const but =
+    absent.length === 0 ? '' : `; it seems absent from ${chunks}${describeSoftening(work)}`
   const list = where.slice(0, SPANS_LISTED_MAX).map(range)
   const at = list.length === 0 ? '' : ` It was heard from ${listed(list, where.length)}.`
   return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
 }
 
 /** How much softer chunks are in which the sound seems absent. */
-function softened(work: readonly ChunkWork[]): string {
+function describeSoftening(work: readonly ChunkWork[]): string {
   const most = softenedDb(work)
   return most > 0 ? `, up to ${most.toFixed(0)} dB softer` : ''
 }
 
-function describeCandidates({ options, model, work }: Optioned): string[] {
+function describeCandidates({ options, model, work }: PromptWithOptions): string[] {
   const { reranking_candidates: wanted } = options
   if (wanted === 1) return []
   if (!model.givesCandidates) {
@@ -165,7 +166,7 @@ function describeCandidates({ options, model, work }: Optioned): string[] {
   return [
     `Made ${wanted} candidates of every chunk and kept the one that the model scored highest.`,
     ...listedWork,
-    ...(rest > 0 ? [`So it went with ${counted(rest, 'more chunk')}.`] : []),
+    ...(rest > 0 ? [`So it went with ${countText(rest, 'more chunk')}.`] : []),
   ]
 }
 
@@ -174,10 +175,10 @@ function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   const list = spans
     .slice(0, SPANS_LISTED_MAX)
     .map((span) => `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
-  return [`Went by ${counted(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
+  return [`Went by ${countText(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
 }
 
-function describePredictedSpans({ options, model, work }: Optioned): string[] {
+function describePredictedSpans({ options, model, work }: PromptWithOptions): string[] {
   if (!options.predict_spans) return []
   if (options.spans.length > 0) return ['predict_spans was ignored, for spans were given.']
   if (!model.predictsSpans) return [`${model.name} can't predict spans, so none were used.`]
@@ -189,7 +190,7 @@ function describePredictedSpans({ options, model, work }: Optioned): string[] {
   const list = spans.slice(0, SPANS_LISTED_MAX).map(range)
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
   const found =
-    `Predicted ${counted(spans.length, 'span')} with the sound, and ` +
+    `Predicted ${countText(spans.length, 'span')} with the sound, and ` +
     `went by them: ${listed(list, spans.length)}.`
   if (without.length === 0) return [found]
   const where = without
@@ -197,7 +198,7 @@ function describePredictedSpans({ options, model, work }: Optioned): string[] {
     .map(({ startSecond: start, endSecond: end }) => range({ start, end }))
   return [
     found,
-    `It seems absent from ${counted(without.length, 'chunk')}, left as the model ` +
+    `It seems absent from ${countText(without.length, 'chunk')}, left as the model ` +
       `gave them: ${listed(where, without.length)}.`,
   ]
 }
@@ -233,13 +234,13 @@ export const describeGain = (gainDb: number): string[] =>
       ]
 
 /** @param sound what the files hold */
-export function describeStored(stored: Stored, sound: Sound, mixture: Sound): string {
+export function describeStored(stored: OutputsResult, sound: Sound, mixture: Sound): string {
   const { extension } = stored.target
   const resampled = sound.sampleRate === mixture.sampleRate ? '' : ` at ${sound.sampleRate} Hz`
   const mixed =
     sound.channels === mixture.channels
       ? ''
-      : `, mixed down to ${counted(sound.channels, 'channel')}`
+      : `, mixed down to ${countText(sound.channels, 'channel')}`
   const { residual, peaks, gain_db, ...targets } = stored
   const names = [...Object.keys(targets), 'residual'].map((name) => name.replace('_', ' '))
   const videos = [...Object.values(targets), residual].flatMap(({ video }, i) =>
@@ -251,7 +252,7 @@ export function describeStored(stored: Stored, sound: Sound, mixture: Sound): st
   return `Stored ${written} as ${extension}${resampled}${mixed}${shown}.`
 }
 
-const counted = (count: number, thing: string): string =>
+const countText = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? '' : 's'}`
 
 const range = ({ start, end }: { start: number; end: number }): string =>

@@ -5,7 +5,7 @@
 
 import type { Event } from '../../../shared/messages.ts'
 
-type Started = Extract<Event, { type: 'started' }>
+type StartedEvent = Extract<Event, { type: 'started' }>
 export type Measurements = Pick<Extract<Event, { type: 'measured' }>, 'duration' | 'output_bytes'>
 
 /** How long the start waits for measurements: clients see the request in the queue meanwhile. */
@@ -14,17 +14,17 @@ const WAIT_MS_MAX = 100
 interface StartReportOptions {
   /** True if the start may wait for measurements; else it is published at once. */
   mayWait: boolean
-  publish: (event: Started) => Promise<void>
+  publish: (event: StartedEvent) => Promise<void>
 }
 
 export class StartReport {
-  readonly #event: Started
+  readonly #event: StartedEvent
   readonly #publish: StartReportOptions['publish']
   readonly #timer: NodeJS.Timeout | undefined
   #stored: Promise<void> | undefined
 
   /** @param event made when the attempt began */
-  constructor(event: Started, { mayWait, publish }: StartReportOptions) {
+  constructor(event: StartedEvent, { mayWait, publish }: StartReportOptions) {
     this.#event = event
     this.#publish = publish
     if (mayWait) this.#timer = setTimeout(() => void this.stored(), WAIT_MS_MAX)

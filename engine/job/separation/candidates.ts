@@ -9,7 +9,7 @@
 
 import type { HeadResult } from '../../../models/model.ts'
 
-export interface Ranked {
+export interface CandidateRanking {
   best: HeadResult
   /** One per candidate, in order. */
   scores: number[]
@@ -18,7 +18,10 @@ export interface Ranked {
 }
 
 /** @param before the candidates ranked so far; null: none @param next those that follow them */
-export function ranked(before: Ranked | null, next: readonly HeadResult[]): Ranked {
+export function rankCandidates(
+  before: CandidateRanking | null,
+  next: readonly HeadResult[],
+): CandidateRanking {
   let [best, chosen] = [before?.best ?? next[0]!, before?.chosen ?? 0]
   const scores = [...(before?.scores ?? [])]
   for (const result of next) {

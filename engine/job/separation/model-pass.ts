@@ -9,7 +9,7 @@ import type { ModelDescription, OverlapState } from '../../../models/model.ts'
 import type { Job } from '../../../shared/messages.ts'
 import type { Scheduler } from '../../compute/scheduler.ts'
 import type { ResamplerInThread, ResamplingThreads } from '../../media/resampling-threads.ts'
-import type { Ranked } from './candidates.ts'
+import type { CandidateRanking } from './candidates.ts'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import {
   ChunkCutter,
@@ -23,7 +23,7 @@ import {
 } from '../chunks.ts'
 import type { ChunkWork } from '../reports/job-log.ts'
 import type { LaneSpans } from './lane-spans.ts'
-import { headsAtOnce, separateChunk, type Wanted } from './separate-chunk.ts'
+import { headsAtOnce, separateChunk, type ModelQuestion } from './separate-chunk.ts'
 
 export interface PassDeps {
   scheduler: Pick<Scheduler, 'separate'>
@@ -56,11 +56,11 @@ interface Sound {
 interface InFlight {
   chunk: MixtureChunk
   samples: number
-  separated: Promise<Ranked[]>
+  separated: Promise<CandidateRanking[]>
 }
 
 /** A sound that a prompt names. */
-export interface PromptSound extends Wanted {
+export interface PromptSound extends ModelQuestion {
   /** The prompt asks for it to be taken away. */
   isUnwanted: boolean
 }
@@ -214,7 +214,7 @@ export class ModelPass {
     this.#inFlight.push({ chunk, samples, separated })
   }
 
-  #separate(chunk: MixtureChunk): Promise<Ranked[]> {
+  #separate(chunk: MixtureChunk): Promise<CandidateRanking[]> {
     return separateChunk(this.#job, chunk, this.prompts.flat(), {
       ...this.#deps,
       model: this.model,
@@ -231,9 +231,9 @@ export class ModelPass {
   }
 
   /** What an earlier attempt has separated; a chunk that is damaged is separated again. */
-  async #restore(chunk: MixtureChunk): Promise<Ranked[]> {
+  async #restore(chunk: MixtureChunk): Promise<CandidateRanking[]> {
     const kept = await this.#deps.checkpoint!.find(this.#nameOf(chunk))
-    return (kept as Ranked[] | undefined) ?? this.#separate(chunk)
+    return (kept as CandidateRanking[] | undefined) ?? this.#separate(chunk)
   }
 
   #nameOf({ index }: MixtureChunk): string {

@@ -13,12 +13,12 @@ import type {
 import type { Job } from '../../../shared/messages.ts'
 import type { AudioSpan } from '../../../shared/separation-options.ts'
 import type { Scheduler } from '../../compute/scheduler.ts'
-import { ranked, type Ranked } from './candidates.ts'
+import { rankCandidates, type CandidateRanking } from './candidates.ts'
 import type { MixtureChunk } from '../chunks.ts'
 import type { LaneSpans } from './lane-spans.ts'
 
 /** A question to a model: a sound and, if the model has stems, those that answer it. */
-export interface Wanted {
+export interface ModelQuestion {
   prompt: string
   stems: readonly string[]
   /** Nothing is softened, for the target is taken away from what people keep. */
@@ -66,9 +66,9 @@ export interface ChunkDeps {
 export async function separateChunk(
   job: Job,
   { startSample, sharedSamples: overlapSamples, channels }: MixtureChunk,
-  wanted: readonly Wanted[],
+  wanted: readonly ModelQuestion[],
   deps: ChunkDeps,
-): Promise<Ranked[]> {
+): Promise<CandidateRanking[]> {
   const { options, account_id: accountId, request_id: requestId } = job
   const { sampleRate, channelMask, levels, candidates, model, spans: traces } = deps
   const samples = channels[0]?.length ?? 0
@@ -96,7 +96,7 @@ export async function separateChunk(
       deps.scheduler.separate(order, { accountId, requestId }, { ...deps, onBegin }),
     )
   }
-  const kept = wanted.map((): Ranked | null => null)
+  const kept = wanted.map((): CandidateRanking | null => null)
   const atOnce = headsAtOnce(samples * channels.length, deps.passes)
   for (let first = 0; first < heads.length; first += atOnce) {
     const part = heads.slice(first, first + atOnce)
@@ -105,7 +105,7 @@ export async function separateChunk(
     const waves = isLast ? channels : channels.map((wave) => wave.slice())
     const results = await separate(waves, part)
     for (const i of new Set(part.map(({ of }) => of))) {
-      kept[i] = ranked(
+      kept[i] = rankCandidates(
         kept[i]!,
         results.filter((_, k) => part[k]!.of === i),
       )

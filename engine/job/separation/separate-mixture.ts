@@ -164,16 +164,22 @@ export function modelsFor(job: Job, models: readonly ModelDescription[]): string
   }
 }
 
-type Routed = Pick<Answer, 'prompt' | 'route'>
+type RoutedPrompt = Pick<Answer, 'prompt' | 'route'>
 
-const routesOf = ({ prompt: first, options }: Job, models: readonly ModelDescription[]): Routed[] =>
+const routesOf = (
+  { prompt: first, options }: Job,
+  models: readonly ModelDescription[],
+): RoutedPrompt[] =>
   promptsOf(first, options).map((prompt) => ({
     prompt,
     route: routePrompt(prompt, models, options.separator),
   }))
 
 /** Undefined: no model that answers needs them. */
-async function levelsFor(routed: readonly Routed[], { models, measureLevels }: SeparationDeps) {
+async function levelsFor(
+  routed: readonly RoutedPrompt[],
+  { models, measureLevels }: SeparationDeps,
+) {
   const isAsked = ({ name }: ModelDescription) => routed.some(({ route }) => route.model === name)
   const areNeeded = models.some((model) => model.needsLevels && isAsked(model))
   return areNeeded ? await measureLevels?.() : undefined
@@ -182,7 +188,7 @@ async function levelsFor(routed: readonly Routed[], { models, measureLevels }: S
 /** Separates per prompt; one pass answers all prompts of one model. */
 function answersOf(
   job: Job,
-  routed: readonly Routed[],
+  routed: readonly RoutedPrompt[],
   sound: ConstructorParameters<typeof ModelPass>[2],
   deps: SeparationDeps & { onFailed(error: unknown): void },
 ): Answer[] {

@@ -82,7 +82,7 @@ async function decodedMixture(sound: OpenSound, limits: MixtureLimits): Promise<
   }
 }
 
-type Given = MixtureLimits & { cover: Cover | null }
+type DecodeOptions = MixtureLimits & { cover: Cover | null }
 
 class DecodedMixture implements Mixture {
   readonly sampleRate: number
@@ -110,7 +110,7 @@ class DecodedMixture implements Mixture {
   #samples = 0
   #closed = false
 
-  constructor(sound: OpenSound, first: Frame, given: Given) {
+  constructor(sound: OpenSound, first: Frame, given: DecodeOptions) {
     const { media, tags } = sound
     this.streamIndex = media.stream.index
     this.track = sound.track

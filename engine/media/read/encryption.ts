@@ -66,18 +66,18 @@ function isMarked({ codecpar, metadata }: Stream, container: string): boolean {
 }
 
 const SEARCHES: Readonly<Record<string, (head: Buffer, sounds: readonly Stream[]) => boolean>> = {
-  mpegts: (head, sounds) => isMost(scrambledPackets(head, new Set(sounds.map(({ id }) => id)))),
-  mpeg: (head) => isMost(programPackets(head)),
+  mpegts: (head, sounds) => isMajority(scrambledPackets(head, new Set(sounds.map(({ id }) => id)))),
+  mpeg: (head) => isMajority(programPackets(head)),
   asf: (head) => {
     const header = head.subarray(0, Number(head.readBigUInt64LE(16)))
     return ASF_ENCRYPTION.some((guid) => header.includes(guid))
   },
-  flv: (head) => isMost(flashTags(head)),
+  flv: (head) => isMajority(flashTags(head)),
   mxf: isMxfEncrypted,
 }
 
 /** Returns whether most of some packets are scrambled; single ones may be damaged. */
-function isMost(scrambled: Iterable<boolean>): boolean {
+function isMajority(scrambled: Iterable<boolean>): boolean {
   let balance = 0
   for (const is of scrambled) balance += is ? 1 : -1
   return balance > 0

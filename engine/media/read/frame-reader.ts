@@ -62,7 +62,7 @@ export class FrameReader {
     for (;;) {
       if (this.#closed) throw new Error('The media was closed while it was read')
       const code = this.#codec.receiveFrameSync(this.#frame)
-      if (code >= 0) return supported(this.#frame, this.#stream)
+      if (code >= 0) return checkFrame(this.#frame, this.#stream)
       if (code !== AVERROR_EAGAIN && code !== AVERROR_EOF) this.#corruptPackets++
       if (this.#atEnd) return null
       this.#feed()
@@ -90,7 +90,7 @@ export class FrameReader {
 }
 
 /** The frame itself, checked: a header may state one rate, and a later frame another. */
-function supported(frame: Frame, { codecpar: { codecId } }: Stream): Frame {
+function checkFrame(frame: Frame, { codecpar: { codecId } }: Stream): Frame {
   const { sampleRate, channelLayout } = frame
   assertSupported({ sampleRate, channels: channelLayout.nbChannels, codecId })
   return frame

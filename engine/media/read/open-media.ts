@@ -169,12 +169,12 @@ export async function openInput(
   return opened
 }
 
-interface Opening extends OpenOptions {
+interface OpenContext extends OpenOptions {
   path: string
   head: Buffer
 }
 
-async function judge(context: FormatContext, opening: Opening): Promise<Media> {
+async function judge(context: FormatContext, opening: OpenContext): Promise<Media> {
   await analyse(context, opening)
   const { path, track, range } = opening
   const streams = context.streams
@@ -204,7 +204,7 @@ async function judge(context: FormatContext, opening: Opening): Promise<Media> {
 }
 
 /** Opens the file and looks into its streams. */
-async function analyse(context: FormatContext, { path, range, head }: Opening): Promise<void> {
+async function analyse(context: FormatContext, { path, range, head }: OpenContext): Promise<void> {
   const opened = await openInput(context, path, {
     range,
     decoders: SOUND_DECODERS,

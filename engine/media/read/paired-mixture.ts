@@ -52,11 +52,11 @@ async function* joinedBlocks(pair: Pair, combine: Combine): AsyncGenerator<Float
     const right = (await rights.next()).value?.[0]
     const samples = Math.max(left?.length ?? 0, right?.length ?? 0)
     if (samples === 0) return
-    yield combine(padded(left, samples), padded(right, samples))
+    yield combine(padBlock(left, samples), padBlock(right, samples))
   }
 }
 
-function padded(block: Float32Array | undefined, samples: number): Float32Array {
+function padBlock(block: Float32Array | undefined, samples: number): Float32Array {
   if (block?.length === samples) return block
   const whole = new Float32Array(samples)
   if (block) whole.set(block)

@@ -45,14 +45,14 @@ function packetAt(bytes: Buffer, at: number): TransportPacket {
 }
 
 /** Bytes of a file from a place on: so many at least, unless it ends. */
-type Read = (at: number, count: number) => Promise<Buffer>
+type ReadBytes = (at: number, count: number) => Promise<Buffer>
 
 /**
  * Finds the place where a sound or a picture is no longer in the map of its programme, as where
  * recordings of two stations were put together: FFmpeg goes on with none of the new ones. Infinity
  * where there is none.
  */
-export async function programmeChange(read: Read, start: number): Promise<number> {
+export async function programmeChange(read: ReadBytes, start: number): Promise<number> {
   const maps = new ProgrammeMaps()
   /** Place of the table of programmes, if nothing but tables stands between it and the packet. */
   let table: number | null = null

@@ -85,13 +85,13 @@ export async function prepareVideo(
   return { path, startSeconds: 0, codec, recodedBecause, isInterlaced }
 }
 
-interface Look extends Pick<PreparedVideo, 'codec' | 'recodedBecause'> {
+interface VideoProbe extends Pick<PreparedVideo, 'codec' | 'recodedBecause'> {
   parts: VideoPart[]
   packets: number
 }
 
 /** Reads a file, or one of several in one. */
-async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Promise<Look> {
+async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Promise<VideoProbe> {
   const reader = await PacketReader.open(path, isVideo, { soundIndex, range })
   try {
     const { codecId } = reader.stream.codecpar
@@ -109,8 +109,8 @@ async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Pr
 }
 
 /** Reads several files in one: the pictures of each are shown as long as its sound lasts. */
-async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Promise<Look> {
-  const looks: Look[] = []
+async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Promise<VideoProbe> {
+  const looks: VideoProbe[] = []
   let seconds = 0
   for (const range of files) {
     const length = await lengthOfPart(options.path, { range, track: options.track })

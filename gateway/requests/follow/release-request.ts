@@ -10,7 +10,7 @@ import { putInOutbox } from '../../store/outbox.ts'
 import { moveRequest } from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 
-type Released = Extract<Event, { type: 'released' }>
+type ReleasedEvent = Extract<Event, { type: 'released' }>
 
 /** Interruptions of one request; the last one fails it. */
 export const INTERRUPTIONS_MAX = 6
@@ -33,7 +33,7 @@ const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interrupti
 export async function releaseRequest(
   store: Store,
   row: RequestRow | undefined,
-  { request_id: requestId, attempt_id: attemptId, cause }: Released,
+  { request_id: requestId, attempt_id: attemptId, cause }: ReleasedEvent,
   { now, presenter }: { now: number; presenter: MediaPresenter },
 ): Promise<RequestRow | 'queued' | null> {
   if (row?.status !== 'IN_PROGRESS' || row.attempt_id !== attemptId) return null

@@ -140,14 +140,14 @@ export class QueueEstimates {
 function createWeighing(): (options: string) => number {
   const known = new Map<string, number>()
   return (options) => {
-    const weight = known.get(options) ?? weigh(JSON.parse(options) as SeparationOptions)
+    const weight = known.get(options) ?? workPerSecond(JSON.parse(options) as SeparationOptions)
     known.set(options, weight)
     return weight
   }
 }
 
 /** Work of each second of media: candidates × prompts × speed. */
-function weigh(options: SeparationOptions): number {
+function workPerSecond(options: SeparationOptions): number {
   if (kindOf(options) === 'sounds') return WORK_OF_SOUNDS
   const { further_prompts: further = [], reranking_candidates: candidates, acceleration } = options
   return (1 + FURTHER_PROMPT * further.length) * candidates * WORK_OF[acceleration]

@@ -92,16 +92,16 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
   }
 }
 
-type Failed = { row: WaitingJob; error: unknown }
+type FailedJob = { row: WaitingJob; error: unknown }
 /** Without a sequence: its request had ended before. */
-type Taken = { row: WaitingJob; sequence?: number }
+type PublishedJob = { row: WaitingJob; sequence?: number }
 
 /** Never throws: one row's failure stops no other. */
 async function publishOne(
   deps: PublisherDeps,
   row: WaitingJob,
   queue?: JobQueue,
-): Promise<Taken | Failed> {
+): Promise<PublishedJob | FailedJob> {
   if (isTerminal(row.status)) return { row }
   try {
     const job = await jobOf(row, deps)
@@ -118,7 +118,7 @@ async function publishOne(
   }
 }
 
-async function settle(deps: PublisherDeps, taken: readonly Taken[]): Promise<void> {
+async function settle(deps: PublisherDeps, taken: readonly PublishedJob[]): Promise<void> {
   if (taken.length === 0) return
   const canceled = await inTransaction(deps.store, async (store) => {
     const finished: { requestId: string; sequence: number }[] = []
@@ -153,7 +153,7 @@ export async function withdrawJob(
   })
 }
 
-async function tryLater(deps: PublisherDeps, { row, error }: Failed): Promise<void> {
+async function tryLater(deps: PublisherDeps, { row, error }: FailedJob): Promise<void> {
   const { request_id: requestId } = row
   const tries = row.tries + 1
   deps.log.error({ err: error, requestId, tries }, 'a job could not be handed to the broker')

@@ -5,7 +5,7 @@ import type { Store } from '../../store/database.ts'
 import { jobsInBroker } from '../../store/jobs-in-broker.ts'
 import type { WaitingJob } from '../../store/outbox.ts'
 
-type Waiting = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is_short'>
+type QueuedJob = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is_short'>
 
 /**
  * By request: `first` for the only long job that an account has with the broker, `short` for the
@@ -14,7 +14,7 @@ type Waiting = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is_s
  */
 export async function queuesOf(
   store: Store,
-  waiting: readonly Waiting[],
+  waiting: readonly QueuedJob[],
 ): Promise<Map<string, JobQueue>> {
   const accountIds = [...new Set(waiting.map((row) => row.account_id))]
   const present = await jobsInBroker(store, accountIds)

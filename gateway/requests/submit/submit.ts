@@ -25,7 +25,7 @@ import type { RequestRow } from '../../store/schema/tables.ts'
 import { newWebhookSecret } from '../../webhooks/signature.ts'
 
 /** A client's submit. */
-export interface Submitted {
+export interface SubmitInput {
   /** Default: a separation. */
   kind?: RequestKind | undefined
   body: unknown
@@ -42,7 +42,7 @@ export interface Submitted {
 }
 
 /** An answer to a submit. */
-export interface Accepted {
+export interface SubmitAnswer {
   /** The JSON of a QueueSubmitResponse, the same to the byte for a repeated key. */
   answer: string
   /** True if an earlier submit with the same key got it: nothing was stored now. */
@@ -50,7 +50,7 @@ export interface Accepted {
 }
 
 /** Why a submit whose client is gone ends: for the log. */
-export const hungUp = (): ServiceError =>
+export const clientGoneError = (): ServiceError =>
   new ServiceError('INVALID_REQUEST', {
     message: 'The client hung up before the answer; nothing was stored.',
   })
@@ -77,8 +77,8 @@ export async function submit(
     idempotencyKey,
     signal,
     received,
-  }: Submitted,
-): Promise<Accepted> {
+  }: SubmitInput,
+): Promise<SubmitAnswer> {
   const submission = SUBMISSION_CHECKS[kind](body, metadataText)
   const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
   let row: RequestRow
@@ -105,7 +105,7 @@ async function newRow(
   deps: SubmitDeps,
   accountId: string,
   submission: Submission,
-  { signal, received }: Pick<Submitted, 'signal' | 'received'>,
+  { signal, received }: Pick<SubmitInput, 'signal' | 'received'>,
 ): Promise<RequestRow> {
   const { webhook } = submission
   if (webhook) await deps.checkWebhookUrl(webhook.url, { accountId, signal })
@@ -185,7 +185,9 @@ async function insert(
   {
     answered,
     received,
-  }: Pick<Submitted, 'received'> & { answered: (IdempotencyKey & { answer: string }) | undefined },
+  }: Pick<SubmitInput, 'received'> & {
+    answered: (IdempotencyKey & { answer: string }) | undefined
+  },
 ): Promise<void> {
   const { request_id, account_id: accountId, created_at } = row
   const trace_parent = currentTraceParent()

@@ -26,7 +26,7 @@ const groups = new WeakMap<Store, WaitingWork[]>()
  * Resolves once the transaction is committed. Works run in the order of the calls, and may wait for
  * nothing but the database.
  */
-export function inGroup<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
+export function runInGroup<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const run = AsyncResource.bind(work) // in its own context, whoever began the group
     const waiting = { run, resolve: resolve as WaitingWork['resolve'], reject }

@@ -9,7 +9,7 @@ import { isPostgres } from '../database.ts'
 /** SQL of a row's part in a sum of its account. */
 type Share = (row: 'old' | 'new') => string
 
-interface Counted {
+interface CountedTable {
   table: 'files' | 'requests'
   /** On which the shares depend. */
   columns: readonly string[]
@@ -17,7 +17,7 @@ interface Counted {
   reserved: Share
 }
 
-const COUNTED: readonly Counted[] = [
+const COUNTED: readonly CountedTable[] = [
   {
     table: 'files',
     columns: ['file_size', 'media_removed_at'],
@@ -67,25 +67,25 @@ const changeOf = (share: Share, { gone, come }: EventOf): string =>
   `${come ? share('new') : '0'} - ${gone ? share('old') : '0'}`
 
 /** Adds the change of a row to the sums of its account, unless they stay the same. */
-const count = ({ held, reserved }: Counted, event: EventOf): string =>
+const count = ({ held, reserved }: CountedTable, event: EventOf): string =>
   `update accounts set
     media_held_bytes = media_held_bytes + (${changeOf(held, event)}),
     media_reserved_bytes = media_reserved_bytes + (${changeOf(reserved, event)})
   where account_id = ${event.come ? 'new' : 'old'}.account_id
     and (${changeOf(held, event)} <> 0 or ${changeOf(reserved, event)} <> 0);`
 
-const triggerHead = ({ table, columns }: Counted, { event }: EventOf): string =>
+const triggerHead = ({ table, columns }: CountedTable, { event }: EventOf): string =>
   `create trigger ${table}_count_${event} after ` +
   `${event === 'update' ? `update of ${columns.join(', ')}` : event} on ${table} for each row`
 
-async function countInSqlite(db: Kysely<any>, counted: Counted): Promise<void> {
+async function countInSqlite(db: Kysely<any>, counted: CountedTable): Promise<void> {
   for (const event of EVENTS) {
     const body = `begin ${count(counted, event)} end`
     await sql.raw(`${triggerHead(counted, event)} ${body}`).execute(db)
   }
 }
 
-async function countInPostgres(db: Kysely<any>, counted: Counted): Promise<void> {
+async function countInPostgres(db: Kysely<any>, counted: CountedTable): Promise<void> {
   for (const event of EVENTS) {
     const name = `${counted.table}_count_${event.event}`
     const body = `begin ${count(counted, event)} return null; end`

@@ -5,7 +5,7 @@ import { pad, tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { AudioSepConfig } from '../config.ts'
 import { leaky, loadShift, loadUpsampling, readBatchNorm } from './layers.ts'
-import { loadResidualBlock, type Conditioned } from './residual-block.ts'
+import { loadResidualBlock, type ConditionedLayer } from './residual-block.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
@@ -100,7 +100,7 @@ function loadBlock(
   inDim: number,
   outDim: number,
   { conditionDim }: AudioSepConfig,
-): Conditioned {
+): ConditionedLayer {
   const sizes = { in: inDim, out: outDim, conditionDim }
   return loadResidualBlock(
     weights.at('base').at(block).at(part),
@@ -110,13 +110,13 @@ function loadBlock(
   )
 }
 
-const loadEncoders = (weights: Weights, config: AudioSepConfig): Conditioned[] =>
+const loadEncoders = (weights: Weights, config: AudioSepConfig): ConditionedLayer[] =>
   config.channels.map((outDim, i) => {
     const inDim = config.channels[i - 1] ?? outDim
     return loadBlock(weights, `encoder_block${i + 1}`, 'conv_block1', inDim, outDim, config)
   })
 
-function loadMiddle(weights: Weights, config: AudioSepConfig): Conditioned {
+function loadMiddle(weights: Weights, config: AudioSepConfig): ConditionedLayer {
   const width = config.channels.at(-1)!
   return loadBlock(weights, 'conv_block7a', 'conv_block1', width, width, config)
 }

@@ -4,7 +4,7 @@ import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { leaky, loadConvolution, loadShift, readBatchNorm } from './layers.ts'
 
-export type Conditioned = (x: Tensor, condition: Tensor) => Tensor
+export type ConditionedLayer = (x: Tensor, condition: Tensor) => Tensor
 
 export interface BlockSizes {
   in: number
@@ -18,7 +18,7 @@ export function loadResidualBlock(
   film: Weights,
   name: string,
   { in: inDim, out: outDim, conditionDim }: BlockSizes,
-): Conditioned {
+): ConditionedLayer {
   const first = readBatchNorm(weights.at('bn1'), inDim)
   const second = readBatchNorm(weights.at('bn2'), outDim)
   const beta1 = loadShift(film, `${name}->beta1`, conditionDim, inDim)

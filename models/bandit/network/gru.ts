@@ -5,7 +5,7 @@
  */
 import { compiled } from '../../graph/compiled.ts'
 import type { Layer } from '../../layers/layers.ts'
-import { readDirections, reversed, STEPS_PER_CALL } from '../../layers/recurrent.ts'
+import { readDirections, reverseTime, STEPS_PER_CALL } from '../../layers/recurrent.ts'
 import { matmulTransposed, pad, tf, transpose, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
@@ -61,7 +61,7 @@ export function loadGru(weights: Weights, dim: number, hidden: number): Layer {
     tf.tidy(() => {
       const [rows, steps] = x.shape as [number, number, number]
       const forward = transpose(x, [1, 0, 2]) // [steps, rows, dim]
-      const both = tf.stack([forward, reversed(forward)])
+      const both = tf.stack([forward, reverseTime(forward)])
       let state: Tensor = tf.zeros([2, rows, hidden])
       const outputs: Tensor[] = []
       for (let step = 0; step < steps; step += STEPS_PER_CALL) {
@@ -73,7 +73,7 @@ export function loadGru(weights: Weights, dim: number, hidden: number): Layer {
         outputs.push(answer.outputs)
       }
       const [ahead, back] = tf.split(tf.concat(outputs, 1), 2) as [Tensor, Tensor]
-      const inTime = [ahead.squeeze([0]), reversed(back.squeeze([0]))]
+      const inTime = [ahead.squeeze([0]), reverseTime(back.squeeze([0]))]
       return transpose(tf.concat(inTime, -1), [1, 0, 2])
     })
 }

@@ -10,7 +10,7 @@ import { PATCH, type MiniConfig } from '../config.ts'
 import { loadHybridBlock, type Streams } from './hybrid-block.ts'
 import { loadMaskHead } from './mask-head.ts'
 import { loadTextCode } from './text-code.ts'
-import { wholeName } from '../weight-names.ts'
+import { fullName } from '../weight-names.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
@@ -37,7 +37,7 @@ export interface MaskOutput {
  * @throws Error naming weights that are missing, misshapen or unread
  */
 export function loadNetwork(stored: Weights, config: MiniConfig, precision: Precision = 'float32') {
-  const weights = stored.renamed(wholeName)
+  const weights = stored.renamed(fullName)
   const split = loadBandSplit(weights.at('band_split'), config)
   const start = weights.get('initial_frame', [config.frameDim])
   const { nameLogits, textCode } = loadTextCode(weights, config)

@@ -16,7 +16,7 @@ const SLICE_FRAMES = 128
  */
 const SHORT_STEP = deviceKind() === 'gpu' ? 16 : 1
 
-export interface Encoded {
+export interface EncodedBatch {
   /** [batch, longest, codebookDim]; what is beyond a row's frames is of no meaning. */
   features: Tensor
   /** Real frames of each row. */
@@ -35,7 +35,7 @@ export function encodeWaves(
   config: CodecConfig,
   waves: readonly Float32Array[],
   { sliceFrames = SLICE_FRAMES, shortStep = SHORT_STEP } = {},
-): Encoded {
+): EncodedBatch {
   const hop = hopOf(config)
   const rows = waves.map(({ length }) => frameCount(length, hop))
   const longest = Math.max(...rows)
@@ -64,7 +64,7 @@ export function encodeSlice(
     (
       wave,
       i, // only where the slice reaches beyond it
-    ) => (wave.length >= to * hop ? wave : mirroredTo(wave, rows[i]! * hop)),
+    ) => (wave.length >= to * hop ? wave : mirrorTo(wave, rows[i]! * hop)),
   )
   return tf.tidy(() => {
     const samples = sampleBatch(whole, from * hop, to * hop) // [batch, (to - from) · hop, 1]
@@ -106,7 +106,7 @@ export function decodeSlice(
   return tf.tidy(() => {
     const real = tf.slice(latents, [0, from, 0], [-1, Math.min(to, longest) - from, -1])
     const beyond = Math.max(0, to - longest)
-    const frames = beyond === 0 ? real : extended(real, beyond)
+    const frames = beyond === 0 ? real : padFrames(real, beyond)
     const inRows = rows ?? (beyond === 0 ? null : Array<number>(batch).fill(longest))
     const part = decoder.forward(frames, inRows && rowsWithin(inRows, from, to))
     return tf.slice(part, [0, (start - from) * hop, 0], [-1, (end - start) * hop, 1]).squeeze([2])
@@ -114,7 +114,7 @@ export function decodeSlice(
 }
 
 /** x [batch, frames, channels] with so many frames of zeros more. */
-const extended = (x: Tensor, frames: number): Tensor =>
+const padFrames = (x: Tensor, frames: number): Tensor =>
   pad(x, [
     [0, 0],
     [0, frames],
@@ -132,7 +132,7 @@ function sampleBatch(waves: readonly Float32Array[], from: number, to: number): 
 }
 
 /** The wave, and after it its mirror image without the last sample, again and again. */
-export function mirroredTo(wave: Float32Array, length: number): Float32Array {
+export function mirrorTo(wave: Float32Array, length: number): Float32Array {
   if (wave.length === length) return wave
   const out = new Float32Array(length)
   out.set(wave)

@@ -41,7 +41,7 @@ export function loadTimeEmbedding(
 }
 
 /** `embed` of these times alone, computed once. @throws Error when called with another time */
-export function tabulated(embed: EmbedTime, times: readonly number[]): EmbedTime {
+export function tabulateEmbedding(embed: EmbedTime, times: readonly number[]): EmbedTime {
   const table = embed(times)
   const rowOf = new Map(times.map((time, row) => [time, row]))
   return (wanted) => {

@@ -98,7 +98,7 @@ export function loadModernBert(
   const embed = (ids: Tensor): Tensor => tf.tidy(() => norm(gatherRows(table, ids.cast('int32'))))
 
   /** Masks for the layer `i`; valid [batch, length] 1 or 0. */
-  const around = (valid: Tensor): ((i: number) => Around) => {
+  const around = (valid: Tensor): ((i: number) => AttentionContext) => {
     const global = keyBias(valid) // [batch, 1, 1, length]
     const length = valid.shape[1]!
     const local = global.add(nearBias(length, config.nearMax)) // [batch, 1, length, length]
@@ -119,7 +119,7 @@ export function loadModernBert(
 }
 
 /** The tokens' positions, and which of them attend to which. */
-interface Around {
+interface AttentionContext {
   rotary: Rotary
   bias: Tensor
 }
@@ -132,7 +132,7 @@ function loadLayer(weights: Weights, config: ModernBertConfig, index: number) {
   const attention = loadAttention(weights.at('attn'), config)
   const feedForwardNorm = loadBareLayerNorm(weights.at('mlp_norm'), dim, epsilon)
   const feedForward = loadFeedForward(weights.at('mlp'), config)
-  return (x: Tensor, around: Around): Tensor =>
+  return (x: Tensor, around: AttentionContext): Tensor =>
     tf.tidy(() => {
       const y = x.add(attention(norm(x), around))
       return y.add(feedForward(feedForwardNorm(y)))
@@ -143,7 +143,7 @@ function loadAttention(weights: Weights, { dim, heads }: ModernBertConfig) {
   const width = dim / heads
   const project = loadProjection(weights.at('Wqkv'), dim, 3 * dim)
   const merge = loadProjection(weights.at('Wo'), dim, dim)
-  return (x: Tensor, { rotary, bias }: Around): Tensor =>
+  return (x: Tensor, { rotary, bias }: AttentionContext): Tensor =>
     tf.tidy(() => {
       const [batch, length] = x.shape as [number, number, number]
       const all = project(x).reshape([batch, length, 3, heads, width])

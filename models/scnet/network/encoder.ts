@@ -12,7 +12,7 @@ import {
 } from './convolution.ts'
 
 /** Of an encoder, both [batch, bins, frames, channels]. */
-export interface Encoded {
+export interface EncoderOutput {
   output: Tensor
   /** Before the last convolution: what the decoder takes. */
   skip: Tensor
@@ -35,7 +35,7 @@ export function loadEncoder(weights: Weights, level: number, config: ScnetConfig
   const downsample = (x: Tensor): Tensor[] =>
     tf.tidy(() => splitBands(x, before).map((part, i) => bands[i]!.downsample(part)))
 
-  const forward = (x: Tensor): Encoded =>
+  const forward = (x: Tensor): EncoderOutput =>
     tf.tidy(() => {
       const parts = downsample(x).map((part, i) => gelu(bands[i]!.residual.forward(part)))
       const skip = tf.concat(parts, 1)

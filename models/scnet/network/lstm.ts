@@ -5,7 +5,7 @@
  */
 import { compiled } from '../../graph/compiled.ts'
 import type { Layer } from '../../layers/layers.ts'
-import { readDirections, reversed, STEPS_PER_CALL } from '../../layers/recurrent.ts'
+import { readDirections, reverseTime, STEPS_PER_CALL } from '../../layers/recurrent.ts'
 import {
   gateWithSigmoid,
   hasLstm,
@@ -106,7 +106,7 @@ export function loadLstmInSteps(weights: Weights, dim: number, hidden: number): 
         const [one, other] = tf.tidy(() => tf.unstack(answer.outputs)) as [Tensor, Tensor]
         answer.outputs.dispose()
         ahead.push(one)
-        back.unshift(tf.tidy(() => reversed(other)))
+        back.unshift(tf.tidy(() => reverseTime(other)))
         other.dispose()
       }
       return tf.concat([tf.concat(ahead), tf.concat(back)], -1)
@@ -118,7 +118,7 @@ const bothWays = (x: Tensor, start: number, count: number): Tensor =>
   tf.tidy(() => {
     const steps = x.shape[0]!
     const part = (first: number) => tf.slice(x, [first, 0, 0], [count, -1, -1])
-    return tf.stack([part(start), reversed(part(steps - start - count))])
+    return tf.stack([part(start), reverseTime(part(steps - start - count))])
   })
 
 function readGates(weights: Weights, dim: number, hidden: number): Gates {

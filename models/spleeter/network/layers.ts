@@ -12,7 +12,7 @@ const NORM_EPSILON = 1e-3
 const LEAKY_SLOPE = 0.2
 
 /** Keras numbers layers of a kind in the order in which they were made; the first has no number. */
-export const numbered = (weights: Weights, kind: string, index: number): Weights =>
+export const numberedLayer = (weights: Weights, kind: string, index: number): Weights =>
   weights.at(index === 0 ? kind : `${kind}_${index}`)
 
 export const activationOf = (name: Activation): Layer =>

@@ -9,7 +9,7 @@ import {
   loadLast,
   loadNorm,
   loadUpsampling,
-  numbered,
+  numberedLayer,
 } from './layers.ts'
 
 /** Convolutions of a stem's network, the last one included, and all its normalisations. */
@@ -26,21 +26,21 @@ export type UNet = ReturnType<typeof loadUNet>
 export function loadUNet(weights: Weights, stem: number, channels: number, config: SpleeterConfig) {
   const { filters } = config
   const encoders = filters.map((outDim, i) => {
-    const own = numbered(weights, 'conv2d', CONVOLUTIONS * stem + i)
+    const own = numberedLayer(weights, 'conv2d', CONVOLUTIONS * stem + i)
     return loadDownsampling(own, filters[i - 1] ?? channels, outDim)
   })
   const norm = (index: number, dim: number) =>
-    loadNorm(numbered(weights, 'batch_normalization', NORMS * stem + index), dim)
+    loadNorm(numberedLayer(weights, 'batch_normalization', NORMS * stem + index), dim)
   const encoderNorms = filters.slice(0, -1).map((dim, i) => norm(i, dim))
   // That of the last encoder is computed by the reference and used by nothing.
-  numbered(weights, 'batch_normalization', NORMS * stem + LEVELS - 1).ignoreAll()
+  numberedLayer(weights, 'batch_normalization', NORMS * stem + LEVELS - 1).ignoreAll()
   const widths = [...filters.slice(0, -1).toReversed(), 1]
   const decoders = widths.map((outDim, j) => {
-    const own = numbered(weights, 'conv2d_transpose', LEVELS * stem + j)
+    const own = numberedLayer(weights, 'conv2d_transpose', LEVELS * stem + j)
     return loadUpsampling(own, j === 0 ? filters.at(-1)! : 2 * widths[j - 1]!, outDim)
   })
   const decoderNorms = widths.map((dim, j) => norm(LEVELS + j, dim))
-  const last = loadLast(numbered(weights, 'conv2d', CONVOLUTIONS * stem + LEVELS), channels)
+  const last = loadLast(numberedLayer(weights, 'conv2d', CONVOLUTIONS * stem + LEVELS), channels)
   const encoderActivation = activationOf(config.encoderActivation)
   const decoderActivation = activationOf(config.decoderActivation)
 

@@ -7,13 +7,13 @@
 import { chmod, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { makeFolder } from '../../../shared/process/make-folder.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { action, command, UsageError, type CommandIo } from '../command.ts'
 import { databaseOf, type Database } from './database.ts'
 import { assertEmpty, assertThere, copy, isThere } from './files.ts'
 
-const HELP = `Usage: ${called('backup', 'FOLDER')}
-       ${called('backup', 'restore FOLDER')}
+const HELP = `Usage: ${commandText('backup', 'FOLDER')}
+       ${commandText('backup', 'restore FOLDER')}
 
 The first backs the installation in DATA_DIR up. The second restores it into DATA_DIR, which must be
 empty or missing.

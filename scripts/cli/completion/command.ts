@@ -1,6 +1,6 @@
 /** Writes the shells' completion of winnow's commands, of their actions and options. */
 
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import {
   action,
   actionsOf,
@@ -11,7 +11,7 @@ import {
   type CommandRow,
 } from '../command.ts'
 
-const HELP = `Usage: ${called('completion', 'bash|zsh|fish')}
+const HELP = `Usage: ${commandText('completion', 'bash|zsh|fish')}
 
 Prints a script that completes commands, options and names of files after winnow.
 

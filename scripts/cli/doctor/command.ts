@@ -1,14 +1,14 @@
 /** The command line of `doctor`. */
 
 import { readFileSync } from 'node:fs'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { action, command, FLAG, oneOf, TEXT, UsageError } from '../command.ts'
 import { CHECKS, type Check } from './checks.ts'
 import { readContext, type Context, type Role } from './context.ts'
 import { exitCodeOf, failure, type Finding } from './finding.ts'
 import { printed } from './print.ts'
 
-const HELP = `Usage: ${called('doctor', '[options]')}
+const HELP = `Usage: ${commandText('doctor', '[options]')}
 
 Looks at what this host has and lacks to run Winnow, and says for each what would help. Settings are
 those of the environment, and of /etc/winnow where install-host has been (with sudo: its secrets,

@@ -32,7 +32,7 @@ const INSTALLED_DATA = '/var/lib/winnow'
 
 export function readContext(
   given: Environment,
-  { role, egressUrl, installed = INSTALLED }: Asked,
+  { role, egressUrl, installed = INSTALLED }: DoctorOptions,
 ): Context {
   const env = { ...installedSettings(installed), ...given }
   const natsUrl = env.NATS_URL || ownBroker(resolve(env.DATA_DIR || './data', 'nats'))
@@ -58,7 +58,7 @@ export function readContext(
   }
 }
 
-interface Asked {
+interface DoctorOptions {
   role: Role | undefined
   egressUrl: string
   installed?: string

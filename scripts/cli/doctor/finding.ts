@@ -1,6 +1,6 @@
 /** A check's result, and how bad it is. */
 
-/** `unused`: not set up here, and nothing needs it. */
+/** `unusedFinding`: not set up here, and nothing needs it. */
 export type Severity = 'fine' | 'unused' | 'warning' | 'failure'
 
 export interface Finding {
@@ -13,9 +13,13 @@ export interface Finding {
   remedy?: string
 }
 
-export const fine = (name: string, found: string): Finding => ({ name, severity: 'fine', found })
+export const okFinding = (name: string, found: string): Finding => ({
+  name,
+  severity: 'fine',
+  found,
+})
 
-export const unused = (name: string, found: string): Finding => ({
+export const unusedFinding = (name: string, found: string): Finding => ({
   name,
   severity: 'unused',
   found,

@@ -15,19 +15,20 @@ const SEVERITY_COLUMNS = Math.max(...Object.values(WORDS).map((word) => word.len
 export function printed(findings: readonly Finding[]): string {
   const columns = Math.max(...findings.map(({ name }) => name.length))
   const lines = findings.flatMap(({ name, severity, found, remedy }) => [
-    `${WORDS[severity].padEnd(SEVERITY_COLUMNS)}  ${name.padEnd(columns)}  ${shown(found)}`,
-    ...(remedy ? [`${' '.repeat(SEVERITY_COLUMNS + columns + 4)}→ ${shown(remedy)}`] : []),
+    `${WORDS[severity].padEnd(SEVERITY_COLUMNS)}  ${name.padEnd(columns)}  ${singleLine(found)}`,
+    ...(remedy ? [`${' '.repeat(SEVERITY_COLUMNS + columns + 4)}→ ${singleLine(remedy)}`] : []),
   ])
   const count = (wanted: Severity) => findings.filter(({ severity }) => severity === wanted).length
   const [failures, warnings] = [count('failure'), count('warning')]
   const sum =
     failures + warnings === 0
       ? 'Nothing is missing.'
-      : `${counted(failures, 'failure')}, ${counted(warnings, 'warning')}.`
+      : `${countText(failures, 'failure')}, ${countText(warnings, 'warning')}.`
   return [...lines, '', sum, ''].join('\n')
 }
 
-const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+const countText = (count: number, word: string): string =>
+  `${count} ${word}${count === 1 ? '' : 's'}`
 
 /** Keeps others' text from breaking the table. */
-const shown = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+const singleLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()

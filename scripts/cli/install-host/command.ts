@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import {
   action,
   command,
@@ -19,8 +19,8 @@ import { apply } from './apply.ts'
 import { newPasswords, natsUrls, passwordsIn, NATS_USERS } from '../start/nats-users.ts'
 import { natsText, OWN_BROKER, planInstall, planUninstall, ROLES, type Role } from './plan.ts'
 
-const HELP = `Usage: sudo ${called('install-host', '--role gateway|engine|all [options]')}
-       sudo ${called('install-host', '--uninstall')}
+const HELP = `Usage: sudo ${commandText('install-host', '--role gateway|engine|all [options]')}
+       sudo ${commandText('install-host', '--uninstall')}
 
 Makes this host run this Winnow under systemd: users, settings and secrets in
 /etc/winnow, units. What is there already in /etc/winnow is kept. Nothing is started.
@@ -51,7 +51,7 @@ interface InstallIo extends CommandIo {
 }
 
 /** Something on this host keeps it from being installed: the message says what would help. */
-class Hindrance extends Error {}
+class InstallError extends Error {}
 
 interface Place {
   root: string
@@ -94,10 +94,10 @@ function install(
   assertVisible(installed)
   const broker = brokerOf(env.NATS_URL?.trim(), root)
   if (role === 'engine' && !broker.isKnown) {
-    throw new Hindrance(
+    throw new InstallError(
       'Where is the broker? Set NATS_URL for this command, such as ' +
         'sudo NATS_URL=nats://engine:PASSWORD@gateway-host:4222 ' +
-        `${called('install-host', '--role engine')}.`,
+        `${commandText('install-host', '--role engine')}.`,
     )
   }
   const steps = planInstall({
@@ -142,7 +142,7 @@ const DONE = `
 Settings: /etc/winnow/winnow.env and /etc/winnow/credentials. Then:
   sudo systemctl start winnow.target      # also after every start of the host
   systemctl status 'winnow*'
-  sudo ${called('doctor').padEnd(34)} # what this host lacks`
+  sudo ${commandText('doctor').padEnd(34)} # what this host lacks`
 
 function uninstall(
   { root, dryRun }: Place,
@@ -167,9 +167,9 @@ function uninstall(
 /** @throws Hindrance */
 function assertMay(root: string): void {
   if (root !== '') return
-  if (process.getuid?.() !== 0) throw new Hindrance('Only root can do this: begin with sudo.')
+  if (process.getuid?.() !== 0) throw new InstallError('Only root can do this: begin with sudo.')
   if (!existsSync('/run/systemd/system')) {
-    throw new Hindrance('systemd does not run here. Give --root to install into an image.')
+    throw new InstallError('systemd does not run here. Give --root to install into an image.')
   }
 }
 
@@ -179,7 +179,7 @@ export function hindranceOf(installed = HERE): string | undefined {
     assertVisible(installed)
     return undefined
   } catch (error) {
-    if (error instanceof Hindrance) return error.message
+    if (error instanceof InstallError) return error.message
     throw error
   }
 }
@@ -188,20 +188,22 @@ export function hindranceOf(installed = HERE): string | undefined {
 function assertVisible({ checkout, node }: typeof HERE): void {
   const hiding = HIDDEN.find((folder) => node.startsWith(`${folder}/`))
   if (hiding) {
-    throw new Hindrance(
+    throw new InstallError(
       `${node}: ${hiding} is hidden from the services. ` +
         'Install Node for all users, for instance in /usr/bin, and begin with that one.',
     )
   }
   const move = 'Move the checkout, for instance to /opt/winnow, and install from there.'
   if (!/^[\w./+@-]+$/.test(checkout)) {
-    throw new Hindrance(`${checkout} has characters that units take for others. ${move}`)
+    throw new InstallError(`${checkout} has characters that units take for others. ${move}`)
   }
   const hidden = HIDDEN.find((folder) => checkout.startsWith(`${folder}/`))
-  if (hidden) throw new Hindrance(`${hidden} is hidden from the services. ${move}`)
+  if (hidden) throw new InstallError(`${hidden} is hidden from the services. ${move}`)
   for (let folder = checkout; folder !== '/'; folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o005) !== 0o005) {
-      throw new Hindrance(`${folder} can't be read by other users, such as the services'. ${move}`)
+      throw new InstallError(
+        `${folder} can't be read by other users, such as the services'. ${move}`,
+      )
     }
   }
 }

@@ -7,7 +7,7 @@ import { readRecord, type ModelRecord } from '../../../models/installed/record.t
 import type { StoredWidth } from '../../../models/checkpoint/write-safetensors.ts'
 import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
 import { changeModel, readGateway } from '../admin-access.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { action, command, FLAG, oneOf, TEXT, UsageError, type CommandIo } from '../command.ts'
 import { suggestion } from '../suggestion.ts'
 import { CATALOGUE, type CatalogueEntry } from '../../../engine/installing/catalogue.ts'
@@ -18,7 +18,7 @@ import { fetchModel, importModel } from '../../../engine/installing/install.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-const HELP = `Usage: ${called('model', '<command>')}
+const HELP = `Usage: ${commandText('model', '<command>')}
 
   list           a line for each model that is built in or installed, or that can be fetched
   fetch NAME     downloads a model and installs it; asks whether you accept its licence, unless it
@@ -205,4 +205,5 @@ function installedLine(record: ModelRecord, io: ModelIo): string {
 }
 
 const loadHint = (name: string): string =>
-  `The next start loads it. A service that runs does so now: ${called('model', `load ${name}`)}\n`
+  'The next start loads it. A service that runs does so now: ' +
+  `${commandText('model', `load ${name}`)}\n`

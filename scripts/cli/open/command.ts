@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { createClient } from '../../../clients/typescript/node.ts'
 import { createPass } from '../../../gateway/accounts/admin-pass.ts'
 import { readFleet, readGateway, type Gateway } from '../admin-access.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT } from '../command.ts'
 import { pageAddress } from '../page-address.ts'
 import { describe, readAccess, SERVICE, type Access, type Environment } from '../service-access.ts'
 
-const HELP = `Usage: ${called('open', '[ID] [options]')}
+const HELP = `Usage: ${commandText('open', '[ID] [options]')}
 
 Opens the page in a browser, signed in, at the request of this id if there is one. Prints the
 address, which signs in once and within ten minutes, for a browser elsewhere.

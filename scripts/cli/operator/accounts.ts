@@ -10,11 +10,11 @@ import {
   latestChanges,
   showAccount,
 } from '../../../gateway/accounts/accounts.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { command, FLAG, TEXT, UsageError } from '../command.ts'
 import { change } from './change.ts'
 
-const HELP = `Usage: ${called('accounts', '<command> [--json]')}
+const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
 
   create NAME [--metered]
                  make an account; a metered one pays for what it separates

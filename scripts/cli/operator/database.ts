@@ -9,11 +9,11 @@ import { openDatabase } from '../../../gateway/store/driver/open.ts'
 import { openPostgres } from '../../../gateway/store/driver/postgres.ts'
 import { readSchema } from '../../../gateway/store/schema/schema.ts'
 import { openSqlite } from '../../../gateway/store/driver/sqlite.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { action, command, TEXT, UsageError, type CommandIo } from '../command.ts'
 
-const HELP = `Usage: ${called('database', 'copy [--from sqlite:FILE] [--to postgres://…]')}
-       ${called('database', 'migrate')}
+const HELP = `Usage: ${commandText('database', 'copy [--from sqlite:FILE] [--to postgres://…]')}
+       ${commandText('database', 'migrate')}
 
 copy moves an installation from SQLite to PostgreSQL: accounts, keys, files, requests, ledger and
 webhooks. Stop the gateway first; engines may go on. The database to copy to must be

@@ -2,11 +2,11 @@
 
 import { allKeys, createKey, revokeKey, rotateKey } from '../../../gateway/accounts/accounts.ts'
 import { SCOPES } from '../../../gateway/accounts/auth.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { command, TEXT, UsageError } from '../command.ts'
 import { change } from './change.ts'
 
-const HELP = `Usage: ${called('keys', '<command> [--json]')}
+const HELP = `Usage: ${commandText('keys', '<command> [--json]')}
 
   create --scopes A,B [--account ID] [--name TEXT] [--expires 30d]
                  make a key and show it, once; without --account for the account default

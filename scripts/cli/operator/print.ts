@@ -10,7 +10,7 @@ export function printed(answer: object): string {
   const { key, ...rest } = answer as Row
   const width = Math.max(...Object.keys(rest).map((name) => name.length))
   const lines = Object.entries(rest)
-    .map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}\n`)
+    .map(([name, value]) => `${name.padEnd(width)}  ${displayText(value)}\n`)
     .join('')
   return key === undefined ? lines : `${lines}\nThe key, which is shown only now:\n${key}\n`
 }
@@ -18,7 +18,7 @@ export function printed(answer: object): string {
 function table(rows: readonly Row[]): string {
   const [first] = rows
   if (!first) return 'none\n'
-  const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(shown))]
+  const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(displayText))]
   const widths = Object.keys(first).map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? '').length)),
   )
@@ -31,7 +31,7 @@ function table(rows: readonly Row[]): string {
 }
 
 /** Names are free text: what could move the cursor is shown as what it is. */
-function shown(value: Value): string {
+function displayText(value: Value): string {
   if (value === null || value === '') return '-'
   return String(value).replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
 }

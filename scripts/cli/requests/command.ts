@@ -7,7 +7,7 @@ import {
   type Status,
 } from '../../../clients/typescript/node.ts'
 import { DAY_SECONDS, readDuration, SECOND_MS } from '../../../shared/durations.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import {
   action,
   command,
@@ -21,9 +21,9 @@ import {
 import { printed } from '../operator/print.ts'
 import { describe, readAccess, SERVICE } from '../service-access.ts'
 
-const HELP = `Usage: ${called('requests', 'list [options]')}
-       ${called('requests', 'delete ID… [options]')}
-       ${called('requests', 'share ID [--for 2d] | shares | unshare SHARE_ID…')}
+const HELP = `Usage: ${commandText('requests', 'list [options]')}
+       ${commandText('requests', 'delete ID… [options]')}
+       ${commandText('requests', 'share ID [--for 2d] | shares | unshare SHARE_ID…')}
 
   list              the requests of the key's account, newest first
   delete ID…        delete requests with their outputs and logs, for good; one under way is
@@ -109,9 +109,9 @@ export const requests = command({
   },
 })
 
-type Listed = Awaited<ReturnType<Client['list']>>['data']
+type RequestItems = Awaited<ReturnType<Client['list']>>['data']
 
-function listed(data: Listed, json: boolean): string {
+function listed(data: RequestItems, json: boolean): string {
   const all = { object: 'list', data }
   if (json) return `${JSON.stringify(all)}\n`
   const rows = data.map(({ request_id, created_at, status, error, file_name, ...prompted }) => ({
@@ -131,8 +131,8 @@ async function newest(
   client: Client,
   limit: number,
   status: Status['status'] | undefined,
-): Promise<Listed> {
-  const listed: Listed = []
+): Promise<RequestItems> {
+  const listed: RequestItems = []
   for (let cursor: string | null | undefined; cursor !== null && listed.length < limit;) {
     const page = await client.list({
       limit: Math.min(PAGE_MAX, limit - listed.length),

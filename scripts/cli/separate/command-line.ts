@@ -7,7 +7,7 @@ import { metadataOf, sideOf } from '../../../shared/tasks.ts'
 import type { Submission } from '../../../clients/typescript/node.ts'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { isDeeperThan } from '../../../gateway/api/json-text.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
 import { readAccess, SERVICE, type Environment } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
@@ -18,7 +18,7 @@ import { readTask } from './task.ts'
 
 const WORDS = '<files, folders, URLs or "patterns"> "<prompt>" … [options]'
 
-export const HELP = `Usage: ${called('separate', WORDS)}
+export const HELP = `Usage: ${commandText('separate', WORDS)}
 
 Separates the sounds that the prompts describe from any audio or video files, and writes for each
 <name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, next to it (for a URL:
@@ -122,7 +122,7 @@ function assertOrder(operands: readonly string[], sources: readonly string[]): v
   const files = operands.filter(namesMedia)
   if (files.length === 0) return
   const prompts = operands.filter((word) => !files.includes(word))
-  const meant = called('separate', [...files, ...prompts].map(shellWord).join(' '))
+  const meant = commandText('separate', [...files, ...prompts].map(shellWord).join(' '))
   throw new UsageError(`there is no file ${first}; if it is a prompt, files come first: ${meant}`)
 }
 

@@ -5,7 +5,7 @@ import { isSongHintFor, SONG_HINT } from '../../../shared/prompts/song-hint.ts'
 import { describe } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import type { Item } from './outputs.ts'
-import type { Separated } from './separated.ts'
+import type { SeparatedMedia } from './separated.ts'
 import { printLogs, type Lines, type Logs } from './separate-io.ts'
 
 /** Exit code of `--strict` when a sound was not surely found. */
@@ -50,7 +50,7 @@ export class Report {
     } else if (!isNewer) this.#line(`${source}: there already (--force separates it again)`)
   }
 
-  separated(source: string, { result, files, logs, advice, elapsedSeconds }: Separated): void {
+  separated(source: string, { result, files, logs, advice, elapsedSeconds }: SeparatedMedia): void {
     this.#separated += 1
     const missed = result.data.findings?.filter(({ state }) => state !== 'found') ?? []
     this.#isMissed ||= missed.length > 0
@@ -87,7 +87,7 @@ export class Report {
       ...(left > 0 ? [`${left} not begun or not finished: the same command goes on`] : []),
     ]
     const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1)
-    const files = counted(this.#all, 'file')
+    const files = countText(this.#all, 'file')
     this.#io.stderr.write(`${files} in ${seconds} s: ${parts.join(', ')}\n`)
   }
 
@@ -97,7 +97,7 @@ export class Report {
   }
 
   /** Once for all files, unless somebody chose the model. */
-  #hint({ data: { separator, targets } }: Separated['result']): void {
+  #hint({ data: { separator, targets } }: SeparatedMedia['result']): void {
     const { quiet, prompts, submission } = this.#args
     if (quiet || this.#hasHinted || (submission.input.separator ?? AUTO) !== AUTO) return
     const makers = targets?.map((target) => target.separator) ?? [separator]
@@ -124,7 +124,7 @@ export class Report {
 }
 
 /** `1 file`, `2 files`. */
-export const counted = (count: number, thing: string): string =>
+export const countText = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? '' : 's'}`
 
 function speedOf(duration: number | undefined, elapsedSeconds: number): string {

@@ -15,6 +15,6 @@ export interface SeparatedSource {
 }
 
 /** Media whose outputs are written. */
-export interface Separated extends SeparatedSource {
+export interface SeparatedMedia extends SeparatedSource {
   files: Files
 }

@@ -14,7 +14,7 @@ import {
 import type { Arguments } from './arguments.ts'
 import { assertFree, isNewer, itemsOf, present, save, type Item } from './outputs.ts'
 import { createManyFilesView, createProgressView, type ProgressView } from './progress-view.ts'
-import { counted, Report } from './report.ts'
+import { countText, Report } from './report.ts'
 import type { SeparatedSource } from './separated.ts'
 import { assertSeparator } from './separator.ts'
 import { isUrl, NO_UTF8 } from './sources.ts'
@@ -48,7 +48,7 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
   const report = new Report(args, lines, items.length + args.unnameable.length)
   for (const path of args.unnameable) report.failed(path, new Error(NO_UTF8), [])
   if (args.leftOut.length > 0) {
-    const files = counted(args.leftOut.length, 'output')
+    const files = countText(args.leftOut.length, 'output')
     viewOfFile().note(`left out ${files} of earlier runs: name one alone to separate it`)
   }
   const waiting = [...items]

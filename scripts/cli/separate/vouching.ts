@@ -1,8 +1,8 @@
 /** Tells whoever knows that a sound is there how to say so: by the same command with a span. */
 
 import type { Client, Result } from '../../../clients/typescript/node.ts'
-import { vouchingsOf, type Vouching } from '../../../shared/vouching.ts'
-import { called } from '../command-name.ts'
+import { vouchingsOf, type VouchedSeparation } from '../../../shared/vouching.ts'
+import { commandText } from '../command-name.ts'
 import { shellWord } from '../shell-word.ts'
 import type { Arguments } from './arguments.ts'
 import { separatorsOf } from './separator.ts'
@@ -28,11 +28,11 @@ export async function vouchingLines(
     const span = `0-${Math.ceil(duration)}`
     const words = [word, ...vouching.prompts, ...args.optionWords, '--span', span]
     if (!words.includes('--force')) words.push('--force')
-    return `${textOf(vouching)}: ${called('separate', words.map(shellWord).join(' '))}`
+    return `${textOf(vouching)}: ${commandText('separate', words.map(shellWord).join(' '))}`
   })
 }
 
-function textOf({ does, sounds, softenedDb }: Vouching): string {
+function textOf({ does, sounds, softenedDb }: VouchedSeparation): string {
   const names = sounds.map((sound) => `"${sound}"`).join(' and ')
   const isThere = sounds.length === 1 ? 'is there' : 'are there'
   if (does === 'keep') return `If ${names} ${isThere}, this keeps it ${softenedDb} dB louder`

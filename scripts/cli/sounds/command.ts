@@ -10,13 +10,13 @@ import {
   type SoundsResult,
 } from '../../../clients/typescript/node.ts'
 import { LIMITS } from '../../../shared/separation-options.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, wholeNumber, type CommandIo } from '../command.ts'
 import { isUrl, NO_UTF8, sourcesOf } from '../separate/sources.ts'
 import { describe, readAccess, SERVICE } from '../service-access.ts'
 import { soundsTable } from './table.ts'
 
-const HELP = `Usage: ${called('sounds', '<files, folders, URLs or "patterns"> [options]')}
+const HELP = `Usage: ${commandText('sounds', '<files, folders, URLs or "patterns"> [options]')}
 
 Lists the sounds in any audio or video files: the most prominent first, in how much of the file each
 is, how probable that is, and where. A name in the list, given to separate as a prompt, takes the

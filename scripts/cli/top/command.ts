@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet } from '../../../gateway/operations/fleet.ts'
 import { NoAnswerError, readFleet, readGateway, type Gateway } from '../admin-access.ts'
-import { called } from '../command-name.ts'
+import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, type CommandIo } from '../command.ts'
 import { fleetText } from './fleet-text.ts'
 
-const HELP = `Usage: ${called('top', '[options]')}
+const HELP = `Usage: ${commandText('top', '[options]')}
 
 Shows the engines of a Winnow, its queue and the requests that failed last, and shows them
 again until Ctrl-C.

@@ -85,4 +85,5 @@ export function addressOf(path: string): string {
 }
 
 /** The way from one page to another, both by their addresses. */
-export const wayTo = (from: string, to: string): string => posix.relative(posix.dirname(from), to)
+export const relativeLink = (from: string, to: string): string =>
+  posix.relative(posix.dirname(from), to)

@@ -10,7 +10,7 @@ export interface Section {
   text: string
 }
 
-export interface Rendered {
+export interface RenderedPage {
   html: string
   title: string
   sections: Section[]
@@ -32,7 +32,7 @@ const DIAGRAM_COLOURS = {
 }
 
 /** @param linkTo what a relative link of the document becomes */
-export function renderDocument(text: string, linkTo: (link: string) => string): Rendered {
+export function renderDocument(text: string, linkTo: (link: string) => string): RenderedPage {
   const markdown = new MarkdownIt({ html: true })
   installFences(markdown)
   const tokens = markdown.parse(text, {})

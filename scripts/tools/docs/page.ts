@@ -1,6 +1,6 @@
 /** A page of the site around its content. */
 
-import { wayTo } from './documents.ts'
+import { relativeLink } from './documents.ts'
 import type { NavigationSection } from './navigation.ts'
 
 export interface Page {
@@ -15,7 +15,7 @@ export interface Page {
 }
 
 export function pageHtml(page: Page, navigation: readonly NavigationSection[]): string {
-  const to = (address: string) => wayTo(page.address, address)
+  const to = (address: string) => relativeLink(page.address, address)
   const scripts = page.scripts.map((script) => `<script defer src="${to(script)}"></script>`)
   return `<!doctype html>
 <html lang="en">

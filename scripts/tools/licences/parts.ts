@@ -71,7 +71,7 @@ interface LockedPackage {
 }
 
 /** An installation of which the parts are asked for. */
-export interface Installed {
+export interface InstallationFolder {
   folder: string
   compute: 'cpu' | 'cuda'
 }
@@ -80,13 +80,13 @@ export interface Installed {
  * @param installed whose parts; without it those of every machine
  * @throws Error when a part names no licence: then the tables above must be completed
  */
-export function readParts(installed?: Installed): Parts {
+export function readParts(installed?: InstallationFolder): Parts {
   const packages = lockedPackages(installed)
   const bundled = packages.filter(({ name }) => BUNDLED.includes(`node_modules/${name}`))
   return { packages, bundled, wheels: wheels(installed), others: others() }
 }
 
-function lockedPackages(installed: Installed | undefined): Part[] {
+function lockedPackages(installed: InstallationFolder | undefined): Part[] {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>
   }
@@ -103,7 +103,7 @@ function lockedPackages(installed: Installed | undefined): Part[] {
   return [...parts.values()].sort(byName)
 }
 
-function wheels(installed: Installed | undefined): Part[] {
+function wheels(installed: InstallationFolder | undefined): Part[] {
   const folder = join(ROOT, 'scripts/setup/wheels')
   const absent = { cpu: 'tensorflow-cuda.txt', cuda: 'tensorflow-cpu.txt' }
   return readdirSync(folder)

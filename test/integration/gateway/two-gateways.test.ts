@@ -255,9 +255,9 @@ test('a request that is canceled here and completed there is paid for if it is C
   assert.ok(ends.size > 0)
 })
 
-type Posted = { url: string; headers: Record<string, string>; body: Buffer }
+type PostedMessage = { url: string; headers: Record<string, string>; body: Buffer }
 
-const senderOf = ({ store, clock, deps }: Gateway, posted: (message: Posted) => void) =>
+const senderOf = ({ store, clock, deps }: Gateway, posted: (message: PostedMessage) => void) =>
   new WebhookSender({
     store,
     clock,
@@ -329,7 +329,7 @@ test('keys are replaced while requests and webhooks are under way', async (t) =>
     const { request_id: requestId, webhook } = submitted.json()
     await one.event('started', requestId)
     await other.event('failed', requestId)
-    const posted: Posted[] = []
+    const posted: PostedMessage[] = []
     const sender = senderOf(other, (message) => posted.push(message))
     await sender.startDue()
     await sender.idle()

@@ -8,7 +8,7 @@ import { readAudioSepConfig } from '../../../models/audiosep/config.ts'
 import { loadNetwork } from '../../../models/audiosep/network/network.ts'
 import { spectrumOf, wavesOf } from '../../../models/audiosep/spectrum.ts'
 import { loadTextEncoder } from '../../../models/audiosep/text.ts'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import { randomWeights } from '../../support/models/random-weights.ts'
 import { noise } from '../../support/models/lanes.ts'
@@ -38,7 +38,7 @@ testGraph(tf.tensor2d(noise(3 * SAMPLES, 1, 0.1), [3, SAMPLES]), separate, 2e-6)
 
 test('every tensor of the published checkpoint is read at its shape', async () => {
   const { shapes } = readInventory(FOLDER, 'audiosep')
-  await onShapes(async () => {
+  await withShapeBinding(async () => {
     const used = Object.entries(shapes).filter(([name]) => isUsedTensor(name))
     const weights = randomWeights(Object.fromEntries(used))
     const config = readAudioSepConfig(weights, { sampleRate: 32_000 })

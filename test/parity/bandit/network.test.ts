@@ -7,7 +7,7 @@ import { banditCheckpoint } from '../../../models/bandit/checkpoint.ts'
 import { readBanditConfig } from '../../../models/bandit/config.ts'
 import { loadNetwork } from '../../../models/bandit/network/network.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { noise } from '../../support/models/lanes.ts'
 import { randomTensors } from '../../support/models/random-weights.ts'
@@ -31,7 +31,7 @@ test('every tensor of the published checkpoint is read at its shape, in the band
   > & { band_specs: [number, number][] }
   const { tensors, stems, window } = banditCheckpoint(randomTensors(shapes))
   assert.deepEqual(stems, ['speech', 'music', 'sfx'])
-  await onShapes(async () => {
+  await withShapeBinding(async () => {
     const weights = Weights.of('random weights', tensors)
     const config = readBanditConfig(weights, { sampleRate: 48_000, window, stems })
     loadNetwork(weights, config)

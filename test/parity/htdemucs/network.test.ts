@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openNetwork } from '../../support/parity/htdemucs/networks.ts'
 import { readHTDemucsConfig } from '../../../models/htdemucs/config.ts'
 import { loadNetwork } from '../../../models/htdemucs/network/network.ts'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { randomWeights } from '../../support/models/random-weights.ts'
 import { noise } from '../../support/models/lanes.ts'
@@ -27,7 +27,7 @@ testGraph(tf.tensor3d(numbers, shape), network.separate, 1e-5)
 for (const name of ['htdemucs', 'htdemucs_6s']) {
   test(`${name}: every tensor of the published checkpoint is read at its shape`, async () => {
     const { kwargs, shapes } = readInventory(FOLDER, name)
-    await onShapes(async () => {
+    await withShapeBinding(async () => {
       const weights = randomWeights(shapes)
       loadNetwork(weights, readHTDemucsConfig(kwargs))
       weights.assertAllRead()

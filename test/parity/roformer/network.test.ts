@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { GoldenFolder } from '../../support/parity/golden-folder.ts'
 import { openRoformer } from '../../support/parity/roformer/stages.ts'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { openRoformerCheckpoint } from '../../../models/roformer/checkpoint.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { readRoformerConfig } from '../../../models/roformer/config.ts'
@@ -47,7 +47,7 @@ for (const name of ['bs-roformer-viperx-317', 'mel-band-roformer-kim']) {
   test(`${name}: every tensor of the published checkpoint is read at its shape`, async () => {
     const { kwargs, shapes } = readInventory(FOLDER, name)
     const config = readRoformerConfig({ audio: AUDIO, model: kwargs, training: ONE_STEM })
-    await onShapes(async () => {
+    await withShapeBinding(async () => {
       const weights = randomWeights(shapes)
       loadNetwork(weights, config)
       weights.assertAllRead()

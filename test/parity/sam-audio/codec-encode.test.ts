@@ -1,7 +1,7 @@
 /** The codec's encoder against the reference: `golden/codec_encode.safetensors`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeWaves, mirroredTo } from '../../../models/sam-audio/codec/codec.ts'
+import { encodeWaves, mirrorTo } from '../../../models/sam-audio/codec/codec.ts'
 import { loadEncoder } from '../../../models/sam-audio/codec/encoder.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
@@ -80,7 +80,7 @@ test('nothing but the features is left behind', () => {
 
 test('a wave is mirrored at its end, over and over when it is short', () => {
   const mirrored = (wave: number[], length: number) =>
-    Array.from(mirroredTo(Float32Array.from(wave), length))
+    Array.from(mirrorTo(Float32Array.from(wave), length))
   assert.deepEqual(mirrored([1, 2, 3], 5), [1, 2, 3, 2, 1])
   assert.deepEqual(mirrored([1, 2], 5), [1, 2, 1, 2, 1])
   assert.deepEqual(mirrored([1], 3), [1, 1, 1])

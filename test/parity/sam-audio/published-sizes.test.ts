@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countOf } from '../../../models/checkpoint/stored-tensor.ts'
 import { openTensors } from '../../../models/checkpoint/weights.ts'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { loadNetwork } from '../../../models/sam-audio/network.ts'
 import {
@@ -43,7 +43,7 @@ for (const size of PUBLISHED_SIZES) {
     const millions = transformer.reduce((sum, [, shape]) => sum + countOf(shape), 0) / 1e6
     assert.equal(Number(millions.toFixed(1)), PARAMETERS[size])
     for (const precision of ['float32', 'bfloat16'] as const) {
-      await onShapes(async (memory) => {
+      await withShapeBinding(async (memory) => {
         loadNetwork(randomWeights(shapes), config, precision) // throws of what is missing or unread
         const width = memory.inUse / 1e6 / millions
         assert.ok(precision === 'float32' ? width > 4 : width > 2, `${width} bytes a parameter`)
@@ -55,7 +55,7 @@ for (const size of PUBLISHED_SIZES) {
     const config = publishedSizes(size)
     const shapes = checkpointShapes(config, PUBLISHED_WATERMARK)
     const load = (changed: Record<string, readonly number[]>) =>
-      onShapes(async () => loadNetwork(randomWeights(changed), config))
+      withShapeBinding(async () => loadNetwork(randomWeights(changed), config))
     const name = 'transformer.layers.0.attention.wq.weight'
     const { [name]: shape, ...rest } = shapes
     await assert.rejects(

@@ -5,7 +5,10 @@ import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
 import { keyBias } from '../../../models/layers/layers.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
 import { disposeRowMask, rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
-import { disposeTimeEmbedding, tabulated } from '../../../models/sam-audio/flow/time-embedding.ts'
+import {
+  disposeTimeEmbedding,
+  tabulateEmbedding,
+} from '../../../models/sam-audio/flow/time-embedding.ts'
 import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
@@ -121,7 +124,7 @@ test('times embedded from a table equal those embedded one by one; another one i
   const times = [0, 0.25, 0.9]
   const [one, table] = [
     transformer.embedTime(times),
-    tabulated(transformer.embedTime, [0.9, 0.5, 0.25, 0])(times),
+    tabulateEmbedding(transformer.embedTime, [0.9, 0.5, 0.25, 0])(times),
   ]
   for (const name of ['final', 'blocks', 'memory'] as const) {
     assertClose(table[name].dataSync<'float32'>(), one[name].dataSync<'float32'>(), {
@@ -130,7 +133,10 @@ test('times embedded from a table equal those embedded one by one; another one i
   }
   disposeTimeEmbedding(one)
   disposeTimeEmbedding(table)
-  assert.throws(() => tabulated(transformer.embedTime, [0, 1])([0.5]), /0.5 is not in the table/)
+  assert.throws(
+    () => tabulateEmbedding(transformer.embedTime, [0, 1])([0.5]),
+    /0.5 is not in the table/,
+  )
 })
 
 test('a row longer than the network has positions for is refused', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GoldenFolder } from '../../support/parity/golden-folder.ts'
 import { openScnet } from '../../support/parity/scnet/open.ts'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { levelLengths, readScnetConfig } from '../../../models/scnet/config.ts'
 import { loadLstmInOne, loadLstmInSteps } from '../../../models/scnet/network/lstm.ts'
 import { loadNetwork } from '../../../models/scnet/network/network.ts'
@@ -85,7 +85,7 @@ for (const [name, expected] of Object.entries(LENGTHS)) {
       levelLengths(config).map(({ before, after }) => [...before, ...after]),
       expected,
     )
-    await onShapes(async () => {
+    await withShapeBinding(async () => {
       const weights = randomWeights(shapes)
       loadNetwork(weights, config)
       weights.assertAllRead()

@@ -5,7 +5,7 @@ import { GoldenFolder } from '../../support/parity/golden-folder.ts'
 import { openTiny } from '../../support/parity/spleeter/stages.ts'
 import { readSpleeterConfig, TWO_STEMS } from '../../../models/spleeter/config.ts'
 import { loadNetwork } from '../../../models/spleeter/network/network.ts'
-import { onShapes } from '../../../models/memory/shape-binding.ts'
+import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { noise } from '../../support/models/lanes.ts'
 import { randomWeights } from '../../support/models/random-weights.ts'
@@ -28,7 +28,7 @@ test('every tensor of the published checkpoint is read at its shape', async () =
   const named = Object.entries(shapes).filter(([name]) => name !== 'global_step')
   const own = named.map(([name, shape]) => [name.replaceAll('/', '.'), shape] as const)
   assert.equal(own.length, 148)
-  await onShapes(async () => {
+  await withShapeBinding(async () => {
     const weights = randomWeights(Object.fromEntries(own))
     loadNetwork(weights, readSpleeterConfig(kwargs))
     weights.assertAllRead()

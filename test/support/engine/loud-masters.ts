@@ -58,7 +58,7 @@ function bar(seed: number, side: number): Float32Array {
   })
 }
 
-interface Separated {
+interface SeparationResult {
   mixture: Planes
   /** As they are decoded from the files. */
   outputs: Planes[]
@@ -89,7 +89,7 @@ export class MasterSeparator {
     return new MasterSeparator(await ComputeThread.start({ ...options, ...limits }, log))
   }
 
-  async separate(file: Buffer, format: 'wav' | 'flac'): Promise<Separated> {
+  async separate(file: Buffer, format: 'wav' | 'flac'): Promise<SeparationResult> {
     const folder = await mkdtemp(join(tmpdir(), 'loud-master-'))
     try {
       await writeFile(join(folder, 'source'), file)
@@ -99,7 +99,7 @@ export class MasterSeparator {
     }
   }
 
-  async #separate(folder: string, format: 'wav' | 'flac'): Promise<Separated> {
+  async #separate(folder: string, format: 'wav' | 'flac'): Promise<SeparationResult> {
     const mixture = await openMixture(join(folder, 'source'), LIMITS)
     const names: OutputName[] = ['target', 'residual']
     const { signal } = new AbortController()
@@ -157,7 +157,7 @@ async function decode(path: string): Promise<Planes> {
 }
 
 /** The greatest difference of the outputs' sum from the mixture at their gain, of any sample. */
-export function sumError({ mixture, outputs, gainDb }: Separated): number {
+export function sumError({ mixture, outputs, gainDb }: SeparationResult): number {
   const gain = 10 ** (gainDb / 20)
   let greatest = 0
   for (const [channel, plane] of mixture.entries()) {

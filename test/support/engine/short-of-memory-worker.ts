@@ -3,7 +3,7 @@
  * lane, which are two rows, end as TensorFlow's allocator ends them.
  */
 
-import type { Binding, Stored } from '../../../models/tensorflow/binding.ts'
+import type { Binding, NativeTensor } from '../../../models/tensorflow/binding.ts'
 import { GRAPH_NAME } from '../../../models/graph/recorder.ts'
 import { native } from '../../../models/tensorflow/tensor.ts'
 
@@ -11,7 +11,7 @@ const ROWS_MAX = 1
 
 /** Operations, and graphs, whose results are features or streams of all rows of a batch. */
 const holdsRows = (name: string): boolean => name === 'ConcatV2' || name.startsWith(GRAPH_NAME)
-const isTooLarge = ({ shape }: Stored): boolean => shape.length === 4 && shape[0]! > ROWS_MAX
+const isTooLarge = ({ shape }: NativeTensor): boolean => shape.length === 4 && shape[0]! > ROWS_MAX
 
 const { binding } = native
 const executeOp: Binding['executeOp'] = (name, attributes, ids, outputs) => {

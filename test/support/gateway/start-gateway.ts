@@ -49,7 +49,7 @@ export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
 /** Shared by gateways side by side. */
-interface Shared {
+interface SharedParts {
   folder: string
   database: DatabasePlace
   broker: MemoryBroker
@@ -62,7 +62,7 @@ export interface GatewayOptions {
   /** Without it, as the environment says. */
   database?: DatabaseKind
   /** A gateway whose database, media, broker, clock and keys this one shares. */
-  beside?: Shared
+  beside?: SharedParts
   /** Without them, those of the other gateway, or new ones. */
   encryptionKeys?: Keys
   signingKeys?: Keys

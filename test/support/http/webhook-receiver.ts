@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
 import { serve } from './serve.ts'
 
-export interface Received {
+export interface ReceivedWebhook {
   headers: IncomingHttpHeaders
   body: Buffer
   answer(status: number): void
@@ -12,7 +12,7 @@ export interface Received {
 
 /** Listens until the test ends. */
 export async function startReceiver(t: TestContext) {
-  const waiting: Received[] = []
+  const waiting: ReceivedWebhook[] = []
   let wake = () => {}
   let everyAnswer: number | undefined
   const { url } = await serve(t, async (request, reply) => {
@@ -30,7 +30,7 @@ export async function startReceiver(t: TestContext) {
       everyAnswer = status
     },
     /** The first message not taken yet; it waits for its answer. */
-    async next(): Promise<Received> {
+    async next(): Promise<ReceivedWebhook> {
       while (waiting.length === 0)
         await new Promise<void>((resolve) => {
           wake = resolve

@@ -31,7 +31,7 @@ import {
 
 export type PublishedSize = 'small' | 'base' | 'large'
 
-interface Published {
+interface PublishedConfig {
   sizes: Record<PublishedSize, { dim: number; n_heads: number; n_layers: number }>
   watermark: WatermarkSizes
   config: { transformer: object }
@@ -39,7 +39,7 @@ interface Published {
 
 const FILE = new URL('../../../models/sam-audio/published/sizes.json', import.meta.url)
 
-const published = JSON.parse(readFileSync(FILE, 'utf8')) as Published
+const published = JSON.parse(readFileSync(FILE, 'utf8')) as PublishedConfig
 
 export const PUBLISHED_SIZES = Object.keys(published.sizes) as PublishedSize[]
 

@@ -1,10 +1,10 @@
 /** The command line of `parity`. */
-import { called } from '../../../scripts/cli/command-name.ts'
+import { commandText } from '../../../scripts/cli/command-name.ts'
 import { action, command, FLAG, UsageError } from '../../../scripts/cli/command.ts'
 import { agrees, type Comparison } from './comparison.ts'
 import { openComparable, type Comparable } from './comparable.ts'
 
-const HELP = `Usage: ${called('parity', '<folder> [stage ...] [--json]')}
+const HELP = `Usage: ${commandText('parity', '<folder> [stage ...] [--json]')}
 
 Compares this port of a model with what the reference computed, tensor by tensor, and prints the
 largest difference of each next to the one allowed. The folder has the reference's tensors with

@@ -12,7 +12,7 @@ import { prepareSpans } from './stages/spans.ts'
 import { prepareT5 } from './stages/t5.ts'
 import { prepareTokens } from './stages/tokens.ts'
 import { prepareVelocity } from './stages/velocity.ts'
-import { tidied } from './tidied.ts'
+import { withTidy } from './tidied.ts'
 
 export interface Stage {
   /** Its needs of the reference: folders, and files in `golden/`. */
@@ -57,5 +57,5 @@ export function missingFor(stage: Stage, reference: Reference): string[] {
 
 /** Runs a stage and frees its weights. */
 export async function runStage(stage: Stage, reference: Reference): Promise<Comparison[]> {
-  return tidied(await stage.prepare(reference))
+  return withTidy(await stage.prepare(reference))
 }

@@ -3,7 +3,7 @@ import { tf } from '../../../models/tensorflow/tensor.ts'
 import type { Comparison } from './comparison.ts'
 
 /** Returns the result of `compare`, and frees every tensor that it made. */
-export function tidied(compare: () => Comparison[]): Comparison[] {
+export function withTidy(compare: () => Comparison[]): Comparison[] {
   let comparisons: Comparison[] = []
   tf.tidy(() => {
     comparisons = compare()

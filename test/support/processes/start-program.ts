@@ -22,7 +22,7 @@ export interface Program {
 }
 
 /** A process that may not be ready yet. */
-export type Launched = Omit<Program, 'ready'> & {
+export type StartingProgram = Omit<Program, 'ready'> & {
   /** Rejects, with its log, when it ends before it is ready. */
   ready: Promise<Program['ready']>
   /** The exit code, or the signal that ended it. */
@@ -30,7 +30,7 @@ export type Launched = Omit<Program, 'ready'> & {
 }
 
 /** @param path its main file, from the root of the checkout */
-export function launchProgram(path: string, environment: Environment): Launched {
+export function launchProgram(path: string, environment: Environment): StartingProgram {
   const child = spawn(process.execPath, ['scripts/run.mjs', path], {
     cwd: ROOT,
     env: { ...process.env, SONGS_MODEL_DIR: NO_MODEL, ...environment },

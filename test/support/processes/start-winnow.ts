@@ -18,7 +18,12 @@ import {
 import { startNatsServer, type NatsServer } from '../../../scripts/cli/start/nats-server.ts'
 import { freePorts } from './free-ports.ts'
 import { linesWithSecrets } from './secrets-in-logs.ts'
-import { launchProgram, type Environment, type Launched, type Program } from './start-program.ts'
+import {
+  launchProgram,
+  type Environment,
+  type StartingProgram,
+  type Program,
+} from './start-program.ts'
 
 export type { Program }
 
@@ -60,7 +65,7 @@ export async function startWinnow(
   const ofNats = natsFolder ?? join(folder, 'nats')
   const portsTaken = freePorts(2) // gateway and broker come back where they were
   const natsStarting = portsTaken.then(([, port]) => startNatsServer({ folder: ofNats, port }))
-  const programs: Launched[] = []
+  const programs: StartingProgram[] = []
   const winnow = { folder, engines: [] as Program[] } as Winnow
   t.after(async () => {
     // `programs` holds all that start with NATS once this has waited for it.

@@ -53,7 +53,7 @@ class CountingDevice {
   }
 }
 
-interface Submitted {
+interface SubmittedJob {
   requestId: string
   accountId: string
   seconds: number
@@ -65,7 +65,7 @@ function startEngine(t: TestContext, memoryBytes: number) {
   const device = new CountingDevice()
   const budgets = new Map([['test', new BatchBudget(1_024, log, 320)]])
   const scheduler = new Scheduler(device, budgets)
-  const waiting: Submitted[] = []
+  const waiting: SubmittedJob[] = []
   const running = new Set<string>()
   const batchesAtEnd = new Map<string, number>()
   const secondsOf = new Map<string, number>()
@@ -120,7 +120,7 @@ function startEngine(t: TestContext, memoryBytes: number) {
   t.after(() => intake.drain(0))
   return {
     running,
-    submit(submitted: Submitted) {
+    submit(submitted: SubmittedJob) {
       secondsOf.set(submitted.requestId, submitted.seconds)
       waiting.push(submitted)
     },

@@ -3,7 +3,12 @@ import type { Result } from '../../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../../state/credential.ts'
 import { promptsOf, useEarlierRequests } from '../../state/earlier-requests.ts'
 import { outputsOf } from '../../state/loaded-media.ts'
-import { deleteListed, openListed, separateAgain, type Listed } from '../../state/open-request.ts'
+import {
+  deleteListed,
+  openListed,
+  separateAgain,
+  type RequestListItem,
+} from '../../state/open-request.ts'
 import { focusIfLost } from '../focus.ts'
 import { PastTime } from '../time.tsx'
 import { Usage } from './usage.tsx'
@@ -16,10 +21,10 @@ const STATES = {
 } as const
 
 /** Returns whether there is something to listen to. */
-const hasOutputs = ({ status, retention }: Listed): boolean =>
+const hasOutputs = ({ status, retention }: RequestListItem): boolean =>
   status === 'COMPLETED' && (!retention || Date.parse(retention.delete_after) > Date.now())
 
-function stateOf(request: Listed): string {
+function stateOf(request: RequestListItem): string {
   const { status, error } = request
   if (status === 'COMPLETED' && !hasOutputs(request)) return 'outputs deleted'
   return error?.code === 'CANCELED' ? 'canceled' : STATES[status]
@@ -31,7 +36,7 @@ export function History() {
   const { rows, looked, isLooking, more, forget, problem, setProblem } = useEarlierRequests(search)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => focusIfLost(heading.current), [rows.length])
-  const open = (listed: Listed) =>
+  const open = (listed: RequestListItem) =>
     openListed(listed).catch((error: unknown) => setProblem(messageOf(error)))
   const nothing =
     search.trim() === '' ? 'None. What you separate is listed here.' : `None of ${looked} fits.`
@@ -73,7 +78,7 @@ export function History() {
 }
 
 interface RowProps {
-  request: Listed
+  request: RequestListItem
   onOpen: () => void
   onDeleted: () => void
 }
@@ -135,7 +140,7 @@ function pauseOthers({ currentTarget }: { currentTarget: HTMLAudioElement }): vo
 }
 
 /** Each output in the browser's own player; the first begins at once. */
-function Sounds({ request, result }: { request: Listed; result: Result }) {
+function Sounds({ request, result }: { request: RequestListItem; result: Result }) {
   const { request_id: id, prompt, prompts = [prompt] } = request
   return (
     <div class="sounds">
@@ -150,7 +155,7 @@ function Sounds({ request, result }: { request: Listed; result: Result }) {
 }
 
 /** Names what is deleted. */
-function questionOf(request: Listed): string {
+function questionOf(request: RequestListItem): string {
   const { file_name: name, status } = request
   const isUnderWay = status === 'IN_QUEUE' || status === 'IN_PROGRESS'
   return (

@@ -8,7 +8,7 @@ import {
   counts,
   entries,
   forgetFiles,
-  goOn,
+  sendWaitingFiles,
   hasAdded,
   listenTo,
   outcomeOf,
@@ -106,7 +106,7 @@ function Problems() {
     <>
       {stopped.value && (
         <p role="alert" class="problem">
-          {stopped} Nothing more is sent. <button onClick={goOn}>Go on</button>
+          {stopped} Nothing more is sent. <button onClick={sendWaitingFiles}>Go on</button>
         </p>
       )}
       <p role="alert" class="problem">

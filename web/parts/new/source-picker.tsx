@@ -1,7 +1,13 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { record, type Recording } from '../../audio/record.ts'
-import { choose, dropped, listed, sizeText, type Found } from '../../state/choose-files.ts'
+import {
+  choose,
+  filesDropped,
+  filesListed,
+  sizeText,
+  type PickedFile,
+} from '../../state/choose-files.ts'
 import { setSource, source, type SeveralFiles, type Source } from '../../state/draft.ts'
 import { silent } from '../../state/silence.ts'
 import { Examples } from './examples.tsx'
@@ -10,7 +16,7 @@ const problem = signal('')
 source.subscribe(() => (problem.value = ''))
 
 /** Puts what is found into the form, or says why not. */
-async function take(found: Found[] | Promise<Found[]>): Promise<void> {
+async function take(found: PickedFile[] | Promise<PickedFile[]>): Promise<void> {
   problem.value = ''
   try {
     choose(await found)
@@ -32,7 +38,7 @@ export function SourcePicker() {
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        if (event.dataTransfer) void take(dropped(event.dataTransfer))
+        if (event.dataTransfer) void take(filesDropped(event.dataTransfer))
       }}
     >
       <legend>Audio or video</legend>
@@ -74,7 +80,7 @@ function FileInput({ label, ...kind }: FileInputProps) {
         multiple
         {...kind}
         onChange={({ currentTarget }) => {
-          const found = listed(currentTarget.files)
+          const found = filesListed(currentTarget.files)
           currentTarget.value = '' // so that the same ones can be chosen again
           if (found.length > 0) void take(found)
         }}

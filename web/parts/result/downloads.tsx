@@ -6,7 +6,7 @@ import {
   isDecodable,
   outputsOf,
   type NamedOutput,
-  type Playable,
+  type PlayableResult,
 } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
 import { keptOf } from '../../state/chosen-task.ts'
@@ -17,7 +17,7 @@ const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
 
 interface DownloadsProps {
   request: OpenRequest
-  result: Playable
+  result: PlayableResult
   /** Null: the media is not decoded in the page. */
   mixer: Mixer | null
 }
@@ -141,5 +141,5 @@ function Making() {
 }
 
 /** `song.rest.without-piano+drums.wav` gives `song.piano+drums.zip`. */
-const zipName = ({ data }: Playable): string =>
+const zipName = ({ data }: PlayableResult): string =>
   withExtension(data.residual.file_name, 'zip').replace('.rest.without-', '.')

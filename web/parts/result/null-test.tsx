@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import type { Loaded } from '../../state/loaded-media.ts'
+import type { LoadedResult } from '../../state/loaded-media.ts'
 
 /** Two roundings of 24-bit samples: less than this could not be stored. */
 const ROUNDING_DB = -130
 
 /** Shows that nothing was added and nothing lost. */
-export function NullTest({ loaded }: { loaded: Loaded }) {
+export function NullTest({ loaded }: { loaded: LoadedResult }) {
   const [text, setText] = useState('')
   const run = async () => {
     setText('Rendering…')

@@ -1,5 +1,5 @@
 import { useEffect, useId } from 'preact/hooks'
-import type { Vouching } from '../../../shared/vouching.ts'
+import type { VouchedSeparation } from '../../../shared/vouching.ts'
 import type { Mixer, Section } from '../../audio/mixer.ts'
 import {
   changeWords,
@@ -9,14 +9,14 @@ import {
   tryName,
   unaskedSounds,
   vouch,
-  type Answered,
+  type ShownResult,
 } from '../../state/ask-again.ts'
 import { whereOfHeard, type Finding } from '../../state/chip.ts'
 import { sending, sendProblem } from '../../state/open-request.ts'
 import { loadSeparators, separators } from '../../state/separators.ts'
 import { timeText } from '../../state/time-text.ts'
 
-interface OffersProps extends Answered {
+interface OffersProps extends ShownResult {
   /** Its loop marks where a sound is; null: there is none yet. */
   mixer: Mixer | null
 }
@@ -55,7 +55,7 @@ export function Offers({ mixer, ...answered }: OffersProps) {
 }
 
 interface VouchProps {
-  vouching: Vouching
+  vouching: VouchedSeparation
   where: Section | null
   onPress: (where: Section | null) => void
 }
@@ -78,13 +78,16 @@ function Vouch({ vouching, where, onPress }: VouchProps) {
         {text}
       </button>
       <p id={id} class="quiet">
-        {whatItDoes(vouching, where)}
+        {describeVouched(vouching, where)}
       </p>
     </div>
   )
 }
 
-function whatItDoes({ does, sounds, softenedDb }: Vouching, where: Section | null): string {
+function describeVouched(
+  { does, sounds, softenedDb }: VouchedSeparation,
+  where: Section | null,
+): string {
   const names = sounds.map((sound) => `“${sound}”`).join(' and ')
   const marked = where && `from ${timeText(where.start, 1)} to ${timeText(where.end, 1)}`
   const again = `Separates the same file once more, taking it that ${names} sounds`
@@ -101,7 +104,7 @@ function whatItDoes({ does, sounds, softenedDb }: Vouching, where: Section | nul
 }
 
 interface OtherNamesProps {
-  answered: Answered
+  answered: ShownResult
   findings: readonly Finding[]
 }
 
@@ -131,7 +134,7 @@ function OtherNames({ answered, findings }: OtherNamesProps) {
 }
 
 /** Sounds of the same media that nobody asked for. */
-function AlsoHere({ answered }: { answered: Answered }) {
+function AlsoHere({ answered }: { answered: ShownResult }) {
   const sounds = unaskedSounds(answered)
   if (sounds.length === 0) return null
   return (

@@ -3,13 +3,18 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Peaks } from '../../../clients/typescript/client.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 import { messageOf } from '../../state/credential.ts'
-import { isDecodable, load, type Loaded, type Playable } from '../../state/loaded-media.ts'
+import {
+  isDecodable,
+  load,
+  type LoadedResult,
+  type PlayableResult,
+} from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
 import { Downloads } from './downloads.tsx'
 import { Player } from './player.tsx'
 import { PlainPlayer } from './plain-player.tsx'
 
-interface OutputsProps<Result extends Playable> {
+interface OutputsProps<Result extends PlayableResult> {
   request: OpenRequest
   read(): Promise<Result>
   readPeaks(): Promise<Peaks>
@@ -20,13 +25,13 @@ interface OutputsProps<Result extends Playable> {
 }
 
 /** Plays and saves what a request separated. */
-export function Outputs<Result extends Playable>(props: OutputsProps<Result>) {
+export function Outputs<Result extends PlayableResult>(props: OutputsProps<Result>) {
   const { request, read } = props
   const [result, setResult] = useState<Result | null>(null)
-  const [loaded, setLoaded] = useState<Loaded | null>(null)
+  const [loaded, setLoaded] = useState<LoadedResult | null>(null)
   const [problem, setProblem] = useState('')
   useEffect(() => {
-    let mixer: Loaded['mixer'] | undefined
+    let mixer: LoadedResult['mixer'] | undefined
     let isGone = false
     const start = async () => {
       const found = await read()
@@ -58,15 +63,15 @@ export function Outputs<Result extends Playable>(props: OutputsProps<Result>) {
   )
 }
 
-interface SoundsProps<Result extends Playable> extends OutputsProps<Result> {
+interface SoundsProps<Result extends PlayableResult> extends OutputsProps<Result> {
   result: Result
   /** Null: not yet. */
-  loaded: Loaded | null
+  loaded: LoadedResult | null
   /** They are not decoded in the page. */
   isPlain: boolean
 }
 
-function Sounds<Result extends Playable>(props: SoundsProps<Result>) {
+function Sounds<Result extends PlayableResult>(props: SoundsProps<Result>) {
   const { request, result, loaded, isPlain, readPeaks, below } = props
   if (!isPlain && !loaded)
     return (

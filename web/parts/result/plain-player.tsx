@@ -4,7 +4,7 @@ import type { Peaks, Waveform } from '../../../clients/typescript/client.ts'
 import type { Output } from '../../audio/mixer.ts'
 import { planesOf } from '../../audio/peaks.ts'
 import type { Finding } from '../../state/chip.ts'
-import { outputsOf, type Playable } from '../../state/loaded-media.ts'
+import { outputsOf, type PlayableResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
 import { drawing } from '../drawing.ts'
 import { FindingChip } from './finding-chip.tsx'
@@ -14,7 +14,7 @@ import { WhereBand } from './where-band.tsx'
 
 interface PlainPlayerProps {
   request: OpenRequest
-  result: Playable
+  result: PlayableResult
   readPeaks(): Promise<Peaks>
 }
 

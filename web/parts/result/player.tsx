@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { encodeWav } from '../../audio/wav.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 import { predictedSpans } from '../../audio/spans.ts'
-import type { Loaded } from '../../state/loaded-media.ts'
+import type { LoadedResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
 import { credential } from '../../state/credential.ts'
 import { making, save } from '../../state/save.ts'
@@ -15,7 +15,7 @@ import { Tools, Transport } from './transport.tsx'
 import { Video } from './video.tsx'
 import { createView } from '../waveform.tsx'
 
-export function Player({ loaded, request }: { loaded: Loaded; request: OpenRequest }) {
+export function Player({ loaded, request }: { loaded: LoadedResult; request: OpenRequest }) {
   const { mixer } = loaded
   const view = useMemo(createView, [mixer])
   const [isSpectrogram, setSpectrogram] = useState(false)

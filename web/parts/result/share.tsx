@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ShareList } from '../../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../../state/credential.ts'
-import type { Playable } from '../../state/loaded-media.ts'
+import type { PlayableResult } from '../../state/loaded-media.ts'
 import { addressOf } from '../../state/shared-result.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { CopyButton } from '../copy-button.tsx'
@@ -14,7 +14,7 @@ type Length = keyof typeof TIMES
 interface ShareProps {
   /** The request's. */
   id: string
-  result: Playable
+  result: PlayableResult
 }
 
 /** Makes addresses that play a result without a key, and revokes them. */

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Peaks } from '../../../clients/typescript/client.ts'
 import { currentClient } from '../../state/credential.ts'
-import { readShared, type Shared } from '../../state/shared-result.ts'
+import { readShared, type SharedView } from '../../state/shared-result.ts'
 import { Outputs } from './outputs.tsx'
 import { Time } from '../time.tsx'
 
 /** Plays a result for whoever has its address. */
 export function SharedPage({ secret }: { secret: string }) {
-  const [shared, setShared] = useState<Shared | null>(null)
+  const [shared, setShared] = useState<SharedView | null>(null)
   const [problem, setProblem] = useState('')
   useEffect(() => {
     readShared(secret).then(setShared, (error: Error) => setProblem(error.message))
@@ -49,7 +49,7 @@ export function SharedPage({ secret }: { secret: string }) {
   )
 }
 
-async function peaksOf({ peaksUrl }: Shared): Promise<Peaks> {
+async function peaksOf({ peaksUrl }: SharedView): Promise<Peaks> {
   if (peaksUrl === undefined) throw new Error('the engine stored no peaks')
   return (await currentClient().open(peaksUrl)).json() as Promise<Peaks>
 }

@@ -1,13 +1,13 @@
 import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Mixer } from '../../audio/mixer.ts'
-import type { Playable } from '../../state/loaded-media.ts'
+import type { PlayableResult } from '../../state/loaded-media.ts'
 
 /** Further apart than this, the picture is set to the sound's time. */
 const DRIFT_SECONDS_MAX = 0.1
 
 /** The picture, muted, on the clock of the sound; nothing where there is none. */
-export function Video({ result, mixer }: { result: Playable; mixer: Mixer }) {
+export function Video({ result, mixer }: { result: PlayableResult; mixer: Mixer }) {
   const url = result.data.target.video_url
   const video = useRef<HTMLVideoElement>(null)
   useEffect(() => (video.current ? followMixer(video.current, mixer) : undefined), [url, mixer])

@@ -11,9 +11,9 @@ import {
   STREAM_NAMES,
 } from '../../../../shared/broker/streams.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
-import { called } from '../../command-name.ts'
+import { commandText } from '../../command-name.ts'
 import type { Context } from '../context.ts'
-import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, unusedFinding, warning, type Finding } from '../finding.ts'
 import { clockFinding } from './clock.ts'
 import { compareOwner } from './installation.ts'
 
@@ -22,8 +22,8 @@ const WAIT_MS_MAX = 3_000
 export async function checkBroker(context: Context): Promise<Finding[]> {
   const { natsUrl: url, env } = context
   if (url === undefined) {
-    const found = `NATS_URL is not set: ${called('start')} runs one, and it does not run now`
-    return [unused('broker', found)]
+    const found = `NATS_URL is not set: ${commandText('start')} runs one, and it does not run now`
+    return [unusedFinding('broker', found)]
   }
   const log = createLogger('doctor', 'silent')
   const isEngine = context.gateway === undefined // the host's user may be an engine's
@@ -37,7 +37,7 @@ export async function checkBroker(context: Context): Promise<Finding[]> {
       const { version = '?' } = connection.info ?? {}
       const found = `nats-server ${version} at ${connection.getServer()} answers`
       const streams = isEngine ? queueFindings(manager) : streamFindings(manager, context)
-      return [fine('broker', found), ...(await streams)]
+      return [okFinding('broker', found), ...(await streams)]
     } finally {
       if (!connection.isClosed()) await connection.close()
     }
@@ -92,7 +92,7 @@ export function replicaFinding(
   )
   const replicas = [...new Set(streams.map(({ config }) => config.num_replicas))].join(' and ')
   const found = `${streams.map(({ config }) => config.name).join(', ')}, replicas: ${replicas}`
-  if (behind.length === 0) return fine('streams', found)
+  if (behind.length === 0) return okFinding('streams', found)
   const remedy = 'Look at that nats-server: nats server report jetstream.'
   return warning('streams', `${found}; ${behind.join(', ')}`, remedy)
 }
@@ -109,12 +109,12 @@ async function queueFinding(manager: JetStreamManager): Promise<Finding> {
     sum((queue) => queue.num_pending),
     sum((queue) => queue.num_ack_pending),
   ]
-  return fine('queue', `${waiting} jobs wait, engines have ${leased}`)
+  return okFinding('queue', `${waiting} jobs wait, engines have ${leased}`)
 }
 
 function deadLetterFinding(streams: readonly StreamInfo[]): Finding {
   const letters = streams.find(({ config }) => config.name === DEAD_LETTERS.stream)?.state.messages
-  if (!letters) return fine('dead letters', 'none')
+  if (!letters) return okFinding('dead letters', 'none')
   return warning('dead letters', `${letters} messages that nobody could handle`, VIEW_DEAD_LETTERS)
 }
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LifecycleRule, S3Client } from '@aws-sdk/client-s3'
 import type { Context } from '../context.ts'
-import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, unusedFinding, warning, type Finding } from '../finding.ts'
 import { OWNER_KEY } from '../../../../gateway/media-store/media-store.ts'
 import { compareOwner } from './installation.ts'
 
@@ -13,7 +13,7 @@ export async function checkBucket(context: Context): Promise<Finding[]> {
   const { gateway } = context
   if (!gateway) return []
   const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = gateway
-  if (bucket === undefined) return [unused('bucket', 'media is kept in the data folder')]
+  if (bucket === undefined) return [unusedFinding('bucket', 'media is kept in the data folder')]
   const { S3Client } = await import('@aws-sdk/client-s3') // of 25 MB, for who uses it
   const client = new S3Client({
     region,
@@ -74,7 +74,7 @@ async function roundTripFinding(client: S3Client, bucket: string): Promise<Findi
     await client.send(new DeleteObjectCommand(object))
   }
   const ms = Math.round(performance.now() - startedAt)
-  return fine('bucket', `${bucket}: an object is put, got and removed in ${ms} ms`)
+  return okFinding('bucket', `${bucket}: an object is put, got and removed in ${ms} ms`)
 }
 
 async function corsFinding(client: S3Client, bucket: string): Promise<Finding> {
@@ -83,7 +83,8 @@ async function corsFinding(client: S3Client, bucket: string): Promise<Finding> {
     ({ CORSRules = [] }) => CORSRules,
     (error: Error) => error,
   )
-  if (Array.isArray(rules) && rules.length > 0) return fine('bucket cors', `${rules.length} rules`)
+  if (Array.isArray(rules) && rules.length > 0)
+    return okFinding('bucket cors', `${rules.length} rules`)
   const reason = Array.isArray(rules) ? 'NoSuchCORSConfiguration' : rules.name
   const remedy = 'Only uploads and players in web pages need a rule: docs/how-to/bucket.md.'
   return warning('bucket cors', `no rule for web pages (${reason})`, remedy)
@@ -112,12 +113,12 @@ type ExpiryRule = Pick<LifecycleRule, 'Status' | 'NoncurrentVersionExpiration'>
 
 /** @param status `Enabled` or `Suspended`; absent: it never kept versions */
 export function versionsFinding(status: string | undefined, rules: readonly ExpiryRule[]): Finding {
-  if (status === undefined) return fine('bucket versions', 'none are kept')
+  if (status === undefined) return okFinding('bucket versions', 'none are kept')
   const days = rules
     .filter((rule) => rule.Status === 'Enabled')
     .flatMap((rule) => rule.NoncurrentVersionExpiration?.NoncurrentDays ?? [])
   if (days.length > 0) {
-    return fine('bucket versions', `what is deleted stays for ${Math.min(...days)} more days`)
+    return okFinding('bucket versions', `what is deleted stays for ${Math.min(...days)} more days`)
   }
   return warning(
     'bucket versions',

@@ -1,6 +1,6 @@
 /** Compares this host's clock with another's. */
 
-import { failure, fine, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, warning, type Finding } from '../finding.ts'
 
 const WARNING_MS = 1_000
 /** Presigned addresses and expiry times go wrong. */
@@ -21,5 +21,7 @@ export function clockFinding(
     : `that of this host is ${Math.abs(offsetMs)} ms ${direction} the ${other}'s`
   const remedy = 'Synchronise both: timedatectl set-ntp true.'
   if (Math.abs(offsetMs) >= FAILURE_MS) return failure('clock', found, remedy)
-  return Math.abs(offsetMs) >= WARNING_MS ? warning('clock', found, remedy) : fine('clock', found)
+  return Math.abs(offsetMs) >= WARNING_MS
+    ? warning('clock', found, remedy)
+    : okFinding('clock', found)
 }

@@ -6,7 +6,7 @@ import { programArguments } from '../../../../shared/process/programs.ts'
 import { setUpAgain } from '../../command-name.ts'
 import { driverText } from '../../../setup/nvidia-driver.mjs'
 import type { Context } from '../context.ts'
-import { failure, fine, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, warning, type Finding } from '../finding.ts'
 import type { SeparationReport, TensorFlowReport } from '../probe.ts'
 import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
@@ -24,7 +24,7 @@ export async function checkCompute({ engine, env }: Context): Promise<Finding[]>
   const wantsGpu = hasCudaBuild() === true && driverText() !== null
   const gpus = wantsGpu ? await listGpus().catch(() => []) : []
   return [
-    fine('tensorflow', `${backend} on ${device}`),
+    okFinding('tensorflow', `${backend} on ${device}`),
     ...(wantsGpu ? gpuFindings(errors, gpus.length) : []),
     separation
       ? separationFinding(separation)
@@ -32,13 +32,13 @@ export async function checkCompute({ engine, env }: Context): Promise<Finding[]>
   ]
 }
 
-interface Probed {
+interface ComputeProbe {
   reports: unknown[]
   errors: string
   ended: string
 }
 
-function runProbe(env: Context['env']): Promise<Probed> {
+function runProbe(env: Context['env']): Promise<ComputeProbe> {
   const child = spawn(process.execPath, programArguments(PROBE), {
     cwd: ROOT,
     // Level 0: the native library says which of its libraries are missing.
@@ -68,7 +68,7 @@ const lastLine = (errors: string, ended: string): string =>
 export function gpuFindings(log: string, gpus: number): Finding[] {
   const seen = [...log.matchAll(/device:GPU:(\d+) with (\d+) MB memory.*?name: ([^,]+)/g)]
   const found = seen.map(([, index, mebibytes, name]) =>
-    fine(
+    okFinding(
       `tensorflow gpu ${index}`,
       `${name}, of which TensorFlow takes ${gibibytes(Number(mebibytes) * 2 ** 20)}`,
     ),
@@ -108,5 +108,5 @@ export function separationFinding(report: SeparationReport): Finding {
       ? `of a voice over a piano the target has ${(100 * targetShare).toFixed(0)} % of the energy`
       : ''
   if (wrong) return failure('separation', `${model}: ${wrong}`, remedy)
-  return fine('separation', `one second by ${model} is right: ${times}`)
+  return okFinding('separation', `one second by ${model} is right: ${times}`)
 }

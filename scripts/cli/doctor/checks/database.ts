@@ -11,7 +11,7 @@ import {
   type Schema,
 } from '../../../../gateway/store/schema/schema.ts'
 import type { Context } from '../context.ts'
-import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, unusedFinding, warning, type Finding } from '../finding.ts'
 import { inPostgres, inSqlite } from '../read-database.ts'
 import { clockFinding } from './clock.ts'
 
@@ -22,7 +22,8 @@ export async function checkDatabase({ gateway, env }: Context): Promise<Finding[
   if (!gateway) return []
   if (env.DATABASE_URL) return checkPostgres(env.DATABASE_URL)
   const path = join(gateway.dataFolder, 'winnow.db')
-  if (!existsSync(path)) return [unused('database', `${path}: none yet, the first start makes it`)]
+  if (!existsSync(path))
+    return [unusedFinding('database', `${path}: none yet, the first start makes it`)]
   try {
     return [schemaFinding(path, await readSqlite(path), await knownSchemas())]
   } catch (error) {
@@ -65,7 +66,7 @@ async function postgresFindings(client: Client, place: string): Promise<Finding[
   const clock = clockFinding('database', times[0]!.now.getTime(), [before, Date.now()])
   const { rows: tables } = await client.query("select to_regclass('kysely_migration') as name")
   if ((tables[0] as { name: unknown }).name === null) {
-    return [unused('database', `${place}: empty, the first start makes the tables`), clock]
+    return [unusedFinding('database', `${place}: empty, the first start makes the tables`), clock]
   }
   const { rows } = await client.query<{ name: string }>(MIGRATIONS)
   const applied = rows.map(({ name }) => name)
@@ -93,5 +94,5 @@ export function schemaFinding(path: string, schema: Schema, known: readonly stri
     )
   }
   const newer = state === 'newer' ? ', expanded by a newer version' : ''
-  return fine('database', `${path} takes writes, schema ${applied.at(-1)}${newer}`)
+  return okFinding('database', `${path} takes writes, schema ${applied.at(-1)}${newer}`)
 }

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Context } from '../context.ts'
-import { failure, fine, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, warning, type Finding } from '../finding.ts'
 import { gibibytes } from './driver.ts'
 
 const FSYNCS = 15
@@ -35,7 +35,7 @@ async function folderFinding(name: string, given: string, freeBytesMin: number):
         `Free disk space: below ${gibibytes(freeBytesMin)} work is refused.`,
       )
     }
-    if (fsyncMs <= FSYNC_MS_MAX) return fine(name, found)
+    if (fsyncMs <= FSYNC_MS_MAX) return okFinding(name, found)
     return warning(name, found, 'Every submit waits for one: put the folder on a faster disk.')
   } catch (error) {
     const remedy = 'Give the folder to the user who runs Winnow, and mount its disk for writing.'

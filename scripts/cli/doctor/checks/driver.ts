@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { setUpAgain } from '../../command-name.ts'
 import { driverProblem, driverText, driverVersion } from '../../../setup/nvidia-driver.mjs'
 import type { Context } from '../context.ts'
-import { failure, fine, unused, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, unusedFinding, warning, type Finding } from '../finding.ts'
 
 export interface Gpu {
   index: string
@@ -40,8 +40,8 @@ export function driverFinding(text: string | null, hasCuda: boolean | undefined)
     const remedy = `Install a driver, or the build for processors: ${setUpAgain('cpu')}`
     return warning('driver', `libtensorflow is the build for GPUs, but ${problem}`, remedy)
   }
-  if (hasCuda) return fine('driver', `${driverVersion(text ?? '')}, libtensorflow for GPUs`)
-  if (problem) return unused('driver', 'no GPU is asked for: libtensorflow for processors')
+  if (hasCuda) return okFinding('driver', `${driverVersion(text ?? '')}, libtensorflow for GPUs`)
+  if (problem) return unusedFinding('driver', 'no GPU is asked for: libtensorflow for processors')
   const found = `${driverVersion(text ?? '')}, but libtensorflow is the build for processors`
   return warning('driver', found, setUpAgain('cuda'))
 }
@@ -52,7 +52,7 @@ async function gpuFindings(): Promise<Finding[]> {
     const gpus = await listGpus()
     return gpus.map(({ index, name, uuid, totalBytes, freeBytes }) => {
       const memory = `${gibibytes(totalBytes)}, ${gibibytes(freeBytes)} free`
-      return fine(`gpu ${index}`, `${name}, ${memory}, ${uuid}`)
+      return okFinding(`gpu ${index}`, `${name}, ${memory}, ${uuid}`)
     })
   } catch (error) {
     const [line] = (error as Error).message.split('\n')

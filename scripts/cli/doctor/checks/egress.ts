@@ -1,7 +1,7 @@
 /** The way out, which media at an audio_url and webhooks take. */
 
 import type { Context } from '../context.ts'
-import { fine, warning, type Finding } from '../finding.ts'
+import { okFinding, warning, type Finding } from '../finding.ts'
 
 const MS_MAX = 10_000
 
@@ -11,7 +11,7 @@ export async function checkEgress({ egressUrl: url }: Context): Promise<Finding[
     const signal = AbortSignal.timeout(MS_MAX)
     const { status } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal })
     const ms = Math.round(performance.now() - startedAt)
-    return [fine('egress', `${url} answers ${status} in ${ms} ms`)]
+    return [okFinding('egress', `${url} answers ${status} in ${ms} ms`)]
   } catch (error) {
     const { cause, message } = error as Error
     const reason =

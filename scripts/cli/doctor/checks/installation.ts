@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OWNER_KEY } from '../../../../gateway/media-store/media-store.ts'
 import type { Context } from '../context.ts'
-import { failure, fine, unused, type Finding } from '../finding.ts'
+import { failure, okFinding, unusedFinding, type Finding } from '../finding.ts'
 import { inPostgres, inSqlite } from '../read-database.ts'
 
 const INSTALLATION = 'select installation_id as id from installation'
@@ -32,7 +32,7 @@ export async function compareOwner(
     return ownerFinding(await installationOf(context), owner, place)
   } catch {
     // The check of the database says why.
-    return unused('installation', `${place}: not compared, the database cannot be read`)
+    return unusedFinding('installation', `${place}: not compared, the database cannot be read`)
   }
 }
 
@@ -46,9 +46,9 @@ export function ownerFinding(
   place: string,
 ): Finding {
   if (id === undefined && owner === undefined) {
-    return unused('installation', `${place}: of none yet, the first start names it`)
+    return unusedFinding('installation', `${place}: of none yet, the first start names it`)
   }
-  if (id === owner) return fine('installation', `the database and ${place} are of ${id}`)
+  if (id === owner) return okFinding('installation', `the database and ${place} are of ${id}`)
   const [own, its] = [id, owner].map((each) => each ?? 'no installation')
   const found = `the database is of ${own}, ${place} of ${its}`
   const remedy =

@@ -5,7 +5,7 @@ import { availableMemory, constrainedMemory } from 'node:process'
 import type { EngineConfig } from '../../../../engine/config.ts'
 import type { ModelChoice } from '../../../../models/model-choice.ts'
 import type { Context } from '../context.ts'
-import { failure, fine, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, warning, type Finding } from '../finding.ts'
 import { driverText } from '../../../setup/nvidia-driver.mjs'
 import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
@@ -53,7 +53,7 @@ export function memoryFinding(
       'Name fewer or smaller MODELS, or take a host or GPU with more memory.',
     )
   }
-  if (neededBytes <= freeBytes) return fine(name, found)
+  if (neededBytes <= freeBytes) return okFinding(name, found)
   return warning(name, found, 'Unless it is an engine of this host that has it: end what takes it.')
 }
 

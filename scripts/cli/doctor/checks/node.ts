@@ -1,7 +1,7 @@
 /** The Node that runs this, and the machine under it. */
 
 import { arch, platform, release } from 'node:os'
-import { failure, fine, type Finding } from '../finding.ts'
+import { failure, okFinding, type Finding } from '../finding.ts'
 
 export const checkNode = async (): Promise<Finding[]> => [nodeFinding(process.versions.node)]
 
@@ -13,5 +13,5 @@ export function nodeFinding(version: string): Finding {
     return failure('node', found, 'Winnow runs on Linux on x86-64.')
   }
   const isOld = major < 20 || (major === 20 && minor < 19)
-  return isOld ? failure('node', found, 'Install Node 20.19 or later.') : fine('node', found)
+  return isOld ? failure('node', found, 'Install Node 20.19 or later.') : okFinding('node', found)
 }

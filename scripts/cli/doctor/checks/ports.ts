@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { portAfter, type Config } from '../../../../gateway/config.ts'
 import { hostAndPort, localUrl } from '../../../../shared/local-url.ts'
 import type { Context } from '../context.ts'
-import { failure, fine, warning, type Finding } from '../finding.ts'
+import { failure, okFinding, warning, type Finding } from '../finding.ts'
 
 const MS_MAX = 5_000
 
@@ -51,7 +51,7 @@ async function readReadiness(url: string): Promise<Readiness | null> {
 
 function readinessFinding({ status, engines, problems }: Readiness, { host, port }: Config) {
   const found = `at ${localUrl(host, port)}: ${status}, engines: ${engines}`
-  if (status === 'ready') return fine('gateway', found)
+  if (status === 'ready') return okFinding('gateway', found)
   const finding = status === 'degraded' ? warning : failure
   const remedy = 'See docs/how-to/troubleshooting.md.'
   return finding('gateway', `${found}. ${problems.join(' ')}`, remedy)
@@ -67,11 +67,11 @@ async function portFinding(
   const place = hostAndPort(host, port)
   try {
     await once(server.listen({ host, port, exclusive: true }), 'listening')
-    if (!gatewayAnswers) return fine(name, `${place} is free`)
+    if (!gatewayAnswers) return okFinding(name, `${place} is free`)
     return warning(name, `nobody listens at ${place}`, 'The gateway has another port there.')
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE' && gatewayAnswers) return fine(name, `${place} is in use`)
+    if (code === 'EADDRINUSE' && gatewayAnswers) return okFinding(name, `${place} is in use`)
     const found = code === 'EADDRINUSE' ? `another program listens at ${place}` : message
     return failure(name, found, 'End it, or give the gateway another port.')
   } finally {

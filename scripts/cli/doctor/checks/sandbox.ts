@@ -6,7 +6,7 @@ import {
   type SandboxSupport,
 } from '../../../../engine/media/process/sandbox-support.ts'
 import type { Context } from '../context.ts'
-import { fine, type Finding, warning } from '../finding.ts'
+import { okFinding, type Finding, warning } from '../finding.ts'
 
 export async function checkSandbox({ engine }: Context): Promise<Finding[]> {
   return engine === undefined ? [] : [sandboxFinding(await sandboxSupport())]
@@ -16,7 +16,7 @@ export function sandboxFinding(support: SandboxSupport): Finding {
   const problem = sandboxProblem(support)
   if (problem === null) {
     const version = `Landlock ${support.landlock}`
-    return fine('sandbox', `media is decoded without network or other files (${version})`)
+    return okFinding('sandbox', `media is decoded without network or other files (${version})`)
   }
   const remedy =
     'Use Linux 5.13 or later with landlock in /sys/kernel/security/lsm; in a container, allow ' +

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { sha256Of } from '../../../../models/checkpoint/sha256.ts'
 import { readRecord, weightFilesOf } from '../../../../models/installed/record.ts'
 import type { ModelChoice } from '../../../../models/model-choice.ts'
-import { called, isPackaged, setUpAgain } from '../../command-name.ts'
+import { commandText, isPackaged, setUpAgain } from '../../command-name.ts'
 import type { Context } from '../context.ts'
-import { failure, fine, type Finding } from '../finding.ts'
+import { failure, okFinding, type Finding } from '../finding.ts'
 
 /** SHA-256 of the built-in model's weights. */
 export const MINI_SHA256 = '88d982014335a39cfd4f107ddb019ba6386097ee327981e1c504bb712a5971de'
@@ -36,8 +36,8 @@ async function weightsOf(choice: ModelChoice): Promise<Finding[]> {
 /** Checks whether the files are there that the record names. */
 function installedFinding({ name, folder }: { name: string; folder: string }): Finding {
   const missing = weightFilesOf(readRecord(folder)).find((file) => !existsSync(join(folder, file)))
-  if (missing === undefined) return fine('weights', `${name} is installed in ${folder}`)
-  const again = `${called('model', `remove ${name}`)}, then fetch or import it again`
+  if (missing === undefined) return okFinding('weights', `${name} is installed in ${folder}`)
+  const again = `${commandText('model', `remove ${name}`)}, then fetch or import it again`
   return failure('weights', `${join(folder, missing)} is not there`, again)
 }
 
@@ -48,7 +48,7 @@ export async function fileFinding(file: string, sha256: string): Promise<Finding
     : `Restore the file: git checkout -- ${file}, or a new clone.`
   if (!existsSync(file)) return failure('weights', `${file} is not there`, remedy)
   const own = await sha256Of(file)
-  if (own === sha256) return fine('weights', `of the built-in model, SHA-256 ${short(own)}`)
+  if (own === sha256) return okFinding('weights', `of the built-in model, SHA-256 ${short(own)}`)
   const found = `${file} has SHA-256 ${short(own)}, not ${short(sha256)} of this version`
   return failure('weights', found, remedy)
 }
@@ -62,9 +62,9 @@ async function inventory(folder: string): Promise<Finding[]> {
   const problems = parts.flatMap(({ part, folder: own, required, problems: all }) =>
     own !== null || required ? all.map((problem) => `${part}: ${problem}`) : [],
   )
-  const inspect = called('model', `inspect ${folder}`)
+  const inspect = commandText('model', `inspect ${folder}`)
   const remedy = `${inspect} shows all of it; docs/how-to/sam-audio.md says how.`
   return problems.length === 0
-    ? [fine('weights', `${folder} has all that is needed`)]
+    ? [okFinding('weights', `${folder} has all that is needed`)]
     : problems.map((problem) => failure('weights', problem, remedy))
 }

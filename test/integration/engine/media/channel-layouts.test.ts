@@ -54,12 +54,16 @@ function levelOf(wave: Float32Array, hertz: number, rate = RATE): number {
 const peakOf = (hertz: number, rate: number): number =>
   sine(hertz, SECONDS, rate).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
 
-interface Made {
+interface LayoutOptions {
   mask?: bigint
   isLfeFull?: boolean
 }
 
-async function written(format: SoundFormat, planes: Planes, { mask = 0n, ...more }: Made = {}) {
+async function written(
+  format: SoundFormat,
+  planes: Planes,
+  { mask = 0n, ...more }: LayoutOptions = {},
+) {
   const path = await save(`written.${format}`, new Uint8Array(0))
   const sound = { format, sampleRate: RATE, channels: planes.length, channelMask: mask }
   const encoder = await createEncoder(path, { ...sound, ...more })

@@ -15,10 +15,10 @@ import { holdLock } from '../../../support/database/hold-lock.ts'
 import { put, stored } from '../../../support/database/rows.ts'
 import { createFileBody, startGateway } from '../../../support/gateway/start-gateway.ts'
 
-type Done = (error: Error | null) => void
+type FlushCallback = (error: Error | null) => void
 
 /** An empty database, and a disk whose flushes end as `end` says from now on. */
-async function openOnDisk(t: TestContext, end: (done: Done) => void) {
+async function openOnDisk(t: TestContext, end: (done: FlushCallback) => void) {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
   const path = join(folder, 'winnow.db')
   const store = await openSqlite(path, { migrates: true })
@@ -38,10 +38,11 @@ async function openOnDisk(t: TestContext, end: (done: Done) => void) {
   return { store, path, flushes: () => flushed.mock.callCount() }
 }
 
-const fails = (code: string) => (done: Done) => done(Object.assign(new Error(code), { code }))
+const fails = (code: string) => (done: FlushCallback) =>
+  done(Object.assign(new Error(code), { code }))
 
 test('a write is reported, and read by others, only once it is flushed', async (t) => {
-  const waiting: Done[] = []
+  const waiting: FlushCallback[] = []
   const { store } = await openOnDisk(t, (done) => waiting.push(done))
   const order: string[] = []
   const written = inTransaction(store, (store) => put(store, 'a')).then(() => order.push('written'))
@@ -73,7 +74,7 @@ test('transactions that are ready at once are flushed together', async (t) => {
 })
 
 test('a write whose flush fails is refused; the next one empties the log', async (t) => {
-  let end: (done: Done) => void = fails('EIO')
+  let end: (done: FlushCallback) => void = fails('EIO')
   const { store, flushes } = await openOnDisk(t, (done) => end(done))
   await assert.rejects(put(store, 'a'), { code: 'SERVICE_UNAVAILABLE' })
   end = (done) => done(null) // it would say nothing of what the first has lost
@@ -84,7 +85,7 @@ test('a write whose flush fails is refused; the next one empties the log', async
 })
 
 test('after a failed flush writes are refused while a reader keeps the log from being emptied', async (t) => {
-  let end: (done: Done) => void = (done) => done(null)
+  let end: (done: FlushCallback) => void = (done) => done(null)
   const { store, path, flushes } = await openOnDisk(t, (done) => end(done))
   await put(store, 'a')
   const reader = new SqliteDatabase(path)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openTensors, Weights } from '../../../../models/checkpoint/weights.ts'
 import { readConfig } from '../../../../models/mini/config.ts'
 import { loadNetwork } from '../../../../models/mini/network/network.ts'
-import { wholeName } from '../../../../models/mini/weight-names.ts'
+import { fullName } from '../../../../models/mini/weight-names.ts'
 import { tf } from '../../../../models/tensorflow/tensor.ts'
 import { WEIGHTS_FOLDER } from '../../../support/models/golden.ts'
 
@@ -29,11 +29,11 @@ test('every step of a whole name is a number or a word of three letters or more'
 
 test('each short name means the whole one', () => {
   assert.equal(short.size, whole.size)
-  assert.deepEqual([...short.keys()].map(wholeName), [...whole.keys()])
+  assert.deepEqual([...short.keys()].map(fullName), [...whole.keys()])
 })
 
 test('a whole name stays as it is', () => {
-  for (const name of whole.keys()) assert.equal(wholeName(name), name)
+  for (const name of whole.keys()) assert.equal(fullName(name), name)
 })
 
 test('short and whole names load the same network', () => {

@@ -5,7 +5,7 @@ import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import { openCheckpoint, type LoadedCheckpoint } from './checkpoint.ts'
 
 export const WAVE_FILES = [0, 1, 2, 3].map((i) => `forward_${i}.safetensors`)
@@ -19,7 +19,7 @@ const theirs = (x: Tensor): Tensor => tf.transpose(x, [0, 3, 1, 2])
 export async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openCheckpoint(folder)
   const golden = folder.golden(WAVE_FILES[0]!)
-  return tidied(() => [...compareSpectrum(golden, loaded), ...compareBlocks(golden, loaded)])
+  return withTidy(() => [...compareSpectrum(golden, loaded), ...compareBlocks(golden, loaded)])
 }
 
 function* compareSpectrum(golden: GoldenFile, { config }: LoadedCheckpoint): Generator<Comparison> {
@@ -53,7 +53,7 @@ function* compareBlocks(golden: GoldenFile, { network, config }: LoadedCheckpoin
 /** Waves in a batch and each alone, and one by another's length. */
 export async function compareWaves(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openCheckpoint(folder)
-  return tidied(() => {
+  return withTidy(() => {
     const forwards = WAVE_FILES.flatMap((file) => {
       const golden = folder.golden(file)
       const waves = golden.tensor('mixture').squeeze([1]) // [batch, samples]

@@ -5,7 +5,7 @@ import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { TextTokenizer } from '../../../../models/text/tokenizer.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import { openCheckpoint } from './checkpoint.ts'
 
 const FILE = 'text.safetensors'
@@ -16,7 +16,7 @@ export async function compareTexts(folder: GoldenFolder): Promise<Comparison[]> 
   const { texts, ids } = await folder.json<{ texts: string[]; ids: number[][] }>('tokens.json')
   const tokens = texts.map((prompt) => tokenizer.tokens(prompt))
   const golden = folder.golden(FILE)
-  return tidied(() => {
+  return withTidy(() => {
     const valid = golden.tensor('mask')
     const all = golden.tensor('ids')
     const hidden = text.encode(all, valid)

@@ -8,7 +8,7 @@ import { Weights } from '../../../../models/checkpoint/weights.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { compareExactly, type Comparison } from '../comparison.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import type { OpenStage } from '../open-stage.ts'
 import { separateSong, type LoadedBandit } from './song.ts'
 
@@ -51,7 +51,7 @@ async function compareBands(folder: GoldenFolder): Promise<Comparison[]> {
 async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   const { network, config } = await openBandit(folder)
   const golden = folder.golden('forward.safetensors')
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     const spectrum = spectrumOf(mixture, config)
     const start = network.split(spectrum)
@@ -86,7 +86,7 @@ function byBin(x: Tensor): Tensor {
 async function compareBatch(folder: GoldenFolder): Promise<Comparison[]> {
   const { network } = await openBandit(folder)
   const golden = folder.golden('forward_batch.safetensors')
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     const alone = Array.from({ length: mixture.shape[0]! }, (_, row) => {
       const stems = network.separate(tf.slice(mixture, [row, 0, 0], [1, -1, -1]))
@@ -99,11 +99,11 @@ async function compareBatch(folder: GoldenFolder): Promise<Comparison[]> {
 async function compareOddLength(folder: GoldenFolder): Promise<Comparison[]> {
   const { network } = await openBandit(folder)
   const golden = folder.golden('forward_odd.safetensors')
-  return tidied(() => [golden.compare('stems', network.separate(golden.tensor('mix')))])
+  return withTidy(() => [golden.compare('stems', network.separate(golden.tensor('mix')))])
 }
 
 async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openBandit(folder)
   const golden = folder.golden('song.safetensors')
-  return tidied(() => [golden.compare('stems', separateSong(golden.tensor('song'), loaded))])
+  return withTidy(() => [golden.compare('stems', separateSong(golden.tensor('song'), loaded))])
 }

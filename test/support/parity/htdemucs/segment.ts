@@ -6,7 +6,7 @@ import { pad, tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import { firstNetwork, type LoadedNetwork } from './networks.ts'
 
 const FULL = 'forward_full.safetensors'
@@ -20,7 +20,7 @@ export const ITEM_FILES = [
 export async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await firstNetwork(folder)
   const golden = folder.golden(FULL)
-  return tidied(() => [
+  return withTidy(() => [
     ...compareSpectra(golden, loaded),
     ...compareEncoders(golden, loaded),
     ...compareTransformer(golden, loaded),
@@ -115,7 +115,7 @@ const normalized = (x: Tensor): Tensor => normalize(x, momentsOf(x))
 /** Segments in a batch and each alone, cut short, and silent in part: stems alone. */
 export async function compareItems(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await firstNetwork(folder)
-  return tidied(() =>
+  return withTidy(() =>
     ITEM_FILES.flatMap((file) => {
       const golden = folder.golden(file)
       const mixture = golden.tensor('mix')

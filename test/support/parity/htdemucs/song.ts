@@ -4,7 +4,7 @@ import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import { joinStems } from '../join-stems.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import { bagOf, firstNetwork, openNetwork, type LoadedNetwork } from './networks.ts'
 
 const SONG = 'song.safetensors'
@@ -13,7 +13,7 @@ const OVERLAP = 0.25
 export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await firstNetwork(folder)
   const golden = folder.golden(SONG)
-  return tidied(() => {
+  return withTidy(() => {
     const song = golden.tensor('song')
     return [
       golden.compare(
@@ -32,7 +32,7 @@ export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
 /** Each stem of a bag is the weighted mean of its networks' answers. */
 export async function compareBag(folder: GoldenFolder): Promise<Comparison[]> {
   const { members } = await bagOf(folder)
-  return tidied(() => {
+  return withTidy(() => {
     const song = folder.golden(SONG).tensor('song')
     const weighted = members.map(({ checkpoint, weights }) => {
       const loaded = openNetwork(checkpoint)

@@ -15,7 +15,7 @@ import { compareExactly } from '../comparison.ts'
 import { demixSong } from '../demix-song.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import type { OpenStage } from '../open-stage.ts'
 
 type Kind = RoformerConfig['kind']
@@ -59,7 +59,7 @@ export async function openRoformer({ folder }: GoldenFolder, kind: Kind): Promis
 async function compareParts(folder: GoldenFolder, kind: Kind): Promise<Comparison[]> {
   const { network, config } = await openRoformer(folder, kind)
   const golden = folder.golden(`${kind}_forward.safetensors`)
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     const spectrum = spectrumOf(mixture, config)
     const start = network.split(spectrum)
@@ -108,7 +108,7 @@ const stemsAs = (golden: GoldenFile, stems: Tensor): Tensor =>
 async function compareBatch(folder: GoldenFolder, kind: Kind): Promise<Comparison[]> {
   const { network } = await openRoformer(folder, kind)
   const golden = folder.golden(`${kind}_batch.safetensors`)
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     const alone = Array.from({ length: mixture.shape[0]! }, (_, row) => {
       const stems = network.separate(tf.slice(mixture, [row, 0, 0], [1, -1, -1]))
@@ -123,7 +123,7 @@ async function compareSong(folder: GoldenFolder, kind: Kind): Promise<Comparison
   const golden = folder.golden(`${kind}_song.safetensors`)
   const { chunkSamples: samples, overlaps, stems } = config
   const chunks = { samples, overlaps, mirroredBeyond: Math.floor(samples / 2) + 1 }
-  return tidied(() => [
+  return withTidy(() => [
     golden.compare(
       'stems',
       demixSong(golden.tensor('song'), chunks, stems.length, network.separate),

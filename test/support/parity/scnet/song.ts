@@ -5,7 +5,7 @@ import type { Comparison } from '../comparison.ts'
 import { demixSong } from '../demix-song.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import { joinStems } from '../join-stems.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import { openScnet, type LoadedScnet } from './open.ts'
 
 /** As ZFTurbo's training repository does it. */
@@ -15,7 +15,7 @@ export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   const { chunkSamples: samples, overlaps, sources, levelsSong } = config
   const chunks = { samples, overlaps, mirroredBeyond: Math.floor(samples / 2) }
   const separate = (song: Tensor) => demixSong(song, chunks, sources.length, network.separate)
-  return tidied(() => {
+  return withTidy(() => {
     const song = golden.tensor('song')
     return [golden.compare('stems', levelsSong ? levelled(song, 0, separate) : separate(song))]
   })
@@ -26,7 +26,7 @@ export async function compareTriangleSong(folder: GoldenFolder): Promise<Compari
   const loaded = await openScnet(folder)
   const golden = folder.golden('song_triangle.safetensors')
   const separate = (song: Tensor) => separateByHalves(song, loaded)
-  return tidied(() => [golden.compare('stems', levelled(golden.tensor('song'), 1, separate))])
+  return withTidy(() => [golden.compare('stems', levelled(golden.tensor('song'), 1, separate))])
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
 import type { OpenStage } from '../open-stage.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import { openScnet, type LoadedScnet } from './open.ts'
 import { compareSong, compareTriangleSong } from './song.ts'
 
@@ -32,7 +32,7 @@ function byBin(x: Tensor): Tensor {
 async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openScnet(folder)
   const golden = folder.golden('forward.safetensors')
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     const spectrum = inputOf(mixture, loaded)
     const skips: Tensor[] = []
@@ -127,7 +127,7 @@ function* compareDecoders(
 async function compareLevelled(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openScnet(folder, true)
   const golden = folder.golden('forward_normalized.safetensors')
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     const spectrum = inputOf(mixture, loaded)
     const [first, second] = loaded.network.encoders
@@ -147,7 +147,7 @@ async function compareBatch(folder: GoldenFolder): Promise<Comparison[]> {
     { name: 'stems', loaded: await openScnet(folder, false) },
     { name: 'stems_normalized', loaded: await openScnet(folder, true) },
   ]
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     return variants.flatMap(({ name, loaded: { network } }) => [
       golden.compare(name, network.separate(mixture)),
@@ -162,7 +162,7 @@ async function compareBatch(folder: GoldenFolder): Promise<Comparison[]> {
 async function compareOddLength(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openScnet(folder)
   const golden = folder.golden('forward_odd.safetensors')
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = golden.tensor('mix')
     return [
       golden.compare('spec', theirs(inputOf(mixture, loaded))),

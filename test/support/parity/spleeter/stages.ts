@@ -15,7 +15,7 @@ import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import type { Comparison } from '../comparison.ts'
 import type { GoldenFile } from '../golden-file.ts'
 import type { GoldenFolder } from '../golden-folder.ts'
-import { tidied } from '../tidied.ts'
+import { withTidy } from '../tidied.ts'
 import type { OpenStage } from '../open-stage.ts'
 import { dullMaskOf, dullWaveOf } from './dull.ts'
 
@@ -67,7 +67,7 @@ const theirs = (x: Tensor): Tensor => tf.transpose(x.squeeze([0]))
 async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openTiny(folder)
   const golden = folder.golden(FORWARD)
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = ours(golden.tensor('mix'))
     return [
       ...compareSpectrum(golden, mixture, loaded),
@@ -141,7 +141,7 @@ async function compareElu(folder: GoldenFolder): Promise<Comparison[]> {
     }
   })
   const golden = folder.golden(ELU)
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = ours(golden.tensor('mix'))
     return [...compareNets(golden, mixture, loaded), ...compareStems(golden, mixture, loaded)]
   })
@@ -150,7 +150,7 @@ async function compareElu(folder: GoldenFolder): Promise<Comparison[]> {
 async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openTiny(folder)
   const golden = folder.golden(SONG)
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = ours(golden.tensor('mix'))
     const stems = loaded.network.separate(mixture) // [1, stems, channels, samples]
     const vocals = loaded.config.stems.indexOf('vocals')
@@ -187,7 +187,7 @@ const CUTS: Readonly<Record<string, readonly [start: number, count: number]>> = 
 async function comparePublished(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = openSpleeter(join(folder.folder, PUBLISHED[0]!), TWO_STEMS)
   const golden = folder.golden(REAL)
-  return tidied(() => {
+  return withTidy(() => {
     const mixture = ours(golden.tensor('mix'))
     const { network, config } = loaded
     const magnitudes = magnitudesOf(spectrumOf(mixture.squeeze([0]), config), 2, config)

@@ -175,7 +175,7 @@ function compareStereo(parts: Parts, golden: GoldenFile): Comparison[] {
   return compareWaves(parts, inputs, golden)
 }
 
-interface Decoded {
+interface DecodedTarget {
   latent: Tensor
   /** Marks of target and residual. */
   messages: Tensor
@@ -187,7 +187,7 @@ interface Decoded {
 /** Compares target and residual, with and without their mark, if `golden` has them. */
 function compareWaves(
   { config, network, watermark }: Parts,
-  { latent, messages, row, name, against }: Decoded,
+  { latent, messages, row, name, against }: DecodedTarget,
   golden: GoldenFile,
 ): Comparison[] {
   const streams = tf.concat(tf.split(latent, 2, 2)) // [2, frames, codebookDim]

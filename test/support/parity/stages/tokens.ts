@@ -11,22 +11,22 @@ interface Case {
   ids: number[]
 }
 
-interface Padded {
+interface PaddedTokens {
   texts: string[]
   input_ids: number[][]
   attention_mask: number[][]
 }
 
-interface Long {
+interface LongText {
   max_length: number
   ids: number[]
 }
 
 interface Tokenization {
   /** Besides these, `max_length_8` and the like are cases of so many tokens at most. */
-  t5: { cases: Case[]; batch: Padded; long: Long & Case }
+  t5: { cases: Case[]; batch: PaddedTokens; long: LongText & Case }
   /** Its long text is T5's. */
-  modernbert: { cases: Case[]; batch: Padded; long: Long }
+  modernbert: { cases: Case[]; batch: PaddedTokens; long: LongText }
 }
 
 /** Compares T5's tokenizer, and those that the span predictor and the judge bring. */
@@ -49,7 +49,7 @@ export async function prepareTokens(reference: Reference): Promise<() => Compari
   return () => prepared.flatMap((compare) => compare())
 }
 
-function casesOfLength(t5: object): (Long & Case)[] {
+function casesOfLength(t5: object): (LongText & Case)[] {
   return Object.entries(t5).flatMap(([key, entry]) => {
     const length = /^max_length_(\d+)$/.exec(key)?.[1]
     return length ? [{ ...(entry as Case), max_length: Number(length) }] : []
@@ -58,8 +58,8 @@ function casesOfLength(t5: object): (Long & Case)[] {
 
 interface Expected {
   cases: readonly Case[]
-  batch: Padded
-  long: readonly (Long & Case)[]
+  batch: PaddedTokens
+  long: readonly (LongText & Case)[]
 }
 
 async function prepareTokenizer(name: string, folder: string, { cases, batch, long }: Expected) {

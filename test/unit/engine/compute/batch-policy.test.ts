@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   nextBatch,
-  type Served,
+  type DeviceSeconds,
   type WaitingLane,
 } from '../../../../engine/compute/batch-policy.ts'
 import { fc } from '../../../support/basics/property.ts'
 
-const nobodyServed: Served = { accounts: new Map(), requests: new Map() }
+const nobodyServed: DeviceSeconds = { accounts: new Map(), requests: new Map() }
 
 const lane = (
   id: number,

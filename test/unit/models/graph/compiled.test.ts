@@ -18,13 +18,16 @@ import { fc } from '../../../support/basics/property.ts'
 
 const weight = tf.randomNormal([6, 4], 0, 1, 'float32', 1)
 
-interface Given {
+interface AddInputs {
   x: Tensor
   bias: Tensor | null
 }
 
 /** A bit of everything: constants, a weight, half the width, views, several outputs. */
-const forward = ({ x, bias }: Given, scale: Tensor): { product: Tensor; parts: { sum: Tensor } } =>
+const forward = (
+  { x, bias }: AddInputs,
+  scale: Tensor,
+): { product: Tensor; parts: { sum: Tensor } } =>
   tf.tidy(() => {
     const rows = toFloat32(matmulTransposed(toBfloat16(x), toBfloat16(weight))) // [rows, 6]
     const product = softmax(bias ? rows.add(bias.expandDims(0)) : rows.mul(0.5))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { FileTags, grouped, type TaggerRules } from '../../../../models/tagger/decisions.ts'
+import { FileTags, groupLogits, type TaggerRules } from '../../../../models/tagger/decisions.ts'
 
 const file = new URL('../../../fixtures/parity/tagger/decisions.json', import.meta.url)
 const golden = JSON.parse(readFileSync(file, 'utf8'))
@@ -35,7 +35,7 @@ for (const [i, { logits: rows, answers, groups }] of cases.entries()) {
   })
 
   test(`case ${i + 1}: groups agree`, () => {
-    const { values } = grouped(logits, members, LOGIT_MOST)
+    const { values } = groupLogits(logits, members, LOGIT_MOST)
     for (const [k, expected] of groups.flat().entries()) near(values[k]!, expected)
   })
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { called, setUpAgain } from '../../../../scripts/cli/command-name.ts'
+import { commandText, setUpAgain } from '../../../../scripts/cli/command-name.ts'
 import { COMMANDS } from '../../../../scripts/cli/table.mjs'
 import { shellWord } from '../../../../scripts/cli/shell-word.ts'
 
@@ -21,13 +21,13 @@ interface Installation {
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
 test('commands are named as the installation has them', () => {
-  assert.equal(called('start'), 'npm start')
-  assert.equal(called('doctor'), 'npm run doctor')
-  assert.equal(called('keys', 'list'), 'npm run keys -- list')
-  assert.equal(called('backup'), 'npm run winnow -- backup')
-  assert.equal(called('backup', 'restore F'), 'npm run winnow -- backup restore F')
-  assert.equal(called('start', '', 'npx winnow'), 'npx winnow start')
-  assert.equal(called('keys', 'list', 'winnow'), 'winnow keys list')
+  assert.equal(commandText('start'), 'npm start')
+  assert.equal(commandText('doctor'), 'npm run doctor')
+  assert.equal(commandText('keys', 'list'), 'npm run keys -- list')
+  assert.equal(commandText('backup'), 'npm run winnow -- backup')
+  assert.equal(commandText('backup', 'restore F'), 'npm run winnow -- backup restore F')
+  assert.equal(commandText('start', '', 'npx winnow'), 'npx winnow start')
+  assert.equal(commandText('keys', 'list', 'winnow'), 'winnow keys list')
 })
 
 test('a word of a printed command is what a shell reads as that word', () => {

@@ -17,8 +17,8 @@ import { sandboxFinding } from '../../../../scripts/cli/doctor/checks/sandbox.ts
 import {
   exitCodeOf,
   failure,
-  fine,
-  unused,
+  okFinding,
+  unusedFinding,
   warning,
 } from '../../../../scripts/cli/doctor/finding.ts'
 import { printed } from '../../../../scripts/cli/doctor/print.ts'
@@ -30,8 +30,8 @@ const GIB = 2 ** 30
 
 test('findings are a table, each remedy under its finding', () => {
   const findings = [
-    fine('node', 'Node 20'),
-    unused('bucket', 'none'),
+    okFinding('node', 'Node 20'),
+    unusedFinding('bucket', 'none'),
     warning('gpu 0', 'slow\nindeed', 'Wait.'),
     failure('broker', 'away', 'Start it.'),
   ]
@@ -49,13 +49,13 @@ test('findings are a table, each remedy under its finding', () => {
       '',
     ].join('\n'),
   )
-  assert.match(printed([fine('node', 'Node 20')]), /\nNothing is missing\.\n$/)
+  assert.match(printed([okFinding('node', 'Node 20')]), /\nNothing is missing\.\n$/)
 })
 
 test('the exit code is that of the worst finding', () => {
   const [good, idle, odd, bad] = [
-    fine('a', ''),
-    unused('a', ''),
+    okFinding('a', ''),
+    unusedFinding('a', ''),
     warning('a', '', ''),
     failure('a', '', ''),
   ]

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ranked } from '../../../../../engine/job/separation/candidates.ts'
+import { rankCandidates } from '../../../../../engine/job/separation/candidates.ts'
 
 const results = (...scores: number[]) => scores.map((score) => ({ target: [], score }))
 
 test('the candidate of the highest score is kept; the first of equals', () => {
   const candidates = results(0.2, 0.9, 0.4, 0.9)
-  const { best, scores, chosen } = ranked(null, candidates)
+  const { best, scores, chosen } = rankCandidates(null, candidates)
   assert.equal(best, candidates[1])
   assert.deepEqual([scores, chosen], [[0.2, 0.9, 0.4, 0.9], 1])
 })
 
 test('candidates that come later are ranked with those before', () => {
-  const first = ranked(null, results(0.3, 0.5))
-  assert.deepEqual(ranked(first, results(0.4)).chosen, 1)
-  const { chosen, scores } = ranked(first, results(0.4, 0.6))
+  const first = rankCandidates(null, results(0.3, 0.5))
+  assert.deepEqual(rankCandidates(first, results(0.4)).chosen, 1)
+  const { chosen, scores } = rankCandidates(first, results(0.4, 0.6))
   assert.deepEqual([chosen, scores], [3, [0.3, 0.5, 0.4, 0.6]])
 })
 
 test('a score that is no number never wins', () => {
-  assert.equal(ranked(null, results(0.1, Number.NaN, 0.2)).chosen, 2)
+  assert.equal(rankCandidates(null, results(0.1, Number.NaN, 0.2)).chosen, 2)
 })
