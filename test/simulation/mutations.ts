@@ -118,7 +118,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'complete before the outputs are stored',
-    file: 'engine/job/separate-job.ts',
+    file: 'engine/job/outputs/output-store.ts',
     find: 'const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))',
     replace:
       'const place = attemptId; ' +
@@ -146,7 +146,9 @@ export async function planted({ name, file, find, replace }: Mutation): Promise<
     name: 'mutation',
     setup: ({ onLoad }) => {
       onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        const contents = await readFile(path, 'utf8')
+        const source = await readFile(path, 'utf8')
+        // What lies beside a source is looked for beside it, and not beside the bundle.
+        const contents = source.replaceAll('import.meta.url', `'${pathToFileURL(path).href}'`)
         if (path !== resolve(ROOT, file)) return { contents, loader: 'ts' }
         const found = contents.split(find).length - 1
         if (found !== 1) throw new Error(`${file} has ${found} places for "${name}"`)
