@@ -65,6 +65,9 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
     'post /admin/accounts': [{ name: 'y' }],
     'post /admin/accounts/{account_id}/credit': [{ seconds: 1 }],
     'post /admin/keys': [{ scopes: ['files:read'] }],
+    'post /admin/models/{name}/fetch': [{}],
+    'post /admin/models/{name}/load': [{}],
+    'post /admin/models/{name}/unload': [{}],
   }
   const resolved = (schema: Schema): Schema =>
     schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema
@@ -108,7 +111,8 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
             body: changed,
             ...(isAdmin && { headers: { authorization: `Bearer ${ADMIN}` } }),
           })
-          assert.ok(reply.statusCode < 300, `${operation} ${field}: ${reply.body}`)
+          const isTaken = reply.statusCode < 300 || reply.statusCode === 503 // no engine is here
+          assert.ok(isTaken, `${operation} ${field}: ${reply.body}`)
           tried += 1
         }
       }
