@@ -15,6 +15,8 @@ const NIGHTLY = new RegExp(
   ].join('|'),
 )
 
+/** Minutes of a processor each: every installed model through whole passes. */
+const LONG_PARITY = /^test\/parity\/(installed-models|memory-prediction)[.]/
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
 /** Files of the contract that hardly touch the database: they run on SQLite alone. */
@@ -23,7 +25,7 @@ const SQLITE_ALONE =
 
 /** @returns {'quick' | 'rest' | 'nightly'} of a file of tests */
 export const tierOf = (file) =>
-  NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) ? 'quick' : 'rest'
+  NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) && !LONG_PARITY.test(file) ? 'quick' : 'rest'
 
 /** Returns whether a file of tests also runs on PostgreSQL, which is part of the tier `rest`. */
 export const runsOnPostgres = (file) =>
