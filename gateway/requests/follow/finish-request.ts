@@ -30,8 +30,7 @@ export async function finishRequest(
 ): Promise<RequestRow | null> {
   const row = await moveRequest(store, ending)
   if (!row) return null
-  // With a sequence its job is with the broker, and has left the outbox in the same transaction.
-  if (row.job_sequence === null) await withdrawFromOutbox(store, ending.requestId)
+  await withdrawFromOutbox(store, ending.requestId)
   await addUse(store, {
     account_id: row.account_id,
     day: ending.now.slice(0, DAY_CHARACTERS),
