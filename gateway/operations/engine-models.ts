@@ -160,26 +160,17 @@ async function followFetch(
   }
 }
 
-/** Lets engines load an installed model. @throws ServiceError as `outcome` */
-export async function loadModel(
+/** Lets engines load or unload an installed model. @throws ServiceError as `outcome` */
+export async function changeModel(
   deps: ModelDeps,
+  change: 'load' | 'unload',
   name: string,
   { engine_id: engineId }: ChangeModelRequest,
 ) {
-  const load = (client: EngineClient) => briefly(client.loadModel(name))
-  const answers = await deps.engineRegistry.askEach(load, engineId)
-  return outcome(deps, { action: 'model.load', name, engineId }, answers)
-}
-
-/** Lets engines unload a model. @throws ServiceError as `outcome` */
-export async function unloadModel(
-  deps: ModelDeps,
-  name: string,
-  { engine_id: engineId }: ChangeModelRequest,
-) {
-  const unload = (client: EngineClient) => briefly(client.unloadModel(name))
-  const answers = await deps.engineRegistry.askEach(unload, engineId)
-  return outcome(deps, { action: 'model.unload', name, engineId }, answers)
+  const ask = (client: EngineClient) =>
+    briefly(change === 'load' ? client.loadModel(name) : client.unloadModel(name))
+  const answers = await deps.engineRegistry.askEach(ask, engineId)
+  return outcome(deps, { action: `model.${change}`, name, engineId }, answers)
 }
 
 /**

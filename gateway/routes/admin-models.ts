@@ -2,11 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
 import type { Deps } from '../deps.ts'
 import {
+  changeModel,
   fetchModel,
   listEngineModels,
-  loadModel,
   removeModel,
-  unloadModel,
 } from '../operations/engine-models.ts'
 import {
   AdminModel,
@@ -50,9 +49,9 @@ export function adminModelRoutes(app: FastifyInstance, deps: Deps): void {
       return reply.status(202).send(await fetchModel(authored(request), request.params.name, body))
     },
   )
-  for (const [verb, summary, change] of [
-    ['load', 'Load an installed model', loadModel],
-    ['unload', 'Unload a model once no job uses it', unloadModel],
+  for (const [verb, summary] of [
+    ['load', 'Load an installed model'],
+    ['unload', 'Unload a model once no job uses it'],
   ] as const) {
     app.post<ModelRoute>(
       `/admin/models/:name/${verb}`,
@@ -65,7 +64,8 @@ export function adminModelRoutes(app: FastifyInstance, deps: Deps): void {
       },
       async (request, reply) => {
         const body = checkChangeModel(request.body)
-        return reply.status(202).send(await change(authored(request), request.params.name, body))
+        const { name } = request.params
+        return reply.status(202).send(await changeModel(authored(request), verb, name, body))
       },
     )
   }

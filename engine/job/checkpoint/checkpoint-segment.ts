@@ -119,18 +119,9 @@ export async function readEntry({ path, position }: StoredEntry): Promise<unknow
     if (!head) return undefined
     const body = await readBytes(file, head.bodyPosition, head.end - head.bodyPosition)
     const isWhole = digestOf(Buffer.from(head.name), body).equals(head.digest)
-    return isWhole ? decode(body) : undefined
+    return isWhole ? deserialize(body) : undefined
   } finally {
     await file.close()
-  }
-}
-
-/** Undefined for what another version of Node has written in a form that this one can't read. */
-function decode(body: Uint8Array): unknown {
-  try {
-    return deserialize(body)
-  } catch {
-    return undefined
   }
 }
 

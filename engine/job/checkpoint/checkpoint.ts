@@ -133,24 +133,21 @@ export class Checkpoint {
     return [...this.#kept.keys()].filter((name) => name.startsWith(prefix)).length
   }
 
-  has(name: string): boolean {
-    return this.#kept.has(name)
-  }
-
   /**
-   * Reads a result of an earlier attempt, once; undefined when there is none, or it is damaged.
+   * Returns a result of an earlier attempt, or what `make` returns where there is none, or it is
+   * damaged. To be called once for each name.
    */
-  async find(name: string): Promise<unknown> {
+  async recall<T>(name: string, make: () => Promise<T>): Promise<T> {
     const entry = this.#kept.get(name)
-    if (!entry) return undefined
+    if (!entry) return make()
     const value = await readEntry(entry).catch((error: unknown) => {
       this.#options.log.warn({ err: error }, 'the checkpoint could not be read')
     })
     await this.#noteRead(entry)
-    if (value !== undefined) return value
+    if (value !== undefined) return value as T
     this.#options.log.warn({ name }, 'a result in the checkpoint is damaged: it is made again')
     this.#kept.delete(name)
-    return undefined
+    return make()
   }
 
   /**

@@ -83,16 +83,11 @@ export class TagPass {
   async #begin(chunk: MixtureChunk): Promise<void> {
     const { checkpoint, onFailed } = this.#deps
     const firstStep = chunk.startSample / this.#stepSamples
-    const isKept = checkpoint?.has(nameOf(firstStep))
-    const tagged = isKept ? this.#restore(chunk, firstStep) : this.#tag(chunk)
+    const tag = () => this.#tag(chunk)
+    const tagged = checkpoint?.recall(nameOf(firstStep), tag) ?? tag()
     tagged.catch(onFailed) // it is awaited later, in order
     this.#inFlight.push({ firstStep, tagged })
     if (this.#inFlight.length >= IN_FLIGHT_MAX) await this.#settleFirst()
-  }
-
-  async #restore(chunk: MixtureChunk, firstStep: number): Promise<HeadResult[]> {
-    const kept = await this.#deps.checkpoint!.find(nameOf(firstStep))
-    return (kept as HeadResult[] | undefined) ?? this.#tag(chunk)
   }
 
   #tag({ channels }: MixtureChunk): Promise<HeadResult[]> {

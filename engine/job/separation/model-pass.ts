@@ -208,8 +208,9 @@ export class ModelPass {
   #begin(chunk: MixtureChunk): void {
     const samples = chunk.channels[0]?.length ?? 0
     this.#samples = chunk.startSample + samples
-    const isKept = this.#deps.checkpoint?.has(this.#nameOf(chunk))
-    const separated = isKept ? this.#restore(chunk) : this.#separate(chunk)
+    const { checkpoint } = this.#deps
+    const separate = () => this.#separate(chunk)
+    const separated = checkpoint?.recall(this.#nameOf(chunk), separate) ?? separate()
     separated.catch(this.#deps.onFailed) // it is awaited later, in order
     this.#inFlight.push({ chunk, samples, separated })
   }
@@ -228,12 +229,6 @@ export class ModelPass {
         this.#deps.onProgress()
       },
     })
-  }
-
-  /** What an earlier attempt has separated; a chunk that is damaged is separated again. */
-  async #restore(chunk: MixtureChunk): Promise<CandidateRanking[]> {
-    const kept = await this.#deps.checkpoint!.find(this.#nameOf(chunk))
-    return (kept as CandidateRanking[] | undefined) ?? this.#separate(chunk)
   }
 
   #nameOf({ index }: MixtureChunk): string {
