@@ -11,11 +11,15 @@ import Fastify, {
 import { MINUTE_MS } from '../shared/durations.ts'
 import { createAuthenticator } from './accounts/auth.ts'
 import { createSessionAuthenticator } from './accounts/sessions.ts'
-import { installBodyDeadline } from './api/body-deadline.ts'
+import { installBodyDeadline, type BodyDeadline } from './api/body-deadline.ts'
 import { keepBodyText } from './api/body-text.ts'
 import { callIdOf } from './api/call-id.ts'
 import { callerOf, clientAddress } from './api/call-log.ts'
-import type { Deps } from './deps.ts'
+import type { GatewayDeps } from './gateway.ts'
+import type { RequestFeed } from './requests/follow/request-feed.ts'
+import type { UploadTime } from './requests/submit/create-file.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
+import type { Metrics } from './operations/metrics.ts'
 import { installTracing } from './api/tracing.ts'
 import { installCors } from './api/cors.ts'
 import { answerBrokenHttp, answerError } from './api/error-handler.ts'
@@ -66,7 +70,7 @@ const HUNG_UP = 499
 /** Idle time of a connection: longer than any response takes, or a status stream pauses. */
 const SILENT_MS_MAX = 2 * MINUTE_MS
 
-export async function buildApp(deps: Deps): Promise<FastifyInstance> {
+export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     // Its lines would show the signatures of media addresses.
@@ -131,7 +135,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
  * Timeouts of a connection. Node checks them periodically, against clients that send almost
  * nothing; bodies have limits of their own.
  */
-function waits({ bodySecondsMax, uploadMinutes }: Deps['config']) {
+function waits({ bodySecondsMax, uploadMinutes }: BodyDeadline & UploadTime) {
   const bodyMsMax = 1_000 * bodySecondsMax
   return {
     http: { headersTimeout: bodyMsMax, connectionsCheckingInterval: Math.ceil(bodyMsMax / 3) },
@@ -140,7 +144,15 @@ function waits({ bodySecondsMax, uploadMinutes }: Deps['config']) {
   }
 }
 
-function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void {
+interface CallLogDeps {
+  log: Logger
+  metrics: Pick<Metrics, 'httpAnswered'>
+}
+
+function installHooks(
+  app: FastifyInstance,
+  { feed, log, metrics }: CallLogDeps & { feed: Pick<RequestFeed, 'close'> },
+): void {
   app.decorateRequest('client', '')
   app.addHook('onRequest', async (request, reply) => {
     request.client = clientAddress(request) // while its connection is sure to be there
@@ -156,7 +168,7 @@ function installHooks(app: FastifyInstance, { feed, log, metrics }: Deps): void 
 }
 
 /** Logs and counts each call once, when it is over. */
-function callNoter({ log, metrics }: Pick<Deps, 'log' | 'metrics'>) {
+function callNoter({ log, metrics }: CallLogDeps) {
   const noted = new WeakSet<FastifyRequest>()
   return (request: FastifyRequest, reply: FastifyReply, outcome: string): void => {
     if (noted.has(request)) return
@@ -176,7 +188,7 @@ function callNoter({ log, metrics }: Pick<Deps, 'log' | 'metrics'>) {
 }
 
 /** The page's sessions, and, for them, the API once more, which its description does not repeat. */
-async function sessionApi(app: FastifyInstance, deps: Deps): Promise<void> {
+async function sessionApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   await app.register(async (sessions) => sessionRoutes(sessions, deps))
   await app.register(
     async (v1) => {
@@ -191,7 +203,7 @@ async function sessionApi(app: FastifyInstance, deps: Deps): Promise<void> {
 
 type Authenticator = ReturnType<typeof createAuthenticator>
 
-function admitCallers(app: FastifyInstance, deps: Deps, authenticate: Authenticator): void {
+function admitCallers(app: FastifyInstance, deps: GatewayDeps, authenticate: Authenticator): void {
   app.decorateRequest('accountId', '').decorateRequest('apiKey')
   forbidStoring(app)
   installTracing(app)
@@ -200,7 +212,7 @@ function admitCallers(app: FastifyInstance, deps: Deps, authenticate: Authentica
 }
 
 /** Everything that needs an account, but for calls that bring a file. */
-async function apiRoutes(app: FastifyInstance, deps: Deps, authenticate: Authenticator) {
+async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: Authenticator) {
   admitCallers(app, deps, authenticate)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   const routes = [

@@ -6,14 +6,13 @@ import { KeyChecks } from './accounts/key-checks.ts'
 import { KeyUses } from './accounts/key-uses.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import type { Config } from './config.ts'
-import type { AppConfig, Deps } from './deps.ts'
 import { PendingUploads } from './files/pending-uploads.ts'
-import { createSweeper } from './files/sweeper.ts'
+import { createSweeper, type RecordLifetime } from './files/sweeper.ts'
 import { Loop } from './loop.ts'
 import { EngineRegistry, type EngineClient } from './operations/engine-registry.ts'
 import { createAccountCloser } from './requests/follow/account-closer.ts'
 import { createDeadLetterHandler } from './requests/follow/dead-letters.ts'
-import { createEventHandler } from './requests/follow/event-follower.ts'
+import { createEventHandler, type OutputLimits } from './requests/follow/event-follower.ts'
 import { createJobPublisher } from './requests/submit/job-publisher.ts'
 import { QueueEstimates } from './requests/present/queue-estimates.ts'
 import { RequestFeed } from './requests/follow/request-feed.ts'
@@ -21,6 +20,24 @@ import { createRescuer } from './requests/follow/rescuer.ts'
 import type { PublicPost } from './webhooks/public-post.ts'
 import { WebhookSender } from './webhooks/sender.ts'
 import { TESTS_PER_MINUTE, WebhookTester } from './webhooks/tester.ts'
+import type { Clock } from '../shared/clock.ts'
+import type { Logger } from '../shared/telemetry/log.ts'
+import type { MediaLimits } from './accounts/media-quota.ts'
+import type { TrustedProxies } from './api/call-log.ts'
+import type { Lifetime } from './files/times.ts'
+import type { MediaStore } from './media-store/media-store.ts'
+import type { Metrics } from './operations/metrics.ts'
+import type { UploadTime } from './requests/submit/create-file.ts'
+import type { QueueLimits } from './requests/submit/queue-limit.ts'
+import type { MediaLength } from './requests/submit/source.ts'
+import type { UrlChecks } from './requests/submit/url-checks.ts'
+import type { AdminConfig } from './routes/admin.ts'
+import type { DocsConfig } from './routes/docs.ts'
+import type { MediaProxy } from './routes/media.ts'
+import type { PlaygroundConfig } from './routes/playground.ts'
+import type { StreamWindow } from './routes/status-stream.ts'
+import type { Keys } from './secrets.ts'
+import type { Store } from './store/database.ts'
 
 /** The rescuer starts when the events of the time before the restart have been handled. */
 const RESCUE_AFTER_MS = MINUTE_MS
@@ -28,12 +45,41 @@ const RESCUE_AFTER_MS = MINUTE_MS
 const SWEEP_AFTER_MS = 10_000
 const KEY_USES_LOST = 'the last uses of API keys could not be stored'
 
-type GivenDeps =
-  'store' | 'mediaStore' | 'metrics' | 'clock' | 'log' | 'checkAudioUrl' | 'checkWebhookUrl'
+/** The settings of the gateway's rooms: each describes those that it uses. */
+export interface GatewayConfig
+  extends
+    AdminConfig,
+    DocsConfig,
+    Lifetime,
+    MediaLength,
+    MediaLimits,
+    MediaProxy,
+    OutputLimits,
+    PlaygroundConfig,
+    QueueLimits,
+    RecordLifetime,
+    StreamWindow,
+    TrustedProxies,
+    UploadTime {
+  /** Encrypt the secrets of webhooks. */
+  encryptionKeys: Keys
+  /** Connections over HTTP; beyond it new ones are closed at once. */
+  connectionsMax: number
+  /** The page at `/`, and its sessions. */
+  playground: 'on' | 'off'
+  /** Web pages of these origins may call the API. */
+  corsOrigins: readonly string[]
+}
+
 type Limits = 'rateLimitPerMinute' | 'streamsMaxPerAccount' | 'webhooksMax' | 'webhooksPerHostMax'
 
 /** Parts that a gateway is made of, and simulated runs replace. */
-export interface GatewayParts extends Pick<Deps, GivenDeps> {
+export interface GatewayParts extends UrlChecks {
+  store: Store
+  mediaStore: MediaStore
+  metrics: Metrics
+  clock: Clock
+  log: Logger
   broker: Pick<
     Broker,
     'publishJob' | 'removeJob' | 'hasJob' | 'publishChange' | 'isConnected' | 'problem'
@@ -41,7 +87,7 @@ export interface GatewayParts extends Pick<Deps, GivenDeps> {
   connectEngine: (address: string) => EngineClient | Promise<EngineClient>
   /** Posts webhooks. */
   post: PublicPost['post']
-  config: AppConfig & Pick<Config, Limits>
+  config: GatewayConfig & Pick<Config, Limits>
 }
 
 /** The broker's streams that a gateway follows. */
@@ -55,7 +101,13 @@ export type BrokerStreams = Pick<
   | 'followLosses'
 >
 
-export type Gateway = ReturnType<typeof createGateway>
+/** What routes and loops are made with; each says which of it it uses. */
+export type GatewayDeps = ReturnType<typeof makeDeps> & {
+  /** Called when a request has entered the outbox. */
+  wakePublisher: () => void
+  /** Called when a webhook may have become due. */
+  wakeWebhooks: () => void
+}
 
 export function createGateway(parts: GatewayParts) {
   const { store, broker, clock, log, config } = parts
@@ -69,8 +121,8 @@ export function createGateway(parts: GatewayParts) {
     hostTriesMax: config.webhooksPerHostMax,
     onTried: (state) => parts.metrics.webhookTried(state),
   })
-  const deps: Deps = {
-    ...partsOfDeps(parts),
+  const deps: GatewayDeps = {
+    ...makeDeps(parts),
     wakePublisher: () => publisher.wake(),
     wakeWebhooks: () => webhookSender.wake(),
   }
@@ -113,7 +165,7 @@ export function createGateway(parts: GatewayParts) {
   }
 }
 
-function partsOfDeps({ connectEngine, post, ...parts }: GatewayParts) {
+function makeDeps({ connectEngine, post, ...parts }: GatewayParts) {
   const { store, mediaStore, broker, clock, log, config } = parts
   const { rateLimitPerMinute, streamsMaxPerAccount } = config
   const engineRegistry = new EngineRegistry({ connect: connectEngine, clock, log })
@@ -132,7 +184,7 @@ function partsOfDeps({ connectEngine, post, ...parts }: GatewayParts) {
   }
 }
 
-const follow = (followed: BrokerStreams, deps: Deps) => [
+const follow = (followed: BrokerStreams, deps: GatewayDeps) => [
   followed.followEvents(createEventHandler(deps)),
   followed.followDeadLetters(createDeadLetterHandler(deps)),
   followed.followProgress((progress) => deps.feed.progressed(progress)),

@@ -1,6 +1,6 @@
 /** Changes accounts and keys, for the command-line tools and the admin API. */
 
-import { isoTime } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { DAY_MS, readDuration } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
@@ -13,7 +13,6 @@ import {
   type NewApiKey,
 } from './schemas.ts'
 import { hashApiKey, newApiKey, newKeyId } from './auth.ts'
-import type { Deps } from '../deps.ts'
 import {
   DEFAULT_ACCOUNT,
   ensureAccount,
@@ -36,7 +35,10 @@ import { deletePageSessionsOf } from '../store/page-sessions.ts'
 import { credit } from '../store/ledger.ts'
 import type { AccountRow, ApiKeyRow, ChangeRow } from '../store/schema/tables.ts'
 
-export type AccountDeps = Pick<Deps, 'store' | 'clock'>
+export interface AccountDeps {
+  store: Store
+  clock: Clock
+}
 
 /** Who changes something, as the record of changes states it. */
 export type Author = Pick<ChangeRow, 'tool' | 'origin'>

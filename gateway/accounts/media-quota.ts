@@ -6,14 +6,20 @@
  */
 
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
 import { accountOf, heldMedia, mediaOf, type HeldMedia } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
 import { firstEndOfOthers } from '../store/files.ts'
 import type { AccountRow, FileRow, RequestRow } from '../store/schema/tables.ts'
+import type { Clock } from '../../shared/clock.ts'
 
-type QuotaDeps = Pick<Deps, 'clock' | 'config'>
+/** The limits of what one account holds. */
+export interface MediaLimits {
+  /** Files at once, pending ones included. */
+  filesMaxPerAccount: number
+  /** For files, outputs, and what is set aside for outputs. */
+  mediaBytesMaxPerAccount: number
+}
 
 /** In a bucket, which has no end. */
 const BUCKET_BYTES_MAX = 100e9
@@ -36,7 +42,7 @@ export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore)
 export async function assertFileRoom(
   store: Store,
   file: FileRow,
-  { clock, config }: QuotaDeps,
+  { clock, config }: { clock: Clock; config: MediaLimits },
 ): Promise<void> {
   const { file_size: bytes } = file
   const { filesMaxPerAccount: countMax, mediaBytesMaxPerAccount: bytesMax } = config
@@ -63,7 +69,7 @@ export async function assertFileRoom(
  */
 export function assertMediaRoom(
   account: AccountRow,
-  { mediaBytesMaxPerAccount: bytesMax }: Deps['config'],
+  { mediaBytesMaxPerAccount: bytesMax }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
 ): void {
   const media = mediaOf(account)
   if (media.held + media.reserved < bytesMax) return
@@ -82,7 +88,7 @@ export function excessOf(
   { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,
   bytes: number,
   account: AccountRow,
-  { mediaBytesMaxPerAccount: bytesMax }: Deps['config'],
+  { mediaBytesMaxPerAccount: bytesMax }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
 ): string | null {
   const media = mediaOf(account)
   if (bytes <= before || media.held + media.reserved <= bytesMax) return null

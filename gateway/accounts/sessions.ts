@@ -9,13 +9,11 @@ import type { FastifyRequest } from 'fastify'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
 import { inTransaction } from '../store/database.ts'
 import { deletePageSession, findPageSession, putPageSession } from '../store/page-sessions.ts'
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 import { admit, assertScope, hashApiKey, isSameSecret, isValid, type AuthDeps } from './auth.ts'
-
-type SessionDeps = Pick<Deps, 'store' | 'clock'>
+import type { AccountDeps } from './accounts.ts'
 
 const CODE_MS = 10 * MINUTE_MS
 const SESSION_MS = 12 * HOUR_MS
@@ -38,7 +36,7 @@ const csrfTokenOf = (secret: string): string =>
 
 /** A code that opens one session of this key, within ten minutes and while its secret is valid. */
 export async function createCode(
-  { store, clock }: SessionDeps,
+  { store, clock }: AccountDeps,
   { key_id, key_hash }: Pick<ApiKeyRow, 'key_id' | 'key_hash'>,
 ) {
   const code = newSecret()
@@ -58,7 +56,7 @@ export async function createCode(
  * @throws ServiceError `UNAUTHENTICATED` when the code is unknown, used or expired
  */
 export const openSession = (
-  { store, clock }: SessionDeps,
+  { store, clock }: AccountDeps,
   code: string,
 ): Promise<Session & { secret: string; seconds: number }> =>
   inTransaction(store, async (store) => {
@@ -84,13 +82,13 @@ const CODE_MESSAGE =
   'The code is unknown, used or older than ten minutes: enter an API key, or ask for a new code.'
 
 /** The session of this secret. @throws ServiceError `UNAUTHENTICATED` */
-export async function showSession(deps: SessionDeps, secret: string | undefined): Promise<Session> {
+export async function showSession(deps: AccountDeps, secret: string | undefined): Promise<Session> {
   const { session_expires_at: expires_at } = await findSession(deps, secret)
   return { csrf_token: csrfTokenOf(secret!), expires_at }
 }
 
 /** Ends the session of this secret, if there is one. */
-export async function endSession({ store }: SessionDeps, secret: string): Promise<void> {
+export async function endSession({ store }: AccountDeps, secret: string): Promise<void> {
   await deletePageSession(store, 'session', hashApiKey(secret))
 }
 
@@ -120,7 +118,7 @@ export function assertCsrfToken({ headers }: FastifyRequest, secret: string): vo
   })
 }
 
-async function findSession({ store, clock }: SessionDeps, secret: string | undefined) {
+async function findSession({ store, clock }: AccountDeps, secret: string | undefined) {
   const now = clock.now()
   const hash = secret === undefined ? '' : hashApiKey(secret)
   const found = await findPageSession(store, 'session', hash, isoTime(now))

@@ -3,9 +3,9 @@
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_SECONDS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
 import { readUsage } from '../store/usage.ts'
 import type { Usage } from './schemas.ts'
+import type { AccountDeps } from './accounts.ts'
 
 /** Days in one answer. */
 export const USAGE_DAYS_MAX = 366
@@ -15,7 +15,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/
 
 /** @throws ServiceError `INVALID_PARAMETER` for days that are none, or too many */
 export async function usageOf(
-  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { store, clock }: AccountDeps,
   accountId: string,
   query: { from?: unknown; to?: unknown },
 ): Promise<Usage> {

@@ -6,6 +6,11 @@ import { ServiceError } from '../../shared/errors.ts'
 
 const FORM = /^multipart\/form-data\b/i
 
+export interface BodyDeadline {
+  /** For a complete JSON body; and the longest pause within an upload. */
+  bodySecondsMax: number
+}
+
 /**
  * To be installed before the routes whose bodies it limits. Forms have files, and deadlines of
  * their own (form.ts).

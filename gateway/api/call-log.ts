@@ -14,6 +14,11 @@ declare module 'fastify' {
   }
 }
 
+export interface TrustedProxies {
+  /** Proxies, as networks, whose `X-Forwarded-For` is believed in the log. */
+  trustedProxies: readonly string[]
+}
+
 /** Whose a call is. */
 export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) => ({
   accountId,

@@ -3,11 +3,8 @@
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Audience, Claims, SignedMethod } from '../media-store/signed-url.ts'
-import type { Deps } from '../deps.ts'
 import type { LocalDisk } from '../media-store/media-store.ts'
-
-/** Deps of the routes under /media. */
-export type MediaDeps = Deps & { mediaStore: LocalDisk }
+import type { Clock } from '../../shared/clock.ts'
 
 /** An endpoint's method, key and audiences. */
 interface MediaEndpoint {
@@ -21,7 +18,7 @@ interface MediaEndpoint {
 export function checkAddress(
   request: FastifyRequest,
   { method, key, audiences }: MediaEndpoint,
-  { clock, mediaStore }: MediaDeps,
+  { clock, mediaStore }: { clock: Clock; mediaStore: Pick<LocalDisk, 'check'> },
 ): Claims & { audience: Audience } {
   const query = request.query as Record<string, unknown>
   const claims = mediaStore.check(method, key, query, clock.now())

@@ -12,6 +12,13 @@ import { findFile, hasMedia, markFileUploaded } from '../store/files.ts'
 import { inputKey, ownerOf } from '../media-store/keys.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 
+/** To read files, with what was uploaded of them meanwhile. */
+export interface FileDeps {
+  store: Store
+  pendingUploads: Pick<PendingUploads, 'accept'>
+  clock: Clock
+}
+
 interface PendingUploadDeps {
   store: Store
   mediaStore: MediaStore

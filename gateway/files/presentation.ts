@@ -1,15 +1,20 @@
 /** Turns rows of files into the responses of endpoints 3 and 4. */
 
 import type { CreateFileResponse, File } from '../api/file-schemas.ts'
-import type { Deps } from '../deps.ts'
-import { keptUntil } from './times.ts'
+import { keptUntil, type Lifetime } from './times.ts'
 import { fileStatus } from '../store/files.ts'
 import { inputKey } from '../media-store/keys.ts'
 import type { FileRow } from '../store/schema/tables.ts'
+import type { MediaStore } from '../media-store/media-store.ts'
+
+export interface CreatedFilePresenter {
+  mediaStore: Pick<MediaStore, 'uploadUrl'>
+  config: Lifetime
+}
 
 export async function presentCreatedFile(
   file: FileRow,
-  { mediaStore, config }: Pick<Deps, 'config' | 'mediaStore'>,
+  { mediaStore, config }: CreatedFilePresenter,
 ): Promise<CreateFileResponse> {
   const { file_size: bytes, content_type: contentType } = file
   const uploadUrl = await mediaStore.uploadUrl({

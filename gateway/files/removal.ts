@@ -1,8 +1,7 @@
 /** Deletes media: on behalf of its owner, and the bytes of all that was given up. */
 
-import { isoTime } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
 import { findFile } from '../store/files.ts'
 import { inputKey } from '../media-store/keys.ts'
 import {
@@ -12,8 +11,16 @@ import {
   type DeletionRefusal,
 } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
+import type { MediaStore } from '../media-store/media-store.ts'
+import type { Store } from '../store/database.ts'
 
-type RemovalDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log'>
+export interface RemovalDeps {
+  store: Store
+  mediaStore: Pick<MediaStore, 'remove'>
+  clock: Clock
+  log: Logger
+}
 
 /**
  * Deletes the bytes of media that the database has noted for it. Keys that cannot be deleted now
@@ -41,7 +48,7 @@ export async function removeMedia(
 
 /** @throws ServiceError `NOT_FOUND` for a file that is not there or not the account's */
 export async function findOwnFile(
-  { store }: Pick<Deps, 'store'>,
+  { store }: { store: Store },
   accountId: string,
   fileId: string,
 ): Promise<FileRow> {

@@ -7,9 +7,9 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { isoTime } from '../../shared/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/durations.ts'
-import type { Deps } from '../deps.ts'
 import { Loop } from '../loop.ts'
-import { removeMedia } from './removal.ts'
+import type { PendingUploads } from './pending-uploads.ts'
+import { removeMedia, type RemovalDeps } from './removal.ts'
 import { renewStatistics } from '../store/driver/statistics.ts'
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteExpiredPageSessions } from '../store/page-sessions.ts'
@@ -23,11 +23,18 @@ import {
   mediaToRemove,
   orphanOf,
 } from '../store/retention.ts'
+import type { MediaStore } from '../media-store/media-store.ts'
 
-type SweeperDeps = Pick<
-  Deps,
-  'store' | 'mediaStore' | 'pendingUploads' | 'clock' | 'log' | 'config'
->
+interface SweeperDeps extends RemovalDeps {
+  mediaStore: Pick<MediaStore, 'list' | 'remove'>
+  pendingUploads: Pick<PendingUploads, 'acceptAll'>
+  config: RecordLifetime
+}
+
+export interface RecordLifetime {
+  /** From the end of a request on, or that of a file. */
+  recordDays: number
+}
 
 const EVERY_MS = MINUTE_MS
 /** The search for orphans is rare, since it lists all media. */

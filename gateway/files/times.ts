@@ -4,6 +4,7 @@ import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
 
 export interface Lifetime {
+  /** From the upload on. */
   fileHours: number
 }
 

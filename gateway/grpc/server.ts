@@ -14,10 +14,9 @@ import { onPort } from '../../shared/process/on-port.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inSpan } from '../../shared/telemetry/tracing.ts'
-import { assertScope, authenticate, type Scope } from '../accounts/auth.ts'
+import { assertScope, authenticate, type AuthDeps, type Scope } from '../accounts/auth.ts'
 import { callIdOf } from '../api/call-id.ts'
-import { callerOf, grpcClientAddress, logFailure } from '../api/call-log.ts'
-import type { Deps } from '../deps.ts'
+import { callerOf, grpcClientAddress, logFailure, type TrustedProxies } from '../api/call-log.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
 import {
   listQuery,
@@ -40,7 +39,7 @@ import {
 } from './messages.ts'
 import { readSeparate } from './separate-stream.ts'
 import { intervalMsOf, limitOf } from '../api/pagination.ts'
-import { assertAllowed } from '../accounts/rate-limit.ts'
+import { assertAllowed, type RateLimiter } from '../accounts/rate-limit.ts'
 import type { QueueStatusResponse, QueueSubmitResponse } from '../api/schemas.ts'
 import { listFiltersOf } from '../api/list-filters.ts'
 import { findOwnFile, removeFile } from '../files/removal.ts'
@@ -52,8 +51,11 @@ import {
   remove,
   resultOf,
   statusOf,
+  type RemoveDeps,
+  type ResultDeps,
+  type StatusDeps,
 } from '../requests/own-requests.ts'
-import { separate } from '../requests/separate.ts'
+import { separate, type SeparateDeps } from '../requests/separate.ts'
 import { watchStatus } from '../requests/follow/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
@@ -85,6 +87,17 @@ const OPTIONS: grpc.ServerOptions = {
   'grpc.keepalive_timeout_ms': 20_000,
 }
 
+/** What the calls need, and what each is counted and limited by. */
+export type GrpcDeps = AuthDeps &
+  SeparateDeps &
+  StatusDeps &
+  ResultDeps &
+  RemoveDeps & {
+    rateLimiter: Pick<RateLimiter, 'count'>
+    metrics: { grpcAnswered(call: { method: string; status: string; ms: number }): void }
+    config: TrustedProxies
+  }
+
 /**
  * Listens on `host:port`; port 0 takes any free one. With `fd`, listens on that open socket
  * instead.
@@ -93,7 +106,7 @@ const OPTIONS: grpc.ServerOptions = {
 export async function startGrpcServer(
   host: string,
   port: number,
-  deps: Deps,
+  deps: GrpcDeps,
   { callMsMax = CALL_MS_MAX, fd }: { callMsMax?: number; fd?: number | undefined } = {},
 ): Promise<GrpcServer> {
   const server = new grpc.Server({ ...OPTIONS, interceptors: [deadline(callMsMax)] })
@@ -173,7 +186,7 @@ const TOO_LATE = {
   details: 'The call took too long; retry it.',
 }
 
-const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
+const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
   Submit: unary(deps, async (accountId, request: SubmitRequest, call): Promise<SubmitReply> => {
     const idempotencyKey = textOf(call.metadata, 'idempotency-key')
     const signal = hangUpOf(call)
@@ -232,7 +245,7 @@ const handlers = (deps: Deps): grpc.UntypedServiceImplementation => ({
 })
 
 function unary<Request, Reply>(
-  deps: Deps,
+  deps: GrpcDeps,
   handle: (
     accountId: string,
     request: Request,
@@ -248,7 +261,7 @@ function unary<Request, Reply>(
 }
 
 function withOneReply<Call extends RequestCall, Reply>(
-  deps: Deps,
+  deps: GrpcDeps,
   handle: (key: ApiKeyRow, call: Call) => Promise<Reply>,
   scope: Scope = SCOPE,
 ) {
@@ -274,7 +287,7 @@ function hangUpOf(call: RequestCall): AbortSignal {
 }
 
 async function separationWithResult(
-  deps: Deps,
+  deps: ResultDeps,
   row: RequestRow,
   status: QueueStatusResponse,
 ): Promise<Separation> {
@@ -295,7 +308,7 @@ const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopp
  * Writes the states of the request; false when the gateway stops before it is finished.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
-async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boolean> {
+async function watch(deps: GrpcDeps, key: ApiKeyRow, call: WatchCall): Promise<boolean> {
   const { request_id: requestId, logs, interval_seconds: interval } = call.request
   const gone = new AbortController()
   const feed = deps.feed.watch(requestId, key.account_id)
@@ -326,7 +339,7 @@ async function watch(deps: Deps, key: ApiKeyRow, call: WatchCall): Promise<boole
  * @throws StatusObject for the client
  */
 async function answer<Answer>(
-  deps: Deps,
+  deps: GrpcDeps,
   call: RequestCall,
   scope: Scope,
   handle: (key: ApiKeyRow) => Promise<Answer>,

@@ -2,13 +2,17 @@
 
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { Type, type Static } from 'typebox'
-import { isoTime } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
-import type { Deps } from '../deps.ts'
 import type { Store } from '../store/database.ts'
 import { countEnded } from '../store/activity.ts'
 
 const HOURS = 24
+
+export interface ActivityDeps {
+  store: Store
+  clock: Clock
+}
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -40,8 +44,6 @@ export const Activity = Type.Object(
   { title: 'Activity' },
 )
 export type Activity = Static<typeof Activity>
-
-type ActivityDeps = Pick<Deps, 'store' | 'clock'>
 
 /** Counts again after so long, however many pages ask: a day may be 100,000 requests. */
 const COUNTED_MS_MAX = 30_000

@@ -12,19 +12,26 @@ import {
   type InstalledModel,
 } from '../../shared/engine-control.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import type { ChangeDeps } from '../accounts/accounts.ts'
-import type { Deps } from '../deps.ts'
+import type { AccountDeps, ChangeDeps } from '../accounts/accounts.ts'
 import { addChange, type NewChange } from '../store/changes.ts'
-import type { EngineAnswer, EngineClient } from './engine-registry.ts'
+import type { EngineAnswer, EngineClient, EngineRegistry } from './engine-registry.ts'
 import type {
   AdminModel,
   ChangeModelRequest,
   EngineModel,
   FetchModelRequest,
 } from './model-schemas.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
 
-type ReadDeps = Pick<Deps, 'engineRegistry'>
-type ModelDeps = ReadDeps & ChangeDeps & Pick<Deps, 'log'>
+interface ReadDeps {
+  engineRegistry: EngineRegistry
+}
+
+export interface EngineModelDeps extends ReadDeps, AccountDeps {
+  log: Logger
+}
+
+type ModelDeps = EngineModelDeps & ChangeDeps
 
 /** So long a call waits for engines; what takes longer goes on, and the list shows it. */
 const ANSWER_MS_MAX = 2_000

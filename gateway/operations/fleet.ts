@@ -1,8 +1,7 @@
 /** The fleet at a glance, for operators: engines, queue, and what failed last. */
 
 import { Type, type Static } from 'typebox'
-import { isoTime } from '../../shared/clock.ts'
-import type { Deps } from '../deps.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { heldModels } from '../requests/present/held-models.ts'
 import { heldMedia } from '../store/accounts.ts'
 import { latestAttempts } from '../store/delivery-attempts.ts'
@@ -10,6 +9,8 @@ import { latestFailures } from '../store/requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { countWork } from '../store/work-counts.ts'
 import type { EngineRegistry } from './engine-registry.ts'
+import type { MediaStore } from '../media-store/media-store.ts'
+import type { Store } from '../store/database.ts'
 
 const FAILURES_SHOWN = 10
 const ATTEMPTS_SHOWN = 10
@@ -95,7 +96,12 @@ export const Fleet = Type.Object(
 export type Fleet = Static<typeof Fleet>
 export type FleetEngine = Static<typeof FleetEngine>
 
-type FleetDeps = Pick<Deps, 'store' | 'engineRegistry' | 'mediaStore' | 'clock'>
+export interface FleetDeps {
+  store: Store
+  engineRegistry: Pick<EngineRegistry, 'survey'>
+  mediaStore: MediaStore
+  clock: Clock
+}
 
 /** How the fleet stands now; without engines that do not answer. */
 export async function describeFleet({

@@ -1,14 +1,22 @@
 /** Checks whether this gateway can accept requests now, and whether an engine can serve them. */
 
-import { isoTime } from '../../shared/clock.ts'
-import type { Deps } from '../deps.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { differenceOf } from '../requests/present/held-models.ts'
 import { isOfFullDisk, probeWrite } from '../store/driver/write-probe.ts'
+import type { Broker } from '../../shared/broker/broker.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
+import type { MediaStore } from '../media-store/media-store.ts'
+import type { Store } from '../store/database.ts'
+import type { EngineRegistry } from './engine-registry.ts'
 
-type ReadinessDeps = Pick<
-  Deps,
-  'store' | 'broker' | 'mediaStore' | 'engineRegistry' | 'clock' | 'log'
->
+export interface ReadinessDeps {
+  store: Store
+  broker: Pick<Broker, 'problem'>
+  mediaStore: MediaStore
+  engineRegistry: Pick<EngineRegistry, 'engines' | 'lastDescriptions'>
+  clock: Clock
+  log: Logger
+}
 
 /**
  * Degraded: requests are accepted, but wait for an engine or for room on the disk, or get the model

@@ -1,15 +1,25 @@
 /** The metrics that operators scrape: counters, and the state of the work now. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isoTime } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { MetricSet } from '../../shared/telemetry/metrics.ts'
-import type { Deps } from '../deps.ts'
 import { countWork, type WorkCounts } from '../store/work-counts.ts'
+import type { Broker } from '../../shared/broker/broker.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
+import type { RequestFeed } from '../requests/follow/request-feed.ts'
+import type { Store } from '../store/database.ts'
+import type { EngineRegistry } from './engine-registry.ts'
+import type { Metrics } from './metrics.ts'
 
-type StateDeps = Pick<
-  Deps,
-  'store' | 'broker' | 'engineRegistry' | 'feed' | 'clock' | 'metrics' | 'log'
->
+interface StateDeps {
+  store: Store
+  broker: Pick<Broker, 'isConnected'>
+  engineRegistry: Pick<EngineRegistry, 'engines'>
+  feed: Pick<RequestFeed, 'watches'>
+  clock: Clock
+  metrics: Metrics
+  log: Logger
+}
 
 /** A part of Prometheus's 10 s: the rest is answered while the database hangs. */
 const DATABASE_MS_MAX = 2_000

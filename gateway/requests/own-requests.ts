@@ -1,32 +1,35 @@
 /** Reads, lists, cancels and deletes requests, for HTTP and gRPC alike. */
 
-import { isoTime } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { LogLine } from '../../shared/messages.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import type { Deps } from '../deps.ts'
-import { failRequest } from './follow/finish-request.ts'
-import { withdrawJob } from './submit/job-publisher.ts'
+import { failRequest, type FinishDeps } from './follow/finish-request.ts'
+import type { RequestFeed } from './follow/request-feed.ts'
+import type { QueueEstimates } from './present/queue-estimates.ts'
+import { withdrawJob, type WithdrawDeps } from './submit/job-publisher.ts'
 import {
   failureOf,
   presentResult,
   presentStatus,
   type MediaPresenter,
+  type PublicAddress,
 } from './present/presenter.ts'
 import type { ListFilters } from '../api/list-filters.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
 import type { QueueStatusResponse, RequestList } from '../api/schemas.ts'
 import type { AnyResultResponse } from '../api/sounds-schemas.ts'
-import { assertDeleted, removeMedia } from '../files/removal.ts'
+import { assertDeleted, removeMedia, type RemovalDeps } from '../files/removal.ts'
 import { findRequest, listRequests, promptsOfRow } from '../store/requests.ts'
 import { outputsKey } from '../media-store/keys.ts'
 import { deleteRequest } from '../store/retention.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { webhookStatusOf } from '../webhooks/delivery-status.ts'
+import type { Store } from '../store/database.ts'
 
 /** @throws ServiceError `NOT_FOUND` for a request that is not there or not the account's */
 export async function findOwn(
-  { store }: Pick<Deps, 'store'>,
+  { store }: { store: Store },
   accountId: string,
   requestId: string,
 ): Promise<RequestRow> {
@@ -35,7 +38,12 @@ export async function findOwn(
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
 }
 
-type StatusDeps = Pick<Deps, 'store' | 'feed' | 'queueEstimates' | 'config'>
+export interface StatusDeps {
+  store: Store
+  feed: Pick<RequestFeed, 'progressOf'>
+  queueEstimates: Pick<QueueEstimates, 'of'>
+  config: PublicAddress
+}
 
 /** A page of the account's requests that fit, newest first; `cursor` names one after the first. */
 export async function list(
@@ -82,14 +90,16 @@ export async function statusOf(
   return presentStatus(row, { progress, ...estimate, logs, webhook }, config)
 }
 
+export interface ResultDeps extends MediaPresenter {
+  store: Store
+  clock: Clock
+}
+
 /**
  * The result of a request.
  * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
  */
-export async function resultOf(
-  deps: MediaPresenter & Pick<Deps, 'store' | 'clock'>,
-  row: RequestRow,
-): Promise<AnyResultResponse> {
+export async function resultOf(deps: ResultDeps, row: RequestRow): Promise<AnyResultResponse> {
   assertResult(row, deps.clock.now())
   return presentResult(row, deps, await webhookStatusOf(deps.store, row))
 }
@@ -144,12 +154,23 @@ export const hasResult = (row: RequestRow, now: number): boolean =>
   row.media_removed_at === null &&
   (row.outputs_expire_at === null || now < Date.parse(row.outputs_expire_at))
 
+/** Makes an engine stop working on a request. */
+export interface EngineCanceler {
+  cancel(engineId: string, requestId: string): Promise<void>
+}
+
+export interface CancelDeps extends FinishDeps, WithdrawDeps {
+  engineRegistry: EngineCanceler
+}
+
+export type RemoveDeps = CancelDeps & RemovalDeps
+
 /**
  * Ends a request as CANCELED, and removes its job from the queue or its engine. The row changes
  * first, so that the request is canceled even when neither the broker nor the engine responds.
  * @throws ServiceError `REQUEST_FINISHED`
  */
-export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
+export async function cancel(deps: CancelDeps, row: RequestRow): Promise<RequestRow> {
   const canceled = await stop(deps, row)
   const now = await findOwn(deps, row.account_id, row.request_id)
   if (canceled) return now
@@ -160,7 +181,7 @@ export async function cancel(deps: Deps, row: RequestRow): Promise<RequestRow> {
 
 /** Cancels a request; false: it has finished already. */
 export async function stop(
-  deps: Deps,
+  deps: CancelDeps,
   { request_id: requestId }: RequestRow,
   message = 'The request was canceled.',
 ): Promise<boolean> {
@@ -178,7 +199,7 @@ export async function stop(
  * is unknown, and its webhook is no longer sent.
  * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` when another call has deleted it meanwhile
  */
-export async function remove(deps: Deps, row: RequestRow): Promise<void> {
+export async function remove(deps: RemoveDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId } = row
   if (!isTerminal(row.status)) await stop(deps, row)
   const now = isoTime(deps.clock.now())

@@ -9,11 +9,15 @@ import type { RequestKind } from '../../shared/request-kind.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { SUBMISSION_CHECKS } from '../api/validation.ts'
-import type { Deps } from '../deps.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
-import { discardFile, receiveFile } from './submit/receive-file.ts'
-import { watchStatus } from './follow/status-watch.ts'
-import { submit } from './submit/submit.ts'
+import { discardFile, receiveFile, type ReceiveDeps } from './submit/receive-file.ts'
+import type { RequestFeed } from './follow/request-feed.ts'
+import { watchStatus, type WatchDeps } from './follow/status-watch.ts'
+import { submit, type SubmitDeps } from './submit/submit.ts'
+
+export type SeparateDeps = SubmitDeps &
+  ReceiveDeps &
+  WatchDeps & { feed: Pick<RequestFeed, 'watch'> }
 
 /** Stands for the file while its bytes are still to come. */
 const TO_COME = 'file_to_come'
@@ -64,7 +68,11 @@ export interface SeparateAnswer {
 }
 
 /** @throws ServiceError as the calls do that create a file, upload its bytes and submit it */
-export async function separate(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<SeparateAnswer> {
+export async function separate(
+  deps: SeparateDeps,
+  key: ApiKeyRow,
+  call: OneCall,
+): Promise<SeparateAnswer> {
   const answer = await take(deps, key, call)
   const seconds = Math.min(call.waitSeconds, WAIT_SECONDS_MAX)
   const { request_id: requestId } = JSON.parse(answer) as { request_id: string }
@@ -73,7 +81,7 @@ export async function separate(deps: Deps, key: ApiKeyRow, call: OneCall): Promi
 }
 
 /** @returns what a submit answers */
-async function take(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<string> {
+async function take(deps: SeparateDeps, key: ApiKeyRow, call: OneCall): Promise<string> {
   const { file } = call
   const { account_id: accountId } = key
   if (!file) return (await submit(deps, accountId, call)).answer
@@ -97,7 +105,7 @@ async function take(deps: Deps, key: ApiKeyRow, call: OneCall): Promise<string> 
 }
 
 async function takeFile(
-  deps: Deps,
+  deps: SeparateDeps,
   key: ApiKeyRow,
   { kind, file, body, metadataText, signal }: OneCall & { file: CallFile },
 ) {
@@ -126,7 +134,7 @@ function withFile(body: unknown, fileId: string) {
 
 /** The request once it has ended; undefined: not within the time, or nobody may wait now. */
 async function endOf(
-  deps: Deps,
+  deps: SeparateDeps,
   key: ApiKeyRow,
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },
 ): Promise<RequestRow | undefined> {

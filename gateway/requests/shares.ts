@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { isoTime } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
@@ -15,15 +15,25 @@ import {
   type Share,
   type SharedResult,
 } from '../api/share-schemas.ts'
-import type { Deps } from '../deps.ts'
-import { inTransaction, oneAtATime } from '../store/database.ts'
+import { inTransaction, oneAtATime, type Store } from '../store/database.ts'
 import { findRequest, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow, ShareRow } from '../store/schema/tables.ts'
 import { deleteShare, findShare, holdRequest, insertShare, listShares } from '../store/shares.ts'
 import { assertHasOutputs, assertResult, findOwn } from './own-requests.ts'
-import { peaksUrl, presentData, type MediaPresenter } from './present/presenter.ts'
+import {
+  peaksUrl,
+  presentData,
+  type MediaPresenter,
+  type PublicAddress,
+} from './present/presenter.ts'
 
-type ShareDeps = Pick<Deps, 'store' | 'clock' | 'config'>
+export interface ShareDeps {
+  store: Store
+  clock: Clock
+  config: PublicAddress
+}
+
+export type SharedResultDeps = ShareDeps & MediaPresenter
 
 /** Shares that are not over. */
 export const SHARES_MAX = { perRequest: 10, perAccount: 200 } as const
@@ -128,10 +138,7 @@ export async function openShare(
  * The shared result, without what tells of its account.
  * @throws ServiceError `NOT_FOUND` once its outputs are deleted
  */
-export async function sharedResult(
-  deps: ShareDeps & MediaPresenter,
-  share: ShareRow,
-): Promise<SharedResult> {
+export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Promise<SharedResult> {
   const row = await findRequest(deps.store, share.request_id)
   if (!row) throw new ServiceError('NOT_FOUND')
   const now = deps.clock.now()

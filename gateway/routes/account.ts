@@ -1,11 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { Account } from '../accounts/schemas.ts'
-import { showAccount } from '../accounts/accounts.ts'
-import type { Deps } from '../deps.ts'
+import { showAccount, type AccountDeps } from '../accounts/accounts.ts'
 import { responses } from '../api/openapi.ts'
+import type { MediaLimits } from '../accounts/media-quota.ts'
 
 /** Extension: the account that the key belongs to, with its balance; for a key of any scope. */
-export function accountRoute(app: FastifyInstance, deps: Deps): void {
+export function accountRoute(
+  app: FastifyInstance,
+  deps: AccountDeps & { config: Pick<MediaLimits, 'mediaBytesMaxPerAccount'> },
+): void {
   app.get(
     '/v1/account',
     {

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
-import type { Deps } from '../deps.ts'
 import {
   changeModel,
   fetchModel,
   listEngineModels,
   removeModel,
+  type EngineModelDeps,
 } from '../operations/engine-models.ts'
 import {
   AdminModel,
@@ -22,7 +22,7 @@ interface ModelRoute {
 }
 
 /** Extension: the models of engines, changed while they run. Adds its routes to those of admins. */
-export function adminModelRoutes(app: FastifyInstance, deps: Deps): void {
+export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): void {
   const authored = authoredBy(deps)
   app.get(
     '/admin/models',
@@ -72,7 +72,7 @@ export function adminModelRoutes(app: FastifyInstance, deps: Deps): void {
   removalRoute(app, deps)
 }
 
-function removalRoute(app: FastifyInstance, deps: Deps): void {
+function removalRoute(app: FastifyInstance, deps: EngineModelDeps): void {
   const authored = authoredBy(deps)
   app.delete<ModelRoute & { Querystring: { engine_id?: unknown } }>(
     '/admin/models/:name',

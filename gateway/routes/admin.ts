@@ -21,16 +21,16 @@ import {
   revokeKey,
   rotateKey,
   showAccount,
+  type AccountDeps,
 } from '../accounts/accounts.ts'
 import { admitAdmin, endAdminSession, openAdminSession } from '../accounts/admin-pass.ts'
 import { bearerToken } from '../accounts/auth.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
 import { forbidStoring } from '../api/no-store.ts'
-import { installBodyDeadline } from '../api/body-deadline.ts'
-import type { Deps } from '../deps.ts'
+import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
 import { responses } from '../api/openapi.ts'
-import { Activity, createActivity } from '../operations/activity.ts'
-import { describeFleet, Fleet } from '../operations/fleet.ts'
+import { Activity, createActivity, type ActivityDeps } from '../operations/activity.ts'
+import { describeFleet, Fleet, type FleetDeps } from '../operations/fleet.ts'
 
 /** Gives a session for the token, or for a code; and ends one. */
 const SESSION = '/admin/session'
@@ -43,11 +43,18 @@ interface KeyRoute {
   Params: { key_id: string }
 }
 
+export type AdminDeps = AccountDeps & FleetDeps & ActivityDeps & { config: AdminConfig }
+
+export interface AdminConfig extends BodyDeadline {
+  /** Protects the admin API; without it there is none. */
+  adminToken?: string | undefined
+}
+
 /**
  * Extension: accounts and keys, for holders of the admin token. Without one these routes do not
  * exist.
  */
-export function adminRoutes(app: FastifyInstance, deps: Deps): void {
+export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { adminToken } = deps.config
   if (adminToken === undefined) return
   forbidStoring(app)
@@ -66,7 +73,7 @@ export function adminRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 /** For the page: hidden, as the sessions of API keys are. */
-function sessionRoutes(app: FastifyInstance, deps: Deps, adminToken: string): void {
+function sessionRoutes(app: FastifyInstance, deps: AccountDeps, adminToken: string): void {
   const authored = authoredBy(deps)
   const hidden = { schema: { hide: true } }
   const tokenOf = ({ headers }: FastifyRequest) => bearerToken(headers.authorization) ?? ''
@@ -94,7 +101,7 @@ export const describe = (operationId: string, summary: string, parameter?: strin
   }),
 })
 
-function fleetRoute(app: FastifyInstance, deps: Deps): void {
+function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void {
   app.get(
     '/admin/fleet',
     {
@@ -119,13 +126,13 @@ function fleetRoute(app: FastifyInstance, deps: Deps): void {
 
 /** The dependencies, with who calls: the record of changes names the client's address. */
 export const authoredBy =
-  (deps: Deps) =>
+  <Deps extends AccountDeps>(deps: Deps) =>
   ({ client }: { client: string }) => ({
     ...deps,
     author: { tool: 'admin_api', origin: client } as const,
   })
 
-function accountRoutes(app: FastifyInstance, deps: Deps): void {
+function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const authored = authoredBy(deps)
   app.post(
     '/admin/accounts',
@@ -172,7 +179,7 @@ function accountRoutes(app: FastifyInstance, deps: Deps): void {
   )
 }
 
-function closingRoutes(app: FastifyInstance, deps: Deps): void {
+function closingRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const authored = authoredBy(deps)
   for (const [verb, summary, change] of [
     ['disable', 'Refuse the keys of an account, and cancel its requests', disableAccount],
@@ -201,7 +208,7 @@ function closingRoutes(app: FastifyInstance, deps: Deps): void {
   )
 }
 
-function keyRoutes(app: FastifyInstance, deps: Deps): void {
+function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const authored = authoredBy(deps)
   app.post(
     '/admin/keys',

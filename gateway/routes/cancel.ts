@@ -1,12 +1,17 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueStatusResponse } from '../api/schemas.ts'
-import { cancel, findOwn, statusOf } from '../requests/own-requests.ts'
+import {
+  cancel,
+  findOwn,
+  statusOf,
+  type CancelDeps,
+  type StatusDeps,
+} from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: ends a request that is not finished. */
-export function cancelRoute(app: FastifyInstance, deps: Deps): void {
+export function cancelRoute(app: FastifyInstance, deps: CancelDeps & StatusDeps): void {
   app.put<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/cancel',
     {

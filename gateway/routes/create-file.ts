@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { createFile } from '../requests/submit/create-file.ts'
-import { presentCreatedFile } from '../files/presentation.ts'
+import { createFile, type CreateFileDeps } from '../requests/submit/create-file.ts'
+import { presentCreatedFile, type CreatedFilePresenter } from '../files/presentation.ts'
 import { CreateFileRequest, CreateFileResponse } from '../api/file-schemas.ts'
 
 /** Endpoint 3: an address to which the bytes of one file can be uploaded. */
-export function createFileRoute(app: FastifyInstance, deps: Deps): void {
+export function createFileRoute(
+  app: FastifyInstance,
+  deps: CreateFileDeps & CreatedFilePresenter,
+): void {
   app.post(
     '/v1/files',
     {

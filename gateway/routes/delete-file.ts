@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { findOwnFile, removeFile } from '../files/removal.ts'
+import { findOwnFile, removeFile, type RemovalDeps } from '../files/removal.ts'
 import { DELETED, fileParams, type FileParams } from './parameters.ts'
 
 /** Extension: removes a file and its bytes. */
-export function deleteFileRoute(app: FastifyInstance, deps: Deps): void {
+export function deleteFileRoute(app: FastifyInstance, deps: RemovalDeps): void {
   app.delete<{ Params: FileParams }>(
     '/v1/files/:file_id',
     {

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
-import { findOwn, remove } from '../requests/own-requests.ts'
+import { findOwn, remove, type RemoveDeps } from '../requests/own-requests.ts'
 import { DELETED, requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: removes a request and its outputs. */
-export function deleteRequestRoute(app: FastifyInstance, deps: Deps): void {
+export function deleteRequestRoute(app: FastifyInstance, deps: RemoveDeps): void {
   app.delete<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id',
     {

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
 import { DeliveryAttemptList } from '../api/schemas.ts'
-import type { Deps } from '../deps.ts'
 import { findOwn } from '../requests/own-requests.ts'
 import { ATTEMPTS_KEPT_MAX } from '../store/delivery-attempts.ts'
 import { attemptsOf } from '../webhooks/delivery-status.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
+import type { Store } from '../store/database.ts'
 
 /** Extension: what came of each attempt to deliver the webhook of a request. */
-export function deliveryAttemptsRoute(app: FastifyInstance, deps: Deps): void {
+export function deliveryAttemptsRoute(app: FastifyInstance, { store }: { store: Store }): void {
   app.get<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/webhook/attempts',
     {
@@ -25,6 +25,6 @@ export function deliveryAttemptsRoute(app: FastifyInstance, deps: Deps): void {
       },
     },
     async ({ accountId, params }) =>
-      attemptsOf(deps.store, await findOwn(deps, accountId, params.request_id)),
+      attemptsOf(store, await findOwn({ store }, accountId, params.request_id)),
   )
 }

@@ -3,16 +3,20 @@ import { join } from 'node:path'
 import { send } from '@fastify/send'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
-import { chooseCopy, protectPage, typeOf } from './page.ts'
+import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
 
 const NOT_BUILT = 'The documents are not built here: `npm run winnow -- docs` builds them.'
 const NO_PAGE = 'There is no such page of the documents.'
 
 const hidden = { schema: { hide: true } }
 
+export interface DocsConfig extends PageAddresses {
+  /** The site of the documents, as set-up has made it. */
+  docsFolder: string
+}
+
 /** The documents at `/docs/` as set-up has made them, with sounds by range as players ask for. */
-export function docsRoutes(app: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
+export function docsRoutes(app: FastifyInstance, { config }: { config: DocsConfig }): void {
   const { docsFolder: root } = config
   const files = new Set(filesBelow(root))
   app.get('/docs', hidden, async (_request, reply) => reply.redirect('docs/', 301))

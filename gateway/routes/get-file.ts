@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { presentFile } from '../files/presentation.ts'
 import { fileParams, type FileParams } from './parameters.ts'
 import { File } from '../api/file-schemas.ts'
 import { findOwnFile } from '../files/removal.ts'
+import type { FileDeps } from '../files/pending-uploads.ts'
 
 /** Endpoint 4: the record of a file. */
-export function getFileRoute(app: FastifyInstance, deps: Deps): void {
+export function getFileRoute(app: FastifyInstance, deps: FileDeps): void {
   app.get<{ Params: FileParams }>(
     '/v1/files/:file_id',
     {

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { FileList } from '../api/file-schemas.ts'
 import { responses } from '../api/openapi.ts'
 import { cursorAfter, limitOf, pageOf, pageStartOf } from '../api/pagination.ts'
-import type { Deps } from '../deps.ts'
 import { presentFile } from '../files/presentation.ts'
 import { listFiles } from '../store/files.ts'
 import { pageParameters } from './parameters.ts'
+import type { FileDeps } from '../files/pending-uploads.ts'
 
 /** Extension: the account's own files, newest first. */
-export function listFilesRoute(app: FastifyInstance, deps: Deps): void {
+export function listFilesRoute(app: FastifyInstance, deps: FileDeps): void {
   app.get<{ Querystring: { limit?: unknown; cursor?: unknown } }>(
     '/v1/files',
     {

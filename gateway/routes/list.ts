@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
-import type { Deps } from '../deps.ts'
 import { listFiltersOf } from '../api/list-filters.ts'
 import { responses } from '../api/openapi.ts'
 import { limitOf } from '../api/pagination.ts'
 import { MODEL_ID, RequestList, SOUNDS_MODEL } from '../api/schemas.ts'
-import { list } from '../requests/own-requests.ts'
+import { list, type StatusDeps } from '../requests/own-requests.ts'
 import { pageParameters } from './parameters.ts'
 
 interface ListQuery {
@@ -20,7 +19,7 @@ interface ListQuery {
 const time = (description: string) => ({ type: 'string', format: 'date-time', description })
 
 /** Extension: the account's own requests, newest first. */
-export function listRoute(app: FastifyInstance, deps: Deps): void {
+export function listRoute(app: FastifyInstance, deps: StatusDeps): void {
   app.get<{ Querystring: ListQuery }>(
     '/v1/queue/requests',
     {

@@ -3,12 +3,27 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { FOLDER_HEADER } from '../../shared/hand-over.ts'
 import type { OutputPart } from '../../shared/messages.ts'
-import { checkAddress, type MediaDeps } from '../api/media-address.ts'
+import { checkAddress } from '../api/media-address.ts'
 import type { Audience } from '../media-store/signed-url.ts'
 import { storedPart } from '../requests/present/outputs.ts'
 import { findFile } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
 import { inputKey, outputKey, segmentKey } from '../media-store/keys.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { LocalDisk } from '../media-store/media-store.ts'
+import type { Store } from '../store/database.ts'
+
+interface MediaDeps {
+  store: Store
+  mediaStore: LocalDisk
+  clock: Clock
+  config: MediaProxy
+}
+
+export interface MediaProxy {
+  /** The path at which trusted proxies serve the media folder to themselves; absent: they do not. */
+  mediaAccelPath?: string | undefined
+}
 
 const SEGMENT_PATH = '/media/outputs/:request_id/checkpoint/:segment'
 

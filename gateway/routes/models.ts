@@ -1,11 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { presentModels } from '../requests/present/present-models.ts'
 import { ModelList } from '../api/model-schemas.ts'
+import type { EngineRegistry } from '../operations/engine-registry.ts'
+import type { Keys } from '../secrets.ts'
+
+interface ModelsDeps {
+  engineRegistry: Pick<EngineRegistry, 'describe'>
+  /** They hide the ids of engines. */
+  config: { encryptionKeys: Keys }
+}
 
 /** Endpoint 2: the one model, and the engines that serve it now. */
-export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: Deps): void {
+export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: ModelsDeps): void {
   app.get(
     '/v1/models',
     {

@@ -3,13 +3,13 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { buildOpenApi, responses } from '../api/openapi.ts'
-import type { Deps } from '../deps.ts'
 import { chooseCopy, typeOf } from './page.ts'
+import type { PublicAddress } from '../requests/present/presenter.ts'
 
 const NAME = 'openapi.json'
 
 /** Endpoint 1: the API description, which is compressed once, and names its state by an ETag. */
-export function openApiRoute(app: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
+export function openApiRoute(app: FastifyInstance, { config }: { config: PublicAddress }): void {
   let made: ReturnType<typeof makeCopies> | undefined
   app.get(
     `/v1/${NAME}`,

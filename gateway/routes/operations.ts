@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
-import { createReadiness } from '../operations/readiness.ts'
+import { createReadiness, type ReadinessDeps } from '../operations/readiness.ts'
 
 /** Extension, without a key: is the process alive, and can it take requests? */
-export function operationsRoutes(app: FastifyInstance, deps: Deps): void {
+export function operationsRoutes(app: FastifyInstance, deps: ReadinessDeps): void {
   const readiness = createReadiness(deps)
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
   app.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {

@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { PublicAddress } from '../requests/present/presenter.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -40,17 +40,23 @@ export function chooseCopy(
   return name
 }
 
+/** The addresses that a page may connect to. */
+export interface PageAddresses extends PublicAddress {
+  /** Origins that browsers get media from, if not here. */
+  mediaOrigins: readonly string[]
+}
+
 /**
  * The headers of a document, which no other page may frame, watch or know the address of.
  * @param scripts the directives of its policy for scripts
  */
 export function protectPage(
   reply: FastifyReply,
-  config: Deps['config'],
+  addresses: PageAddresses,
   scripts: readonly string[] = ["script-src 'self'"],
 ): FastifyReply {
   return reply
-    .header('content-security-policy', contentSecurityPolicy(config, scripts))
+    .header('content-security-policy', contentSecurityPolicy(addresses, scripts))
     .header('permissions-policy', 'camera=(), geolocation=(), microphone=(self)')
     .header('referrer-policy', 'no-referrer')
     .header('cross-origin-opener-policy', 'same-origin')
@@ -61,7 +67,7 @@ export function protectPage(
  * inline: the drawing of waveforms, diagrams and the API reference set them.
  */
 function contentSecurityPolicy(
-  { publicUrl, mediaOrigins }: Deps['config'],
+  { publicUrl, mediaOrigins }: PageAddresses,
   scripts: readonly string[],
 ): string {
   const media = ["'self'", new URL(publicUrl()).origin, ...mediaOrigins].join(' ')

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { peaksUrl } from '../requests/present/presenter.ts'
-import { assertResult, findOwn } from '../requests/own-requests.ts'
+import { assertResult, findOwn, type ResultDeps } from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 const FOUND = {
@@ -13,7 +12,7 @@ const FOUND = {
 }
 
 /** Extension: what long media is drawn from without decoding it. */
-export function peaksRoute(app: FastifyInstance, deps: Deps): void {
+export function peaksRoute(app: FastifyInstance, deps: ResultDeps): void {
   app.get<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/peaks',
     {

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
-import type { Deps } from '../deps.ts'
-import { chooseCopy, protectPage, typeOf } from './page.ts'
+import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
 import { PLAYGROUND } from './sessions.ts'
 
 /** The names of assets carry their hashes. */
@@ -14,8 +13,16 @@ const SCRIPTS = ["script-src 'self' 'wasm-unsafe-eval'", 'worker-src blob:']
 
 const hidden = { schema: { hide: true } }
 
+export interface PlaygroundConfig extends PageAddresses {
+  /** The page, as set-up has made it. */
+  playgroundFolder: string
+}
+
 /** The page at `/` as set-up has made it; read once, since it is small. */
-export function playgroundRoutes(app: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
+export function playgroundRoutes(
+  app: FastifyInstance,
+  { config }: { config: PlaygroundConfig },
+): void {
   const { playgroundFolder: folder } = config
   const page = readFiles(folder)
   const assets = readFiles(join(folder, 'assets'))

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { WebhookDeliveryStatus } from '../api/schemas.ts'
 import { findOwn } from '../requests/own-requests.ts'
-import { redeliver } from '../webhooks/delivery-status.ts'
+import { redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Extension: sends the webhook of a finished request again. */
-export function redeliverRoute(app: FastifyInstance, deps: Deps): void {
+export function redeliverRoute(app: FastifyInstance, deps: RedeliveryDeps): void {
   app.post<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/webhook/redeliver',
     {

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { AnyResultResponse } from '../api/sounds-schemas.ts'
-import { findOwn, resultOf } from '../requests/own-requests.ts'
+import { findOwn, resultOf, type ResultDeps } from '../requests/own-requests.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 
 /** Endpoint 8: the outputs of a completed request, or its list of sounds. */
-export function resultRoute(app: FastifyInstance, deps: Deps): void {
+export function resultRoute(app: FastifyInstance, deps: ResultDeps): void {
   app.get<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/result',
     {

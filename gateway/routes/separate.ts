@@ -21,9 +21,13 @@ import {
   SoundsResultResponse,
   SubmitAudioSoundsRequest,
 } from '../api/sounds-schemas.ts'
-import type { Deps } from '../deps.ts'
-import { separate, type CallFields, type CallFile } from '../requests/separate.ts'
-import { resultOf } from '../requests/own-requests.ts'
+import {
+  separate,
+  type CallFields,
+  type CallFile,
+  type SeparateDeps,
+} from '../requests/separate.ts'
+import { resultOf, type ResultDeps } from '../requests/own-requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
 import { hangUpOf, idempotencyHeader, submitLinks } from './submit.ts'
 
@@ -94,14 +98,21 @@ const RESULTS: Readonly<Record<RequestKind, object>> = {
 }
 
 /** Extension: a file, what is asked of it and, if one waits for it, the result in one call. */
-export async function separateRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function separateRoutes(
+  app: FastifyInstance,
+  deps: SeparateDeps & ResultDeps,
+): Promise<void> {
   await app.register(multipart)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // refused below, by name
   for (const kind of REQUEST_KINDS) separateRoute(app, deps, kind)
 }
 
-function separateRoute(app: FastifyInstance, deps: Deps, kind: RequestKind): void {
+function separateRoute(
+  app: FastifyInstance,
+  deps: SeparateDeps & ResultDeps,
+  kind: RequestKind,
+): void {
   app.post(
     `/v1/audio/${kind}`,
     {
@@ -152,7 +163,7 @@ function separateRoute(app: FastifyInstance, deps: Deps, kind: RequestKind): voi
 }
 
 async function takeCall(
-  deps: Deps,
+  deps: SeparateDeps,
   kind: RequestKind,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -188,7 +199,11 @@ async function readCall(
   })
 }
 
-async function sendEnd(deps: Deps, row: RequestRow, reply: FastifyReply): Promise<FastifyReply> {
+async function sendEnd(
+  deps: ResultDeps,
+  row: RequestRow,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   try {
     return await reply.send(await resultOf(deps, row))
   } catch (error) {

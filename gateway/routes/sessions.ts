@@ -9,9 +9,10 @@ import {
   secretOf,
   showSession,
 } from '../accounts/sessions.ts'
-import { installBodyDeadline } from '../api/body-deadline.ts'
+import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
-import type { Deps } from '../deps.ts'
+import type { AccountDeps } from '../accounts/accounts.ts'
+import type { PublicAddress } from '../requests/present/presenter.ts'
 
 /** The page's path to the API with its session; the cookie is sent nowhere else. */
 export const PLAYGROUND = '/playground'
@@ -19,7 +20,10 @@ export const PLAYGROUND = '/playground'
 const hidden = { schema: { hide: true } }
 
 /** Opens, shows and ends the sessions of the playground. */
-export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
+export function sessionRoutes(
+  app: FastifyInstance,
+  deps: AccountDeps & { config: BodyDeadline & PublicAddress },
+): void {
   forbidStoring(app)
   installBodyDeadline(app, deps.config.bodySecondsMax)
   const cookie = (secret: string, seconds: number) =>
@@ -46,7 +50,7 @@ function ownSecret(request: FastifyRequest): string | undefined {
 }
 
 /** Makes a one-time code, for the holder of an API key. To be installed behind authentication. */
-export function codeRoute(app: FastifyInstance, deps: Deps): void {
+export function codeRoute(app: FastifyInstance, deps: AccountDeps): void {
   app.post(
     `${PLAYGROUND}/codes`,
     { ...hidden, config: { scope: 'any' } },

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { assertAllowed } from '../accounts/rate-limit.ts'
+import { assertAllowed, type RateLimiter } from '../accounts/rate-limit.ts'
 import { bearerToken } from '../accounts/auth.ts'
 import { responses, retryResponses } from '../api/openapi.ts'
 import {
@@ -9,7 +9,6 @@ import {
   SharedResult,
   ShareList,
 } from '../api/share-schemas.ts'
-import type { Deps } from '../deps.ts'
 import {
   createShare,
   openShare,
@@ -17,11 +16,18 @@ import {
   revokeShare,
   sharedResult,
   SHARES_MAX,
+  type ShareDeps,
+  type SharedResultDeps,
 } from '../requests/shares.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
+import type { Logger } from '../../shared/telemetry/log.ts'
+
+interface LogDeps {
+  log: Logger
+}
 
 /** Extension: makes an address that plays a result without a key. */
-export function createShareRoute(app: FastifyInstance, deps: Deps): void {
+export function createShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
   app.post<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/shares',
     {
@@ -59,7 +65,7 @@ export function createShareRoute(app: FastifyInstance, deps: Deps): void {
 }
 
 /** Extension: the shares of the account. */
-export function listSharesRoute(app: FastifyInstance, deps: Deps): void {
+export function listSharesRoute(app: FastifyInstance, deps: ShareDeps): void {
   app.get(
     '/v1/shares',
     {
@@ -83,7 +89,7 @@ const shareParams = {
 } as const
 
 /** Extension: ends a share. */
-export function revokeShareRoute(app: FastifyInstance, deps: Deps): void {
+export function revokeShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
   app.delete<{ Params: { share_id: string } }>(
     '/v1/shares/:share_id',
     {
@@ -113,7 +119,10 @@ export function revokeShareRoute(app: FastifyInstance, deps: Deps): void {
 }
 
 /** Extension: a shared result, for whoever has its secret. */
-export function sharedRoute(app: FastifyInstance, deps: Deps): void {
+export function sharedRoute(
+  app: FastifyInstance,
+  deps: SharedResultDeps & LogDeps & { rateLimiter: Pick<RateLimiter, 'count'> },
+): void {
   app.get(
     '/v1/shared',
     {

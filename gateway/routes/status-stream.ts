@@ -1,16 +1,23 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
-import type { Deps } from '../deps.ts'
 import { errorBody, toServiceError } from '../api/error-handler.ts'
 import { STREAM_EXAMPLE } from '../api/openapi-examples.ts'
 import { responses } from '../api/openapi.ts'
 import { flagOf, intervalMsOf } from '../api/pagination.ts'
-import type { RequestWatch } from '../requests/follow/request-feed.ts'
+import type { RequestWatch, RequestFeed } from '../requests/follow/request-feed.ts'
 import { ErrorResponse, QueueStatusResponse, StreamTimeout } from '../api/schemas.ts'
-import { findOwn, statusOf } from '../requests/own-requests.ts'
-import { watchStatus } from '../requests/follow/status-watch.ts'
+import { findOwn, statusOf, type StatusDeps } from '../requests/own-requests.ts'
+import { watchStatus, type WatchDeps } from '../requests/follow/status-watch.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
+
+export type StreamDeps = StatusDeps &
+  WatchDeps & { feed: Pick<RequestFeed, 'watch'>; config: StreamWindow }
+
+export interface StreamWindow {
+  /** Then a stream ends, and its client connects again. */
+  streamWindowSeconds: number
+}
 
 interface StreamQuery {
   logs?: unknown
@@ -45,7 +52,7 @@ const EVENTS = Type.Union([
 ])
 
 /** Endpoint 7: the states of a request, as Server-Sent Events until it is finished. */
-export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
+export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void {
   app.get<{ Params: RequestParams; Querystring: StreamQuery }>(
     '/v1/queue/requests/:request_id/status/stream',
     {
@@ -102,7 +109,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: Deps): void {
 }
 
 /** The events of one stream. */
-async function* statusEvents(deps: Deps, request: StreamRequest, watch: RequestWatch) {
+async function* statusEvents(deps: StreamDeps, request: StreamRequest, watch: RequestWatch) {
   const {
     apiKey: key,
     params: { request_id: requestId },

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { responses } from '../api/openapi.ts'
 import { flagOf } from '../api/pagination.ts'
 import { QueueStatusResponse } from '../api/schemas.ts'
-import { findOwn, statusOf } from '../requests/own-requests.ts'
+import { findOwn, statusOf, type StatusDeps } from '../requests/own-requests.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { logsParameter, requestParams, type RequestParams } from './parameters.ts'
 
 /** Endpoint 6: the state of a request. */
-export function statusRoute(app: FastifyInstance, deps: Deps): void {
+export function statusRoute(app: FastifyInstance, deps: StatusDeps): void {
   app.get<{ Params: RequestParams; Querystring: { logs?: unknown } }>(
     '/v1/queue/requests/:request_id/status',
     {

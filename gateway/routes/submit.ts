@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Deps } from '../deps.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { REQUEST_KINDS, type RequestKind } from '../../shared/request-kind.ts'
 import { fieldText } from '../api/json-text.ts'
 import { responses } from '../api/openapi.ts'
 import { QueueSubmitResponse, SubmitAudioSeparateRequest } from '../api/schemas.ts'
 import { SubmitAudioSoundsRequest } from '../api/sounds-schemas.ts'
-import { clientGoneError, submit } from '../requests/submit/submit.ts'
+import { clientGoneError, submit, type SubmitDeps } from '../requests/submit/submit.ts'
 
 /** Operations that take the returned id. */
 export const submitLinks = Object.fromEntries(
@@ -68,11 +67,11 @@ const DESCRIPTIONS: Readonly<Record<RequestKind, Description>> = {
 }
 
 /** Endpoint 5, and an extension: accepts a request of either kind. */
-export function submitRoutes(app: FastifyInstance, deps: Deps): void {
+export function submitRoutes(app: FastifyInstance, deps: SubmitDeps): void {
   for (const kind of REQUEST_KINDS) submitRoute(app, deps, kind)
 }
 
-function submitRoute(app: FastifyInstance, deps: Deps, kind: RequestKind): void {
+function submitRoute(app: FastifyInstance, deps: SubmitDeps, kind: RequestKind): void {
   const { schema, errors } = DESCRIPTIONS[kind]
   app.post(
     `/v1/queue/audio/${kind}`,

@@ -7,9 +7,9 @@ import { withDeadline } from '../../shared/deadline.ts'
 import { isOutputPart, type OutputPart } from '../../shared/messages.ts'
 import { ATTEMPT_HEADER, isPlace, PLACE_HEADER } from '../../shared/output-places.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { uploadTimes } from '../files/times.ts'
-import { checkAddress, type MediaDeps } from '../api/media-address.ts'
-import type { StagedMedia, StageLimits } from '../media-store/media-store.ts'
+import { uploadTimes, type Lifetime } from '../files/times.ts'
+import { checkAddress } from '../api/media-address.ts'
+import type { LocalDisk, StagedMedia, StageLimits } from '../media-store/media-store.ts'
 import { inTransaction, isPostgres, type Store } from '../store/database.ts'
 import { fileStatus, findFile, markFileUploaded } from '../store/files.ts'
 import { findRequest } from '../store/requests.ts'
@@ -17,9 +17,18 @@ import { inputKey, outputKey, outputsKey, placeKey, segmentKey } from '../media-
 import { orphanOf } from '../store/retention.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 import { UploadTurns } from '../files/upload-turns.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { BodyDeadline } from '../api/body-deadline.ts'
 
 interface InputRoute {
   Params: { file_id: string }
+}
+
+interface MediaDeps {
+  store: Store
+  mediaStore: LocalDisk
+  clock: Clock
+  config: Lifetime & BodyDeadline
 }
 
 type UploadDeps = MediaDeps & { turns: UploadTurns }

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { usageOf, USAGE_DAYS_MAX } from '../accounts/usage.ts'
 import { Usage } from '../accounts/schemas.ts'
 import { responses } from '../api/openapi.ts'
-import type { Deps } from '../deps.ts'
+import type { AccountDeps } from '../accounts/accounts.ts'
 
 const day = (description: string) => ({ type: 'string', format: 'date', description })
 
 /** Extension: what the account has used on each day; for a key of any scope. */
-export function usageRoute(app: FastifyInstance, deps: Deps): void {
+export function usageRoute(app: FastifyInstance, deps: AccountDeps): void {
   app.get<{ Querystring: { from?: unknown; to?: unknown } }>(
     '/v1/account/usage',
     {

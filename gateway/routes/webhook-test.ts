@@ -2,12 +2,16 @@ import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
 import { checkWebhookTest } from '../api/validation.ts'
 import { WebhookTestRequest, WebhookTestResult } from '../api/webhook-schemas.ts'
-import type { Deps } from '../deps.ts'
 import { clientGoneError } from '../requests/submit/submit.ts'
-import { TESTS_PER_MINUTE } from '../webhooks/tester.ts'
+import { TESTS_PER_MINUTE, type WebhookTester } from '../webhooks/tester.ts'
+import type { UrlChecks } from '../requests/submit/url-checks.ts'
+
+interface WebhookTestDeps extends Pick<UrlChecks, 'checkWebhookUrl'> {
+  webhookTester: Pick<WebhookTester, 'send'>
+}
 
 /** Extension: posts an event to a receiver, as webhooks are posted, and answers what came of it. */
-export function webhookTestRoute(app: FastifyInstance, deps: Deps): void {
+export function webhookTestRoute(app: FastifyInstance, deps: WebhookTestDeps): void {
   app.post(
     '/v1/webhook-test',
     {

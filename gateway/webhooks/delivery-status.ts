@@ -1,9 +1,8 @@
 /** The delivery state of a request's webhook, and its redelivery. */
 
-import { isoTime } from '../../shared/clock.ts'
+import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import type { Deps } from '../deps.ts'
 import type { DeliveryAttemptList, WebhookDeliveryStatus } from '../api/schemas.ts'
 import type { Store } from '../store/database.ts'
 import { changeDelivery, findDelivery } from '../store/deliveries.ts'
@@ -53,13 +52,20 @@ const presentDelivery = (row: DeliveryRow): WebhookDeliveryStatus => ({
   last_error: row.last_error,
 })
 
+export interface RedeliveryDeps {
+  store: Store
+  clock: Clock
+  /** Called when a webhook may have become due. */
+  wakeWebhooks: () => void
+}
+
 /**
  * Begins the tries of a finished request's webhook again, with the same id and body. A try that is
  * under way continues, as the first try.
  * @throws ServiceError `NOT_FOUND` without a webhook, `RESULT_NOT_READY` before the end
  */
 export async function redeliver(
-  { store, clock, wakeWebhooks }: Pick<Deps, 'store' | 'clock' | 'wakeWebhooks'>,
+  { store, clock, wakeWebhooks }: RedeliveryDeps,
   row: RequestRow,
 ): Promise<WebhookDeliveryStatus> {
   if (row.webhook_url === null) throw noWebhook()

@@ -4,8 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import type { Deps } from '../../gateway/deps.ts'
-import { createGateway } from '../../gateway/gateway.ts'
+import { createGateway, type GatewayDeps } from '../../gateway/gateway.ts'
 import type { LocalDisk } from '../../gateway/media-store/media-store.ts'
 import type { EngineClient } from '../../gateway/operations/engine-registry.ts'
 import { Metrics } from '../../gateway/operations/metrics.ts'
@@ -105,7 +104,7 @@ export function startGateway(parts: GatewayParts) {
 type Handler = (request: object, reply: object) => unknown
 
 /** The handlers of the real routes, by method and path. */
-function routesOf(deps: Deps & { mediaStore: LocalDisk }): Map<string, Handler> {
+function routesOf(deps: GatewayDeps & { mediaStore: LocalDisk }): Map<string, Handler> {
   const routes = new Map<string, Handler>()
   const route = (method: string) => (path: string, _options: object, handler: Handler) => {
     routes.set(`${method} ${path}`, handler)

@@ -6,19 +6,18 @@
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { removeFile } from '../../files/removal.ts'
-import type { Deps } from '../../deps.ts'
 import { Loop } from '../../loop.ts'
 import { accountsToClose } from '../../store/accounts.ts'
 import { listFiles } from '../../store/files.ts'
 import { listOpen, listRequests } from '../../store/requests.ts'
 import type { AccountRow } from '../../store/schema/tables.ts'
-import { remove, stop } from '../own-requests.ts'
+import { remove, stop, type RemoveDeps } from '../own-requests.ts'
 
 const EVERY_MS = 10_000
 /** Rows of each kind and account in one turn, so that a gateway that stops need not wait long. */
 const ROWS_MAX = 100
 
-export function createAccountCloser(deps: Deps): Loop {
+export function createAccountCloser(deps: RemoveDeps): Loop {
   const loop = new Loop({
     name: 'account-closer',
     everyMs: EVERY_MS,
@@ -34,7 +33,7 @@ export function createAccountCloser(deps: Deps): Loop {
  * Takes one step with each account. May be repeated, or interrupted at any point.
  * @returns how many requests and files it changed; 0: nothing is left to do
  */
-export async function closeAccounts(deps: Deps): Promise<number> {
+export async function closeAccounts(deps: RemoveDeps): Promise<number> {
   let sum = 0
   for (const account of await accountsToClose(deps.store)) {
     const { account_id: accountId } = account
@@ -47,7 +46,10 @@ export async function closeAccounts(deps: Deps): Promise<number> {
   return sum
 }
 
-async function cancelRequests(deps: Deps, { account_id: accountId }: AccountRow): Promise<number> {
+async function cancelRequests(
+  deps: RemoveDeps,
+  { account_id: accountId }: AccountRow,
+): Promise<number> {
   let canceled = 0
   for (const row of await listOpen(deps.store, accountId, ROWS_MAX)) {
     if (await stop(deps, row, 'An operator has disabled the account.')) canceled++
@@ -55,7 +57,7 @@ async function cancelRequests(deps: Deps, { account_id: accountId }: AccountRow)
   return canceled
 }
 
-async function removeAll(deps: Deps, { account_id: accountId }: AccountRow): Promise<number> {
+async function removeAll(deps: RemoveDeps, { account_id: accountId }: AccountRow): Promise<number> {
   let removed = 0
   for (const row of await listRequests(deps.store, accountId, { limit: ROWS_MAX })) {
     if (await isRemoved(remove(deps, row))) removed++

@@ -1,12 +1,12 @@
 /** Handles a request whose job or event was delivered too often, or whose event is not valid. */
 
 import type { DeadLetter } from '../../../shared/broker/broker.ts'
-import type { Deps } from '../../deps.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
 import { findRequest } from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
+import type { Logger } from '../../../shared/telemetry/log.ts'
 
-type LetterDeps = FinishDeps & Pick<Deps, 'log'>
+type LetterDeps = FinishDeps & { log: Logger; metrics: { deadLetter(stream: string): void } }
 
 const REASONS = {
   JOBS: 'Every engine that tried the request was lost on the way.',

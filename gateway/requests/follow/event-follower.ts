@@ -10,10 +10,8 @@ import type { FailureCode } from '../../../shared/errors.ts'
 import { targetNames, type Event } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { charge, reserveMeasured } from '../../accounts/credits.ts'
-import { excessOf } from '../../accounts/media-quota.ts'
-import type { Deps } from '../../deps.ts'
-import { failure, finishRequest, announceFinished } from './finish-request.ts'
-import type { MediaPresenter } from '../present/presenter.ts'
+import { excessOf, type MediaLimits } from '../../accounts/media-quota.ts'
+import { failure, finishRequest, announceFinished, type FinishDeps } from './finish-request.ts'
 import { releaseRequest } from './release-request.ts'
 import type { Outputs } from '../present/outputs.ts'
 import { sourceName } from '../submit/source.ts'
@@ -31,19 +29,21 @@ import {
 } from '../../store/requests.ts'
 import { giveUpLateOutputs, giveUpOtherPlaces } from '../../store/retention.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
+import type { Logger } from '../../../shared/telemetry/log.ts'
+import type { EngineCanceler } from '../own-requests.ts'
 
-type FollowerDeps = MediaPresenter &
-  Pick<
-    Deps,
-    | 'store'
-    | 'feed'
-    | 'engineRegistry'
-    | 'clock'
-    | 'log'
-    | 'metrics'
-    | 'wakePublisher'
-    | 'wakeWebhooks'
-  >
+interface FollowerDeps extends FinishDeps {
+  engineRegistry: EngineCanceler
+  log: Logger
+  /** Called when a request has entered the outbox. */
+  wakePublisher: () => void
+  config: FinishDeps['config'] & OutputLimits
+}
+
+export type OutputLimits = Pick<MediaLimits, 'mediaBytesMaxPerAccount'> & {
+  /** So long outputs are kept after the end of their request. */
+  outputDays: number
+}
 
 /** A start that lies further ahead of this clock is of a clock that was wrong. */
 const AHEAD_MS_MAX = MINUTE_MS
@@ -152,7 +152,7 @@ async function applyToAttempt(
 const finishedIf = (finished: RequestRow | null): Effect => (finished ? { finished } : 'unchanged')
 
 /** The context in which a request is finished. */
-type Ending = { now: string; presenter: MediaPresenter }
+type Ending = { now: string; presenter: Pick<FollowerDeps, 'config' | 'mediaStore'> }
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 

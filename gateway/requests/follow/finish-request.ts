@@ -1,9 +1,8 @@
 /** Finishes requests: the change of state, and all that comes with it. */
 
-import { isoTime } from '../../../shared/clock.ts'
+import { isoTime, type Clock } from '../../../shared/clock.ts'
 import type { FailureCode } from '../../../shared/errors.ts'
 import { costOf } from '../../accounts/credits.ts'
-import type { Deps } from '../../deps.ts'
 import type { MediaPresenter } from '../present/presenter.ts'
 import { inTransaction, type Store } from '../../store/database.ts'
 import { insertDelivery } from '../../store/deliveries.ts'
@@ -12,6 +11,7 @@ import { moveRequest, type Move } from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import { addUse } from '../../store/usage.ts'
 import { newDelivery } from './webhook-event.ts'
+import type { RequestFeed } from './request-feed.ts'
 
 /** Characters of the day in a timestamp, which is UTC. */
 const DAY_CHARACTERS = '2026-01-31'.length
@@ -53,9 +53,17 @@ export const failure = (
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
+/** Who hears that a request has ended. */
+interface Announcers {
+  feed: Pick<RequestFeed, 'forget' | 'rowChanged'>
+  metrics: { finished(row: RequestRow): void }
+  /** Called when a webhook may have become due. */
+  wakeWebhooks: () => void
+}
+
 /** Wakes the status streams and the webhook sender, once the end of a request is committed. */
 export function announceFinished(
-  { feed, metrics, wakeWebhooks }: Pick<Deps, 'feed' | 'metrics' | 'wakeWebhooks'>,
+  { feed, metrics, wakeWebhooks }: Announcers,
   row: RequestRow,
 ): void {
   metrics.finished(row)
@@ -64,8 +72,10 @@ export function announceFinished(
   if (row.webhook_url !== null) wakeWebhooks()
 }
 
-export type FinishDeps = MediaPresenter &
-  Pick<Deps, 'store' | 'feed' | 'clock' | 'metrics' | 'wakeWebhooks'>
+export interface FinishDeps extends MediaPresenter, Announcers {
+  store: Store
+  clock: Clock
+}
 
 /** Moves a request to FAILED; false when it is finished already. */
 export async function failRequest(

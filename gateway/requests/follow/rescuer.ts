@@ -3,7 +3,6 @@
 import { isoTime } from '../../../shared/clock.ts'
 import { MINUTE_MS } from '../../../shared/durations.ts'
 import type { Broker } from '../../../shared/broker/broker.ts'
-import type { Deps } from '../../deps.ts'
 import { Loop } from '../../loop.ts'
 import { failRequest, type FinishDeps } from './finish-request.ts'
 import { INTERRUPTIONS_MAX, interruptedTooOften } from './release-request.ts'
@@ -12,9 +11,14 @@ import { putInOutbox } from '../../store/outbox.ts'
 import { listWithJobs, requeueRequest, UNFINISHED, type PageStart } from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import type { RequestStatus } from '../../../shared/request-status.ts'
+import type { Logger } from '../../../shared/telemetry/log.ts'
 
-type RescuerDeps = FinishDeps &
-  Pick<Deps, 'log' | 'wakePublisher'> & { broker: Pick<Broker, 'hasJob'> }
+interface RescuerDeps extends FinishDeps {
+  broker: Pick<Broker, 'hasJob'>
+  log: Logger
+  /** Called when a request has entered the outbox. */
+  wakePublisher: () => void
+}
 
 const EVERY_MS = MINUTE_MS
 /** Requests that changed more recently are skipped: their events may still be in transit. */

@@ -2,14 +2,20 @@
 
 import type { LogLine } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
-import type { Deps } from '../../deps.ts'
 import type { RequestWatch } from './request-feed.ts'
 import { findOwn } from '../own-requests.ts'
 import { readLogs } from '../../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../../store/schema/tables.ts'
+import type { KeyChecks } from '../../accounts/key-checks.ts'
+import type { Store } from '../../store/database.ts'
 
 /** A row is read so often unasked: what another gateway says of its changes may be lost. */
 const READ_EVERY_MS = 15_000
+
+export interface WatchDeps {
+  store: Store
+  keyChecks: Pick<KeyChecks, 'assertStillValid'>
+}
 
 export interface WatchOptions {
   /** The key of the request's account; the watch ends when it is no longer valid. */
@@ -37,7 +43,7 @@ export interface WatchStep {
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(
-  deps: Pick<Deps, 'store' | 'keyChecks'>,
+  deps: WatchDeps,
   watch: RequestWatch,
   options: WatchOptions,
 ): AsyncGenerator<WatchStep, void, void> {
@@ -68,7 +74,7 @@ export async function* watchStatus(
 }
 
 async function readRows(
-  deps: Pick<Deps, 'store'>,
+  deps: Pick<WatchDeps, 'store'>,
   { key, requestId, logs }: WatchOptions,
   ended?: RequestRow,
 ): Promise<Pick<WatchStep, 'row' | 'logs'>> {

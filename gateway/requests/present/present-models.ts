@@ -4,12 +4,12 @@ import { createHmac } from 'node:crypto'
 import type { EngineDescription } from '../../../shared/engine-control.ts'
 import { NAMES_MAX, type ModelList } from '../../api/model-schemas.ts'
 import { AudioSeparateInput, MODEL_ID, SeparationData } from '../../api/schemas.ts'
-import type { AppConfig } from '../../deps.ts'
 import { heldModels } from './held-models.ts'
+import type { Keys } from '../../secrets.ts'
 
 export function presentModels(
   engines: readonly EngineDescription[],
-  { encryptionKeys: [key] }: Pick<AppConfig, 'encryptionKeys'>,
+  { encryptionKeys: [key] }: { encryptionKeys: Keys },
 ): ModelList {
   // an engine's own id may be made of its host's name
   const hidden = (id: string) =>

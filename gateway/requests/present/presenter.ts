@@ -10,7 +10,6 @@ import {
 } from '../../../shared/messages.ts'
 import { findingText } from '../../../shared/finding-text.ts'
 import { costOf } from '../../accounts/credits.ts'
-import type { AppConfig, Deps } from '../../deps.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
 import type { Recognised } from '../../api/finding-schemas.ts'
 import {
@@ -24,7 +23,7 @@ import {
   type WebhookDeliveryStatus,
 } from '../../api/schemas.ts'
 import type { AnyResultResponse, SoundsData } from '../../api/sounds-schemas.ts'
-import { decrypt } from '../../secrets.ts'
+import { decrypt, type Keys } from '../../secrets.ts'
 import { promptsOfRow } from '../../store/requests.ts'
 import { outputKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
@@ -46,14 +45,26 @@ export interface LiveState {
   webhook?: WebhookDeliveryStatus | undefined
 }
 
-/** The dependencies for addresses of media. */
-export type MediaPresenter = Pick<Deps, 'config' | 'mediaStore'>
+/** For addresses of requests. */
+export interface PublicAddress {
+  /** Address of this gateway for clients; known once it listens. */
+  publicUrl: () => string
+}
+
+/** For addresses of media. */
+export interface MediaPresenter {
+  mediaStore: Pick<MediaStore, 'downloadUrl'>
+  config: PublicAddress
+}
 
 /** What a request asked for, as the API names it. */
 export const modelOf = ({ kind }: Pick<RequestRow, 'kind'>): ModelId =>
   kind === 'sounds' ? SOUNDS_MODEL : MODEL_ID
 
-export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmitResponse {
+export function presentSubmitted(
+  row: RequestRow,
+  config: PublicAddress & { encryptionKeys: Keys },
+): QueueSubmitResponse {
   const base = requestUrl(row, config)
   return {
     request_id: row.request_id,
@@ -70,7 +81,7 @@ export function presentSubmitted(row: RequestRow, config: AppConfig): QueueSubmi
 }
 
 /** A generated secret; one that the client gave is not returned. */
-function generatedSecret(row: RequestRow, { encryptionKeys }: AppConfig) {
+function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: Keys }) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
   return { signing_secret: decrypt(encryptionKeys, row.request_id, row.webhook_secret) }
 }
@@ -78,7 +89,7 @@ function generatedSecret(row: RequestRow, { encryptionKeys }: AppConfig) {
 export function presentStatus(
   row: RequestRow,
   { progress, queuePosition, secondsLeft, logs, webhook }: LiveState,
-  config: AppConfig,
+  config: PublicAddress,
 ): QueueStatusResponse {
   return {
     request_id: row.request_id,
@@ -204,14 +215,14 @@ export async function presentData(
   }
 }
 
-const requestUrl = (row: RequestRow, { publicUrl }: AppConfig): string =>
+const requestUrl = (row: RequestRow, { publicUrl }: PublicAddress): string =>
   `${publicUrl()}/v1/queue/requests/${row.request_id}`
 
 async function outputFile(
   row: RequestRow,
   name: OutputName,
   expiresAt: number,
-  mediaStore: MediaStore,
+  mediaStore: MediaPresenter['mediaStore'],
 ): Promise<OutputFile> {
   const addressOf = (part: OutputPart, file: StoredFile) =>
     mediaStore.downloadUrl({

@@ -1,21 +1,31 @@
 /** Notes a file whose bytes are still to come. */
 
-import { isoTime } from '../../../shared/clock.ts'
+import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { MINUTE_MS } from '../../../shared/durations.ts'
 import { newId } from '../../../shared/ids.ts'
-import { assertFileRoom } from '../../accounts/media-quota.ts'
+import { assertFileRoom, type MediaLimits } from '../../accounts/media-quota.ts'
 import { checkCreateFile } from '../../api/validation.ts'
-import type { Deps } from '../../deps.ts'
-import { inTransaction } from '../../store/database.ts'
+import { inTransaction, type Store } from '../../store/database.ts'
 import { insertFile } from '../../store/files.ts'
 import type { FileRow } from '../../store/schema/tables.ts'
+
+export interface CreateFileDeps {
+  store: Store
+  clock: Clock
+  config: MediaLimits & UploadTime
+}
+
+export interface UploadTime {
+  /** For the bytes of a file, from its creation on. */
+  uploadMinutes: number
+}
 
 /**
  * @param body of endpoint 3
  * @throws ServiceError that names what is wrong with it, or the limit of the account
  */
 export async function createFile(
-  deps: Pick<Deps, 'store' | 'clock' | 'config'>,
+  deps: CreateFileDeps,
   accountId: string,
   body: unknown,
 ): Promise<FileRow> {

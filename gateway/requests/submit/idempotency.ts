@@ -6,11 +6,10 @@
  */
 
 import { createHash } from 'node:crypto'
-import { isoTime } from '../../../shared/clock.ts'
+import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { DAY_MS } from '../../../shared/durations.ts'
 import { ServiceError } from '../../../shared/errors.ts'
-import type { Deps } from '../../deps.ts'
-import { encrypt, decrypt } from '../../secrets.ts'
+import { encrypt, decrypt, type Keys } from '../../secrets.ts'
 import { findIdempotencyKey, NO_ANSWER, takeIdempotencyKey } from '../../store/idempotency-keys.ts'
 import type { Store } from '../../store/database.ts'
 import type { IdempotencyKeyRow } from '../../store/schema/tables.ts'
@@ -26,7 +25,11 @@ export interface IdempotencyKey {
   fingerprint: string
 }
 
-type IdempotencyDeps = Pick<Deps, 'store' | 'clock' | 'config'>
+interface IdempotencyDeps {
+  store: Store
+  clock: Clock
+  config: { encryptionKeys: Keys }
+}
 
 /** The key in the header of a submit, if any. @throws ServiceError when it is not a key */
 export function readIdempotencyKey(

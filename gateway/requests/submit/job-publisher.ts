@@ -1,14 +1,13 @@
 /** Publishes accepted requests: outbox rows become jobs. The broker drops repeated ones. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isoTime } from '../../../shared/clock.ts'
+import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../../shared/durations.ts'
 import type { Broker, JobQueue } from '../../../shared/broker/broker.ts'
 import { SEGMENTS_MAX } from '../../../shared/checkpoint.ts'
 import { targetNames, type Job, type OutputPart } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { inSpan } from '../../../shared/telemetry/tracing.ts'
-import type { Deps } from '../../deps.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../../loop.ts'
 import { failRequest, type FinishDeps } from '../follow/finish-request.ts'
@@ -24,9 +23,14 @@ import {
 import { findRequest, promptsOfRow, setJobSequence } from '../../store/requests.ts'
 import { inputKey, outputKey, outputsKey, segmentKey } from '../../media-store/keys.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
+import type { Logger } from '../../../shared/telemetry/log.ts'
+import type { MediaStore } from '../../media-store/media-store.ts'
 
-type PublisherDeps = FinishDeps &
-  Pick<Deps, 'log'> & { broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'> }
+interface PublisherDeps extends FinishDeps {
+  broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'>
+  mediaStore: MediaStore
+  log: Logger
+}
 
 const BATCH_MAX = 64
 /** Polls the outbox, for rows of other processes. */
@@ -137,9 +141,9 @@ async function settle(deps: PublisherDeps, taken: readonly PublishedJob[]): Prom
   for (const { requestId, sequence } of canceled) await withdrawJob(deps, requestId, sequence)
 }
 
-interface WithdrawDeps {
+export interface WithdrawDeps {
   broker: Pick<Broker, 'removeJob'>
-  log: Deps['log']
+  log: Logger
 }
 
 /** Removes the job of a canceled request from the queue; one that stays does no harm. */
@@ -180,7 +184,11 @@ async function sourceKey(row: RequestRow, store: Store): Promise<string | null> 
   return outputKey(sourceId, output, source && storedPart(source, output)?.place)
 }
 
-type JobDeps = Pick<Deps, 'store' | 'clock' | 'mediaStore'>
+interface JobDeps {
+  store: Store
+  clock: Clock
+  mediaStore: MediaStore
+}
 
 /** Undefined for a request that has no checkpoint: it is short, or no outputs are made of it. */
 async function checkpointUrlsOf(

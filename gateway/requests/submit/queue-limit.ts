@@ -2,9 +2,15 @@
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { nextAccount } from '../../../shared/fair-share.ts'
-import type { AppConfig } from '../../deps.ts'
 import { isPostgres, oneAtATime, type Store } from '../../store/database.ts'
 import { countWaiting } from '../../store/requests.ts'
+
+export interface QueueLimits {
+  /** Requests that may wait, of all accounts. */
+  queueMax: number
+  /** Requests that may wait, of one account; 0: no limit. */
+  queueMaxPerAccount: number
+}
 
 /** So near to a limit submits are counted one at a time: fewer are under way at once. */
 const MARGIN = 256
@@ -19,7 +25,7 @@ const RETRY_AFTER_SECONDS = 30
 export async function assertRoom(
   store: Store,
   accountId: string,
-  config: AppConfig,
+  config: QueueLimits,
 ): Promise<void> {
   const { queueMax, queueMaxPerAccount } = config
   if (!isBelowQuarter(config)) await assertShare(store, accountId, queueMax)
@@ -55,13 +61,13 @@ async function assertShare(store: Store, accountId: string, queueMax: number): P
 }
 
 /** When the queue of a gateway was last found less than a quarter full, by `performance.now()`. */
-const lastBelowQuarterAt = new WeakMap<AppConfig, number>()
+const lastBelowQuarterAt = new WeakMap<QueueLimits, number>()
 
 /** To count thousands takes PostgreSQL longer than to store one; a second fills no quarter. */
-const isBelowQuarter = (config: AppConfig): boolean =>
+const isBelowQuarter = (config: QueueLimits): boolean =>
   performance.now() - (lastBelowQuarterAt.get(config) ?? -Infinity) < BELOW_QUARTER_MS
 
-async function noteIfBelowQuarter(store: Store, config: AppConfig): Promise<void> {
+async function noteIfBelowQuarter(store: Store, config: QueueLimits): Promise<void> {
   const quarter = Math.floor(config.queueMax / 4)
   if (quarter < MARGIN || isBelowQuarter(config)) return
   if ((await countWaiting(store, quarter)) < quarter)

@@ -6,13 +6,14 @@ import { withDeadline } from '../../../shared/deadline.ts'
 import { MINUTE_MS } from '../../../shared/durations.ts'
 import { ServiceError } from '../../../shared/errors.ts'
 import { INPUT_PURPOSE } from '../../api/file-schemas.ts'
-import type { Deps } from '../../deps.ts'
 import type { Store } from '../../store/database.ts'
 import { markFileUploaded, type UploadedFile } from '../../store/files.ts'
 import { inputKey } from '../../media-store/keys.ts'
-import { createFile } from './create-file.ts'
-import { removeFile } from '../../files/removal.ts'
-import { uploadTimes } from '../../files/times.ts'
+import { createFile, type CreateFileDeps } from './create-file.ts'
+import { removeFile, type RemovalDeps } from '../../files/removal.ts'
+import { uploadTimes, type Lifetime } from '../../files/times.ts'
+import type { BodyDeadline } from '../../api/body-deadline.ts'
+import type { MediaStore } from '../../media-store/media-store.ts'
 
 export interface IncomingFile {
   name: string
@@ -32,7 +33,10 @@ export interface ReceivedFile {
   hash: string
 }
 
-type ReceiveDeps = Pick<Deps, 'store' | 'mediaStore' | 'clock' | 'log' | 'config'>
+export interface ReceiveDeps extends CreateFileDeps, RemovalDeps {
+  mediaStore: Pick<MediaStore, 'save' | 'remove'>
+  config: CreateFileDeps['config'] & Lifetime & BodyDeadline
+}
 
 /**
  * Stores the bytes of a file of the account, or nothing on failure.

@@ -4,7 +4,6 @@ import { ServiceError } from '../../../shared/errors.ts'
 import { assertNotTooLong, assertSpansBegin } from '../../../shared/media-limits.ts'
 import { LIMITS } from '../../../shared/separation-options.ts'
 import { targetNames, type OutputName } from '../../../shared/messages.ts'
-import type { Deps } from '../../deps.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Store } from '../../store/database.ts'
 import { fileStatus, findFile, keepMedia } from '../../store/files.ts'
@@ -13,6 +12,9 @@ import type { FileRow, RequestRow } from '../../store/schema/tables.ts'
 import type { OutputSource, Submission } from '../../api/validation.ts'
 import { storedPart } from '../present/outputs.ts'
 import { assertCompleted, assertHasOutputs, hasResult } from '../own-requests.ts'
+import type { Clock } from '../../../shared/clock.ts'
+import type { PendingUploads } from '../../files/pending-uploads.ts'
+import type { UrlChecks } from './url-checks.ts'
 
 type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'
 
@@ -26,10 +28,17 @@ const NO_SOURCE: Pick<RequestRow, SourceColumns | 'duration'> = {
   duration: null,
 }
 
-export type SourceDeps = Pick<
-  Deps,
-  'store' | 'pendingUploads' | 'clock' | 'config' | 'checkAudioUrl'
->
+export interface SourceDeps extends Pick<UrlChecks, 'checkAudioUrl'> {
+  store: Store
+  pendingUploads: Pick<PendingUploads, 'accept'>
+  clock: Clock
+  config: MediaLength
+}
+
+export interface MediaLength {
+  /** Longer media is refused. */
+  mediaSecondsMax: number
+}
 
 /** @throws ServiceError with the code of endpoint 5 that fits */
 export async function checkSource(

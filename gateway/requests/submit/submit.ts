@@ -1,18 +1,17 @@
 /** Accepts submissions over HTTP and gRPC: checks them, stores them, repeats answers by key. */
 
-import { isoTime } from '../../../shared/clock.ts'
+import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { ServiceError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { kindOf, type RequestKind } from '../../../shared/request-kind.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../../accounts/credits.ts'
-import { assertMediaRoom } from '../../accounts/media-quota.ts'
+import { assertMediaRoom, type MediaLimits } from '../../accounts/media-quota.ts'
 import { SUBMISSION_CHECKS, type Submission } from '../../api/validation.ts'
-import type { Deps } from '../../deps.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
 import { assertSeparator } from '../present/held-models.ts'
-import { presentSubmitted } from '../present/presenter.ts'
-import { assertRoom } from './queue-limit.ts'
+import { presentSubmitted, type PublicAddress } from '../present/presenter.ts'
+import { assertRoom, type QueueLimits } from './queue-limit.ts'
 import { encrypt, type Keys } from '../../secrets.ts'
 import { keepReceived } from './receive-file.ts'
 import { assertKept, checkSource, sourceOf, type CheckedSource, type SourceDeps } from './source.ts'
@@ -23,6 +22,9 @@ import { insertRequest } from '../../store/requests.ts'
 import type { UploadedFile } from '../../store/files.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
 import { newWebhookSecret } from '../../webhooks/signature.ts'
+import type { EngineDescription } from '../../../shared/engine-control.ts'
+import type { RequestFeed } from '../follow/request-feed.ts'
+import type { UrlChecks } from './url-checks.ts'
 
 /** A client's submit. */
 export interface SubmitInput {
@@ -58,8 +60,17 @@ export const clientGoneError = (): ServiceError =>
 /** A hint to clients of a database that fails for a reason that nobody has foreseen. */
 const RETRY_AFTER_SECONDS = 30
 
-type SubmitDeps = SourceDeps &
-  Pick<Deps, 'checkWebhookUrl' | 'engineRegistry' | 'metrics' | 'feed' | 'wakePublisher'>
+export interface SubmitDeps extends SourceDeps, Pick<UrlChecks, 'checkWebhookUrl'> {
+  clock: Clock
+  engineRegistry: { describe(): Promise<EngineDescription[]> }
+  metrics: { submitted(): void }
+  feed: Pick<RequestFeed, 'rowChanged'>
+  /** Called when a request has entered the outbox. */
+  wakePublisher: () => void
+  config: SourceDeps['config'] & SubmitConfig
+}
+
+type SubmitConfig = PublicAddress & MediaLimits & QueueLimits & { encryptionKeys: Keys }
 
 /**
  * Accepts a request: once this resolves, it ends COMPLETED or FAILED, even after a crash. A body

@@ -23,9 +23,8 @@ import {
   SCOPES,
   type Scope,
 } from '../../../gateway/accounts/auth.ts'
-import type { AppConfig, Deps } from '../../../gateway/deps.ts'
 import { createEventHandler } from '../../../gateway/requests/follow/event-follower.ts'
-import { createGateway } from '../../../gateway/gateway.ts'
+import { createGateway, type GatewayConfig, type GatewayDeps } from '../../../gateway/gateway.ts'
 import type { Keys } from '../../../gateway/secrets.ts'
 import type { EngineClient } from '../../../gateway/operations/engine-registry.ts'
 import { publishWaiting } from '../../../gateway/requests/submit/job-publisher.ts'
@@ -55,7 +54,7 @@ interface SharedParts {
   broker: MemoryBroker
   clock: FakeClock
   signingKeys: Keys
-  deps: Pick<Deps, 'config'>
+  deps: Pick<GatewayDeps, 'config'>
 }
 
 export interface GatewayOptions {
@@ -66,18 +65,18 @@ export interface GatewayOptions {
   /** Without them, those of the other gateway, or new ones. */
   encryptionKeys?: Keys
   signingKeys?: Keys
-  config?: Partial<AppConfig>
+  config?: Partial<GatewayConfig>
   /** Calls of one key; without it there is no limit. */
   rateLimitPerMinute?: number
   streamsMaxPerAccount?: number
-  checkAudioUrl?: Deps['checkAudioUrl']
-  checkWebhookUrl?: Deps['checkWebhookUrl']
+  checkAudioUrl?: GatewayDeps['checkAudioUrl']
+  checkWebhookUrl?: GatewayDeps['checkWebhookUrl']
   /** Posts in tests of receivers. */
   postWebhook?: PublicPost['post']
   /** SCRATCH_DIR of engines on its host. */
   engineFolder?: string
   /** Without it, `disk`. */
-  mediaStore?: Deps['mediaStore']
+  mediaStore?: GatewayDeps['mediaStore']
   /** Sees each statement, but for those that begin and end transactions. */
   plugin?: KyselyPlugin
   /** The client that the registry connects to every engine, or to one at an address. */
@@ -88,7 +87,7 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
-const CONFIG: Omit<AppConfig, 'encryptionKeys'> = {
+const CONFIG: Omit<GatewayConfig, 'encryptionKeys'> = {
   playground: 'on',
   playgroundFolder: 'no-folder',
   docsFolder: 'no-folder',
@@ -244,7 +243,7 @@ function call(
 }
 
 async function newKey(
-  { store, clock }: Deps,
+  { store, clock }: GatewayDeps,
   scopes: readonly Scope[] = SCOPES,
   account = newId('acct'),
 ): Promise<string> {
