@@ -6,21 +6,34 @@ import { LIMITS } from '../../../shared/separation-options.ts'
 import { targetNames, type OutputName } from '../../../shared/messages.ts'
 import type { EgressUser } from './egress-pool.ts'
 import type { Store } from '../../store/database.ts'
-import { fileStatus, findFile, keepMedia } from '../../store/files.ts'
+import { fileStatus, findFile, keepMedia, type UploadedFile } from '../../store/files.ts'
 import { findRequest, keepOutputs, promptsOfRow } from '../../store/requests.ts'
 import type { FileRow, RequestRow } from '../../store/schema/tables.ts'
 import type { OutputSource, Submission } from '../../api/validation.ts'
+import { keepReceived } from './receive-file.ts'
 import { storedPart } from '../present/outputs.ts'
 import { assertCompleted, assertHasOutputs, hasResult } from '../own-requests.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import type { PendingUploads } from '../../files/pending-uploads.ts'
 import type { UrlChecks } from './url-checks.ts'
 
-type SourceColumns = 'file_id' | 'audio_url' | 'source_request_id' | 'source_output'
+type SourceColumns = Pick<
+  RequestRow,
+  'file_id' | 'audio_url' | 'source_request_id' | 'source_output' | 'file_name' | 'duration'
+>
 
-export type CheckedSource = Pick<RequestRow, SourceColumns | 'file_name' | 'duration'>
+/** A source that a request may have. */
+export interface CheckedSource {
+  /** What the request's row says of it. */
+  columns: SourceColumns
+  /**
+   * Keeps its bytes from now on. Call it in the transaction that stores the request.
+   * @throws ServiceError `FILE_EXPIRED` when the bytes were given up since they were checked
+   */
+  keep: (store: Store) => Promise<void>
+}
 
-const NO_SOURCE: Pick<RequestRow, SourceColumns | 'duration'> = {
+const NO_SOURCE: Omit<SourceColumns, 'file_name'> = {
   file_id: null,
   audio_url: null,
   source_request_id: null,
@@ -40,12 +53,18 @@ export interface MediaLength {
   mediaSecondsMax: number
 }
 
+interface SourceInput extends Pick<Submission, 'source' | 'options'> {
+  /** The file that the source names, where its bytes have come in this call. */
+  received?: UploadedFile | undefined
+}
+
 /** @throws ServiceError with the code of endpoint 5 that fits */
 export async function checkSource(
-  { source, options }: Pick<Submission, 'source' | 'options'>,
+  { source, options, received }: SourceInput,
   user: EgressUser,
   deps: SourceDeps,
 ): Promise<CheckedSource> {
+  if (received) return fileSource(received, (store) => keepReceived(store, received))
   if ('audioUrl' in source) return checkUrl(source.audioUrl, user, deps)
   if ('requestId' in source) {
     const row = await findEarlier(source.requestId, user.accountId, deps)
@@ -60,16 +79,16 @@ export async function checkSource(
     assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
     assertSpansBegin(options.spans, file.duration)
   }
-  return sourceOf(file)
+  return fileSource(file, async (store) => {
+    if (await keepMedia(store, file.file_id)) return
+    throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
+  })
 }
 
-/** A file as a source. */
-export const sourceOf = ({ file_id, file_name, duration }: FileRow): CheckedSource => ({
-  ...NO_SOURCE,
-  file_id,
-  file_name,
-  duration,
-})
+const fileSource = (
+  { file_id, file_name, duration }: FileRow,
+  keep: CheckedSource['keep'],
+): CheckedSource => ({ columns: { ...NO_SOURCE, file_id, file_name, duration }, keep })
 
 const REQUEST_PARAM = 'input.request_id'
 
@@ -124,12 +143,18 @@ async function checkOutput(
   const duration = row.duration! // of a completed request
   assertNotTooLong(duration, config.mediaSecondsMax)
   assertSpansBegin(spans, duration)
+  const { request_id: requestId } = row
   return {
-    ...NO_SOURCE,
-    source_request_id: row.request_id,
-    source_output: name,
-    file_name: stored.fileName,
-    duration,
+    columns: {
+      ...NO_SOURCE,
+      source_request_id: requestId,
+      source_output: name,
+      file_name: stored.fileName,
+      duration,
+    },
+    async keep(store) {
+      if (!(await keepOutputs(store, requestId))) throw outputsExpired()
+    },
   }
 }
 
@@ -147,14 +172,14 @@ const sourceExpired = () =>
 
 async function checkFile(fileId: string, accountId: string, deps: SourceDeps): Promise<FileRow> {
   const param = 'input.file_id'
-  const known = await findFile(deps.store, fileId)
-  if (known?.account_id !== accountId) {
+  const row = await findFile(deps.store, fileId)
+  if (row?.account_id !== accountId) {
     throw new ServiceError('INVALID_PARAMETER', {
       message: 'input.file_id is not a file of this account; create one with POST /v1/files.',
       param,
     })
   }
-  const file = await deps.pendingUploads.accept(known).catch((cause: unknown) => {
+  const file = await deps.pendingUploads.accept(row).catch((cause: unknown) => {
     throw new ServiceError('QUEUE_UNAVAILABLE', { cause })
   })
   const status = fileStatus(file, deps.clock.now())
@@ -163,27 +188,16 @@ async function checkFile(fileId: string, accountId: string, deps: SourceDeps): P
   return file
 }
 
-/**
- * Call it in the transaction that stores the request: from then on its source is kept.
- * @throws ServiceError `FILE_EXPIRED` when the bytes were given up since they were checked
- */
-export async function assertKept(
-  store: Store,
-  { file_id: fileId, source_request_id: requestId }: Pick<RequestRow, SourceColumns>,
-): Promise<void> {
-  if (fileId !== null && !(await keepMedia(store, fileId))) {
-    throw new ServiceError('FILE_EXPIRED', { param: 'input.file_id' })
-  }
-  if (requestId !== null && !(await keepOutputs(store, requestId))) throw outputsExpired()
-}
-
 async function checkUrl(
   url: string,
   user: EgressUser,
   { checkAudioUrl }: SourceDeps,
 ): Promise<CheckedSource> {
   await checkAudioUrl(url, user)
-  return { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) }
+  return {
+    columns: { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) },
+    keep: async () => undefined, // its bytes are not here
+  }
 }
 
 /** The name of a source that its client did not name: no folders, and as an upload's may be. */

@@ -13,8 +13,7 @@ import { assertSeparator } from '../present/held-models.ts'
 import { presentSubmitted, type PublicAddress } from '../present/presenter.ts'
 import { assertRoom, type QueueLimits } from './queue-limit.ts'
 import { encrypt, type Keys } from '../../secrets.ts'
-import { keepReceived } from './receive-file.ts'
-import { assertKept, checkSource, sourceOf, type CheckedSource, type SourceDeps } from './source.ts'
+import { checkSource, type CheckedSource, type SourceDeps } from './source.ts'
 import { accountOf } from '../../store/accounts.ts'
 import { inTransaction } from '../../store/database.ts'
 import { putInOutbox } from '../../store/outbox.ts'
@@ -91,14 +90,17 @@ export async function submit(
   }: SubmitInput,
 ): Promise<SubmitAnswer> {
   const submission = SUBMISSION_CHECKS[kind](body, metadataText)
+  const user = { accountId, signal }
   const key = readIdempotencyKey(idempotencyKey, accountId, { body: fingerprinted, metadataText })
   let row: RequestRow
   let answer: string
   try {
     if (kind === 'separate') await assertSeparator(deps.engineRegistry, submission)
-    row = await newRow(deps, accountId, submission, { signal, received })
+    if (submission.webhook) await deps.checkWebhookUrl(submission.webhook.url, user)
+    const source = await checkSource({ ...submission, received }, user, deps)
+    row = newRow(deps, accountId, submission, source)
     answer = JSON.stringify(presentSubmitted(row, deps.config))
-    await insert(deps, row, { answered: key && { ...key, answer }, received })
+    await insert(deps, row, { source, answered: key && { ...key, answer } })
   } catch (error) {
     // Only what fails is looked up: a repeat can't be stored, whatever has changed since.
     const earlier = key && (await findAnswer(deps, key))
@@ -111,18 +113,13 @@ export async function submit(
   return { answer, isRepeated: false }
 }
 
-/** Checks the addresses that the client names, and makes the row of its request. */
-async function newRow(
+function newRow(
   deps: SubmitDeps,
   accountId: string,
   submission: Submission,
-  { signal, received }: Pick<SubmitInput, 'signal' | 'received'>,
-): Promise<RequestRow> {
+  source: CheckedSource,
+): RequestRow {
   const { webhook } = submission
-  if (webhook) await deps.checkWebhookUrl(webhook.url, { accountId, signal })
-  const source = received
-    ? sourceOf(received)
-    : await checkSource(submission, { accountId, signal }, deps)
   const requestId = newId('req')
   const now = isoTime(deps.clock.now())
   return {
@@ -145,7 +142,7 @@ function emptyRow(
     status: 'IN_QUEUE',
     prompt,
     options: JSON.stringify(options),
-    ...source,
+    ...source.columns,
     metadata,
     webhook_url: null,
     webhook_secret: null,
@@ -194,24 +191,21 @@ async function insert(
   deps: SubmitDeps,
   row: RequestRow,
   {
+    source,
     answered,
-    received,
-  }: Pick<SubmitInput, 'received'> & {
-    answered: (IdempotencyKey & { answer: string }) | undefined
-  },
+  }: { source: CheckedSource; answered: (IdempotencyKey & { answer: string }) | undefined },
 ): Promise<void> {
   const { request_id, account_id: accountId, created_at } = row
   const trace_parent = currentTraceParent()
   try {
     await inTransaction(deps.store, async (store) => {
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
-      if (received) await keepReceived(store, received)
+      await source.keep(store) // first: a file that has just come counts in the account's media
       const account = await accountOf(store, row)
       await reserveAtSubmit(store, { row, account }, created_at)
       if (row.kind === 'separate') assertMediaRoom(account, deps.config)
       await insertRequest(store, row)
       await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
-      if (!received) await assertKept(store, row)
       await assertRoom(store, accountId, deps.config)
     })
   } catch (cause) {
