@@ -1,4 +1,4 @@
-"""Times SAM-Audio's transformer in PyTorch for `bench/dit-forward.ts`, which says when: every line on
+"""Times SAM-Audio's transformer in PyTorch for the report on a GPU, which says when: every line on
 standard input, `BATCH float32|autocast|bfloat16`, is one evaluation, answered with its milliseconds.
 
 `python dit_forward.py DIM LAYERS HEADS FRAMES WORDS`

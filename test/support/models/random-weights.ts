@@ -20,10 +20,6 @@ export const PUBLISHED_CODEC: CodecConfig = {
   codebookDim: 128,
 }
 
-/** How wide the published checkpoints' feed-forward layers are within. */
-export const feedForwardDimOf = (dim: number): number =>
-  64 * Math.ceil(Math.trunc((8 * dim) / 3) / 64)
-
 /** Weights of the given shapes, scaled so that activations neither vanish nor explode. */
 export const randomWeights = (shapes: Shapes): Weights =>
   Weights.of('random weights', randomTensors(shapes))

@@ -1,4 +1,4 @@
-/** A few of the masters of bench/loud-masters.ts, which tries 200. */
+/** Loud masters, whose outputs would clip if they were not lowered. */
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
