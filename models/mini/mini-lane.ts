@@ -54,7 +54,7 @@ export class MiniLane implements Lane {
   /**
    * @param asked heads of one candidate, at least one
    * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
-   *   that no name is near the nearest one would mostly find another sound (`mini-nameless`)
+   *   that no name is near the nearest one would mostly find another sound
    */
   constructor(
     { chunk, spans, acceleration, predictSpans = false }: MiniRequest,

@@ -6,7 +6,7 @@ const PROBABILITY_MIN = 0.1
 
 /**
  * How far the logit of the nearest name is above the mean of all, at the least, where a name is
- * near (`mini-nameless` of the training measures it). The softmax alone does not tell: it gives all
+ * near (measured in models/training/EXPERIMENTS.md). The softmax alone does not tell: it gives all
  * of its probability to names, however far they are.
  */
 const NEARNESS_MIN = 14

@@ -1,6 +1,6 @@
 """The mean of a checkpoint's averaged weights and of those that it began with:
 `mini-blend CACHE NAME BEFORE` writes NAME-blend.pt. BEFORE is a folder of served weights, or
-a checkpoint's name (as `mini-grow` wrote it).
+a checkpoint's name.
 
 Trained on for a while, weights gain in some places and lose in others; half-way between before and
 after most of both is kept (M. Wortsman et al., "Robust fine-tuning of zero-shot models", 2022).
