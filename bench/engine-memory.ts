@@ -3,7 +3,7 @@
  *
  * `node --import tsx bench/engine-memory.ts [minutes] [jobs] [model] [prompt]`: separates a stereo
  * mp3 of that length (60) that many times at once (1), and prints the engine's resident memory at
- * rest and at its peak. With `htdemucs`, `audiosep`, `roformer`, `bandit`, `scnet` or `scnet-large`
+ * rest and at its peak. With `htdemucs`, `audiosep`, `roformer`, `scnet` or `scnet-large`
  * the engine has that model at its published size with random weights.
  */
 

@@ -3,14 +3,12 @@ import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { banditCheckpoint } from '../models/bandit/checkpoint.ts'
 import type { StoredTensor } from '../models/checkpoint/stored-tensor.ts'
 import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
 import { writeSafetensors } from '../models/checkpoint/write-safetensors.ts'
 import {
   RECORD_FILE,
   type AudioSepRecord,
-  type BanditRecord,
   type HTDemucsRecord,
   type ModelRecord,
   type RoformerRecord,
@@ -33,13 +31,11 @@ export function readInventory(
 const WEIGHTS_FILE = 'model.safetensors'
 /** 8 s: as many samples as Kim's configuration has in a chunk. */
 export const ROFORMER_SAMPLES = 352_800
-export const BANDIT_RATE = 48_000
 
 type RandomRecord = (
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
-  | Pick<BanditRecord, 'kind' | 'file' | 'sampleRate' | 'window' | 'stems'>
   | Pick<ScnetRecord, 'kind' | 'file' | 'configuration'>
 ) & { tensors: ReadonlyMap<string, StoredTensor> }
 
@@ -64,11 +60,6 @@ const MODELS: Readonly<Record<string, () => RandomRecord>> = {
       training: { target_instrument: 'vocals' },
     }
     return { kind: 'roformer', file: WEIGHTS_FILE, configuration, tensors: randomTensors(shapes) }
-  },
-  bandit: () => {
-    const { shapes } = readInventory('bandit', 'bandit-v2')
-    const read = banditCheckpoint(randomTensors(shapes))
-    return { kind: 'bandit', file: WEIGHTS_FILE, sampleRate: BANDIT_RATE, ...read }
   },
   scnet: () => scnet('scnet'),
   'scnet-large': () => scnet('scnet-large'),

@@ -3,10 +3,6 @@ import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../models/audiosep/config.ts'
 import { loadNetwork as loadAudioSep } from '../models/audiosep/network/network.ts'
 import { spectrumOf, wavesOf } from '../models/audiosep/spectrum.ts'
-import { banditCheckpoint } from '../models/bandit/checkpoint.ts'
-import { readBanditConfig } from '../models/bandit/config.ts'
-import { loadNetwork as loadBandit } from '../models/bandit/network/network.ts'
-import { Weights } from '../models/checkpoint/weights.ts'
 import { readHTDemucsConfig } from '../models/htdemucs/config.ts'
 import { loadNetwork as loadHTDemucs } from '../models/htdemucs/network/network.ts'
 import { readRoformerConfig } from '../models/roformer/config.ts'
@@ -15,12 +11,11 @@ import { readScnetConfig } from '../models/scnet/config.ts'
 import { loadNetwork as loadScnet } from '../models/scnet/network/network.ts'
 import type { Precision } from '../models/tensorflow/precision.ts'
 import { tf, type Tensor } from '../models/tensorflow/tensor.ts'
-import { randomTensors, randomWeights } from '../test/support/models/random-weights.ts'
-import { BANDIT_RATE, readInventory, ROFORMER_SAMPLES } from './random-models.ts'
+import { randomWeights } from '../test/support/models/random-weights.ts'
+import { readInventory, ROFORMER_SAMPLES } from './random-models.ts'
 
 const AUDIOSEP_RATE = 32_000
 const AUDIOSEP_SECONDS = 10
-const BANDIT_SECONDS = 8
 
 export interface Separator {
   /** Seconds of sound in one item of a batch. */
@@ -91,19 +86,6 @@ export const RANDOM_SEPARATORS: Readonly<Record<string, (precision: Precision) =
     return {
       seconds: ROFORMER_SAMPLES / sampleRate,
       inputs: (batch) => [tf.randomNormal([batch, audioChannels, ROFORMER_SAMPLES], 0, 0.1)],
-      separate: (mixture) => separate(mixture!),
-    }
-  },
-  bandit: (precision) => {
-    const { shapes } = readInventory('bandit', 'bandit-v2')
-    const { tensors, ...stated } = banditCheckpoint(randomTensors(shapes))
-    const weights = Weights.of('random weights', tensors).in(precision)
-    const config = readBanditConfig(weights, { sampleRate: BANDIT_RATE, ...stated })
-    const { separate } = loadBandit(weights, config)
-    const samples = BANDIT_RATE * BANDIT_SECONDS
-    return {
-      seconds: BANDIT_SECONDS,
-      inputs: (batch) => [tf.randomNormal([batch, 1, samples], 0, 0.1)],
       separate: (mixture) => separate(mixture!),
     }
   },

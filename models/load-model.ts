@@ -1,5 +1,4 @@
 import { loadAudioSep } from './audiosep/audiosep.ts'
-import { loadBandit } from './bandit/bandit.ts'
 import { choosePrecision } from './tensorflow/bfloat16.ts'
 import { loadHTDemucs } from './htdemucs/htdemucs.ts'
 import { readRecord } from './installed/record.ts'
@@ -48,8 +47,6 @@ async function loadInstalled({
       return loadAudioSep(folder, record)
     case 'roformer':
       return loadRoformer(folder, record)
-    case 'bandit':
-      return loadBandit(folder, record)
     case 'spleeter':
       return loadSpleeter(folder, record)
     case 'scnet':

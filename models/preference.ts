@@ -45,12 +45,6 @@ export const PREFERENCES: readonly Preference[] = [
     source: 'README of Demucs',
   },
   {
-    name: 'bandit-v2',
-    kind: 'bandit',
-    figure: 'none at hand; for dialogue, music and effects, which no other has',
-    source: 'README of Bandit v2',
-  },
-  {
     name: 'spleeter',
     kind: 'spleeter',
     figure: 'vocals 6.6 by the network for four stems',

@@ -179,7 +179,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'engine/job': [['separation'], ['reports'], ['findings'], ['checkpoint', 'outputs']],
   'engine/media': [['process'], ['write'], ['read']],
   models: [
-    ['audiosep', 'bandit', 'htdemucs', 'mini', 'roformer', 'sam-audio', 'scnet', 'spleeter'],
+    ['audiosep', 'htdemucs', 'mini', 'roformer', 'sam-audio', 'scnet', 'spleeter'],
     ['graph', 'lanes'],
     ['installed', 'memory', 'text'],
     ['layers'],
@@ -359,7 +359,6 @@ test('relative links of documents lead somewhere', () => {
     'models/htdemucs',
     'models/audiosep',
     'models/roformer',
-    'models/bandit',
     'models/sam-audio',
     'models/scnet',
     'models/spleeter',

@@ -74,8 +74,6 @@ const HIVE_REVISION = '113d2e4399a4f19b6a0d567bbde38f2fe1b11794'
 const HIVE = `https://huggingface.co/AlayaLab/AudioSep-hive/resolve/${HIVE_REVISION}/`
 const AUDIOSEP = 'https://huggingface.co/spaces/Audio-AGI/AudioSep/resolve/main/'
 
-const BANDIT = 'https://zenodo.org/records/12701995/files/'
-
 const KIM = 'https://huggingface.co/KimberleyJSN/melbandroformer/resolve/main/'
 
 const SCNET = 'https://github.com/ZFTurbo/Music-Source-Separation-Training/releases/download/'
@@ -284,23 +282,5 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     },
     quality: 'SDR on MVSEP Multisong: vocals 11.0 dB (ZFTurbo)',
     secondsPerMinute: 300, // 15 chunks of 8 s
-  },
-  {
-    name: 'bandit-v2',
-    kind: 'bandit',
-    summary: 'Dialogue, music and effects out of films, for GPUs or patient people.',
-    files: [{ name: 'checkpoint-multi.ckpt', url: `${BANDIT}checkpoint-multi.ckpt` }],
-    megabytes: 550, // an estimate: some weights twice, and the states of training
-    licence: {
-      code: 'Apache-2.0 (kwatcharasupat/bandit-v2)',
-      weights:
-        'Reported as CC BY-SA 4.0: you may use and change them if you name the authors, and pass ' +
-        'on what you make of the weights under the same licence. Not verified: see Zenodo, ' +
-        'record 12701995.',
-      word: 'CC BY-SA (reported)',
-      url: 'https://zenodo.org/records/12701995',
-    },
-    quality: 'no figures were at hand: see the paper (K. Watcharasupat and others, 2024)',
-    secondsPerMinute: 200,
   },
 ]

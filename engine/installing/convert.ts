@@ -1,9 +1,6 @@
 /** Converts published checkpoints to the folder of an installed model: tensors and a record. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { openBanditCheckpoint } from '../../models/bandit/checkpoint.ts'
-import { readBanditConfig } from '../../models/bandit/config.ts'
-import { loadNetwork as loadBandit } from '../../models/bandit/network/network.ts'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../../models/audiosep/config.ts'
 import { loadNetwork as loadAudioSep } from '../../models/audiosep/network/network.ts'
@@ -17,7 +14,6 @@ import { loadNetwork as loadHTDemucs } from '../../models/htdemucs/network/netwo
 import { withShapeBinding } from '../../models/memory/shape-binding.ts'
 import type {
   AudioSepRecord,
-  BanditRecord,
   HTDemucsRecord,
   RoformerRecord,
   ScnetRecord,
@@ -42,7 +38,6 @@ export type ConvertedRecord =
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
   | Pick<RoformerRecord, 'kind' | 'file' | 'configuration'>
   | Pick<ScnetRecord, 'kind' | 'file' | 'configuration'>
-  | Pick<BanditRecord, 'kind' | 'file' | 'sampleRate' | 'window' | 'stems'>
   | Pick<SpleeterRecord, 'kind' | 'file' | 'kwargs'>
 
 /**
@@ -79,7 +74,6 @@ export async function convert(
   if (checkpoints.length > 1) {
     throw new Error(`${checkpoints.join(', ')}: are not the networks of one model`)
   }
-  if (isKind(checkpoint, openBanditCheckpoint)) return convertBandit(checkpoint, folder, width)
   const beside = new FilesBeside(checkpoint, files)
   if (isKind(checkpoint, openScnetCheckpoint)) {
     return convertScnet(checkpoint, beside, folder, width)
@@ -216,23 +210,6 @@ async function convertScnet(
   await checkTensors(checkpoint, tensors, (weights) => loadScnet(weights, config))
   await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
   return { kind: 'scnet', file: WEIGHTS_FILE, configuration }
-}
-
-/** The published networks', which no file of theirs states, in hertz. */
-const BANDIT_RATE = 48_000
-
-async function convertBandit(
-  checkpoint: string,
-  folder: string,
-  width: StoredWidth = 'float32',
-): Promise<ConvertedRecord> {
-  const { tensors, stems, window } = openBanditCheckpoint(checkpoint)
-  const stated = { sampleRate: BANDIT_RATE, window, stems }
-  await checkTensors(checkpoint, tensors, (weights) =>
-    loadBandit(weights, readBanditConfig(weights, stated)),
-  )
-  await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, width)
-  return { kind: 'bandit', file: WEIGHTS_FILE, ...stated }
 }
 
 /** @param configuration absent: that of the published network with two stems */

@@ -56,18 +56,6 @@ export interface RoformerRecord extends CommonRecord {
   configuration: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-export interface BanditRecord extends CommonRecord {
-  kind: 'bandit'
-  /** Safetensors next to the record. */
-  file: string
-  /** Hertz. */
-  sampleRate: number
-  /** Samples of the transform's window. */
-  window: number
-  /** Names of the outputs, in their order. */
-  stems: readonly string[]
-}
-
 export interface SpleeterRecord extends CommonRecord {
   kind: 'spleeter'
   /** Safetensors next to the record. */
@@ -85,7 +73,7 @@ export interface ScnetRecord extends CommonRecord {
 }
 
 export type ModelRecord =
-  HTDemucsRecord | AudioSepRecord | RoformerRecord | BanditRecord | SpleeterRecord | ScnetRecord
+  HTDemucsRecord | AudioSepRecord | RoformerRecord | SpleeterRecord | ScnetRecord
 
 /** The names of the files with weights, next to the record. */
 export const weightFilesOf = (record: ModelRecord): string[] =>
@@ -96,7 +84,7 @@ export const RECORD_FILE = 'model.json'
 /** Limits the name of a model, which names a folder. */
 export const isModelName = (name: string): boolean => /^[a-z0-9][a-z0-9_.-]{0,39}$/.test(name)
 
-export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'bandit', 'spleeter', 'scnet'] as const
+export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'spleeter', 'scnet'] as const
 
 /** @throws Error naming the file when there is no record, or it is not one that is read here */
 export function readRecord(folder: string): ModelRecord {
@@ -110,7 +98,8 @@ export function readRecord(folder: string): ModelRecord {
   if (record.format === 1 && KINDS.includes(record.kind)) return record
   throw new Error(
     `${file}: has format ${record.format} and kind ${record.kind}; ` +
-      `this version reads format 1 and ${KINDS.join(', ')}`,
+      `this version reads format 1 and ${KINDS.join(', ')}. Remove its folder, or run a version ` +
+      'that reads it',
   )
 }
 

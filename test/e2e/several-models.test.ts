@@ -27,7 +27,7 @@ let modelsFolder: string
 before(async (t) => {
   modelsFolder = mkdtempSync(join(tmpdir(), 'several-models-'))
   ;(t as TestContext).after(() => rmSync(modelsFolder, { recursive: true }))
-  for (const name of ['htdemucs', 'audiosep', 'bandit']) await install(name)
+  for (const name of ['htdemucs', 'audiosep']) await install(name)
   winnow = await startWinnow(t as TestContext, { env: { MODELS_DIR: modelsFolder } })
 })
 
@@ -94,13 +94,6 @@ test('a song: each stem by the model that has it, in stereo at 48 kHz, and all a
   assertAddsUp(answer)
   assert.match(answer.logs, /"vocals" is the stem vocals of htdemucs\./)
   assert.ok(answer.files[0]!.planes[0]!.some((x) => Math.abs(x) > 1e-3))
-})
-
-test('a film: dialogue and effects by the model that has them', async () => {
-  const answer = await separated(SONG, { prompts: ['dialogue', 'sound effects'] })
-  assert.deepEqual(answer.models, ['bandit', 'bandit'])
-  assertAddsUp(answer)
-  assert.match(answer.logs, /"dialogue" is the stem speech of bandit\./)
 })
 
 test('a podcast: any other sound goes to the model for text', async () => {

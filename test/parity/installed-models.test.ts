@@ -34,7 +34,7 @@ for (const choice of choices) {
 test('those with stems are preferred, and the built-in one is last', () => {
   assert.deepEqual(
     choices.map(({ name }) => name),
-    ['roformer', 'htdemucs_ft', 'scnet', 'htdemucs', 'bandit', 'spleeter', 'audiosep', 'mini'],
+    ['roformer', 'htdemucs_ft', 'scnet', 'htdemucs', 'spleeter', 'audiosep', 'mini'],
   )
 })
 

@@ -14,7 +14,6 @@ import { promisify } from 'node:util'
 const FILES = [
   'mini-network',
   'audiosep/network',
-  'bandit/network',
   'htdemucs/network',
   'roformer/network',
   'sam-audio/velocity',

@@ -7,7 +7,7 @@ import type { Comparison } from '../../../test/support/parity/comparison.ts'
 import type { Run } from '../options.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures', import.meta.url))
-const MODELS = ['sam-audio', 'htdemucs', 'audiosep', 'roformer', 'bandit']
+const MODELS = ['sam-audio', 'htdemucs', 'audiosep', 'roformer']
 
 type Line = Comparison & { stage: string }
 

@@ -24,9 +24,9 @@ const HELP = `Usage: ${commandText('model', '<command>')}
   fetch NAME     downloads a model and installs it; asks whether you accept its licence, unless it
                  allows any use
   import FILE…   installs a model from files that were fetched by hand: checkpoints of HTDemucs;
-                 one of Bandit; one of SCNet or RoFormer with its .yaml; one of AudioSep with its
-                 .yaml and roberta-base's tokenizer.json; one of Spleeter (model.index and its
-                 data) with its .json, unless it has two stems
+                 one of SCNet or RoFormer with its .yaml; one of AudioSep with its .yaml and
+                 roberta-base's tokenizer.json; one of Spleeter (model.index and its data) with
+                 its .json, unless it has two stems
   load NAME      lets the engines of a running service load an installed model, without a restart
   unload NAME    lets them unload it, once no job uses it
   remove NAME    removes an installed model

@@ -5,7 +5,6 @@ import { fixtureFolder } from './open-model.ts'
 
 const demucs = join(fixtureFolder('htdemucs'), 'model')
 const audioSep = join(fixtureFolder('audiosep'), 'model')
-const bandit = join(fixtureFolder('bandit'), 'model')
 const scnet = join(fixtureFolder('scnet'), 'model')
 const spleeter = join(fixtureFolder('spleeter'), 'model')
 const roformer = join(fixtureFolder('roformer'), 'model-bs')
@@ -33,7 +32,6 @@ export const TINY_MODELS: Readonly<Record<string, readonly string[]>> = {
     ),
     ...[textConfig(), '--name', 'audiosep'],
   ],
-  bandit: [join(bandit, 'tiny.ckpt'), '--name', 'bandit'],
   roformer: [
     ...['bs_tiny.ckpt', 'bs_tiny.yaml'].map((file) => join(roformer, file)),
     ...['--name', 'roformer'],

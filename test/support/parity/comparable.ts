@@ -1,7 +1,6 @@
 /** Lists the stages that can be compared with a folder, for any model's reference. */
 import { GoldenFolder } from './golden-folder.ts'
 import type { Comparison } from './comparison.ts'
-import { BANDIT_STAGES } from './bandit/stages.ts'
 import { AUDIOSEP_STAGES } from './audiosep/stages.ts'
 import { HTDEMUCS_STAGES } from './htdemucs/stages.ts'
 import type { OpenStage } from './open-stage.ts'
@@ -26,7 +25,6 @@ interface ComparableStage {
 /** By how the manifest's `what` begins. */
 const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>> = {
   AudioSep: AUDIOSEP_STAGES,
-  Bandit: BANDIT_STAGES,
   'BS-RoFormer': ROFORMER_STAGES,
   HTDemucs: HTDEMUCS_STAGES,
   SCNet: SCNET_STAGES,

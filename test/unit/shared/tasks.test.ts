@@ -4,7 +4,7 @@ import { promptsOf, songStemsOf, TASKS } from '../../../shared/tasks.ts'
 
 const HTDEMUCS = { stems: ['drums', 'bass', 'other', 'vocals'] }
 const SPLEETER = { stems: ['vocals', 'accompaniment'] }
-const BANDIT = { stems: ['speech', 'music', 'sfx'] }
+const FILM = { stems: ['speech', 'music', 'sfx'] }
 const MINI = { stems: [], names: ['Bass', 'drum kit', 'singing', 'dog'] }
 
 test('a song is split into the stems of all models, and no stem holds what others have', () => {
@@ -13,11 +13,11 @@ test('a song is split into the stems of all models, and no stem holds what other
 })
 
 test('stems of a film are none of a song', () => {
-  assert.deepEqual(songStemsOf([BANDIT, SPLEETER, MINI]), SPLEETER.stems)
-  assert.deepEqual(songStemsOf([BANDIT, MINI]), [])
+  assert.deepEqual(songStemsOf([FILM, SPLEETER, MINI]), SPLEETER.stems)
+  assert.deepEqual(songStemsOf([FILM, MINI]), [])
 })
 
 test('without a model for songs it is split into sounds that the others know', () => {
   const song = TASKS.find(({ word }) => word === 'song')!
-  assert.deepEqual(promptsOf(song, [BANDIT, MINI]), ['drum kit', 'bass', 'singing'])
+  assert.deepEqual(promptsOf(song, [FILM, MINI]), ['drum kit', 'bass', 'singing'])
 })

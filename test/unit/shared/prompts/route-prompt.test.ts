@@ -20,10 +20,10 @@ const stems = (name: string, ...names: string[]): RoutedModel => ({
 })
 const HTDEMUCS = stems('htdemucs', 'drums', 'bass', 'other', 'vocals')
 const SIX = stems('htdemucs_6s', 'drums', 'bass', 'other', 'vocals', 'guitar', 'piano')
-const BANDIT = stems('bandit', 'speech', 'music', 'sfx')
+const FILM = stems('film', 'speech', 'music', 'sfx')
 const AUDIOSEP = text('audiosep-hive')
 const MINI = text('mini')
-const ALL = [HTDEMUCS, SIX, BANDIT, AUDIOSEP, MINI]
+const ALL = [HTDEMUCS, SIX, FILM, AUDIOSEP, MINI]
 
 /** A route as one line: `htdemucs - vocals` is the mixture without vocals. */
 function routed(prompt: string, models: readonly RoutedModel[] = ALL, separator?: string): string {
@@ -103,11 +103,11 @@ const PHRASINGS: Record<string, string[]> = {
   'htdemucs_6s piano': ['piano', 'keys', 'grand piano'],
   'htdemucs_6s drums+piano': ['piano and drums'],
   'htdemucs_6s - guitar': ['no guitar'],
-  'bandit speech': ['dialogue', 'speech', 'dialog', 'spoken words', 'speech without music'],
-  'bandit music': ['music', 'background music', 'music without dialogue'],
-  'bandit sfx': ['effects', 'sound effects', 'fx'],
-  'bandit - speech': ['no dialogue', 'without speech'],
-  'bandit music+sfx': ['music and effects'],
+  'film speech': ['dialogue', 'speech', 'dialog', 'spoken words', 'speech without music'],
+  'film music': ['music', 'background music', 'music without dialogue'],
+  'film sfx': ['effects', 'sound effects', 'fx'],
+  'film - speech': ['no dialogue', 'without speech'],
+  'film music+sfx': ['music and effects'],
   'audiosep-hive': [
     ...['dog barking', 'woman speaking', 'vocals of a bird', 'electric bass drop siren', 'voice'],
     ...['', ' ', '.', ',', 'and', 'no', 'without', 'only', 'no sound', 'the track', 'song', 'all'],
@@ -190,8 +190,8 @@ test('a separator is obeyed, or refused with what there is', () => {
     refusal(new RegExp(`^"guitar" is not one of the stems that htdemucs can give; .*${models}`)),
   )
   assert.throws(
-    () => routePrompt('a dog', [HTDEMUCS, BANDIT]),
-    refusal(/^"a dog" is not one of the stems that htdemucs, bandit can give; .*bandit \(speech/),
+    () => routePrompt('a dog', [HTDEMUCS, FILM]),
+    refusal(/^"a dog" is not one of the stems that htdemucs, film can give; .*film \(speech/),
   )
   assert.throws(() => routePrompt('a dog', []), refusal(/^There is no model\.$/))
 })
