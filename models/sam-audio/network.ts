@@ -2,7 +2,6 @@
 import type { Precision } from '../tensorflow/precision.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 import { loadCodec } from './codec/codec.ts'
-import { ignoreWatermark } from './codec/watermark.ts'
 import type { SamAudioConfig } from './config.ts'
 import { loadVelocity } from './flow/velocity.ts'
 
@@ -21,4 +20,24 @@ export function loadNetwork(
   weights.at('vision_encoder').ignoreAll()
   weights.assertAllRead()
   return { codec, velocity }
+}
+
+/** Indices of the watermark's layers within a block of the decoder. */
+const WATERMARK_LAYERS = [3, 6, 7, 11]
+
+/**
+ * Declares that the weights of the watermark (AudioSeal) are not used: the reference adds it to
+ * decoded audio, Winnow does not. @param weights of the codec's decoder
+ */
+function ignoreWatermark(weights: Weights, blockCount: number): void {
+  for (let i = 1; i <= blockCount; i += 1) {
+    for (const layer of WATERMARK_LAYERS) {
+      weights.at('model').at(i).at('block').at(layer).ignoreAll()
+    }
+  }
+  const end = weights.at('wm_model')
+  end.at('encoder_block').at('pre').at(3).ignoreAll() // before it are the decoder's last layers
+  end.at('encoder_block').at('post').ignoreAll()
+  end.at('msg_processor').ignoreAll()
+  end.at('decoder_block').ignoreAll()
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeLatents, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
-import { loadWatermark } from '../../../models/sam-audio/codec/watermark.ts'
+import { loadWatermark } from '../../support/parity/watermark.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'

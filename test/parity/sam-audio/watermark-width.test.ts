@@ -1,7 +1,7 @@
 /** The mark at odd widths: half a width is rounded down. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadWatermark } from '../../../models/sam-audio/codec/watermark.ts'
+import { loadWatermark } from '../../support/parity/watermark.ts'
 import { countOf, type StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'

@@ -1,7 +1,7 @@
 /** The codec's decoder with and without its watermark, and every part of both. */
 import { decodeLatents, loadCodec } from '../../../../models/sam-audio/codec/codec.ts'
 import { runBlock, type Decoder } from '../../../../models/sam-audio/codec/decoder.ts'
-import { loadWatermark, type Watermark } from '../../../../models/sam-audio/codec/watermark.ts'
+import { loadWatermark, type Watermark } from '../watermark.ts'
 import { readConfig } from '../../../../models/sam-audio/config.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../../models/checkpoint/weights.ts'

@@ -4,7 +4,7 @@
  */
 import { anchorTokens, type FrameClock } from '../../../../models/sam-audio/spans/anchors.ts'
 import { decodeLatents, encodeWaves, frameCount } from '../../../../models/sam-audio/codec/codec.ts'
-import { loadWatermark, type Watermark } from '../../../../models/sam-audio/codec/watermark.ts'
+import { loadWatermark, type Watermark } from '../watermark.ts'
 import {
   hopOf,
   readConfig,

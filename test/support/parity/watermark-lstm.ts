@@ -1,7 +1,7 @@
 /** Two recurrent layers, added to what came in (torch.nn.LSTM in AudioSeal's StreamableLSTM). */
-import type { Layer } from '../../layers/layers.ts'
-import { tf, type Tensor, type Tensor2D } from '../../tensorflow/tensor.ts'
-import type { Weights } from '../../checkpoint/weights.ts'
+import type { Layer } from '../../../models/layers/layers.ts'
+import { tf, type Tensor, type Tensor2D } from '../../../models/tensorflow/tensor.ts'
+import type { Weights } from '../../../models/checkpoint/weights.ts'
 
 const LAYERS = 2
 

@@ -1,14 +1,14 @@
 /**
  * The watermark that the reference adds to decoded audio: an inaudible message of a few bits in
  * every frame at the watermark's own frame rate (DACVAE's watermark, after AudioSeal). Every layer
- * is causal, so the padding of a row does not change the frames before it.
+ * is causal, so the padding of a row does not change the frames before it. Winnow does not add it.
  */
-import type { Layer } from '../../layers/layers.ts'
-import { tf, type Tensor } from '../../tensorflow/tensor.ts'
-import type { Weights } from '../../checkpoint/weights.ts'
-import { loadConvolution, loadUpsampling } from './convolution.ts'
-import { readPlainKernel } from './kernel.ts'
-import { loadResidualLstm } from './lstm.ts'
+import type { Layer } from '../../../models/layers/layers.ts'
+import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
+import type { Weights } from '../../../models/checkpoint/weights.ts'
+import { loadConvolution, loadUpsampling } from '../../../models/sam-audio/codec/convolution.ts'
+import { readPlainKernel } from '../../../models/sam-audio/codec/kernel.ts'
+import { loadResidualLstm } from './watermark-lstm.ts'
 
 export type Watermark = ReturnType<typeof loadWatermark>
 
@@ -103,20 +103,6 @@ function loadDecoderLayers(weights: Weights, { channels, codeDim, hiddenDim }: W
     decoderLstm: loadResidualLstm(lstm, hiddenDim),
     decoderOut: loadCausal(weights.at('post').at(1), { in: channels, out: 1, kernel: KERNEL }),
   }
-}
-
-/** Declares that the watermark's weights are not used. @param weights of the codec's decoder */
-export function ignoreWatermark(weights: Weights, blockCount: number): void {
-  for (let i = 1; i <= blockCount; i += 1) {
-    for (const place of Object.values(PLACES)) {
-      weights.at('model').at(i).at('block').at(place).ignoreAll()
-    }
-  }
-  const end = weights.at('wm_model')
-  end.at('encoder_block').at('pre').at(3).ignoreAll() // before it are the decoder's last layers
-  end.at('encoder_block').at('post').ignoreAll()
-  end.at('msg_processor').ignoreAll()
-  end.at('decoder_block').ignoreAll()
 }
 
 /** Indices of the watermark's layers within a block of the decoder, which stores them. */
