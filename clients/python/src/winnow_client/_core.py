@@ -15,34 +15,9 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
+from . import types
 from ._event_stream import EventReader
 from .errors import ApiError, UnreachableError
-from .types import (
-    Account,
-    CreatedFile,
-    CreateFile,
-    DeliveryAttempts,
-    FileList,
-    FileRecord,
-    ModelList,
-    NewShare,
-    Peaks,
-    RequestList,
-    RequestModel,
-    RequestRef,
-    RequestStatus,
-    Result,
-    SharedResult,
-    ShareList,
-    SoundsSubmission,
-    Status,
-    Submission,
-    Submitted,
-    Usage,
-    WebhookDelivery,
-    WebhookTest,
-    WebhookTestResult,
-)
 
 Answer = TypeVar("Answer")
 # Gets the part that is sent, from 0 to 1.
@@ -80,15 +55,15 @@ class Call(Generic[Answer]):
     """How long the service may take for its answer beyond what others take."""
 
 
-def models() -> Call[ModelList]:
+def models() -> Call[types.ModelList]:
     return Call("GET", "/v1/models")
 
 
-def create_file(file: CreateFile) -> Call[CreatedFile]:
+def create_file(file: types.CreateFile) -> Call[types.CreatedFile]:
     return Call("POST", "/v1/files", file)
 
 
-def file(file_id: str) -> Call[FileRecord]:
+def file(file_id: str) -> Call[types.FileRecord]:
     return Call("GET", _file_path_of(file_id))
 
 
@@ -96,16 +71,18 @@ def delete_file(file_id: str) -> Call[None]:
     return Call("DELETE", _file_path_of(file_id))
 
 
-def list_files(limit: int, cursor: str) -> Call[FileList]:
+def list_files(limit: int, cursor: str) -> Call[types.FileList]:
     return Call("GET", f"/v1/files?{_query(limit=limit, cursor=cursor)}")
 
 
-def submit(submission: Submission, idempotency_key: str | None) -> Call[Submitted]:
+def submit(submission: types.Submission, idempotency_key: str | None) -> Call[types.Submitted]:
     headers = _keyed(idempotency_key)
     return Call("POST", "/v1/queue/audio/separate", submission, headers)
 
 
-def submit_sounds(submission: SoundsSubmission, idempotency_key: str | None) -> Call[Submitted]:
+def submit_sounds(
+    submission: types.SoundsSubmission, idempotency_key: str | None
+) -> Call[types.Submitted]:
     return Call("POST", "/v1/queue/audio/sounds", submission, _keyed(idempotency_key))
 
 
@@ -114,39 +91,41 @@ def _keyed(idempotency_key: str | None) -> dict[str, str]:
     return {"idempotency-key": visible("idempotency_key", key)}
 
 
-def status(request: RequestRef, logs: bool) -> Call[Status]:
+def status(request: types.RequestRef, logs: bool) -> Call[types.Status]:
     return Call("GET", f"{_path_of(request)}/status?logs={_flag(logs)}")
 
 
-def status_stream(request: RequestRef, logs: bool, interval_seconds: float | None) -> Call[Status]:
+def status_stream(
+    request: types.RequestRef, logs: bool, interval_seconds: float | None
+) -> Call[types.Status]:
     interval = "" if interval_seconds is None else f"&interval={interval_seconds:g}"
     return Call("GET", f"{_path_of(request)}/status/stream?logs={_flag(logs)}{interval}")
 
 
-def result(request: RequestRef) -> Call[Result]:
+def result(request: types.RequestRef) -> Call[types.Result]:
     return Call("GET", f"{_path_of(request)}/result")
 
 
-def peaks(request: RequestRef) -> Call[Peaks]:
+def peaks(request: types.RequestRef) -> Call[types.Peaks]:
     return Call("GET", f"{_path_of(request)}/peaks")
 
 
-def cancel(request: RequestRef) -> Call[Status]:
+def cancel(request: types.RequestRef) -> Call[types.Status]:
     return Call("PUT", f"{_path_of(request)}/cancel")
 
 
-def delete(request: RequestRef) -> Call[None]:
+def delete(request: types.RequestRef) -> Call[None]:
     return Call("DELETE", _path_of(request))
 
 
 def list_requests(
     limit: int,
     cursor: str,
-    status: RequestStatus | None,
-    model: RequestModel | None,
+    status: types.RequestStatus | None,
+    model: types.RequestModel | None,
     created_from: datetime | str | None,
     created_before: datetime | str | None,
-) -> Call[RequestList]:
+) -> Call[types.RequestList]:
     times = {
         "created_from": _time_of("created_from", created_from),
         "created_before": _time_of("created_before", created_before),
@@ -155,21 +134,21 @@ def list_requests(
     return Call("GET", f"/v1/queue/requests?{query}")
 
 
-def redeliver(request: RequestRef) -> Call[WebhookDelivery]:
+def redeliver(request: types.RequestRef) -> Call[types.WebhookDelivery]:
     return Call("POST", f"{_path_of(request)}/webhook/redeliver")
 
 
-def delivery_attempts(request: RequestRef) -> Call[DeliveryAttempts]:
+def delivery_attempts(request: types.RequestRef) -> Call[types.DeliveryAttempts]:
     return Call("GET", f"{_path_of(request)}/webhook/attempts")
 
 
-def share(request: RequestRef, expires_in_seconds: int | None) -> Call[NewShare]:
+def share(request: types.RequestRef, expires_in_seconds: int | None) -> Call[types.NewShare]:
     body = {} if expires_in_seconds is None else {"expires_in": expires_in_seconds}
     # One that was not answered may have been made.
     return Call("POST", f"{_path_of(request)}/shares", body, is_repeatable=False)
 
 
-def shares() -> Call[ShareList]:
+def shares() -> Call[types.ShareList]:
     return Call("GET", "/v1/shares")
 
 
@@ -177,25 +156,25 @@ def revoke_share(share_id: str) -> Call[None]:
     return Call("DELETE", f"/v1/shares/{quote(share_id, safe='')}")
 
 
-def shared() -> Call[SharedResult]:
+def shared() -> Call[types.SharedResult]:
     return Call("GET", "/v1/shared")
 
 
-def test_webhook(receiver: WebhookTest) -> Call[WebhookTestResult]:
+def test_webhook(receiver: types.WebhookTest) -> Call[types.WebhookTestResult]:
     # One that was not answered may have been posted.
     return Call("POST", "/v1/webhook-test", receiver, is_repeatable=False)
 
 
-def account() -> Call[Account]:
+def account() -> Call[types.Account]:
     return Call("GET", "/v1/account")
 
 
-def usage(from_day: str | None, to_day: str | None) -> Call[Usage]:
+def usage(from_day: str | None, to_day: str | None) -> Call[types.Usage]:
     query = _query(**{"from": from_day, "to": to_day})
     return Call("GET", f"/v1/account/usage?{query}" if query else "/v1/account/usage")
 
 
-def _path_of(request: RequestRef) -> str:
+def _path_of(request: types.RequestRef) -> str:
     request_id = request if isinstance(request, str) else request["request_id"]
     return f"/v1/queue/requests/{quote(request_id, safe='')}"
 
@@ -278,7 +257,7 @@ class Service:
 
     def upload_request(
         self,
-        file: CreatedFile,
+        file: types.CreatedFile,
         content: bytes | Iterable[bytes] | AsyncIterable[bytes],
         size: int | None = None,
     ) -> httpx.Request:
@@ -351,7 +330,7 @@ def read_error(
     return ApiError(code, message, *names, status, retry_after_seconds)
 
 
-def raise_failure(status: Status) -> None:
+def raise_failure(status: types.Status) -> None:
     """:raises ApiError: with the code of the failure, where the request has failed"""
     if status["status"] == "FAILED" and "error" in status:
         error = status["error"]
@@ -406,7 +385,7 @@ class Following:
         self._tries += 1
         self._events = EventReader()
 
-    def read(self, piece: bytes) -> Iterator[Status]:
+    def read(self, piece: bytes) -> Iterator[types.Status]:
         """The statuses that are whole with the next piece of the stream.
 
         :raises ApiError: that the service sends in the stream
@@ -416,7 +395,7 @@ class Following:
             if name == "error":
                 raise read_error(data) or ApiError("STREAM_ERROR", data)
             if name == "status":
-                status = cast(Status, json.loads(data))
+                status = cast(types.Status, json.loads(data))
                 self.ended = status["status"] in ("COMPLETED", "FAILED")
                 yield status
 

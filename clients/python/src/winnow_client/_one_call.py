@@ -10,21 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, TypeVar, cast
 
+from . import types
 from ._core import Call, visible
 from .errors import ApiError
-from .types import (
-    Input,
-    RequestRef,
-    Result,
-    SoundsInput,
-    SoundsResult,
-    SoundsSubmission,
-    Submission,
-    Submitted,
-)
 
-Body = TypeVar("Body", Submission, SoundsSubmission)
-Answer = TypeVar("Answer", Result, SoundsResult)
+Body = TypeVar("Body", types.Submission, types.SoundsSubmission)
+Answer = TypeVar("Answer", types.Result, types.SoundsResult)
 
 # Media that is larger is sent by itself: with its progress, and again from where a call broke.
 ONE_CALL_BYTES_MAX = 32 * 2**20
@@ -56,11 +47,11 @@ class Question(Generic[Body, Answer]):
         given = {**self.submission["input"], "file_id": file_id}
         return cast(Body, {**self.submission, "input": given})
 
-    def begin_call(self) -> Call[Submitted]:
+    def begin_call(self) -> Call[types.Submitted]:
         """The call that brings the file, too: its fields first, as the service asks for."""
         return Call("POST", self._path, headers=self._headers, form=self._fields, file=self._file)
 
-    def call(self) -> Call[Answer | Submitted]:
+    def call(self) -> Call[Answer | types.Submitted]:
         """The same, which waits for the result."""
         headers = {**self._headers, "prefer": f"wait={WAIT_SECONDS}"}
         wait = WAIT_SECONDS
@@ -94,20 +85,20 @@ class Question(Generic[Body, Answer]):
 def separation(
     path: str | Path,
     prompt: str | Sequence[str],
-    submission: Submission | None,
+    submission: types.Submission | None,
     idempotency_key: str | None,
-) -> Question[Submission, Result]:
+) -> Question[types.Submission, types.Result]:
     prompts = [prompt] if isinstance(prompt, str) else list(prompt)
     named = {"prompt": prompts[0]} if len(prompts) == 1 else {"prompts": prompts}
     body = submission or {"input": {}}
-    asked = cast(Submission, {**body, "input": cast(Input, {**body["input"], **named})})
+    asked = cast(types.Submission, {**body, "input": cast(types.Input, {**body["input"], **named})})
     return Question("separate", Path(path), asked, _key_of(idempotency_key))
 
 
 def sounds_question(
-    path: str | Path, submission: SoundsSubmission | None, idempotency_key: str | None
-) -> Question[SoundsSubmission, SoundsResult]:
-    body = submission or {"input": cast(SoundsInput, {})}
+    path: str | Path, submission: types.SoundsSubmission | None, idempotency_key: str | None
+) -> Question[types.SoundsSubmission, types.SoundsResult]:
+    body = submission or {"input": cast(types.SoundsInput, {})}
     return Question("sounds", Path(path), body, _key_of(idempotency_key))
 
 
@@ -115,7 +106,7 @@ def _key_of(idempotency_key: str | None) -> str:
     return secrets.token_hex(16) if idempotency_key is None else idempotency_key
 
 
-def failed_request(error: ApiError) -> RequestRef:
+def failed_request(error: ApiError) -> types.RequestRef:
     """The request that has failed while a call waited for it.
 
     :raises: the error, where it says something else

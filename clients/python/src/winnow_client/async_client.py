@@ -21,38 +21,11 @@ from typing import BinaryIO, cast
 
 import httpx
 
-from . import _core
+from . import _core, types
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
 from ._one_call import failed_request, separation, sounds_question
 from .errors import ApiError, UnreachableError
-from .types import (
-    Account,
-    CreatedFile,
-    CreateFile,
-    DeliveryAttempts,
-    FileList,
-    FileRecord,
-    ModelList,
-    NewShare,
-    Peaks,
-    RequestList,
-    RequestModel,
-    RequestRef,
-    RequestStatus,
-    Result,
-    SharedResult,
-    ShareList,
-    SoundsResult,
-    SoundsSubmission,
-    Status,
-    Submission,
-    Submitted,
-    Usage,
-    WebhookDelivery,
-    WebhookTest,
-    WebhookTestResult,
-)
 
 
 class AsyncClient:
@@ -86,15 +59,15 @@ class AsyncClient:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def models(self) -> ModelList:
+    async def models(self) -> types.ModelList:
         return await self._ask(_core.models())
 
-    async def create_file(self, file: CreateFile) -> CreatedFile:
+    async def create_file(self, file: types.CreateFile) -> types.CreatedFile:
         return await self._ask(_core.create_file(file))
 
     async def send(
         self,
-        file: CreatedFile,
+        file: types.CreatedFile,
         data: bytes | AsyncIterable[bytes] | Callable[[], AsyncIterable[bytes]],
     ) -> None:
         if callable(data):
@@ -103,10 +76,10 @@ class AsyncClient:
             retries = self._service.retries if isinstance(data, bytes) else 0
             await self._put(file, lambda: data, retries)
 
-    async def file(self, file_id: str) -> FileRecord:
+    async def file(self, file_id: str) -> types.FileRecord:
         return await self._ask(_core.file(file_id))
 
-    async def list_files(self, *, limit: int = 20, cursor: str = "") -> FileList:
+    async def list_files(self, *, limit: int = 20, cursor: str = "") -> types.FileList:
         return await self._ask(_core.list_files(limit, cursor))
 
     async def delete_file(self, file_id: str) -> None:
@@ -128,10 +101,10 @@ class AsyncClient:
         self,
         path: str | Path,
         prompt: str | Sequence[str],
-        submission: Submission | None = None,
+        submission: types.Submission | None = None,
         *,
         idempotency_key: str | None = None,
-    ) -> Result:
+    ) -> types.Result:
         asked = separation(path, prompt, submission, idempotency_key)
         if asked.is_large:
             body = asked.submission_of(await self.upload(path, asked.content_type))
@@ -147,11 +120,11 @@ class AsyncClient:
         self,
         path: str | Path,
         prompt: str | Sequence[str],
-        submission: Submission | None = None,
+        submission: types.Submission | None = None,
         *,
         idempotency_key: str | None = None,
         on_progress: OnProgress | None = None,
-    ) -> Submitted:
+    ) -> types.Submitted:
         asked = separation(path, prompt, submission, idempotency_key)
         if not asked.is_large:
             return await self._ask(asked.begin_call())
@@ -159,17 +132,17 @@ class AsyncClient:
         return await self.submit(body, idempotency_key=asked.idempotency_key)
 
     async def submit(
-        self, submission: Submission, *, idempotency_key: str | None = None
-    ) -> Submitted:
+        self, submission: types.Submission, *, idempotency_key: str | None = None
+    ) -> types.Submitted:
         return await self._ask(_core.submit(submission, idempotency_key))
 
     async def sounds(
         self,
         path: str | Path,
-        submission: SoundsSubmission | None = None,
+        submission: types.SoundsSubmission | None = None,
         *,
         idempotency_key: str | None = None,
-    ) -> SoundsResult:
+    ) -> types.SoundsResult:
         """Lists the sounds in a file; in one call up to 32 MiB, else in steps.
 
         :param submission: other fields of a submit, without its media
@@ -188,17 +161,21 @@ class AsyncClient:
         return answer if answer["status"] == "COMPLETED" else await self.wait_for_sounds(answer)
 
     async def submit_sounds(
-        self, submission: SoundsSubmission, *, idempotency_key: str | None = None
-    ) -> Submitted:
+        self, submission: types.SoundsSubmission, *, idempotency_key: str | None = None
+    ) -> types.Submitted:
         """As `submit`, of a list of sounds."""
         return await self._ask(_core.submit_sounds(submission, idempotency_key))
 
-    async def status(self, request: RequestRef, *, logs: bool = False) -> Status:
+    async def status(self, request: types.RequestRef, *, logs: bool = False) -> types.Status:
         return await self._ask(_core.status(request, logs))
 
     async def follow(
-        self, request: RequestRef, *, logs: bool = False, interval_seconds: float | None = None
-    ) -> AsyncGenerator[Status, None]:
+        self,
+        request: types.RequestRef,
+        *,
+        logs: bool = False,
+        interval_seconds: float | None = None,
+    ) -> AsyncGenerator[types.Status, None]:
         call = _core.status_stream(request, logs, interval_seconds)
         following = Following()
         while True:
@@ -216,19 +193,19 @@ class AsyncClient:
                 broken = error
             await asyncio.sleep(following.pause_seconds(broken))
 
-    async def wait(self, request: RequestRef) -> Result:
+    async def wait(self, request: types.RequestRef) -> types.Result:
         async for status in self.follow(request):
             _core.raise_failure(status)
         return await self.result(request)
 
-    async def wait_for_sounds(self, request: RequestRef) -> SoundsResult:
+    async def wait_for_sounds(self, request: types.RequestRef) -> types.SoundsResult:
         """As `wait`, of a list of sounds."""
-        return cast(SoundsResult, await self.wait(request))
+        return cast(types.SoundsResult, await self.wait(request))
 
-    async def result(self, request: RequestRef) -> Result:
+    async def result(self, request: types.RequestRef) -> types.Result:
         return await self._ask(_core.result(request))
 
-    async def peaks(self, request: RequestRef) -> Peaks:
+    async def peaks(self, request: types.RequestRef) -> types.Peaks:
         return await self._ask(_core.peaks(request), redirects=True)
 
     def open(self, url: str) -> AbstractAsyncContextManager[httpx.Response]:
@@ -256,10 +233,10 @@ class AsyncClient:
                 await asyncio.to_thread(download.write, piece)
         download.end()
 
-    async def cancel(self, request: RequestRef) -> Status:
+    async def cancel(self, request: types.RequestRef) -> types.Status:
         return await self._ask(_core.cancel(request))
 
-    async def delete(self, request: RequestRef) -> None:
+    async def delete(self, request: types.RequestRef) -> None:
         await self._delete(_core.delete(request))
 
     async def list(
@@ -267,42 +244,42 @@ class AsyncClient:
         *,
         limit: int = 20,
         cursor: str = "",
-        status: RequestStatus | None = None,
-        model: RequestModel | None = None,
+        status: types.RequestStatus | None = None,
+        model: types.RequestModel | None = None,
         created_from: datetime | str | None = None,
         created_before: datetime | str | None = None,
-    ) -> RequestList:
+    ) -> types.RequestList:
         times = created_from, created_before
         call = _core.list_requests(limit, cursor, status, model, *times)
         return await self._ask(call)
 
     async def share(
-        self, request: RequestRef, *, expires_in_seconds: int | None = None
-    ) -> NewShare:
+        self, request: types.RequestRef, *, expires_in_seconds: int | None = None
+    ) -> types.NewShare:
         return await self._ask(_core.share(request, expires_in_seconds))
 
-    async def shares(self) -> ShareList:
+    async def shares(self) -> types.ShareList:
         return await self._ask(_core.shares())
 
     async def revoke_share(self, share_id: str) -> None:
         await self._delete(_core.revoke_share(share_id))
 
-    async def shared(self) -> SharedResult:
+    async def shared(self) -> types.SharedResult:
         return await self._ask(_core.shared())
 
-    async def redeliver(self, request: RequestRef) -> WebhookDelivery:
+    async def redeliver(self, request: types.RequestRef) -> types.WebhookDelivery:
         return await self._ask(_core.redeliver(request))
 
-    async def delivery_attempts(self, request: RequestRef) -> DeliveryAttempts:
+    async def delivery_attempts(self, request: types.RequestRef) -> types.DeliveryAttempts:
         return await self._ask(_core.delivery_attempts(request))
 
-    async def test_webhook(self, receiver: WebhookTest) -> WebhookTestResult:
+    async def test_webhook(self, receiver: types.WebhookTest) -> types.WebhookTestResult:
         return await self._ask(_core.test_webhook(receiver))
 
-    async def account(self) -> Account:
+    async def account(self) -> types.Account:
         return await self._ask(_core.account())
 
-    async def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> Usage:
+    async def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> types.Usage:
         return await self._ask(_core.usage(from_day, to_day))
 
     async def _ask(self, call: Call[Answer], redirects: bool = False) -> Answer:
@@ -367,7 +344,7 @@ class AsyncClient:
 
     async def _put(
         self,
-        file: CreatedFile,
+        file: types.CreatedFile,
         opened: Callable[[], bytes | AsyncIterable[bytes]],
         retries: int,
         size: int | None = None,

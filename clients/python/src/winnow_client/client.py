@@ -14,38 +14,11 @@ from typing import BinaryIO, cast
 
 import httpx
 
-from . import _core
+from . import _core, types
 from ._core import Answer, Call, Following, OnProgress, Retrying, Service
 from ._files import PIECE_BYTES, Download, Progress, new_file, replacing
 from ._one_call import failed_request, separation, sounds_question
 from .errors import ApiError, UnreachableError
-from .types import (
-    Account,
-    CreatedFile,
-    CreateFile,
-    DeliveryAttempts,
-    FileList,
-    FileRecord,
-    ModelList,
-    NewShare,
-    Peaks,
-    RequestList,
-    RequestModel,
-    RequestRef,
-    RequestStatus,
-    Result,
-    SharedResult,
-    ShareList,
-    SoundsResult,
-    SoundsSubmission,
-    Status,
-    Submission,
-    Submitted,
-    Usage,
-    WebhookDelivery,
-    WebhookTest,
-    WebhookTestResult,
-)
 
 
 class Client:
@@ -93,15 +66,15 @@ class Client:
         """Closes the connections."""
         self._http.close()
 
-    def models(self) -> ModelList:
+    def models(self) -> types.ModelList:
         return self._ask(_core.models())
 
-    def create_file(self, file: CreateFile) -> CreatedFile:
+    def create_file(self, file: types.CreateFile) -> types.CreatedFile:
         """Creates a file; `send` uploads its bytes."""
         return self._ask(_core.create_file(file))
 
     def send(
-        self, file: CreatedFile, data: bytes | Iterable[bytes] | Callable[[], Iterable[bytes]]
+        self, file: types.CreatedFile, data: bytes | Iterable[bytes] | Callable[[], Iterable[bytes]]
     ) -> None:
         """Sends the bytes of a file, exactly as many as it was created for.
 
@@ -114,10 +87,10 @@ class Client:
             retries = self._service.retries if isinstance(data, bytes) else 0
             self._put(file, lambda: data, retries)
 
-    def file(self, file_id: str) -> FileRecord:
+    def file(self, file_id: str) -> types.FileRecord:
         return self._ask(_core.file(file_id))
 
-    def list_files(self, *, limit: int = 20, cursor: str = "") -> FileList:
+    def list_files(self, *, limit: int = 20, cursor: str = "") -> types.FileList:
         """The files of the key's account, newest first."""
         return self._ask(_core.list_files(limit, cursor))
 
@@ -147,10 +120,10 @@ class Client:
         self,
         path: str | Path,
         prompt: str | Sequence[str],
-        submission: Submission | None = None,
+        submission: types.Submission | None = None,
         *,
         idempotency_key: str | None = None,
-    ) -> Result:
+    ) -> types.Result:
         """Separates one sound from a file, or several; in one call up to 32 MiB, else in steps.
 
         :param submission: other fields of a submit, without its media and prompts, such as
@@ -173,11 +146,11 @@ class Client:
         self,
         path: str | Path,
         prompt: str | Sequence[str],
-        submission: Submission | None = None,
+        submission: types.Submission | None = None,
         *,
         idempotency_key: str | None = None,
         on_progress: OnProgress | None = None,
-    ) -> Submitted:
+    ) -> types.Submitted:
         """As `separate`, but returns once the request is accepted: `follow` it.
 
         :param on_progress: gets the part that is sent, from 0 to 1, where that is a step of its own
@@ -188,7 +161,9 @@ class Client:
         body = asked.submission_of(self.upload(path, asked.content_type, on_progress))
         return self.submit(body, idempotency_key=asked.idempotency_key)
 
-    def submit(self, submission: Submission, *, idempotency_key: str | None = None) -> Submitted:
+    def submit(
+        self, submission: types.Submission, *, idempotency_key: str | None = None
+    ) -> types.Submitted:
         """Queues a separation.
 
         :param idempotency_key: 1 to 255 visible ASCII characters. For a day, the same key with the
@@ -200,10 +175,10 @@ class Client:
     def sounds(
         self,
         path: str | Path,
-        submission: SoundsSubmission | None = None,
+        submission: types.SoundsSubmission | None = None,
         *,
         idempotency_key: str | None = None,
-    ) -> SoundsResult:
+    ) -> types.SoundsResult:
         """Lists the sounds in a file; in one call up to 32 MiB, else in steps.
 
         :param submission: other fields of a submit, without its media
@@ -222,17 +197,21 @@ class Client:
         return answer if answer["status"] == "COMPLETED" else self.wait_for_sounds(answer)
 
     def submit_sounds(
-        self, submission: SoundsSubmission, *, idempotency_key: str | None = None
-    ) -> Submitted:
+        self, submission: types.SoundsSubmission, *, idempotency_key: str | None = None
+    ) -> types.Submitted:
         """As `submit`, of a list of sounds."""
         return self._ask(_core.submit_sounds(submission, idempotency_key))
 
-    def status(self, request: RequestRef, *, logs: bool = False) -> Status:
+    def status(self, request: types.RequestRef, *, logs: bool = False) -> types.Status:
         return self._ask(_core.status(request, logs))
 
     def follow(
-        self, request: RequestRef, *, logs: bool = False, interval_seconds: float | None = None
-    ) -> Generator[Status, None, None]:
+        self,
+        request: types.RequestRef,
+        *,
+        logs: bool = False,
+        interval_seconds: float | None = None,
+    ) -> Generator[types.Status, None, None]:
         """Every status of a request, up to and with the terminal one; reconnects when it must.
 
         :param logs: include the log lines
@@ -255,7 +234,7 @@ class Client:
                 broken = error
             time.sleep(following.pause_seconds(broken))
 
-    def wait(self, request: RequestRef) -> Result:
+    def wait(self, request: types.RequestRef) -> types.Result:
         """The result of a request once there is one.
 
         :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
@@ -264,14 +243,14 @@ class Client:
             _core.raise_failure(status)
         return self.result(request)
 
-    def wait_for_sounds(self, request: RequestRef) -> SoundsResult:
+    def wait_for_sounds(self, request: types.RequestRef) -> types.SoundsResult:
         """As `wait`, of a list of sounds."""
-        return cast(SoundsResult, self.wait(request))
+        return cast(types.SoundsResult, self.wait(request))
 
-    def result(self, request: RequestRef) -> Result:
+    def result(self, request: types.RequestRef) -> types.Result:
         return self._ask(_core.result(request))
 
-    def peaks(self, request: RequestRef) -> Peaks:
+    def peaks(self, request: types.RequestRef) -> types.Peaks:
         """Peaks of the outputs of a completed request, to draw them without decoding."""
         return self._ask(_core.peaks(request), redirects=True)
 
@@ -306,11 +285,11 @@ class Client:
                 download.write(piece)
         download.end()
 
-    def cancel(self, request: RequestRef) -> Status:
+    def cancel(self, request: types.RequestRef) -> types.Status:
         """Ends a request."""
         return self._ask(_core.cancel(request))
 
-    def delete(self, request: RequestRef) -> None:
+    def delete(self, request: types.RequestRef) -> None:
         """Deletes a request with its outputs; one under way is canceled first. Its file stays."""
         self._delete(_core.delete(request))
 
@@ -319,11 +298,11 @@ class Client:
         *,
         limit: int = 20,
         cursor: str = "",
-        status: RequestStatus | None = None,
-        model: RequestModel | None = None,
+        status: types.RequestStatus | None = None,
+        model: types.RequestModel | None = None,
         created_from: datetime | str | None = None,
         created_before: datetime | str | None = None,
-    ) -> RequestList:
+    ) -> types.RequestList:
         """The requests of the key's account, newest first.
 
         :param status: only those that stand so now
@@ -335,41 +314,43 @@ class Client:
         times = created_from, created_before
         return self._ask(_core.list_requests(limit, cursor, status, model, *times))
 
-    def share(self, request: RequestRef, *, expires_in_seconds: int | None = None) -> NewShare:
+    def share(
+        self, request: types.RequestRef, *, expires_in_seconds: int | None = None
+    ) -> types.NewShare:
         """Makes an address that plays the result without a key.
 
         :param expires_in_seconds: 60 to 604,800; default a day
         """
         return self._ask(_core.share(request, expires_in_seconds))
 
-    def shares(self) -> ShareList:
+    def shares(self) -> types.ShareList:
         """The shares of the key's account that are not over, newest first."""
         return self._ask(_core.shares())
 
     def revoke_share(self, share_id: str) -> None:
         self._delete(_core.revoke_share(share_id))
 
-    def shared(self) -> SharedResult:
+    def shared(self) -> types.SharedResult:
         """The shared result, for a client whose key is the secret of a share."""
         return self._ask(_core.shared())
 
-    def redeliver(self, request: RequestRef) -> WebhookDelivery:
+    def redeliver(self, request: types.RequestRef) -> types.WebhookDelivery:
         """Sends the webhook of a finished request again, with the same id and body."""
         return self._ask(_core.redeliver(request))
 
-    def delivery_attempts(self, request: RequestRef) -> DeliveryAttempts:
+    def delivery_attempts(self, request: types.RequestRef) -> types.DeliveryAttempts:
         """The attempts to deliver the webhook of a request, oldest first."""
         return self._ask(_core.delivery_attempts(request))
 
-    def test_webhook(self, receiver: WebhookTest) -> WebhookTestResult:
+    def test_webhook(self, receiver: types.WebhookTest) -> types.WebhookTestResult:
         """Posts an event to a receiver of webhooks, once, and returns what came of it."""
         return self._ask(_core.test_webhook(receiver))
 
-    def account(self) -> Account:
+    def account(self) -> types.Account:
         """The account that the key belongs to, with its balance."""
         return self._ask(_core.account())
 
-    def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> Usage:
+    def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> types.Usage:
         """The account's use by day.
 
         :param from_day: the first day, such as `2026-01-31`; 29 days before the last one by default
@@ -440,7 +421,7 @@ class Client:
 
     def _put(
         self,
-        file: CreatedFile,
+        file: types.CreatedFile,
         opened: Callable[[], bytes | Iterable[bytes]],
         retries: int,
         size: int | None = None,
