@@ -7,7 +7,7 @@ import { Fleet } from '../../gateway/operations/fleet.ts'
 import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
-import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
+import { assertShape } from '../support/gateway/assert-shape.ts'
 import {
   complete,
   startGateway,
@@ -112,12 +112,4 @@ test('extension: the fleet has storage, and the latest tries of webhooks', async
     error: null,
   })
   assert.equal(attempts[1].error, 'no answer')
-})
-
-test('extension: an API key sees nothing of the installation', async (t) => {
-  const gateway = await startGateway(t, ADMIN)
-  for (const path of ['activity', 'fleet']) {
-    const headers = { authorization: `Bearer ${gateway.key}` }
-    assertError(await gateway.call('GET', `/admin/${path}`, { headers }), 'UNAUTHENTICATED')
-  }
 })

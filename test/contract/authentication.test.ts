@@ -93,18 +93,6 @@ test('5.3 a malformed or unknown key answers 401', async (t) => {
   assert.equal(reply.statusCode, 200)
 })
 
-test('5.3 an expired or revoked key answers 401', async (t) => {
-  const gateway = await startGateway(t)
-  const soon = new Date(gateway.clock.now() + 1_000).toISOString()
-  const all = gateway.store.updateTable('api_keys')
-  await all.set({ expires_at: soon }).execute()
-  assert.equal((await gateway.call('GET', '/v1/models')).statusCode, 200)
-  gateway.clock.advance(1_000)
-  assertError(await gateway.call('GET', '/v1/models'), 'UNAUTHENTICATED')
-  await all.set({ expires_at: null, revoked_at: soon }).execute()
-  assertError(await gateway.call('GET', '/v1/models'), 'UNAUTHENTICATED')
-})
-
 test('5.3 keys are not stored, only their hashes', async (t) => {
   const gateway = await startGateway(t)
   const rows = await gateway.store.selectFrom('api_keys').selectAll().execute()

@@ -15,7 +15,6 @@ import {
   makePythonClientTypes,
   PYTHON_TYPES,
 } from '../../scripts/tools/client-types.ts'
-import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
 import { serve } from '../support/http/serve.ts'
 import {
   complete,
@@ -25,7 +24,6 @@ import {
   startGateway,
   type GatewayOptions,
 } from '../support/gateway/start-gateway.ts'
-import { onDisk } from '../support/gateway/stored.ts'
 
 async function start(t: TestContext, options: GatewayOptions = {}) {
   let address = ''
@@ -161,10 +159,12 @@ test('client: the progress of an upload grows with its pieces and ends at 1', as
 
 test('client: every call has its method, path, key, headers and body', async (t) => {
   const seen: string[] = []
+  const keys: unknown[] = []
   const { url } = await serve(t, (request, reply) => {
-    const { authorization, 'x-own': own } = request.headers
+    const { authorization, 'x-own': own, 'idempotency-key': key } = request.headers
     assert.deepEqual([authorization, own], ['Bearer key', 'here'])
     void text(request).then((body) => {
+      if (request.url?.endsWith('/separate')) keys.push(key)
       seen.push(`${request.method} ${request.url} ${body}`.trim())
       if (request.url?.includes('/stream')) return completed(request, reply)
       reply.end('{"unknown_field":[1]}')
@@ -174,7 +174,8 @@ test('client: every call has its method, path, key, headers and body', async (t)
   const client = createClient({ baseUrl: `${url}/`, apiKey: 'key', headers })
   assert.deepEqual(await client.models(), { unknown_field: [1] }, 'of a later version')
   await client.file('a/b')
-  await client.submit({ input: { prompts: ['a', 'b'], file_id: 'file_1' } })
+  const submission = { input: { prompts: ['a', 'b'], file_id: 'file_1' } }
+  await client.submit(submission, { idempotencyKey: 'order-17' })
   await client.status({ request_id: 'req_1' }, { logs: true })
   await client.follow('req_1', { logs: true, intervalSeconds: 1 }).next()
   await client.result('req_1')
@@ -228,6 +229,7 @@ test('client: every call has its method, path, key, headers and body', async (t)
     'GET /v1/account/usage?from=2026-01-30&to=2026-01-31',
     'GET /v1/account/usage',
   ])
+  assert.deepEqual(keys, ['order-17'])
 })
 
 test('client: no other address gets the key', async (t) => {
@@ -291,26 +293,6 @@ test('client: following goes on in a new stream when one ends', async (t) => {
   await assert.rejects(client.wait(submitted), { name: 'ApiError', code: 'CANCELED' })
 })
 
-test('client: a submit with a key is one submit, and a webhook is sent again', async (t) => {
-  const { gateway, path, client } = await start(t)
-  const input = { prompt: 'a bell', file_id: await client.upload(path, 'audio/mp4') }
-  const submission = { input, webhookUrl: 'https://hooks.example/in' }
-  const first = await client.submit(submission, { idempotencyKey: 'order-17' })
-  assert.match(first.webhook?.signing_secret ?? '', /^whsec_/)
-  assert.deepEqual(await client.submit(submission, { idempotencyKey: 'order-17' }), first)
-  const other = client.submit(
-    { input: { ...input, prompt: 'a gong' } },
-    { idempotencyKey: 'order-17' },
-  )
-  await assert.rejects(other, { code: 'IDEMPOTENCY_CONFLICT', status: 409 })
-  assert.notEqual((await client.submit(submission)).request_id, first.request_id)
-  await assert.rejects(client.redeliver(first), { code: 'RESULT_NOT_READY' })
-  await gateway.publish()
-  await complete(gateway, first.request_id)
-  assert.equal((await client.redeliver(first)).delivery_status, 'pending')
-  assert.equal((await client.account()).metered, false)
-})
-
 test('client: a submit whose answer is lost is one submit', async (t) => {
   const { gateway, address, path, client } = await start(t)
   const fileId = await client.upload(path, 'audio/mp4')
@@ -331,72 +313,6 @@ test('client: a submit whose answer is lost is one submit', async (t) => {
   const submitted = await through.submit({ input: { prompt: 'a bell', file_id: fileId } })
   const { data } = await client.list()
   assert.deepEqual([lost, data.map((one) => one.request_id)], [2, [submitted.request_id]])
-})
-
-test('client: a request is deleted with its outputs, and its file by its own call', async (t) => {
-  const { gateway, path, client } = await start(t)
-  const fileId = await client.upload(path, 'audio/mp4')
-  const submitted = await client.submit({ input: { prompt: 'a bell', file_id: fileId } })
-  await gateway.publish()
-  await assert.rejects(client.deleteFile(fileId), { code: 'MEDIA_IN_USE' })
-  await complete(gateway, submitted.request_id)
-  assert.equal(await client.delete(submitted), undefined)
-  assert.deepEqual((await client.list()).data, [])
-  await assert.rejects(client.delete(submitted.request_id), { code: 'NOT_FOUND', status: 404 })
-  await client.deleteFile(fileId)
-  assert.deepEqual((await client.listFiles()).data, [])
-  assert.deepEqual(await onDisk(gateway), [])
-})
-
-test('client: lists of files and requests, metadata, attempts, tests and usage', async (t) => {
-  const { gateway, path, client } = await start(t)
-  const files = [await client.upload(path, 'audio/mp4'), await client.upload(path, 'audio/mp4')]
-  const page = await client.listFiles({ limit: 1 })
-  const next = await client.listFiles({ limit: 1, cursor: page.next_cursor ?? '' })
-  const listed = [...page.data, ...next.data].map((file) => file.file_id)
-  assert.deepEqual([listed.sort(), next.next_cursor], [files.sort(), null])
-  const submitted = await client.submit({
-    input: { prompt: 'a bell', file_id: files[0]! },
-    webhookUrl: 'https://hooks.example/in',
-    metadata: { order: 17 },
-  })
-  await gateway.publish()
-  await complete(gateway, submitted.request_id)
-  const { metadata } = await client.status(submitted)
-  assert.deepEqual(
-    [metadata?.order, (await client.result(submitted)).metadata],
-    [17, { order: 17 }],
-  )
-  const found = await client.list({ status: 'COMPLETED', createdFrom: submitted.created_at })
-  assert.deepEqual(
-    found.data.map((one) => [one.request_id, one.metadata]),
-    [[submitted.request_id, { order: 17 }]],
-  )
-  for (const options of [
-    { status: 'FAILED' },
-    { createdBefore: new Date(submitted.created_at) },
-  ] as const) {
-    assert.deepEqual((await client.list(options)).data, [])
-  }
-  const { webhook_id } = await gateway.store
-    .selectFrom('deliveries')
-    .select('webhook_id')
-    .executeTakeFirstOrThrow()
-  const attempt = {
-    started_at: submitted.created_at,
-    duration_ms: 8,
-    status_code: 500,
-    error: 'no',
-  }
-  await insertAttempt(gateway.store, { ...attempt, attempt_id: 'try_1', webhook_id })
-  assert.deepEqual((await client.deliveryAttempts(submitted)).data, [attempt])
-  const tried = await client.testWebhook({ webhookUrl: 'https://hooks.example/in' })
-  assert.deepEqual([tried.delivered, tried.status_code], [true, 204])
-  const { data } = await client.usage()
-  assert.deepEqual(
-    data.map(({ completed, failed }) => [completed, failed]),
-    [[1, 0]],
-  )
 })
 
 const completed: RequestListener = (_, reply) =>

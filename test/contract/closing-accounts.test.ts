@@ -15,7 +15,6 @@ import {
 } from '../../gateway/accounts/accounts.ts'
 import { keyIdOf, SCOPES } from '../../gateway/accounts/auth.ts'
 import { Account } from '../../gateway/accounts/schemas.ts'
-import { sweep } from '../../gateway/files/sweeper.ts'
 import { closeAccounts } from '../../gateway/requests/follow/account-closer.ts'
 import { submit as submitDirectly } from '../../gateway/requests/submit/submit.ts'
 import { insertRequest } from '../../gateway/store/requests.ts'
@@ -258,23 +257,6 @@ test('extension: so many rows are closed in one turn, and the turns after it tak
   assert.equal(await closeAccounts(gateway.deps), 21)
   assert.equal(await closeAccounts(gateway.deps), 0)
   assert.deepEqual(await leftRows(gateway), [])
-})
-
-test('extension: media of a deleted account that cannot be removed now is removed later', async (t) => {
-  const gateway = await startGateway(t)
-  const { accountId, own } = await meteredAccount(gateway, 60)
-  await complete(gateway, await submitted(own))
-  await complete(gateway, await submitted(own))
-  await deleteAccount(gateway.deps, accountId)
-  const { remove } = gateway.disk
-  gateway.disk.remove = async () => {
-    throw new Error('the disk is away')
-  }
-  await closeAll(gateway)
-  assert.equal((await onDisk(gateway)).length, 12)
-  gateway.disk.remove = remove
-  await sweep(gateway.deps)
-  assert.deepEqual(await onDisk(gateway), [])
 })
 
 test('extension: the admin API closes accounts, each change once on record', async (t) => {

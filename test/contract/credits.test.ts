@@ -1,14 +1,8 @@
 /** Credits (docs/decisions/accounts.md): what is reserved, what is charged, and when not. */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import test from 'node:test'
-import { Kysely, Migrator, SqliteDialect } from 'kysely'
 import { creditAccount } from '../../gateway/accounts/accounts.ts'
-import { openSqlite, SqliteDatabase } from '../../gateway/store/driver/sqlite.ts'
-import { migrations } from '../../gateway/store/schema/migrations.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import { assertSound, meteredAccount } from '../support/gateway/metered.ts'
 import {
@@ -115,20 +109,6 @@ test('4.7 a start with what the media measures reserves its cost, or fails the r
   await assertSound(gateway.store, accountId)
 })
 
-test('4.7 when all of the balance is reserved, a submit answers 402', async (t) => {
-  const gateway = await startGateway(t)
-  const { own, balance } = await meteredAccount(gateway, 13)
-  const requestId = await submitted(own)
-  await gateway.event('measured', requestId)
-  assert.deepEqual(await balance(), [13, 13])
-  const refused = await submit(own)
-  assertError(refused, 'INSUFFICIENT_CREDITS')
-  assert.match(refused.json().error.message, /13 s are reserved/)
-  await gateway.event('started', requestId)
-  await gateway.event('failed', requestId)
-  assert.equal((await submit(own)).statusCode, 202)
-})
-
 test('4.7 what a file costs is known once it was separated: then it is reserved at submit', async (t) => {
   const gateway = await startGateway(t)
   const { accountId, own, balance } = await meteredAccount(gateway, 30)
@@ -145,118 +125,6 @@ test('4.7 what a file costs is known once it was separated: then it is reserved 
   await complete(gateway, second)
   assert.deepEqual(await balance(), [4, 0])
   await assertSound(gateway.store, accountId)
-})
-
-test('7.2 media that proves too long fails before it is separated, and its engine gets the cancel', async (t) => {
-  const gateway = await startGateway(t)
-  gateway.engineRegistry.announced({ engine_id: 'engine-1', control_address: '127.0.0.1:1' })
-  const { accountId, own, balance } = await meteredAccount(gateway, 12)
-  const requestId = await submitted(own)
-  await gateway.event('started', requestId)
-  await gateway.event('measured', requestId)
-  const status = await statusOf(own, requestId)
-  assert.equal(status.status, 'FAILED')
-  assert.equal(status.error.code, 'INSUFFICIENT_CREDITS')
-  assert.equal(status.error.message, 'The media costs 13 s, but the account has 12 s.')
-  assert.deepEqual(gateway.canceled, [requestId])
-  await gateway.event('completed', requestId) // too late
-  assertError(await resultOf(own, requestId), 'REQUEST_FAILED')
-  assert.deepEqual(await balance(), [12, 0])
-  await assertSound(gateway.store, accountId)
-})
-
-test('7.2 what is not covered at the end fails, costs nothing, and is not served', async (t) => {
-  for (const estimate of [null, 3.5]) {
-    const gateway = await startGateway(t)
-    const { accountId, own, balance } = await meteredAccount(gateway, 12)
-    const requestId = await submitted(own)
-    const { upload_urls: urls } = gateway.broker.jobOf(requestId)
-    await gateway.call('PUT', urls.target!, { body: Buffer.from('target') })
-    await gateway.event('started', requestId)
-    if (estimate !== null) await gateway.event('measured', requestId, { duration: estimate })
-    await gateway.event('completed', requestId)
-    const { status, error } = await statusOf(own, requestId)
-    assert.deepEqual([status, error.code], ['FAILED', 'INSUFFICIENT_CREDITS'])
-    assertError(await resultOf(own, requestId), 'REQUEST_FAILED')
-    assert.deepEqual(await balance(), [12, 0])
-    await assertSound(gateway.store, accountId)
-  }
-})
-
-test('7.2 a wrong estimate is put right at the end', async (t) => {
-  const gateway = await startGateway(t)
-  const { own, balance } = await meteredAccount(gateway, 100)
-  for (const [estimate, left] of [
-    [3.5, 87],
-    [40, 74],
-  ] as const) {
-    const requestId = await submitted(own)
-    await gateway.event('measured', requestId, { duration: estimate })
-    await gateway.event('completed', requestId)
-    assert.deepEqual(await balance(), [left, 0])
-  }
-})
-
-test('7.2 a request never spends what is reserved for another', async (t) => {
-  const gateway = await startGateway(t)
-  const { own, balance } = await meteredAccount(gateway, 20)
-  const [first, second] = [await submitted(own), await submitted(own)]
-  await gateway.event('measured', first, { duration: 10 })
-  await gateway.event('completed', second, { duration: 10.5 })
-  assert.equal((await statusOf(own, second)).error.code, 'INSUFFICIENT_CREDITS')
-  await gateway.event('completed', first, { duration: 10 })
-  assert.equal((await statusOf(own, first)).status, 'COMPLETED')
-  assert.deepEqual(await balance(), [10, 0])
-})
-
-test('3 a request that fails, is canceled or given back costs nothing', async (t) => {
-  const gateway = await startGateway(t)
-  const { accountId, own, balance } = await meteredAccount(gateway, 50)
-  const [failed, canceled, released] = [
-    await submitted(own),
-    await submitted(own),
-    await submitted(own),
-  ]
-  for (const requestId of [failed, canceled, released]) {
-    await gateway.event('started', requestId)
-    await gateway.event('measured', requestId)
-  }
-  assert.deepEqual(await balance(), [50, 39])
-  await gateway.event('failed', failed)
-  assert.deepEqual(await balance(), [50, 26])
-  await own.call('PUT', `${API}/requests/${canceled}/cancel`)
-  assert.deepEqual(await balance(), [50, 13])
-  await gateway.event('released', released) // it is tried again, and stays paid for
-  assert.deepEqual(await balance(), [50, 13])
-  const second = { attempt_id: 'attempt-2' }
-  await gateway.event('started', released, second)
-  await gateway.event('measured', released, second)
-  assert.deepEqual(await balance(), [50, 13])
-  await gateway.event('completed', released, second)
-  assert.deepEqual(await balance(), [37, 0])
-  await assertSound(gateway.store, accountId)
-})
-
-test('3 events of credits that come twice, late or of nothing known change nothing', async (t) => {
-  const gateway = await startGateway(t)
-  const { own, balance } = await meteredAccount(gateway, 20)
-  const requestId = await submitted(own)
-  const logs = [{ timestamp: '2026-01-02T03:04:05.000Z', message: 'once' }]
-  for (const type of [
-    'measured',
-    'started',
-    'measured',
-    'completed',
-    'completed',
-    'measured',
-    'failed',
-  ] as const) {
-    await gateway.event(type, requestId, { logs })
-  }
-  assert.deepEqual(await balance(), [7, 0])
-  await gateway.event('measured', 'req_unknown')
-  const reply = await own.call('GET', `${API}/requests/${requestId}/status?logs=true`)
-  assert.equal(reply.json().logs.length, 2)
 })
 
 test('extension: an account sees its balance with a key of any scope', async (t) => {
@@ -276,43 +144,4 @@ test('extension: an account sees its balance with a key of any scope', async (t)
     media_bytes_max: 1e12,
   })
   assertError(await gateway.call('GET', '/v1/account', { key: null }), 'UNAUTHENTICATED')
-})
-
-test('a database from before there were credits keeps what it has', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'migrate-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'winnow.db')
-  const old = new Kysely<any>({
-    dialect: new SqliteDialect({ database: new SqliteDatabase(path) }),
-  })
-  const first = { '001-requests': migrations['001-requests']! }
-  const provider = { getMigrations: async () => first }
-  assert.equal((await new Migrator({ db: old, provider }).migrateToLatest()).error, undefined)
-  const created_at = '2026-01-01T00:00:00.000Z'
-  await old.insertInto('accounts').values({ account_id: 'a', name: 'Old', created_at }).execute()
-  await old
-    .insertInto('api_keys')
-    .values({ key_id: 'k', account_id: 'a', key_hash: 'x', scopes: '[]', created_at })
-    .execute()
-  await old.destroy()
-  const store = await openSqlite(path, { migrates: true })
-  assert.deepEqual(await store.selectFrom('accounts').selectAll().execute(), [
-    {
-      account_id: 'a',
-      name: 'Old',
-      created_at,
-      metered: 0,
-      balance_seconds: 0,
-      reserved_seconds: 0,
-      media_held_bytes: 0,
-      media_held_files: 0,
-      media_reserved_bytes: 0,
-      disabled_at: null,
-      deleted_at: null,
-    },
-  ])
-  assert.equal((await store.selectFrom('api_keys').select('name').executeTakeFirst())?.name, '')
-  const overdraw = store.updateTable('accounts').set({ balance_seconds: -1 }).execute()
-  await assert.rejects(overdraw, /CHECK/)
-  await store.destroy()
 })

@@ -15,7 +15,6 @@ import { startSeparationClient } from '../support/clients/separation-client.ts'
 import {
   API,
   ATTEMPT_ID,
-  callWith,
   complete,
   createFileBody,
   FILE_BYTES,
@@ -71,18 +70,6 @@ test('extension: a completed request is deleted with its outputs, and its file b
   assertError(await gateway.call('GET', `/v1/files/${fileId}`), 'NOT_FOUND')
   assert.deepEqual(await onDisk(gateway), [])
   assert.deepEqual(await leftRows(gateway), [])
-})
-
-test('extension: what others own is unknown to be deleted, and stays', async (t) => {
-  const gateway = await startGateway(t)
-  const { requestId, fileId } = await withFile(gateway)
-  await complete(gateway, requestId)
-  const call = callWith(gateway, await gateway.newKey())
-  assertError(await removeRequest({ call }, requestId), 'NOT_FOUND')
-  assertError(await removeFile({ call }, fileId), 'NOT_FOUND')
-  assert.equal((await statusOf(gateway, requestId)).statusCode, 200)
-  assert.equal((await gateway.call('GET', `/v1/files/${fileId}`)).statusCode, 200)
-  assert.equal((await onDisk(gateway)).length, 6)
 })
 
 test('extension: a request that waits is canceled first, and leaves the queue', async (t) => {
@@ -279,17 +266,6 @@ test('extension: the webhook of a deleted request is not sent, not even when it 
   await sender.idle()
   assert.equal(posts.length, 1, 'the try under way was the last')
   assert.deepEqual(await leftRows(gateway), ['files'])
-})
-
-test('extension: what was paid stays paid, and the entries of the ledger stay', async (t) => {
-  const gateway = await startGateway(t)
-  const { own, balance } = await meteredAccount(gateway, 30)
-  const requestId = await submitted(own)
-  await complete(gateway, requestId)
-  const before = await gateway.store.selectFrom('ledger').selectAll().execute()
-  assert.equal((await removeRequest(own, requestId)).statusCode, 204)
-  assert.deepEqual(await gateway.store.selectFrom('ledger').selectAll().execute(), before)
-  assert.deepEqual(await balance(), [17, 0])
 })
 
 test('grpc: requests and files are deleted, the latter by keys that may write files', async (t) => {

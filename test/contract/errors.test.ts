@@ -234,11 +234,14 @@ test('7.4 unknown ids, and those of another account, answer 404 alike', async (t
       shown.add(reply.body)
     }
     assertError(await other('PUT', `${API}/requests/${id}/cancel`), 'NOT_FOUND')
+    assertError(await other('DELETE', `${API}/requests/${id}`), 'NOT_FOUND')
   }
   assert.equal(shown.size, 1)
   for (const id of [fileId, 'file_unknown']) {
     assertError(await other('GET', `/v1/files/${id}`), 'NOT_FOUND')
+    assertError(await other('DELETE', `/v1/files/${id}`), 'NOT_FOUND')
   }
+  assert.equal((await gateway.call('GET', `/v1/files/${fileId}`)).statusCode, 200)
 })
 
 test('7.1 unknown paths and methods answer in the shape of errors', async (t) => {

@@ -36,7 +36,7 @@ test('8 the other fields of a file have limits, too', async (t) => {
     'image/png',
     'application/pdf',
     'application/oggx',
-    'audio/wav\r\nx: y',
+    ...['audio/wav\r\nx: y', 'audio/wav\n;a=b', 'audio/wav;\n', 'audio/wav\u2028;a'],
     `audio/${'x'.repeat(300)}`,
   ]) {
     await refused({ content_type }, 'UNSUPPORTED_MEDIA_TYPE', 'content_type')
@@ -44,6 +44,7 @@ test('8 the other fields of a file have limits, too', async (t) => {
   for (const content_type of [
     ...['audio/mpeg', 'Video/MP4', 'audio/ogg; codecs=opus', 'audio/x-m4a'],
     ...['application/ogg', 'Application/Octet-Stream', 'application/ogg; codecs=vorbis'],
+    ...['audio/wav ;\tcodecs="1"', 'video/webm;codecs=vp9,opus'],
   ]) {
     const reply = await gateway.call('POST', '/v1/files', create({ content_type }))
     assert.equal(reply.statusCode, 201)

@@ -169,14 +169,6 @@ test('a prompt that is no name says how it was read, in its file names too; over
   assert.match(earlier.data.target.file_name, /\.no-drums\.wav$/, 'an engine of 0.4.0 gave them')
 })
 
-test('a webhook has the findings of the result', async (t) => {
-  const gateway = await startGateway(t)
-  const webhook = { webhookUrl: 'https://hooks.example.com/x' }
-  const { data } = await completed(gateway, { prompt: 'kettle' }, [LOST], webhook)
-  const [delivery] = await gateway.store.selectFrom('deliveries').select('body').execute()
-  assert.deepEqual(JSON.parse(delivery!.body).data.findings, data.findings)
-})
-
 test('over gRPC the findings have the same names', async (t) => {
   const gateway = await startGateway(t)
   const { requestId } = await completed(gateway, { prompt: 'kettle' }, [LOST])
@@ -200,21 +192,6 @@ test('the result has the gain of the outputs, over gRPC too; of an earlier engin
   const { call } = await startSeparationClient(t, gateway)
   assert.equal((await call('Get', { request_id: requestId })).result.gain_db, -6.02)
   assert.equal('gain_db' in (await completed(gateway, {}, [])).data, false)
-})
-
-test('over gRPC likewise, where the name that is not there is empty', async (t) => {
-  const gateway = await startGateway(t)
-  const prompts = ['dog', 'washing machine']
-  const { requestId } = await completed(gateway, { prompts }, [UNKNOWN, UNKNOWN])
-  const { call } = await startSeparationClient(t, gateway)
-  const { match, understood_as, targets, result } = await call('Get', { request_id: requestId })
-  const expected = { match: 0.3, understood_as: '' }
-  assert.deepEqual({ match, understood_as }, expected)
-  assert.deepEqual(
-    targets,
-    prompts.map((prompt) => ({ prompt, ...expected })),
-  )
-  assert.deepEqual({ match: result.match, understood_as: result.understood_as }, expected)
 })
 
 test('status, result, webhook and gRPC name the model of each target', async (t) => {

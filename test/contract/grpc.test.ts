@@ -126,47 +126,32 @@ test('grpc: a webhook is asked for and shown as over HTTP, and a submit is repea
   const own = await call('Submit', other)
   assert.deepEqual([own.webhook.url, '_signing_secret' in own.webhook], [webhook_url, false])
   const request = { request_id: accepted.request_id }
-  const untried = { delivery_status: 'pending', attempts: 0 }
   const { webhook } = await call('Get', request)
   assert.deepEqual([webhook.delivery_status, webhook.attempts], ['pending', 0])
   assert.deepEqual(['_delivered_at_ms' in webhook, '_last_error' in webhook], [false, false])
   await call('Cancel', request)
   const delivered_at = '2026-01-02T03:04:05.000Z'
+  const delivered = { attempts: 2, last_error: 'The first try failed.' }
   await gateway.store
     .updateTable('deliveries')
-    .set({ state: 'delivered', attempts: 2, delivered_at, last_error: 'The first try failed.' })
+    .set({ ...delivered, state: 'delivered', delivered_at })
     .execute()
   const { delivery_status, attempts, delivered_at_ms, last_error } = (await call('Get', request))
     .webhook
-  assert.deepEqual(
-    { delivery_status, attempts, delivered_at_ms, last_error },
-    {
-      ...untried,
-      delivery_status: 'delivered',
-      attempts: 2,
-      delivered_at_ms: Date.parse(delivered_at),
-      last_error: 'The first try failed.',
-    },
-  )
+  assert.deepEqual({ attempts, last_error }, delivered)
+  assert.deepEqual([delivery_status, delivered_at_ms], ['delivered', Date.parse(delivered_at)])
 })
 
 test('grpc: each method needs a key with the scope audio:separate', async (t) => {
   const gateway = await startGateway(t)
   const { call, watch } = await startSeparationClient(t, gateway)
-  const keys = [
-    null,
-    'sep_test_0',
-    await gateway.newKey(['models:read', 'files:read', 'files:write']),
-  ]
-  for (const key of keys) {
-    const [status, code] =
-      key === keys[2]
-        ? (['PERMISSION_DENIED', 'PERMISSION_DENIED'] as const)
-        : (['UNAUTHENTICATED', 'UNAUTHENTICATED'] as const)
+  const scopeless = await gateway.newKey(['models:read', 'files:read', 'files:write'])
+  for (const key of [null, 'sep_test_0', scopeless]) {
+    const code = key === scopeless ? 'PERMISSION_DENIED' : 'UNAUTHENTICATED'
     for (const method of ['Submit', 'Get', 'Cancel', 'List']) {
-      await assertRefused(call(method, {}, { key }), status, code)
+      await assertRefused(call(method, {}, { key }), code, code)
     }
-    await assertRefused(watch({}, { key }).toArray(), status, code)
+    await assertRefused(watch({}, { key }).toArray(), code, code)
   }
 })
 
@@ -176,51 +161,27 @@ test('grpc: errors carry code, field and request, also as google.rpc.ErrorInfo',
   const { call } = await startSeparationClient(t, gateway)
   const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
   const submit = (more: object = {}) => call('Submit', { input: { ...input, ...more } })
-  await assertRefused(call('Submit', {}), 'INVALID_ARGUMENT', 'INVALID_REQUEST', 'input')
-  await assertRefused(
-    submit({ prompt: '' }),
-    'INVALID_ARGUMENT',
-    'INVALID_PARAMETER',
-    'input.prompt',
-  )
-  await assertRefused(
-    submit({ acceleration: 9 }),
-    'INVALID_ARGUMENT',
-    'INVALID_REQUEST',
-    'input.acceleration',
-  )
-  await assertRefused(
-    submit({ max_chunk_duration: NaN }),
-    'INVALID_ARGUMENT',
-    'INVALID_REQUEST',
-    'input.max_chunk_duration',
-  )
-  await assertRefused(
-    submit({ audio_url: undefined }),
-    'INVALID_ARGUMENT',
-    'INVALID_PARAMETER',
-    'input.audio_url',
-  )
-  await assertRefused(
-    call('Submit', { input, webhook_secret: 'short' }),
-    'INVALID_ARGUMENT',
-    'INVALID_PARAMETER',
-    'webhookSecret',
-  )
-  for (const metadata_json of ['', '{', '[]']) {
-    await assertRefused(
-      call('Submit', { input, metadata_json }),
-      'INVALID_ARGUMENT',
+  const refusals: [submission: object, code: ErrorCode, param: string][] = [
+    [{}, 'INVALID_REQUEST', 'input'],
+    [{ input: { ...input, prompt: '' } }, 'INVALID_PARAMETER', 'input.prompt'],
+    [{ input: { ...input, acceleration: 9 } }, 'INVALID_REQUEST', 'input.acceleration'],
+    [
+      { input: { ...input, max_chunk_duration: NaN } },
+      'INVALID_REQUEST',
+      'input.max_chunk_duration',
+    ],
+    [{ input: { prompt: 'x' } }, 'INVALID_PARAMETER', 'input.audio_url'],
+    [{ input: { prompt: 'x', file_id: 'é' } }, 'INVALID_PARAMETER', 'input.file_id'],
+    [{ input, webhook_secret: 'short' }, 'INVALID_PARAMETER', 'webhookSecret'],
+    ...['', '{', '[]'].map((metadata_json): [object, ErrorCode, string] => [
+      { input, metadata_json },
       'INVALID_REQUEST',
       'metadata',
-    )
+    ]),
+  ]
+  for (const [submission, code, param] of refusals) {
+    await assertRefused(call('Submit', submission), 'INVALID_ARGUMENT', code, param)
   }
-  await assertRefused(
-    submit({ audio_url: undefined, file_id: 'é' }),
-    'INVALID_ARGUMENT',
-    'INVALID_PARAMETER',
-    'input.file_id',
-  )
   for (const [code, status] of [
     ['MEDIA_FETCH_FAILED', 'UNAVAILABLE'],
     ['INSUFFICIENT_CREDITS', 'FAILED_PRECONDITION'],
@@ -395,29 +356,6 @@ test('grpc: a request is canceled once, and by its own account only', async (t) 
   )
 })
 
-test('grpc: own requests are listed newest first, page by page', async (t) => {
-  const gateway = await startGateway(t)
-  const { call } = await startSeparationClient(t, gateway)
-  const ids: string[] = []
-  for (let i = 0; i < 5; i += 1) {
-    ids.unshift(await submitted(gateway))
-    gateway.clock.advance(1)
-  }
-  const listed: string[] = []
-  let token = ''
-  do {
-    const page = await call('List', { page_size: 2, page_token: token })
-    assert.ok(page.separations.length <= 2, 'pages have the size that was asked for')
-    listed.push(...page.separations.map((item: { request_id: string }) => item.request_id))
-    token = page.next_page_token
-  } while (token !== '')
-  assert.deepEqual(listed, ids)
-  const all = await call('List', { page_token: 'nonsense' })
-  assert.equal(all.separations.length, 5)
-  const none = await call('List', {}, { key: await gateway.newKey() })
-  assert.deepEqual(none, { separations: [], next_page_token: '' })
-})
-
 test('grpc: a watch that is canceled or past its deadline is forgotten', async (t) => {
   const gateway = await startGateway(t)
   const { watch } = await startSeparationClient(t, gateway)
@@ -453,15 +391,6 @@ test('grpc: a watch that is canceled or past its deadline is forgotten', async (
   const late = watch(request, { deadlineMs: 200 })
   await assert.rejects(late.toArray(), { code: grpc.status.DEADLINE_EXCEEDED })
   await afterDeadline
-})
-
-test('grpc: a deadline that has passed ends the call, whatever the gateway waits for', async (t) => {
-  const gateway = await startGateway(t, { checkAudioUrl: () => new Promise(() => undefined) })
-  const { call } = await startSeparationClient(t, gateway)
-  const input = { prompt: 'x', audio_url: 'https://a.example/x.mp3' }
-  await assert.rejects(call('Submit', { input }, { deadlineMs: 100 }), {
-    code: grpc.status.DEADLINE_EXCEEDED,
-  })
 })
 
 test('grpc: a call that takes too long ends, whether its client set a deadline or not', async (t) => {

@@ -56,18 +56,6 @@ test("8 the limit is each key's own, and what needs no key has none", async (t) 
   }
 })
 
-test('8 without a setting there is no limit', async (t) => {
-  const gateway = await startGateway(t)
-  const replies = await Promise.all(
-    Array.from({ length: 50 }, () => gateway.call('GET', '/v1/models')),
-  )
-  assert.ok(
-    replies.every((reply) => reply.statusCode === 200),
-    'all are answered',
-  )
-  assert.equal(replies[0]?.headers['ratelimit-limit'], undefined)
-})
-
 test('8 a full queue answers 429, stores nothing, and has room again when one is taken', async (t) => {
   const gateway = await startGateway(t, { config: { queueMax: 4 } })
   const file_id = await uploadFile(gateway)
@@ -95,18 +83,6 @@ test('8 a full queue answers 429, stores nothing, and has room again when one is
   assert.equal((await submit(late)).statusCode, 202)
 })
 
-test("8 one account's submits leave room for the first of another", async (t) => {
-  const gateway = await startGateway(t, { config: { queueMax: 50 } })
-  const file_id = await uploadFile(gateway)
-  const replies = await Promise.all(Array.from({ length: 50 }, () => submit(gateway, { file_id })))
-  assert.equal(replies.filter(({ statusCode }) => statusCode === 202).length, 25)
-  for (let n = 0; n < 3; n += 1) {
-    const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
-    assert.equal((await submit(other)).statusCode, 202)
-  }
-  assertError(await submit(gateway, { file_id }), 'RATE_LIMITED')
-})
-
 test('8 an account may have its own bound', async (t) => {
   const gateway = await startGateway(t, { config: { queueMaxPerAccount: 1 } })
   const requestId = await submitted(gateway)
@@ -115,22 +91,6 @@ test('8 an account may have its own bound', async (t) => {
   assert.equal((await submit(other)).statusCode, 202)
   await gateway.call('PUT', `${API}/requests/${requestId}/cancel`)
   assert.equal((await submit(gateway)).statusCode, 202)
-})
-
-test('8 a refusal for want of room is not remembered under its Idempotency-Key', async (t) => {
-  const gateway = await startGateway(t, { config: { queueMax: 1 } })
-  const requestId = await submitted(gateway)
-  const file_id = await uploadFile(gateway)
-  const send = () =>
-    gateway.call('POST', `${API}/audio/separate`, {
-      headers: { 'idempotency-key': 'key-1' },
-      body: { input: { prompt: 'a bell', file_id } },
-    })
-  assertError(await send(), 'RATE_LIMITED')
-  await gateway.event('started', requestId)
-  const first = await send()
-  assert.equal(first.statusCode, 202, first.body)
-  assert.equal((await send()).body, first.body) // although the queue is full again
 })
 
 const createFile = (gateway: Gateway, call = gateway.call) =>
@@ -156,14 +116,6 @@ test('8 the files of an account hold no more than they may, pending ones too', a
   assert.equal((await createFile(gateway)).statusCode, 201)
 })
 
-test('8 the files of an account have a greatest number', async (t) => {
-  const gateway = await startGateway(t, { config: { filesMaxPerAccount: 1 } })
-  assert.equal((await createFile(gateway)).statusCode, 201)
-  const refused = await createFile(gateway)
-  assertError(refused, 'RATE_LIMITED')
-  assert.match(refused.json().error.message, /may hold 1 files at once/)
-})
-
 test('8 of files created at the same moment, at two gateways, as many are taken as may be', async (t) => {
   const config = { filesMaxPerAccount: 5 }
   const gateway = await startGateway(t, { config })
@@ -173,6 +125,9 @@ test('8 of files created at the same moment, at two gateways, as many are taken 
   const replies = await Promise.all(
     Array.from({ length: 12 }, (_, i) => createFile(gateway, calls[i % 2])),
   )
-  assert.equal(replies.filter(({ statusCode }) => statusCode === 201).length, 5)
+  const refused = replies.filter(({ statusCode }) => statusCode !== 201)
+  assert.equal(refused.length, 7)
+  assertError(refused[0]!, 'RATE_LIMITED')
+  assert.match(refused[0]!.json().error.message, /may hold 5 files at once/)
   await assertMediaSums(gateway.store)
 })

@@ -111,8 +111,9 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
             body: changed,
             ...(isAdmin && { headers: { authorization: `Bearer ${ADMIN}` } }),
           })
-          const isTaken = reply.statusCode < 300 || reply.statusCode === 503 // no engine is here
-          assert.ok(isTaken, `${operation} ${field}: ${reply.body}`)
+          // No engine is here to change its models.
+          const isAway = path.startsWith('/admin/models') && reply.statusCode === 503
+          assert.ok(isAway || reply.statusCode < 300, `${operation} ${field}: ${reply.body}`)
           tried += 1
         }
       }

@@ -19,7 +19,6 @@ import {
   outputsOf,
   startGateway,
   submitted,
-  uploadFile,
   type Gateway,
   type GatewayOptions,
 } from '../support/gateway/start-gateway.ts'
@@ -64,23 +63,6 @@ test('an engine reads the output that was named, whose name the outputs go on wi
     assert.equal(source.file_name, fileName)
     assert.equal((await gateway.call('GET', source.url)).body, bytes)
   }
-})
-
-test('an output of an output is a source like any other, under a name that a disk takes', async (t) => {
-  const gateway = await startGateway(t)
-  const fileId = await uploadFile(gateway, { file_name: `${'夜'.repeat(240)}.wav` })
-  let last = await submitted(gateway, { file_id: fileId })
-  await complete(gateway, last)
-  for (let depth = 0; depth < 2; depth += 1) {
-    const reply = await chained(gateway, { request_id: last, output: 'residual' })
-    last = reply.json().request_id
-    await gateway.publish()
-    await complete(gateway, last)
-  }
-  const { file_name: name } = gateway.broker.jobOf(last).source
-  assert.match(name, /^夜+\.rest\.without-a-bell\.rest\.without-a-bell\.wav$/)
-  const bytes = Buffer.byteLength(name)
-  assert.ok(bytes <= 255 && bytes > 255 - Buffer.byteLength('夜'), `${bytes} bytes`)
 })
 
 test('of media with a picture, the sound alone is the source', async (t) => {
@@ -214,17 +196,6 @@ test('its length is known: the cost is reserved at submit, or the submit refused
   const reply = await chained(own, { ...source, prompt: undefined, prompts: ['a', 'b'] })
   assertError(reply, 'INSUFFICIENT_CREDITS')
   assert.deepEqual(await balance(), [34, 13])
-})
-
-test('a repeated submit gets its answer; another output is another body', async (t) => {
-  const { gateway, requestId: request_id } = await gatewayWithOutputs(t)
-  const first = await chained(gateway, { request_id, output: 'target' }, 'once')
-  const second = await chained(gateway, { output: 'target', request_id }, 'once')
-  assert.equal(second.body, first.body)
-  for (const other of [{ output: 'residual' }, { output: 'target', output_index: 1 }]) {
-    const reply = await chained(gateway, { request_id, ...other }, 'once')
-    assertError(reply, 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
-  }
 })
 
 test('outputs stay while an unfinished request needs them, and then go', async (t) => {

@@ -50,11 +50,3 @@ test('an engine that knows no peaks completes requests as before, without any', 
   assert.equal((await gateway.call('GET', `${API}/requests/${requestId}/result`)).statusCode, 200)
   assertError(await gateway.call('GET', peaksOf(requestId)), 'NOT_FOUND')
 })
-
-test('a failed request has none', async (t) => {
-  const gateway = await startGateway(t)
-  const requestId = await submitted(gateway)
-  await gateway.event('started', requestId)
-  await gateway.event('failed', requestId)
-  assertError(await gateway.call('GET', peaksOf(requestId)), 'REQUEST_FAILED')
-})

@@ -254,20 +254,6 @@ test('3 a record stays while its request is not finished or its outputs are kept
   assert.equal((await gateway.call('GET', `${API}/requests/${waiting}/status`)).statusCode, 200)
 })
 
-test('3 expired Idempotency-Keys go', async (t) => {
-  const gateway = await startGateway(t)
-  await gateway.call('POST', `${API}/audio/separate`, {
-    headers: { 'idempotency-key': 'key-1' },
-    body: { input: { prompt: 'a bell', audio_url: 'https://a.example/bell.wav' } },
-  })
-  gateway.clock.advance(DAY_MS - 1)
-  await sweep(gateway.deps)
-  assert.equal((await countRows(gateway)).idempotency_keys, 1)
-  gateway.clock.advance(1)
-  await sweep(gateway.deps)
-  assert.equal((await countRows(gateway)).idempotency_keys, 0)
-})
-
 test('3 a sweep that breaks off serves nothing that should be gone, and is finished by the next', async (t) => {
   const gateway = await startGateway(t)
   const requestId = await submitted(gateway)

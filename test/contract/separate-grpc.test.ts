@@ -185,16 +185,6 @@ test('grpc: a client that is never done is refused in time', async (t) => {
   await assertNothingHeld(gateway)
 })
 
-test('grpc: the file of one call counts in the media of the account', async (t) => {
-  const { gateway, separate } = await start(t, { config: { mediaBytesMaxPerAccount: 1_000 } })
-  const long = { options: { ...OPTIONS.options, file: { ...SOURCE, size: 1_001 } } }
-  const refused = separate([long, { piece: Buffer.alloc(1_001) }])
-  await assertRefused(refused, 'RESOURCE_EXHAUSTED', 'MEDIA_QUOTA_EXCEEDED')
-  await assertNothingHeld(gateway)
-  await separate(WHOLE)
-  assert.equal((await held(gateway)).bytes, FILE_BYTES.length)
-})
-
 test('grpc: a refused submit leaves no file, and a file needs its scope', async (t) => {
   const { gateway, separate } = await start(t, { config: { queueMaxPerAccount: 1 } })
   await separate(WHOLE)

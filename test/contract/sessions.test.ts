@@ -216,8 +216,3 @@ test('5.5 without the playground there are no sessions, and its addresses are un
   assertError(await exchange(gateway, 'x'), 'NOT_FOUND')
   assertError(await call(gateway, 'GET', '/playground/v1/models', session), 'NOT_FOUND')
 })
-
-test('5.5 the API description leaves the page out', async (t) => {
-  const gateway = await startGateway(t)
-  assert.ok(!(await gateway.call('GET', '/v1/openapi.json')).body.includes('playground'))
-})

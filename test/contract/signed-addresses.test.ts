@@ -55,33 +55,6 @@ test('7 each endpoint of media refuses addresses that were signed for another us
   }
 })
 
-test('7 no address of one use does for another, whoever has it', async (t) => {
-  const gateway = await startGateway(t, { engineFolder: tmpdir() })
-  const body = createFileBody({ file_size: FILE_BYTES.length })
-  const created = (await gateway.call('POST', '/v1/files', { body })).json()
-  const finished = await submitted(gateway)
-  await complete(gateway, finished)
-  const waiting = await submitted(gateway)
-  const job = gateway.broker.jobOf(waiting)
-  const { data } = (await gateway.call('GET', `${API}/requests/${finished}/result`)).json()
-  const addresses = {
-    upload: ['PUT', created.upload_url],
-    source: ['GET', job.source.url],
-    output: ['PUT', job.upload_urls.target!],
-    outputs: ['POST', job.hand_over_url!],
-    download: ['GET', data.target.url],
-  } as const
-  for (const [use, [, given]] of Object.entries(addresses)) {
-    const { search } = new URL(given)
-    for (const [other, [method, url]] of Object.entries(addresses)) {
-      if (use === other) continue
-      const bytes = method === 'PUT' ? { body: FILE_BYTES } : {}
-      const mixed = new URL(url).pathname + search
-      assertError(await gateway.call(method, mixed, { key: null, ...bytes }), 'PERMISSION_DENIED')
-    }
-  }
-})
-
 test("7 a client's address hands nothing over to a folder of engines", async (t) => {
   const engineFolder = await mkdtemp(join(tmpdir(), 'scratch-'))
   t.after(() => rm(engineFolder, { recursive: true }))

@@ -222,20 +222,6 @@ test('6.1 metadata comes back as it was written, digit for digit', async (t) => 
   assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
 })
 
-test('6.1 metadata that an earlier version stored too deep does not keep a request from its end', async (t) => {
-  const gateway = await startWithWebhooks(t)
-  const { request_id: requestId } = await submit(gateway, { metadata: {} })
-  const metadata = `{"a":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
-  await gateway.store
-    .updateTable('requests')
-    .set({ metadata })
-    .where('request_id', '=', requestId)
-    .execute()
-  await complete(gateway, requestId)
-  await gateway.send()
-  assert.ok(gateway.posts[0]?.body.toString().endsWith(`,"metadata":${metadata}}`))
-})
-
 test('6.1 every way to fail is posted: by the engine, by cancel, by the loss of engines', async (t) => {
   const gateway = await startWithWebhooks(t)
   const byEngine = await failed(gateway, { metadata: {} })
@@ -334,20 +320,6 @@ test('6.1 any 2xx is delivery, 410 the end, a redirect a failed try', async (t) 
   }
   const problem = 'webhookUrl could not be reached: its host name could not be looked up.'
   assert.deepEqual(await after({ problem }), { ...pending, attempts: 1, last_error: problem })
-})
-
-test('6.1 a Retry-After is waited for', async (t) => {
-  const gateway = await startWithWebhooks(t)
-  gateway.world.answer = { status: 429, retryAfter: '60' }
-  await failed(gateway)
-  await gateway.send()
-  gateway.clock.advance(59_999)
-  await gateway.send()
-  assert.equal(gateway.posts.length, 1)
-  gateway.world.answer = OK
-  gateway.clock.advance(1)
-  await gateway.send()
-  assert.equal(gateway.posts.length, 2)
 })
 
 test('6.1 two senders share what is due, and nothing is sent twice', async (t) => {
