@@ -22,10 +22,6 @@ const limits = (framesMax: number) => () => ({ framesMax, secondsPerFrame: 1 })
 
 const ids = (lanes: readonly WaitingLane[]) => lanes.map(({ id }) => id)
 
-test('nothing waits: no batch', () => {
-  assert.deepEqual(nextBatch([], nobodyServed, limits(1_000)), [])
-})
-
 test('lanes of different requests share a batch up to the budget', () => {
   const waiting = [lane(1, 'r1'), lane(2, 'r2'), lane(3, 'r3'), lane(4, 'r4')]
   assert.deepEqual(ids(nextBatch(waiting, nobodyServed, limits(300))), [1, 2, 3])

@@ -78,21 +78,6 @@ test('cut then joined, a mixture of any length is what it was', async () => {
   )
 })
 
-test('chunks of a longer mixture all have the same length: the last is moved back', async () => {
-  const plan = { chunkSamples: 10, overlapSamples: 2, frameSamples: 1 }
-  const { lengths } = await cutAndJoin(ramp(31), plan, [7])
-  assert.deepEqual(lengths, [10, 10, 10, 10])
-})
-
-test('a mixture shorter than a chunk is one chunk of its own length', async () => {
-  const { lengths } = await cutAndJoin(
-    ramp(9),
-    { chunkSamples: 10, overlapSamples: 3, frameSamples: 1 },
-    [4],
-  )
-  assert.deepEqual(lengths, [9])
-})
-
 test('neighbours that disagree are cross-faded over the overlap, with gains that sum to 1', () => {
   const stitcher = new Stitcher({ overlapSamples: 4 })
   const first = stitcher.push(0, [new Float32Array(8).fill(1)])
@@ -134,31 +119,29 @@ const planOptions = {
   frameSamples: 1,
 }
 
-test('a plan keeps to the request and to the model, whichever is less', () => {
-  assert.deepEqual(planChunks(planOptions), {
-    chunkSamples: 1_000,
-    overlapSamples: 200,
-    frameSamples: 1,
-  })
-  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 3, overlapSeconds: 0.5 }), {
-    chunkSamples: 300,
-    overlapSamples: 50,
-    frameSamples: 1,
-  })
-})
+const PLANS: [
+  title: string,
+  options: Partial<typeof planOptions>,
+  chunk: number,
+  overlap: number,
+][] = [
+  ['the model, where it takes less', {}, 1_000, 200],
+  ['the request, where it asks for less', { chunkSecondsMax: 3, overlapSeconds: 0.5 }, 300, 50],
+  ['half a chunk of overlap', { chunkSecondsMax: 1, modelOverlapSecondsMax: 30 }, 100, 50],
+  ['a second at least', { chunkSecondsMax: 1e-6, overlapSeconds: 0 }, 100, 0],
+  ['whole frames', { frameSamples: 96 }, 960, 192],
+  ['at least one frame', { frameSamples: 96, chunkSecondsMax: 0.5 }, 96, 0],
+  ['whole frames of the overlap', { frameSamples: 192 }, 960, 192],
+  ['one long frame', { frameSamples: 192, chunkSecondsMax: 0.5 }, 192, 0],
+]
 
-test('an overlap takes at most half a chunk, and a chunk lasts at least a second', () => {
-  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1, modelOverlapSecondsMax: 30 }), {
-    chunkSamples: 100,
-    overlapSamples: 50,
-    frameSamples: 1,
+for (const [title, options, chunkSamples, overlapSamples] of PLANS) {
+  test(`a plan keeps to ${title}`, () => {
+    const given = { ...planOptions, ...options }
+    const { frameSamples } = given
+    assert.deepEqual(planChunks(given), { chunkSamples, overlapSamples, frameSamples })
   })
-  assert.deepEqual(planChunks({ ...planOptions, chunkSecondsMax: 1e-6, overlapSeconds: 0 }), {
-    chunkSamples: 100,
-    overlapSamples: 0,
-    frameSamples: 1,
-  })
-})
+}
 
 /** Any plan that the API allows, of media as long as a day, at the rates and channels that are taken. */
 const anyPlan = fc.record({
@@ -191,24 +174,6 @@ test('whatever the options, the chunks and the samples in them are bounded by th
       )
     }),
     { numRuns: 2_000 },
-  )
-})
-
-test('a plan keeps to whole frames, of which a chunk has at least one', () => {
-  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96 }), {
-    chunkSamples: 960,
-    overlapSamples: 192,
-    frameSamples: 96,
-  })
-  assert.deepEqual(planChunks({ ...planOptions, frameSamples: 96, chunkSecondsMax: 0.5 }), {
-    chunkSamples: 96,
-    overlapSamples: 0,
-    frameSamples: 96,
-  })
-  assert.equal(planChunks({ ...planOptions, frameSamples: 192 }).chunkSamples, 960)
-  assert.equal(
-    planChunks({ ...planOptions, frameSamples: 192, chunkSecondsMax: 0.5 }).chunkSamples,
-    192,
   )
 })
 

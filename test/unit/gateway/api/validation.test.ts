@@ -81,14 +81,3 @@ test('an option that is undefined has its default, as if it were absent', () => 
     spans: [{ ...span, include: true }],
   })
 })
-
-test('an error names the field by its dotted path', () => {
-  const spans = [
-    { start: 0, end: 1 },
-    { start: 0, end: -1 },
-  ]
-  assert.throws(() => submission({ prompt: 'x', spans }), {
-    code: 'INVALID_PARAMETER',
-    param: 'input.spans[1].end',
-  })
-})

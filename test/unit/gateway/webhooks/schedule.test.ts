@@ -102,17 +102,3 @@ test('without Retry-After there are ten tries, however long the rests come out',
   }
   assert.equal(retryDelayMs({ attempts: 10, firstTryAt: now, now: at, random: 0 }), undefined)
 })
-
-test('a receiver whose Retry-After is a day each time gets five tries, the last at the end', () => {
-  const hours = []
-  for (
-    let [at, attempts, rest] = [now, 1, 0 as number | undefined];
-    rest !== undefined;
-    attempts += 1
-  ) {
-    hours.push((at - now) / 3_600_000)
-    rest = retryDelayMs({ attempts, firstTryAt: now, now: at, random: 0, retryAfter: '86400' })
-    at += rest ?? 0
-  }
-  assert.deepEqual(hours, [0, 24, 48, 72, 92])
-})

@@ -38,7 +38,7 @@ const joined = (blocks: Blocks, channels: number) =>
   )
 
 test('whatever the blocks, the peaks are those of the whole, in at most so many buckets', () => {
-  const lengths = fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 30 })
+  const lengths = fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(lengths, fc.integer({ min: 1, max: 8 }), (lengths, channels) => {
       let seed = 1
@@ -61,23 +61,10 @@ test('whatever the blocks, the peaks are those of the whole, in at most so many 
   )
 })
 
-test('a bucket that is made of two has the least and the greatest of both', () => {
-  const seconds = Math.ceil((PEAKS_MAX * 256) / RATE) + 2 // one channel of more than there is room for
-  let seed = 1
-  const next = () => ((seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647) * 2 - 1
-  // a high power, so that buckets differ in what is greatest in them
-  const second = () => [Float32Array.from({ length: RATE }, () => next() ** 99)]
-  const blocks = Array.from({ length: seconds }, second)
-  const { residual } = waveformsOf(new Map([['residual', blocks]]), 1)
-  assert.equal(residual.samples_per_pixel, 512)
-  const expected = directly(joined(blocks, 1), 512).map((value) => value + 0)
-  assert.deepEqual(residual.data, expected)
-})
-
-test('an hour is as large as a minute, and uses at least half of the buckets', () => {
+test('a long file has as many buckets as a short one, and at least half of those that it may', () => {
   const block = [new Float32Array(RATE).fill(0.5), new Float32Array(RATE).fill(-0.5)]
-  const hour = Array.from({ length: 3_600 }, () => block)
-  const { residual } = waveformsOf(new Map([['residual', hour]]), 2)
+  const minutes = Array.from({ length: 300 }, () => block)
+  const { residual } = waveformsOf(new Map([['residual', minutes]]), 2)
   assert.ok(residual.length <= PEAKS_MAX / 2 && residual.length > PEAKS_MAX / 4)
   assert.deepEqual(residual.data.slice(0, 4), [64, 64, -63, -63])
 })

@@ -56,18 +56,15 @@ const promptWork = (prompt: string, work: ChunkWork[]) => ({
 const logged = (options: Partial<SeparationOptions>, work = [chunk(0), chunk(9)]) =>
   describeWork({ ...DEFAULT_OPTIONS, ...options }, [pass(19_000)], [promptWork('A dog.', work)])
 
-test('the chunk plan and what the acceleration means', () => {
-  assert.deepEqual(logged({ acceleration: 'quality' }), [
-    'Separated 19.00 s with mini in 2 chunks of 10.00 s overlapping by 1.00 s; quality: four passes.',
-  ])
-})
-
 test('candidates with their scores, of a dozen chunks at most', () => {
   const lines = logged(
-    { reranking_candidates: 2 },
+    { reranking_candidates: 2, acceleration: 'quality' },
     Array.from({ length: 40 }, (_, i) => chunk(9 * i)),
   )
-  assert.match(lines[1] ?? '', /^Made 2 candidates/)
+  assert.deepEqual(lines.slice(0, 2), [
+    'Separated 19.00 s with mini in 2 chunks of 10.00 s overlapping by 1.00 s; quality: four passes.',
+    'Made 2 candidates of every chunk and kept the one that the model scored highest.',
+  ])
   assert.equal(lines[2], 'Chunk 1: candidate 2 was kept; scores 0.5000, 0.7500.')
   assert.equal(lines.at(-1), 'So it went with 28 more chunks.')
   assert.equal(lines.length, 15)
@@ -131,60 +128,61 @@ test('a sound that is absent is said to be, from a chunk or altogether', () => {
   )
 })
 
-test('how well the sound matches, and that it seems absent', () => {
-  const matching = (...matches: number[]) =>
-    logged(
-      {},
-      matches.map((match, i) => chunk(9 * i, undefined, match)),
-    )[1]
-  assert.equal(matching(0.97, 0.6), 'The match of the sound that was asked for is 0.94 of 1.')
-  assert.equal(
-    matching(0.2, 0.97),
-    'The match of the sound that was asked for is 0.94 of 1; ' +
-      'it seems absent from 1 chunk of 2.',
+test('how well the sound matches, that it seems absent, and by how much the target is softer', () => {
+  const unsure = 'It is unsure whether the sound is there: its match is'
+  const kept = 'of 1. What was found is in the target all the same'
+  const matches = 'The match of the sound that was asked for is'
+  const cases: [match: number, gain: number | undefined][][] = [
+    [
+      [0.97, undefined],
+      [0.6, undefined],
+    ],
+    [
+      [0.2, undefined],
+      [0.97, undefined],
+    ],
+    [
+      [0.2, undefined],
+      [0.1, undefined],
+    ],
+    [[0.06, 0.063]],
+    [
+      [0.06, 0.063],
+      [0.9, 1],
+    ],
+  ]
+  const lines = cases.map(
+    (chunks) =>
+      logged(
+        {},
+        chunks.map(([match, gain], i) => chunk(9 * i, undefined, match, gain)),
+      )[1],
   )
-  assert.equal(
-    matching(0.2, 0.1),
-    'It is unsure whether the sound is there: its match is 0.15 of 1. ' +
-      'What was found is in the target all the same.',
-  )
+  assert.deepEqual(lines, [
+    `${matches} 0.94 of 1.`,
+    `${matches} 0.94 of 1; it seems absent from 1 chunk of 2.`,
+    `${unsure} 0.15 ${kept}.`,
+    `${unsure} 0.06 ${kept}, up to 24 dB softer.`,
+    `${matches} 0.82 of 1; it seems absent from 1 chunk of 2, up to 24 dB softer.`,
+  ])
 })
 
-test('by how much a target was turned down because its sound seems absent', () => {
-  const quiet = chunk(0, undefined, 0.06, 0.063)
-  assert.match(logged({}, [quiet])[1]!, /in the target all the same, up to 24 dB softer\.$/)
-  assert.match(
-    logged({}, [quiet, chunk(9, undefined, 0.9, 1)])[1]!,
-    /absent from 1 chunk of 2, up to 24 dB softer\.$/,
-  )
-})
-
-test('what the prompt was taken to mean, where the model has names', () => {
+test('what the prompt was taken to mean, or what the target is where no name is near', () => {
   const meanings = [
     { name: 'vacuum cleaner', probability: 0.784 },
     { name: 'water', probability: 0.18 },
   ]
-  assert.equal(
-    logged({}, [
-      { ...chunk(0), meanings },
-      { ...chunk(9), meanings },
-    ])[1],
-    'The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).',
-  )
-  assert.equal(logged({}, [{ ...chunk(0), meanings: [] }]).length, 1)
-  assert.equal(logged({}, [{ ...chunk(0), meanings, understoodAs: 'vacuum cleaner' }]).length, 2)
-})
-
-test('that no name is near the prompt, and what the target is then', () => {
-  const meanings = [{ name: 'vacuum cleaner', probability: 0.54 }]
-  const far = { ...chunk(0), meanings, understoodAs: null }
-  const unknown = 'The model has no name that is near the prompt. The target holds'
-  const substitute = 'everything but speech'
-  assert.equal(logged({}, [far])[1], `${unknown} vacuum cleaner instead.`)
-  const nearest = ['vacuum cleaner', 'water']
-  const lines = logged({ predict_spans: true }, [{ ...far, substitute, nearest }])
-  assert.deepEqual(lines.slice(1), [
-    `${unknown} everything but speech instead. The nearest names: vacuum cleaner, water.`,
+  const meant = (more: object, options = {}) =>
+    logged(options, [{ ...chunk(0), meanings, ...more }]).slice(1)
+  const taken = ['The prompt is taken to mean: vacuum cleaner (0.78), water (0.18).']
+  assert.deepEqual(meant({}), taken)
+  assert.deepEqual(meant({ understoodAs: 'vacuum cleaner' }), taken)
+  assert.deepEqual(meant({ meanings: [] }), [])
+  const far = 'The model has no name that is near the prompt. The target holds'
+  assert.deepEqual(meant({ understoodAs: null }), [`${far} vacuum cleaner instead.`])
+  const known = { substitute: 'everything but speech', nearest: ['vacuum cleaner', 'water'] }
+  assert.deepEqual(meant({ understoodAs: null, ...known }, { predict_spans: true }), [
+    `${far} everything but speech instead. The nearest names: vacuum cleaner, water.`,
     'No span was predicted, for no name is near the prompt.',
   ])
 })

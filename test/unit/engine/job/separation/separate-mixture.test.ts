@@ -472,12 +472,6 @@ test('each prompt follows its own overlap states', async () => {
   )
 })
 
-test('progress of several prompts counts the lanes of all', async () => {
-  const { progress } = await separated({ ...TWO_PROMPTS, max_chunk_duration: 1, chunk_overlap: 0 })
-  assert.equal(progress.length, 20)
-  assert.ok(Math.abs(progress[9]! - 10 / 21) < 1e-6)
-})
-
 test('a span that lies past the end is refused once the end is known', async () => {
   const spans = [span(1, 2), span(SECONDS, SECONDS + 1)]
   await assert.rejects(separated({ spans }), {
@@ -486,13 +480,6 @@ test('a span that lies past the end is refused once the end is known', async () 
     message: /the media ends at 10\.000 s/,
   })
   await separated({ spans: [span(SECONDS - 0.01, 1_000)] })
-})
-
-test('what one lane throws is thrown, once nothing else is under way', async () => {
-  const check = ({ samples, seed }: Lane) => {
-    if (samples > 0 && seed % 2 === 0) throw new Error('the model failed')
-  }
-  await assert.rejects(separated({ reranking_candidates: 8 }, { check }), /the model failed/)
 })
 
 test('a lane that fails stops the others of its job, in every chunk, and its error is the outcome', async () => {
