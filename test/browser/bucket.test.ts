@@ -5,7 +5,14 @@ import test from 'node:test'
 import { PutBucketCorsCommand, type CORSRule } from '@aws-sdk/client-s3'
 import type { Page } from 'playwright-core'
 import { enterKey, launchBrowser, openPage } from '../support/page/browser.ts'
-import { chooseExample, playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import {
+  chooseExample,
+  lastsTwoHours,
+  playerIsThere,
+  separate,
+  signedIn,
+  type Place,
+} from './playground.ts'
 import { documentedBlocks } from '../support/clients/code-blocks.ts'
 import { startS3 } from '../support/http/start-s3.ts'
 import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
@@ -45,11 +52,7 @@ async function separateTwice(page: Page, s3: S3): Promise<void> {
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download piano as MP3' }).click()
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.mp3')
-  await page.route('**/result', async (route) => {
-    const reply = await route.fetch()
-    const result = (await reply.json()) as { data: object }
-    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
-  })
+  await lastsTwoHours(page)
   await page.reload()
   await page.getByRole('img', { name: 'Waveform of Residual' }).waitFor() // drawn by peaks
   assert.equal(seen.filter(({ call }) => call.startsWith('PUT ')).length, 1)

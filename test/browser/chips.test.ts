@@ -10,7 +10,7 @@ import {
   assertAccessible,
   chooseExample,
   lastsTwoHours,
-  nextInput,
+  inputWithoutUpload,
   type Place,
   playerIsThere,
   separate,
@@ -93,26 +93,15 @@ async function whereAndSimilar(place: Place): Promise<void> {
   await page.locator('.explained:popover-open').getByText('Listen before you use it.').waitFor()
   await assertAccessible(page, 'where a sound is')
   await page.keyboard.press('Escape')
-  const input = await inputOf(page, () => page.getByText('Try “violin”').click())
+  const input = await inputWithoutUpload(page, () => page.getByText('Try “violin”').click())
   assert.deepEqual(input.prompts, ['piano', 'violin'])
   assert.equal(input.output, 'source')
   await page.waitForURL((url) => !url.hash.includes(first))
   await playerIsThere(page)
   const others = page.getByRole('group', { name: 'Also in this file' }).getByRole('button')
   assert.deepEqual(await others.allInnerTexts(), ['bird'], 'what nobody asked for')
-  const further = await inputOf(page, () => others.click())
+  const further = await inputWithoutUpload(page, () => others.click())
   assert.deepEqual([further.prompt, further.output], ['bird', 'source'])
-}
-
-/** The `input` that the page submits next, while it uploads nothing. */
-async function inputOf(page: Page, act: () => Promise<void>): Promise<Record<string, unknown>> {
-  const uploads: string[] = []
-  page.on('request', (request) => request.method() === 'PUT' && uploads.push(request.url()))
-  const asked = nextInput<Record<string, unknown>>(page)
-  await act()
-  const input = await asked
-  assert.deepEqual(uploads, [])
-  return input
 }
 
 const idOf = (page: Page) => new URL(page.url()).hash.replace('#request=', '')
@@ -130,7 +119,7 @@ async function vouching(place: Place): Promise<void> {
   await page.getByText(/sounds from 0:00\.0 to 0:02\.0: .* elsewhere it is silent/).waitFor()
   await assertAccessible(page, 'an offer to vouch for a sound')
   const marked = [{ start: 0, end: 2, include: true }]
-  const kept = await inputOf(page, () => keep.press('Enter'))
+  const kept = await inputWithoutUpload(page, () => keep.press('Enter'))
   assert.deepEqual(kept, { prompt: 'siren', spans: marked, ...source })
   await page.waitForURL((url) => !url.hash.includes(source.request_id))
   await playerIsThere(page)
@@ -148,7 +137,7 @@ async function vouching(place: Place): Promise<void> {
   await playerIsThere(page)
   const removed = idOf(page)
   const out = page.getByRole('button', { name: 'It is there: take it out (siren)' })
-  const { spans, ...taken } = await inputOf(page, () => out.click())
+  const { spans, ...taken } = await inputWithoutUpload(page, () => out.click())
   const whole = spans as { start: number; end: number; include: boolean }[]
   assert.deepEqual([whole.length, whole[0]!.start, whole[0]!.include], [1, 0, true])
   assert.ok(whole[0]!.end > 5.9, 'all of it')
@@ -169,7 +158,10 @@ async function soundsInFile(place: Place): Promise<void> {
   const [name] = /^[a-z ]+(?= \d)/.exec(await prominent.innerText())!
   assert.equal(await page.getByLabel('Prompt 1').inputValue(), name)
   await assertAccessible(page, 'what is in a file')
-  assert.deepEqual(Object.keys(await inputOf(page, () => separate(page))), ['prompt', 'file_id'])
+  assert.deepEqual(Object.keys(await inputWithoutUpload(page, () => separate(page))), [
+    'prompt',
+    'file_id',
+  ])
   await playerIsThere(page)
   await page.getByRole('button', { name: 'New separation' }).click()
   const history = page.getByRole('list').getByRole('button', { name: /^Separate again/ })
@@ -189,7 +181,7 @@ async function silence(place: Place): Promise<void> {
 
   await page.getByRole('button', { name: 'New separation' }).click()
   await page.getByLabel('Prompt 1').fill('drums')
-  const { prompt } = await inputOf(page, () => separate(page)) // the service has the file
+  const { prompt } = await inputWithoutUpload(page, () => separate(page)) // the service has the file
   assert.equal(prompt, 'drums')
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
 import { anyChromium, launchBrowser, openPage } from '../support/page/browser.ts'
-import { assertAccessible, chooseExample, signedIn, type Place } from './playground.ts'
+import { assertAccessible, signedIn, type Place } from './playground.ts'
 import { makeMedia } from '../support/media/make-media.ts'
 import { noise } from '../support/media/signals.ts'
 import { startWinnow } from '../support/processes/start-winnow.ts'
@@ -95,19 +95,6 @@ async function beforeTheScript({ t, winnow, browser }: Place): Promise<void> {
   assert.equal(await page.getByText('one sound out of many').count(), 1)
 }
 
-/** A cancel of one's own is no failure. */
-async function ownCancel(place: Place): Promise<void> {
-  const page = await signedIn(place)
-  await chooseExample(page)
-  await page.getByLabel('Prompt 1').fill('piano')
-  await place.winnow.engines[0]!.end('SIGKILL') // so that it waits
-  await page.getByRole('button', { name: 'Separate', exact: true }).click()
-  await page.getByText('in the queue').waitFor()
-  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
-  await page.getByText('Canceled. Nothing was charged.').waitFor()
-  assert.equal(await page.getByRole('alert').filter({ hasText: /./ }).count(), 0)
-}
-
 test('the first minutes', async (t) => {
   const browser = await launchBrowser(t, await anyChromium())
   const winnow = await startWinnow(t)
@@ -116,7 +103,6 @@ test('the first minutes', async (t) => {
     ['its name is painted before the script runs', beforeTheScript],
     ['size, type and silence are seen before it is sent', beforeItIsSent],
     ['a long file is not decoded when it is chosen', longFile],
-    ['a cancel of one’s own is no failure', ownCancel],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))
 })

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Page, Request } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import {
   assertAccessible,
   chooseExample,
   lastsTwoHours,
-  nextInput,
+  inputWithoutUpload,
   type Place,
   playerIsThere,
   separate,
@@ -30,19 +30,7 @@ async function separated(place: Place): Promise<Page> {
 }
 
 /** The next `input` that the page submits, while it uploads nothing. */
-async function submitted(page: Page): Promise<object> {
-  const uploads: string[] = []
-  const note = (request: Request) => {
-    if (request.method() === 'PUT') uploads.push(request.url())
-  }
-  page.on('request', note)
-  const asked = nextInput(page)
-  await separate(page)
-  const input = await asked
-  page.off('request', note)
-  assert.deepEqual(uploads, [])
-  return input
-}
+const submitted = (page: Page) => inputWithoutUpload(page, () => separate(page))
 
 const promptHasFocus = (page: Page) =>
   page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Prompt 1')

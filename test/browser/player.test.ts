@@ -11,6 +11,7 @@ import {
   assertAccessible,
   chooseExample,
   largestDifference,
+  lastsTwoHours,
   playerIsThere,
   ROUNDING,
   saveMix,
@@ -342,11 +343,7 @@ async function drawsLongMediaByPeaks(place: Place): Promise<void> {
   const planes = [concatenate([noise(2, RATE), new Float32Array(2 * RATE)])]
   await writeFile(path, wavBytes(planes, RATE))
   const page = await signedIn(place)
-  await page.route('**/result', async (route) => {
-    const reply = await route.fetch()
-    const result = (await reply.json()) as { data: object }
-    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
-  })
+  await lastsTwoHours(page)
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('bell')
   await separate(page)

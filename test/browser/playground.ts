@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Browser, Download, Page } from 'playwright-core'
+import type { Browser, Download, Page, Request } from 'playwright-core'
 import { accessibilityProblems, openPage } from '../support/page/browser.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, type Winnow } from '../support/processes/start-winnow.ts'
@@ -81,6 +81,24 @@ export const lastsTwoHours = (page: Page) =>
 export async function nextInput<T extends object>(page: Page): Promise<T> {
   const asked = await page.waitForRequest((request) => request.url().endsWith('/audio/separate'))
   return (asked.postDataJSON() as { input: T }).input
+}
+
+/** The `input` that the page submits next by `act`, while it uploads nothing. */
+export async function inputWithoutUpload(
+  page: Page,
+  act: () => Promise<void>,
+): Promise<Record<string, unknown>> {
+  const uploads: string[] = []
+  const note = (request: Request) => {
+    if (request.method() === 'PUT') uploads.push(request.url())
+  }
+  page.on('request', note)
+  const asked = nextInput<Record<string, unknown>>(page)
+  await act()
+  const input = await asked
+  page.off('request', note)
+  assert.deepEqual(uploads, [])
+  return input
 }
 
 export const separate = (page: Page) =>
