@@ -19,17 +19,24 @@ const NIGHTLY = new RegExp(
 const LONG_PARITY = /^test\/parity\/(installed-models|memory-prediction)[.]/
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
-/** Files of the contract that hardly touch the database: they run on SQLite alone. */
-const SQLITE_ALONE =
-  /\/(client|egress|field-limits|media-stores|openapi|group-commit|text|timeouts|uploads)\./
+/**
+ * Files of the contract about what is stored: locks, sums, lists, sweeps and constraints, in which
+ * databases differ. Of the others the store's functions run on both (test/integration/gateway/store).
+ */
+const ON_POSTGRES = new RegExp(
+  [
+    '^test/contract/(account-views|accounts|activity|audit|clock|closing-accounts|credits(-property)?',
+    'deletion|errors|estimates|idempotency|limits|media-quota|metrics|operator-tools',
+    'output-sources|retention|service|sessions|shares|statements|states|webhooks)[.]',
+  ].join('|'),
+)
 
 /** @returns {'quick' | 'rest' | 'nightly'} of a file of tests */
 export const tierOf = (file) =>
   NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) && !LONG_PARITY.test(file) ? 'quick' : 'rest'
 
 /** Returns whether a file of tests also runs on PostgreSQL, which is part of the tier `rest`. */
-export const runsOnPostgres = (file) =>
-  file.startsWith('test/contract/') && !SQLITE_ALONE.test(file)
+export const runsOnPostgres = (file) => ON_POSTGRES.test(file)
 
 /** @param text `2/4`: the second of four shards @throws Error where it is none */
 export function shardOf(text) {
