@@ -3,6 +3,9 @@
  * `npm run test:all` does for a second run of the contract's tests.
  */
 
+import { rmSync } from 'node:fs'
+import { copyFile, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Store } from '../../../gateway/store/database.ts'
@@ -35,13 +38,27 @@ export async function createTestDatabase(
   folder: string,
   kind = databaseKind(),
 ): Promise<DatabasePlace> {
-  return kind === 'sqlite' ? { folder } : { folder, url: await createMigratedDatabase(t) }
+  if (kind === 'postgres') return { folder, url: await createMigratedDatabase(t) }
+  await copyFile(join(await (template ??= makeTemplate()), FILE), join(folder, FILE))
+  return { folder }
+}
+
+const FILE = 'winnow.db'
+let template: Promise<string> | undefined
+
+/** Makes the folder of a migrated file, whose copies open in a tenth of the time. */
+async function makeTemplate(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'template-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const store = await openSqlite(join(folder, FILE))
+  await store.destroy()
+  return folder
 }
 
 /** Opens it as a gateway does; the caller closes it. */
 export const openTestDatabase = ({ folder, url }: DatabasePlace): Promise<Store> =>
   url === undefined
-    ? openSqlite(join(folder, 'winnow.db'))
+    ? openSqlite(join(folder, FILE))
     : openPostgres({ url, connectionsMax: 8, log: { warn() {} } })
 
 /** From now on whoever asks for the table is in for an error. */
