@@ -195,7 +195,7 @@ test('6 one by one, every step does to credits what the rules say', async (t) =>
         assert.equal(isOver ? status : 'running', model.status.get(request))
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 
@@ -215,6 +215,6 @@ test('6 whatever happens at once, no account is overdrawn and nothing is charged
         await assertSound(gateway.store, accountId)
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })

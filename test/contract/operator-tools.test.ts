@@ -69,17 +69,7 @@ async function newPlace(t: TestContext): Promise<DatabasePlace> {
 test('a key and an account are made before a gateway has ever run, by two tools at once', async (t) => {
   const place = await newPlace(t)
   const [key, account] = await Promise.all([
-    spawn(
-      place,
-      'keys',
-      'create',
-      '--scopes',
-      'models:read, files:read',
-      '--expires',
-      '30d',
-      '--name',
-      'CI',
-    ),
+    spawn(place, 'keys', 'create', '--scopes', 'models:read, files:read', '--expires', '30d'),
     spawn(place, 'accounts', 'create', 'Studio A', '--metered'),
   ])
   assert.deepEqual([key.code, account.code], [0, 0], key.stderr + account.stderr)
@@ -103,11 +93,11 @@ test('an account is credited by several tools at once, and for one reference onc
   const place = await newPlace(t)
   const { account_id: id } = await runJson(place, 'accounts', 'create', 'x', '--metered')
   await Promise.all(
-    ['10', '20', '30'].map((seconds) =>
+    ['20', '40'].map((seconds) =>
       spawn(place, 'accounts', 'credit', id, seconds, '--reference', seconds),
     ),
   )
-  await runJson(place, 'accounts', 'credit', id, '30', '--reference', '30')
+  await runJson(place, 'accounts', 'credit', id, '40', '--reference', '40')
   const refused = await run(place, 'accounts', 'credit', id, '--', '-61')
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
   assert.match(refused.stderr, /60 s can be taken back/)
@@ -148,9 +138,7 @@ test('a running gateway applies at once what a tool has done to its keys', async
   const place = gateway.database
   const status = async (key: string) =>
     (await gateway.call('GET', '/v1/models', { key })).statusCode
-  const made = JSON.parse(
-    (await spawn(place, 'keys', 'create', '--scopes', 'models:read', '--json')).stdout,
-  )
+  const made = await runJson(place, 'keys', 'create', '--scopes', 'models:read', '--name', 'CI')
   assert.equal(await status(made.key), 200)
   const rotated = await runJson(place, 'keys', 'rotate', made.key_id)
   assert.deepEqual([await status(made.key), await status(rotated.key)], [401, 200])
@@ -166,8 +154,7 @@ test('a running gateway refuses the keys of an account that a tool disables, unt
     (await gateway.call('GET', '/v1/models')).json().error?.code as string | undefined
   const { account_id: id } = (await gateway.call('GET', '/v1/account')).json()
   const requestId = await submitted(gateway)
-  const disabled = await spawn(place, 'accounts', 'disable', id)
-  assert.equal(disabled.code, 0, disabled.stderr)
+  const disabled = await run(place, 'accounts', 'disable', id)
   assert.match(disabled.stdout, /^status +disabled$/m)
   assert.equal(await code(), 'ACCOUNT_DISABLED')
   await closeAccounts(gateway.deps)
@@ -182,7 +169,7 @@ test('a running gateway refuses the keys of an account that a tool disables, unt
   assert.deepEqual([unsure.code, unsure.stdout], [2, ''])
   assert.match(unsure.stderr, /add --yes/)
   assert.equal(await code(), undefined)
-  const deleted = await spawn(place, 'accounts', 'delete', id, '--yes')
+  const deleted = await run(place, 'accounts', 'delete', id, '--yes')
   assert.match(deleted.stdout, /^status +deleted$/m)
   assert.equal(await code(), 'UNAUTHENTICATED')
   const again = await run(place, 'accounts', 'delete', id, '--yes')

@@ -53,6 +53,8 @@ test('7 each endpoint of media refuses addresses that were signed for another us
       else assertError(reply, 'PERMISSION_DENIED')
     }
   }
+  gateway.clock.advance(HOUR_MS + 1)
+  assertError(await gateway.call('PUT', created.upload_url, { body: FILE_BYTES }), 'FILE_EXPIRED')
 })
 
 test("7 a client's address hands nothing over to a folder of engines", async (t) => {
