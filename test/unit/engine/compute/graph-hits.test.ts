@@ -17,7 +17,7 @@ import {
 import { hopAt, passOf } from '../../../../models/mini/lane-room.ts'
 
 const SAMPLE_RATE = 44_100
-const STEPS = 4_000
+const STEPS = 2_000
 const CHUNKS_IN_FLIGHT = 2
 const ACCOUNT = 'account'
 const plan = planChunks({
