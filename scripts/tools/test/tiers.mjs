@@ -15,8 +15,11 @@ const NIGHTLY = new RegExp(
   ].join('|'),
 )
 
-/** Minutes of a processor each: every installed model through whole passes. */
-const LONG_PARITY = /^test\/parity\/(installed-models|memory-prediction)[.]/
+/**
+ * Of the folders of `quick`: minutes of a processor each, every installed model through whole passes;
+ * and a bucket of SeaweedFS, which is 48 MB to download.
+ */
+const NOT_QUICK = /^test\/(parity\/(installed-models|memory-prediction)|contract\/media-stores)[.]/
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
 /**
@@ -33,7 +36,7 @@ const ON_POSTGRES = new RegExp(
 
 /** @returns {'quick' | 'rest' | 'nightly'} of a file of tests */
 export const tierOf = (file) =>
-  NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) && !LONG_PARITY.test(file) ? 'quick' : 'rest'
+  NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) && !NOT_QUICK.test(file) ? 'quick' : 'rest'
 
 /** Returns whether a file of tests also runs on PostgreSQL, which is part of the tier `rest`. */
 export const runsOnPostgres = (file) => ON_POSTGRES.test(file)
