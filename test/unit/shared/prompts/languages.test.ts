@@ -13,15 +13,8 @@ import { nl } from '../../../../shared/prompts/languages/nl.ts'
 import { pt } from '../../../../shared/prompts/languages/pt.ts'
 import { ru } from '../../../../shared/prompts/languages/ru.ts'
 import { zh } from '../../../../shared/prompts/languages/zh.ts'
-import { languageNames, readPrompt } from '../../../../shared/prompts/read-prompt.ts'
-
-/** As in `read-prompt.test.ts`. */
-function read(prompt: string): string {
-  const { wanted, unwanted } = readPrompt(prompt)
-  const sum = (sounds: typeof wanted) => sounds.map(({ name }) => name).join(' + ')
-  const less = unwanted.length > 0 ? ` - ${sum(unwanted)}` : ''
-  return `${wanted.length > 0 ? sum(wanted) : '*'}${less}`
-}
+import { languageNames } from '../../../../shared/prompts/read-prompt.ts'
+import { phrases, read } from '../../../support/basics/prompts.ts'
 
 const ALL: readonly Language[] = [en, de, fr, es, it, pt, nl, ru, zh, ja]
 const config = new URL('../../../../models/mini/weights/config.json', import.meta.url)
@@ -127,54 +120,26 @@ test('in each language what is negated is taken away', () => {
 })
 
 const READINGS: Record<string, string[]> = {
-  drums: [
-    ...[
-      'alles außer dem Schlagzeug entfernen',
-      'entferne das Schlagzeug nicht',
-      'nur das Schlagzeug',
-    ],
-    ...["n'enlève pas la batterie", 'seulement la batterie', 'no quites la batería'],
-    ...['solo la batería', 'não remova a bateria', 'non togliere la batteria', 'alleen de drums'],
-    ...['не убирай барабаны', 'только барабаны', '不要去掉鼓声', '只保留鼓声', 'ドラムだけ'],
-    ...[
-      'ドラム以外を消して',
-      '除了鼓声以外全部去掉',
-      'Isoliere bitte das Schlagzeug',
-      'perkussion',
-    ],
-  ],
-  'piano + violin': [
-    ...['Klavier und Geige', 'piano et violon', 'piano y violín', 'pianoforte e violino'],
-    ...[
-      'piano e violino',
-      'piano en viool',
-      'пианино и скрипка',
-      '钢琴和小提琴',
-      'ピアノとバイオリン',
-    ],
-  ],
-  speech: [
-    'isoliere die Sprache der Person, die vor dem Klavier spricht',
-    ...['Hintergrundgeräusche entfernen', 'supprimer le bruit de fond', 'quitar el ruido de fondo'],
-    ...['rimuovi il rumore di fondo', 'remover o ruído de fundo', 'achtergrondgeluid verwijderen'],
-    ...[
-      'убрать шум',
-      '去除噪音',
-      'ノイズ除去',
-      '去掉背景噪音',
-      '雑音を消して',
-      'Rauschunterdrückung',
-    ],
-  ],
-  '* - speech': [
-    'Hintergrundgeräusche',
-    'bruit de fond',
-    'ruido',
-    'rumore',
-    'шум',
-    '噪音',
-    'ノイズ',
-  ],
+  drums: phrases(`
+    alles außer dem Schlagzeug entfernen / entferne das Schlagzeug nicht / nur das Schlagzeug /
+    n'enlève pas la batterie / seulement la batterie / no quites la batería / solo la batería /
+    não remova a bateria / non togliere la batteria / alleen de drums / не убирай барабаны /
+    только барабаны / 不要去掉鼓声 / 只保留鼓声 / ドラムだけ / ドラム以外を消して / 除了鼓声以外全部去掉 /
+    Isoliere bitte das Schlagzeug / perkussion
+  `),
+  'piano + violin': phrases(`
+    Klavier und Geige / piano et violon / piano y violín / pianoforte e violino /
+    piano e violino / piano en viool / пианино и скрипка / 钢琴和小提琴 / ピアノとバイオリン
+  `),
+  speech: phrases(`
+    isoliere die Sprache der Person, die vor dem Klavier spricht /
+    Hintergrundgeräusche entfernen / supprimer le bruit de fond / quitar el ruido de fondo /
+    rimuovi il rumore di fondo / remover o ruído de fundo / achtergrondgeluid verwijderen /
+    убрать шум / 去除噪音 / ノイズ除去 / 去掉背景噪音 / 雑音を消して / Rauschunterdrückung
+  `),
+  '* - speech': phrases(`
+    Hintergrundgeräusche / bruit de fond / ruido / rumore / шум / 噪音 / ノイズ
+  `),
   '* - vocals': ['Playback', 'カラオケ', '伴奏', '卡拉OK', 'минусовка', 'karaoké', 'オフボーカル'],
   '* - drums': ['das Schlagzeug bitte nicht', 'de drums niet', 'Schlagzeug nicht'],
   voice: ['Stimme', 'voix', 'voz', 'voce', 'stem', 'голос', '人声', '声', 'STIMME'],

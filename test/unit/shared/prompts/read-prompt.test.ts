@@ -3,15 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readFileSync } from 'node:fs'
 import { readPrompt } from '../../../../shared/prompts/read-prompt.ts'
+import { phrases, read } from '../../../support/basics/prompts.ts'
 import { fc } from '../../../support/basics/property.ts'
-
-/** A reading as one line: `speech + dog - woman`; `* - drums` is everything but the drums. */
-function read(prompt: string): string {
-  const { wanted, unwanted } = readPrompt(prompt)
-  const sum = (sounds: typeof wanted) => sounds.map(({ name }) => name).join(' + ')
-  const less = unwanted.length > 0 ? ` - ${sum(unwanted)}` : ''
-  return `${wanted.length > 0 ? sum(wanted) : '*'}${less}`
-}
 
 const config = new URL('../../../../models/mini/weights/config.json', import.meta.url)
 const NAMES = (JSON.parse(readFileSync(config, 'utf8')) as { names: string[] }).names
@@ -28,55 +21,24 @@ test('each name of the built-in model is read as itself, and in capitals', () =>
   assert.equal(read('noise'), '* - speech')
 })
 
-const NEGATIONS = [
-  ...['no X', 'without X', 'without the X', 'without any X', 'w/o X', 'not X', 'not the X', '-X'],
-  ...['minus X', 'minus the X', 'sans X', 'excluding the X', 'everything but X', 'all but the X'],
-  ...['everything but the X', 'everything except X', 'everything except for the X', 'song - X'],
-  ...['everything besides the X', 'everything other than X', 'everything apart from the X'],
-  ...['all sounds aside from X', 'anything but X', 'everything else but X', 'everything minus X'],
-  ...[
-    'everything that is not X',
-    'the song without X',
-    'the mix, but no X',
-    'a recording with no X',
-  ],
-  ...[
-    'remove X',
-    'remove the X',
-    'remove all X',
-    'please remove the X',
-    'mute the X',
-    'drop the X',
-  ],
-  ...[
-    'cut the X',
-    'cut out the X',
-    'strip the X',
-    'strip away the X',
-    'delete the X',
-    'kill the X',
-  ],
-  ...['get rid of the X', 'take out the X', 'take the X out', 'take away the X', 'leave out the X'],
-  ...[
-    'leave the X out',
-    'silence the X',
-    'erase X',
-    'exclude X',
-    'eliminate the X',
-    'turn off the X',
-  ],
-  ...['turn the X off', 'filter out the X', 'suppress the X', 'subtract the X', 'omit the X'],
-  ...['remove the X from the song', 'take the X out of this track', 'can you remove the X please?'],
-  ...[
-    "I don't want the X",
-    "I don't want to hear the X",
-    'the song with the X removed',
-    'X removed',
-  ],
-  ...['X-free', 'X removal', 'X remover', 'X muted', 'I would like the X to be removed', 'NO X!'],
-  ...['song without X please', 'could you give me the audio without the X', 'free of X', 'non-X'],
-  ...["don't include the X", 'less X', 'how do I get rid of the X?', 'would you mind taking out X'],
-]
+const NEGATIONS = phrases(`
+  no X / without X / without the X / without any X / w/o X / not X / not the X / -X / minus X /
+  minus the X / sans X / excluding the X / everything but X / all but the X /
+  everything but the X / everything except X / everything except for the X / song - X /
+  everything besides the X / everything other than X / everything apart from the X /
+  all sounds aside from X / anything but X / everything else but X / everything minus X /
+  everything that is not X / the song without X / the mix, but no X / a recording with no X /
+  remove X / remove the X / remove all X / please remove the X / mute the X / drop the X /
+  cut the X / cut out the X / strip the X / strip away the X / delete the X / kill the X /
+  get rid of the X / take out the X / take the X out / take away the X / leave out the X /
+  leave the X out / silence the X / erase X / exclude X / eliminate the X / turn off the X /
+  turn the X off / filter out the X / suppress the X / subtract the X / omit the X /
+  remove the X from the song / take the X out of this track / can you remove the X please? /
+  I don't want the X / I don't want to hear the X / the song with the X removed / X removed /
+  X-free / X removal / X remover / X muted / I would like the X to be removed / NO X! /
+  song without X please / could you give me the audio without the X / free of X / non-X /
+  don't include the X / less X / how do I get rid of the X? / would you mind taking out X
+`)
 
 test('what is negated is taken away, in whatever words', () => {
   for (const form of NEGATIONS) {
@@ -88,20 +50,14 @@ test('what is negated is taken away, in whatever words', () => {
   }
 })
 
-const AFFIRMATIONS = [
-  ...[
-    "don't remove the X",
-    'do not mute the X',
-    'not without the X',
-    'nothing but the X',
-    'only X',
-  ],
-  ...['remove everything but the X', 'mute everything except X', 'delete all sounds but the X'],
-  ...['remove everything else, keep the X', 'keep the X', 'just the X', 'nothing except the X'],
-  ...['is there an X?', 'where is the X?', 'give me the X', 'can you please extract the X for me'],
-  ...['never drop the X', 'the X, nothing else', 'keep the X and remove the rest', 'X only'],
-  ...['I want the X', 'the sound of X', 'please, only the X', 'extract the X from this recording'],
-]
+const AFFIRMATIONS = phrases(`
+  don't remove the X / do not mute the X / not without the X / nothing but the X / only X /
+  remove everything but the X / mute everything except X / delete all sounds but the X /
+  remove everything else, keep the X / keep the X / just the X / nothing except the X /
+  is there an X? / where is the X? / give me the X / can you please extract the X for me /
+  never drop the X / the X, nothing else / keep the X and remove the rest / X only /
+  I want the X / the sound of X / please, only the X / extract the X from this recording
+`)
 
 test('what is negated twice, asked for or asked about is wanted', () => {
   for (const form of AFFIRMATIONS) {
@@ -116,17 +72,11 @@ const ALONE = ['speech', 'piano', 'dog', 'siren', 'rain', 'drum kit', 'footsteps
 const PAIRS = ALONE.flatMap((one) => ALONE.filter((two) => two !== one).map((two) => [one, two]))
 
 test('two sounds are their sum', () => {
-  const forms = [
-    ...['X and Y', 'X & Y', 'X + Y', 'X, Y', 'X plus Y', 'X as well as Y', 'both X and Y', 'X; Y'],
-    ...[
-      'the X and the Y',
-      'X/Y',
-      'X along with Y',
-      'X and also the Y',
-      'isolate the X and Y please',
-    ],
-    ...['X or Y', 'X with Y', 'X together with the Y'],
-  ]
+  const forms = phrases(`
+    X and Y / X & Y / X + Y / X, Y / X plus Y / X as well as Y / both X and Y / X; Y /
+    the X and the Y / X/Y / X along with Y / X and also the Y / isolate the X and Y please /
+    X or Y / X with Y / X together with the Y
+  `)
   for (const form of forms) {
     for (const [one, two] of PAIRS) {
       const prompt = form.replace('X', one!).replace('Y', two!)
@@ -151,33 +101,19 @@ test('of two sounds one may be negated, or both', () => {
 })
 
 const READINGS: Record<string, string[]> = {
-  speech: [
-    ...['denoise', 'clean up the audio', 'remove background noise', 'remove the noise', 'no noise'],
-    ...[
-      'enhance the speech',
-      'speech without noise',
-      'speech in noise',
-      'noise removal',
-      'no-noise',
-    ],
-    ...['Clean up this recording, please', 'reduce the background noise', 'noise-free speech'],
-    ...['De-noise', 'speech enhancement', 'clean speech', 'get rid of the noise', 'clean audio'],
-    'can you please extract the speech of the person who is talking in front of the piano',
-    '🗣️',
-    'the voice of the person that is sitting next to the dog',
-  ],
+  speech: phrases(`
+    denoise / clean up the audio / remove background noise / remove the noise / no noise /
+    enhance the speech / speech without noise / speech in noise / noise removal / no-noise /
+    Clean up this recording, please / reduce the background noise / noise-free speech / De-noise /
+    speech enhancement / clean speech / get rid of the noise / clean audio /
+    can you please extract the speech of the person who is talking in front of the piano / 🗣️ /
+    the voice of the person that is sitting next to the dog
+  `),
   '* - speech': ['noise', 'background noise', 'the background', 'the noise in the background'],
-  '* - vocals': [
-    ...[
-      'karaoke',
-      'instrumental',
-      'backing track',
-      'minus one',
-      'no vocals',
-      'music without vocals',
-    ],
-    ...['karaoke version', 'off vocal', 'the instrumental of this song', 'vocal remover'],
-  ],
+  '* - vocals': phrases(`
+    karaoke / instrumental / backing track / minus one / no vocals / music without vocals /
+    karaoke version / off vocal / the instrumental of this song / vocal remover
+  `),
   vocals: ['acapella', 'a cappella', 'no instrumental', 'just vocals, no instruments'],
   'speech - woman': ['speech without the woman', 'speech, but not the woman'],
   'drums - hi-hat': ['drums but no hi-hat', 'drums (no hi-hat)'],

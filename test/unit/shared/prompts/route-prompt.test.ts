@@ -10,6 +10,7 @@ import {
 import { readPrompt } from '../../../../shared/prompts/read-prompt.ts'
 import { plainText } from '../../../../shared/prompts/tokens.ts'
 import { SEPARATOR_PATTERN } from '../../../../shared/separation-options.ts'
+import { phrases } from '../../../support/basics/prompts.ts'
 import { fc } from '../../../support/basics/property.ts'
 
 const text = (name: string): RoutedModel => ({ name, answers: 'text', stems: [] })
@@ -38,63 +39,39 @@ const refusal = (message: RegExp) => (error: unknown) =>
 
 const PHRASINGS: Record<string, string[]> = {
   'htdemucs vocals': [
-    ...['vocals', 'Vocals', ' VOCALS. ', 'vocal', 'the vocals', 'isolate the lead vocals'],
-    ...[
-      'ボーカル',
-      'Gesang',
-      'acapella',
-      'a cappella',
-      'A Cappella!',
-      'singing',
-      'the singing voice',
-      'vocal track',
-    ],
-    ...['voice of the song', "the singer's voice", 'extract the vocals from this song please'],
-    ...['only the vocals', 'vocals only', 'vocals without music', 'just vocals, no instruments'],
-    ...['vocals, no drums', 'everything except the instrumental', 'vocals stem', 'vocals_stem'],
+    ...phrases(`
+    vocals / Vocals / vocal / the vocals / isolate the lead vocals / ボーカル / Gesang / acapella /
+    a cappella / A Cappella! / singing / the singing voice / vocal track / voice of the song /
+    the singer's voice / extract the vocals from this song please / only the vocals /
+    vocals only / vocals without music / just vocals, no instruments / vocals, no drums /
+    everything except the instrumental / vocals stem / vocals_stem
+  `),
+    ' VOCALS. ',
   ],
-  'htdemucs - vocals': [
-    ...['instrumental', 'the instrumental version', 'karaoke', 'karaoke track', 'no vocals'],
-    ...['without vocals', 'without the vocals', 'song without vocals', 'backing track'],
-    ...['music without singing', 'music without vocals', 'remove the vocals from the song'],
-    ...['everything but the vocals', 'all but the singing', 'minus vocals', 'no vocal'],
-    ...[
-      'just remove the vocals',
-      'instrumental and drums',
-      'instrumental, no vocals',
-      'the mix without voice of the singer',
-    ],
-  ],
-  'htdemucs drums': [
-    'drums',
-    'drum kit',
-    'the drum set',
-    'percussion',
-    'drums without the noise',
-    'sound of drums',
-    'drumkit',
-  ],
-  'htdemucs bass': [
-    'bass',
-    'bass guitar',
-    'the bass line',
-    'bassline',
-    'electric bass',
-    'no drums, only bass',
-  ],
+  'htdemucs - vocals': phrases(`
+    instrumental / the instrumental version / karaoke / karaoke track / no vocals /
+    without vocals / without the vocals / song without vocals / backing track /
+    music without singing / music without vocals / remove the vocals from the song /
+    everything but the vocals / all but the singing / minus vocals / no vocal /
+    just remove the vocals / instrumental and drums / instrumental, no vocals /
+    the mix without voice of the singer
+  `),
+  'htdemucs drums': phrases(`
+    drums / drum kit / the drum set / percussion / drums without the noise / sound of drums /
+    drumkit
+  `),
+  'htdemucs bass': phrases(`
+    bass / bass guitar / the bass line / bassline / electric bass / no drums, only bass
+  `),
   'htdemucs other': ['other', 'everything else', 'the rest', 'other sounds', 'all else'],
   'htdemucs drums+bass': [
     ...['drums and bass', 'bass and drums', 'drums + bass', 'drums & bass', 'drums, bass'],
     ...['bass/drums', 'the bass, and the drums', 'drums plus bass', 'drums and drums and bass'],
     ...['drums and bass without vocals'],
   ],
-  'htdemucs - drums': [
-    'no drums',
-    'without drums',
-    'song without the drums',
-    'not drums',
-    'music without drums',
-  ],
+  'htdemucs - drums': phrases(`
+    no drums / without drums / song without the drums / not drums / music without drums
+  `),
   'htdemucs - drums+vocals': [
     ...['no vocals, no drums', 'without vocals and drums', 'instrumental without drums'],
   ],
@@ -109,20 +86,16 @@ const PHRASINGS: Record<string, string[]> = {
   'film - speech': ['no dialogue', 'without speech'],
   'film music+sfx': ['music and effects'],
   'audiosep-hive': [
-    ...['dog barking', 'woman speaking', 'vocals of a bird', 'electric bass drop siren', 'voice'],
-    ...['', ' ', '.', ',', 'and', 'no', 'without', 'only', 'no sound', 'the track', 'song', 'all'],
-    ...['bass drum', 'drums bass', 'vocals drums', 'drum roll', 'backing vocals', 'female vocals'],
-    ...[
-      'guitar solo',
-      'bird singing',
-      'singing bowl',
-      'keyboard typing',
-      'kick drum',
-      'a bass fish',
-    ],
-    ...['drums without drums', 'drums but no hi-hat'],
-    ...['stem 1', '🦤', '__proto__', 'constructor'],
-    ...['vocals and dialogue', 'music and vocals', 'drums and a dog'],
+    ...phrases(`
+    dog barking / woman speaking / vocals of a bird / electric bass drop siren / voice / . / , /
+    and / no / without / only / no sound / the track / song / all / bass drum / drums bass /
+    vocals drums / drum roll / backing vocals / female vocals / guitar solo / bird singing /
+    singing bowl / keyboard typing / kick drum / a bass fish / drums without drums /
+    drums but no hi-hat / stem 1 / 🦤 / __proto__ / constructor / vocals and dialogue /
+    music and vocals / drums and a dog
+  `),
+    '',
+    ' ',
   ],
 }
 

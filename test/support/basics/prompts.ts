@@ -1,0 +1,14 @@
+/** Prompts as people write them. */
+
+import { readPrompt } from '../../../shared/prompts/read-prompt.ts'
+
+/** What stands between slashes. */
+export const phrases = (text: string): string[] => text.trim().split(/\s+\/\s+/)
+
+/** A reading as one line: `speech + dog - woman`; `* - drums` is everything but the drums. */
+export function read(prompt: string): string {
+  const { wanted, unwanted } = readPrompt(prompt)
+  const sum = (sounds: typeof wanted) => sounds.map(({ name }) => name).join(' + ')
+  const less = unwanted.length > 0 ? ` - ${sum(unwanted)}` : ''
+  return `${wanted.length > 0 ? sum(wanted) : '*'}${less}`
+}
