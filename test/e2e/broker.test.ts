@@ -7,13 +7,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import test, { type TestContext } from 'node:test'
+import test, { before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { pino } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startNatsServer, type NatsServerOptions } from '../../scripts/cli/start/nats-server.ts'
+import { startNatsServer } from '../../scripts/cli/start/nats-server.ts'
 import { connectServer } from '../../shared/broker/connection.ts'
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
@@ -49,18 +49,44 @@ const event = (attemptId: string, type: 'started' | 'released' = 'started'): Eve
   cause: 'drain',
 })
 
-/** A server; what uses it closes first, then it ends with the test. */
-async function startServer(t: TestContext, options: Partial<NatsServerOptions> = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
-  const server = await startNatsServer({ folder, ...options })
-  const users: { close(): Promise<void> }[] = []
+type User = { close(): Promise<void> }
+
+/** Closes what uses the server of a test before `end`, whose test ends. */
+function usersOf(t: Pick<TestContext, 'after'>, end = async () => {}) {
+  const users: User[] = []
   t.after(async () => {
     for (const user of users) await user.close()
+    await end()
+  })
+  return { closeFirst: (user: User) => void users.push(user) }
+}
+
+/** A server that ends with the test. */
+async function startOwnServer(t: Pick<TestContext, 'after'>) {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
+  const server = await startNatsServer({ folder })
+  const users = usersOf(t, async () => {
     server.process.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
-  return { ...server, folder, closeFirst: (user: { close(): Promise<void> }) => users.push(user) }
+  return { ...server, ...users, folder }
 }
+
+let common: Awaited<ReturnType<typeof startOwnServer>>
+before(async (t) => {
+  common = await startOwnServer(t as TestContext)
+})
+
+/** The server of this file, as it is after its first start: without streams. */
+async function startServer(t: Pick<TestContext, 'after'>) {
+  const { host, username: token } = new URL(common.url)
+  const connection = await connect({ servers: host, token })
+  const { streams } = await jetstreamManager(connection)
+  for await (const { config } of streams.list()) await streams.delete(config.name)
+  await connection.close()
+  return { ...common, ...usersOf(t) }
+}
+
 type Server = Awaited<ReturnType<typeof startServer>>
 
 async function connectTo({ url, closeFirst }: Server, leaseSeconds = 30) {
@@ -192,35 +218,23 @@ test('a job that names a model is leased for that model alone', async (t) => {
   assert.equal(await broker.hasJob('r1', sequence), false)
 })
 
-test('a lease of a named job that lapses is delivered again', async (t) => {
-  const broker = await start(t, 1)
-  await broker.publishJob(named('r1', 'mini'), 'r1')
-  assert.equal((await broker.leaseJob(2_000, 'first', 'mini'))?.deliveries, 1)
-  assert.equal((await broker.leaseJob(10_000, 'first', 'mini'))?.deliveries, 2)
-})
-
-test('jobs that name a model outlive a start of an older version', async (t) => {
+test('jobs of queues that an older version lacks outlive a start of it', async (t) => {
   const server = await startServer(t)
   const broker = await connectTo(server)
-  await broker.publishJob(named('r1', 'mini'), 'r1')
   const { manager } = await inspect(server)
-  await manager.streams.update('JOBS', { subjects: ['jobs.separate', 'jobs.further'] }) // as 0.2.0
-  await broker.publishJob(named('r2', 'mini'), 'r2')
-  for (const requestId of ['r1', 'r2']) {
-    assert.equal((await broker.leaseJob(2_000, 'first', 'mini'))?.job.request_id, requestId)
-  }
-})
-
-test('short jobs outlive a start of an older version', async (t) => {
-  const server = await startServer(t)
-  const broker = await connectTo(server)
-  await broker.publishJob(job('r1'), 'r1', 'short')
-  const { manager } = await inspect(server)
-  const subjects = ['jobs.separate', 'jobs.further', 'jobs.named.>'] // as 0.4.0
-  await manager.streams.update('JOBS', { subjects })
-  await broker.publishJob(job('r2'), 'r2', 'short')
-  for (const requestId of ['r1', 'r2']) {
-    assert.equal((await broker.leaseJob(2_000, 'short'))?.job.request_id, requestId)
+  const of020 = ['jobs.separate', 'jobs.further']
+  for (const [subjects, queue, separator] of [
+    [of020, 'first', 'mini'],
+    [[...of020, 'jobs.named.>'], 'short', undefined], // as 0.4.0
+  ] as const) {
+    const ids = [1, 2].map((i) => `${queue} ${i}`)
+    for (const id of ids) {
+      await broker.publishJob(separator ? named(id, separator) : job(id), id, queue)
+      if (id === ids[0]) await manager.streams.update('JOBS', { subjects: [...subjects] })
+    }
+    for (const id of ids) {
+      assert.equal((await broker.leaseJob(2_000, queue, separator))?.job.request_id, id)
+    }
   }
 })
 
@@ -276,12 +290,7 @@ test('an engine that holds all the long jobs that it may leases a short one at o
 })
 
 test('the queue of an older version is taken over with the jobs in it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'winnow-nats-'))
-  const server = await startNatsServer({ folder })
-  t.after(async () => {
-    server.process.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
-  })
+  const server = await startServer(t)
   const { host, username: token } = new URL(server.url)
   const old = await connect({ servers: host, token })
   const manager = await jetstreamManager(old)
@@ -298,16 +307,10 @@ test('the queue of an older version is taken over with the jobs in it', async (t
   })
   await jetstream(old).publish('jobs.separate', encodeMessage(job('r1')))
   await old.close()
-  const broker = await connectBroker({
-    address: { url: server.url },
-    name: 'test',
-    leaseSeconds: 30,
-    log,
-  })
+  const broker = await connectTo(server)
   await broker.publishJob(job('r2'), 'r2', 'further')
   assert.equal((await broker.leaseJob(2_000))?.job.request_id, 'r1')
   assert.equal((await broker.leaseJob(2_000, 'further'))?.job.request_id, 'r2')
-  await broker.close()
 })
 
 test('a lease that lapsed and was delivered again is held and ended by heartbeats and ack of the first', async (t) => {
@@ -398,20 +401,6 @@ test('a job that no engine understands becomes a dead letter, whole', async (t) 
   const letter = await manager.streams.getMessage('DEAD_LETTERS', { last_by_subj: 'dead.JOBS' })
   assert.ok(['not JSON', '{"request_id":"r1","prompt":1}'].includes(letter?.string() ?? ''))
   assert.equal(await stored('DEAD_LETTERS'), 2)
-})
-
-test('events that can never be handled keep no other from being handled', async (t) => {
-  const broker = await start(t)
-  for (let i = 0; i < 80; i += 1) await broker.publishEvent(event(`poison-${i}`))
-  const good = collect<string>(1)
-  t.after(
-    await broker.followEvents(async ({ attempt_id: attemptId }) => {
-      if (attemptId.startsWith('poison')) throw new RangeError('Maximum call stack size exceeded')
-      good.take(attemptId)
-    }),
-  )
-  await broker.publishEvent(event('good'))
-  assert.deepEqual(await good.all, ['good'])
 })
 
 test('an event that can never be handled becomes a dead letter, whole', async (t) => {
@@ -544,7 +533,7 @@ function watchedLog() {
 }
 
 test('a broker that starts later is waited for, which is said once', async (t) => {
-  const { url, process: server, folder } = await startServer(t)
+  const { url, process: server, folder } = await startOwnServer(t)
   const gone = new Promise((resolve) => server.once('exit', resolve))
   server.kill('SIGKILL')
   await gone
@@ -565,7 +554,7 @@ test('a broker that starts later is waited for, which is said once', async (t) =
 })
 
 test('a broker that never answers, or that refuses, is named without its password', async (t) => {
-  const { url, process: server } = await startServer(t)
+  const { url, process: server } = await startOwnServer(t)
   const { host } = new URL(url)
   const failure = (url: string) =>
     connectServer({ address: { url }, name: 'test', leaseSeconds: 30, log, waitMsMax: 300 }).then(
@@ -591,14 +580,6 @@ test('a broker that never answers, or that refuses, is named without its passwor
     assert.match(await failure(wrong), /^StartError NATS_URL must have the form nats:\/\//, wrong)
   }
   assert.doesNotMatch([refused, silent].join(), /a-wrong-token/)
-})
-
-test('a process whose broker refuses it ends with one line', async (t) => {
-  const { url, folder } = await startServer(t)
-  const { host } = new URL(url)
-  const env = { NATS_URL: `nats://a-wrong-token@${host}`, DATA_DIR: folder }
-  const said = await lastWords('gateway/main.ts', env)
-  assert.match(said, /^NATS_URL: the broker at 127\.0\.0\.1:\d+ refuses the credentials/)
 })
 
 for (const [program, env, wrong] of [
@@ -648,7 +629,7 @@ test('a cluster without a leader is waited for, whatever it answers meanwhile', 
 
 /** The log of a program that ends at its start, with code 1 and one line. */
 async function lastWords(program: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const child = execFile(process.execPath, ['--import', 'tsx', program], {
+  const child = execFile(process.execPath, ['scripts/run.mjs', program], {
     env: { ...process.env, ...env },
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
   })
@@ -665,7 +646,7 @@ async function lastWords(program: string, env: Readonly<Record<string, string>>)
 }
 
 test('a broker that is away keeps no process from ending', async (t) => {
-  const { url, process: server } = await startServer(t)
+  const { url, process: server } = await startOwnServer(t)
   const broker = await connectBroker({ address: { url }, name: 'test', leaseSeconds: 30, log })
   const stops = [
     await broker.followEvents(async () => {}),
