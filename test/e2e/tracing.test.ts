@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import test, { before, beforeEach, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as grpc from '@grpc/grpc-js'
 import { engineControlService } from '../../shared/engine-control.ts'
@@ -11,67 +12,79 @@ import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server
 import { noise } from '../support/media/signals.ts'
 import { wavBytes } from '../support/media/wav.ts'
 import { startOtlpReceiver, type ReceivedSpan } from '../support/http/otlp-receiver.ts'
-import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
+import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { startReceiver } from '../support/http/webhook-receiver.ts'
 
-const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CALLER = '00f067aa0ba902b7'
 const SPANS_MS_MAX = 60_000
 
-async function startTraced(t: TestContext, seconds: number, engines = 1) {
-  const { url: endpoint, spans } = await startOtlpReceiver(t)
-  const webhooks = await startReceiver(t)
-  const winnow = await startWinnow(t, {
-    engines,
+let winnow: Winnow
+let spans: ReceivedSpan[]
+let webhooks: Awaited<ReturnType<typeof startReceiver>>
+before(async (t) => {
+  const otlp = await startOtlpReceiver(t as TestContext)
+  spans = otlp.spans
+  webhooks = await startReceiver(t as TestContext)
+  winnow = await startWinnow(t as TestContext, {
     env: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
       OTEL_BSP_SCHEDULE_DELAY: '50',
       EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
       DRAIN_SECONDS: '0',
     },
   })
+})
+
+/** The caller's, in each test. */
+let trace = ''
+let caller = ''
+beforeEach(() => {
+  trace = randomBytes(16).toString('hex')
+  caller = `00-${trace}-${CALLER}-01`
+})
+
+async function upload(seconds: number): Promise<string> {
   const path = join(winnow.folder, 'noise.wav')
   await writeFile(path, wavBytes([noise(seconds, 8_000)], 8_000))
-  const fileId = await winnow.client.upload(path, 'audio/wav')
-  return {
-    winnow,
-    fileId,
-    spans,
-    webhooks,
-    submit: async () => {
-      const reply = await fetch(`${winnow.url}/v1/queue/audio/separate`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${API_KEY}`,
-          'content-type': 'application/json',
-          traceparent: `00-${TRACE_ID}-${CALLER}-01`,
-        },
-        body: JSON.stringify({
-          input: { prompt: 'noise', file_id: fileId },
-          webhookUrl: webhooks.url,
-        }),
-      })
-      assert.equal(reply.status, 202)
+  return winnow.client.upload(path, 'audio/wav')
+}
+
+const call = (path: string, method: string, body?: object) =>
+  fetch(`${winnow.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      traceparent: caller,
+      ...(body && { 'content-type': 'application/json' }),
     },
-    /** The first span of the name, as soon as it has come. */
-    async span(name: string, isIt: (span: ReceivedSpan) => boolean = () => true) {
-      const deadline = Date.now() + SPANS_MS_MAX
-      for (;;) {
-        const found = spans.find((span) => span.name === name && isIt(span))
-        if (found) return found
-        const names = spans.map((span) => span.name).join(', ')
-        assert.ok(Date.now() < deadline, `no span ${name} among ${names}`)
-        await sleep(50)
-      }
-    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+
+async function submit(seconds: number): Promise<void> {
+  const input = { prompt: 'noise', file_id: await upload(seconds) }
+  const body = { input, webhookUrl: webhooks.url }
+  assert.equal((await call('/v1/queue/audio/separate', 'POST', body)).status, 202)
+}
+
+/** The first span of the name, in the caller's trace unless said otherwise, once it has come. */
+async function span(
+  name: string,
+  isIt: (span: ReceivedSpan) => boolean = ({ traceId }) => traceId === trace,
+): Promise<ReceivedSpan> {
+  const deadline = Date.now() + SPANS_MS_MAX
+  for (;;) {
+    const found = spans.find((span) => span.name === name && isIt(span))
+    if (found) return found
+    const names = spans.map((span) => span.name).join(', ')
+    assert.ok(Date.now() < deadline, `no span ${name} among ${names}`)
+    await sleep(50)
   }
 }
 
-test("a request is one trace, from its client's call over the engine to its webhook", async (t) => {
-  const { span, spans, submit, webhooks } = await startTraced(t, 3)
-  webhooks.answerAll(200)
-  await submit()
-  const { headers } = await webhooks.next()
+test("a request is one trace, from its client's call over the engine to its webhook", async () => {
+  await submit(3)
+  const { headers, answer } = await webhooks.next()
+  answer(200)
   /** Each with what it is in; `caller` is the client's own. */
   const chain = [
     ['POST /v1/queue/audio/separate', 'caller', 'gateway', 2],
@@ -94,45 +107,17 @@ test("a request is one trace, from its client's call over the engine to its webh
   const idOf = async (name: string) => (name === 'caller' ? CALLER : (await span(name)).spanId)
   for (const [name, parent, service, kind] of chain) {
     const found = await span(name)
-    assert.equal(found.traceId, TRACE_ID, name)
     assert.equal(found.parentSpanId, await idOf(parent), `the parent of ${name}`)
     assert.equal(found.service, `winnow-${service}`, name)
     assert.equal(found.kind, kind, name)
     assert.equal(found.status.code ?? 0, 0, name)
     assert.ok(BigInt(found.endTimeUnixNano) >= BigInt(found.startTimeUnixNano), name)
   }
-  assert.equal(headers.traceparent, `00-${TRACE_ID}-${(await span('webhook')).spanId}-01`)
+  assert.equal(headers.traceparent, `00-${trace}-${(await span('webhook')).spanId}-01`)
   assert.doesNotMatch(JSON.stringify(spans), /signature|sep_|whsec_|expires=/i)
 })
 
-test('a later attempt and a later try of a webhook are traces of their own, with a link', async (t) => {
-  const { span, submit, winnow, webhooks } = await startTraced(t, 120)
-  await submit()
-  const first = await span('publish started')
-  assert.equal(await winnow.engines[0]?.end('SIGTERM'), 0)
-  await winnow.startEngine()
-  const released = await span('handle released')
-  assert.equal(released.traceId, first.traceId)
-  const isLater = (found: ReceivedSpan) => found.traceId !== TRACE_ID
-  const again = await span('publish job', isLater)
-  assert.equal(again.parentSpanId ?? '', '')
-  assert.deepEqual(
-    again.links?.map(({ traceId, spanId }) => ({ traceId, spanId })),
-    [{ traceId: TRACE_ID, spanId: released.spanId }],
-  )
-  const attempt = await span('separate', isLater)
-  assert.deepEqual([attempt.traceId, attempt.parentSpanId], [again.traceId, again.spanId])
-  ;(await webhooks.next()).answer(500)
-  webhooks.answerAll(200)
-  const refused = await span('webhook')
-  assert.equal(refused.traceId, again.traceId)
-  const retried = await span('webhook', ({ spanId }) => spanId !== refused.spanId)
-  assert.notEqual(retried.traceId, refused.traceId)
-  assert.equal(retried.links?.[0]?.spanId, refused.parentSpanId)
-})
-
 test("a gRPC call goes on with its caller's trace, and a status stream does not last in it", async (t) => {
-  const { span, winnow, fileId } = await startTraced(t, 1, 0) // without an engine it waits
   const Client = grpc.makeGenericClientConstructor(
     separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition,
     'SeparationService',
@@ -142,19 +127,19 @@ test("a gRPC call goes on with its caller's trace, and a status stream does not 
   t.after(() => client.close())
   const metadata = new grpc.Metadata()
   metadata.set('authorization', `Bearer ${API_KEY}`)
-  metadata.set('traceparent', `00-${TRACE_ID}-${CALLER}-01`)
-  const request = { input: { prompt: 'noise', file_id: fileId } }
+  metadata.set('traceparent', caller)
+  const request = { input: { prompt: 'noise', file_id: await upload(1) } }
   const { request_id: requestId } = await new Promise<{ request_id: string }>((resolve, reject) => {
     client.Submit?.(request, metadata, (error: Error | null, reply: { request_id: string }) =>
       error ? reject(error) : resolve(reply),
     )
   })
-  const call = await span('winnow.separation.v1.SeparationService/Submit')
-  assert.deepEqual([call.traceId, call.parentSpanId, call.kind], [TRACE_ID, CALLER, 2])
-  assert.equal((await span('publish job')).parentSpanId, call.spanId)
+  const served = await span('winnow.separation.v1.SeparationService/Submit')
+  assert.deepEqual([served.parentSpanId, served.kind], [CALLER, 2])
+  assert.equal((await span('publish job')).parentSpanId, served.spanId)
   const gone = new AbortController()
   const stream = await fetch(`${winnow.url}/v1/queue/requests/${requestId}/status/stream`, {
-    headers: { authorization: `Bearer ${API_KEY}` },
+    headers: { authorization: `Bearer ${API_KEY}`, traceparent: caller },
     signal: gone.signal,
   })
   assert.equal(stream.status, 200)
@@ -162,16 +147,32 @@ test("a gRPC call goes on with its caller's trace, and a status stream does not 
   gone.abort()
 })
 
+test('a later attempt and a later try of a webhook are traces of their own, with a link', async () => {
+  await submit(60)
+  await span('publish started')
+  assert.equal(await winnow.engines[0]?.end('SIGTERM'), 0)
+  await winnow.startEngine()
+  const released = await span('handle released')
+  const again = await span('publish job', ({ links }) => links?.[0]?.traceId === trace)
+  assert.equal(again.parentSpanId ?? '', '')
+  assert.deepEqual(
+    again.links?.map(({ traceId, spanId }) => ({ traceId, spanId })),
+    [{ traceId: trace, spanId: released.spanId }],
+  )
+  const isLater = ({ traceId }: ReceivedSpan) => traceId === again.traceId
+  assert.equal((await span('separate', isLater)).parentSpanId, again.spanId)
+  ;(await webhooks.next()).answer(500)
+  webhooks.answerAll(200)
+  const refused = await span('webhook', isLater)
+  const isRetry = ({ links }: ReceivedSpan) => links?.[0]?.spanId === refused.parentSpanId
+  assert.notEqual((await span('webhook', isRetry)).traceId, refused.traceId)
+})
+
 test('calls to an engine belong to the trace of what asked for them', async (t) => {
-  const { span, spans, submit, winnow } = await startTraced(t, 240)
-  await submit()
-  const started = await span('handle started')
-  const caller = `00-${'a'.repeat(32)}-${CALLER}-01`
-  const call = (path: string, method: string) =>
-    fetch(`${winnow.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${API_KEY}`, traceparent: caller },
-    })
+  await submit(240)
+  await span('handle started')
+  trace = 'a'.repeat(32)
+  caller = `00-${trace}-${CALLER}-01`
   assert.equal((await call('/v1/models', 'GET')).status, 200)
   const { data } = (await (await call('/v1/queue/requests', 'GET')).json()) as {
     data: { request_id: string }[]
@@ -179,7 +180,7 @@ test('calls to an engine belong to the trace of what asked for them', async (t) 
   const path = `/v1/queue/requests/${data[0]?.request_id}/cancel`
   assert.equal((await call(path, 'PUT')).status, 202)
   const control = new grpc.Client(
-    winnow.engines[0]?.ready.control ?? '',
+    winnow.engines.at(-1)?.ready.control ?? '',
     grpc.credentials.createInsecure(),
   )
   t.after(() => control.close())
@@ -197,7 +198,7 @@ test('calls to an engine belong to the trace of what asked for them', async (t) 
     )
   })
   const inTrace = (name: string, service: string) =>
-    span(name, (found) => found.traceId === 'a'.repeat(32) && found.service === service)
+    span(name, (found) => found.traceId === trace && found.service === service)
   for (const [method, route] of [
     ['Describe', 'GET /v1/models'],
     ['Cancel', 'PUT /v1/queue/requests/:request_id/cancel'],
@@ -211,7 +212,6 @@ test('calls to an engine belong to the trace of what asked for them', async (t) 
   }
   const drained = await inTrace('winnow.engine.v1.EngineControl/Drain', 'winnow-engine')
   assert.equal(drained.parentSpanId, CALLER)
-  assert.equal(started.traceId, TRACE_ID)
   assert.ok(
     spans.every(({ name, parentSpanId }) => !name.includes('EngineControl') || parentSpanId),
   )
