@@ -56,12 +56,14 @@ async function chain(
 function assertTone(planes: readonly Float32Array[], sampleRate: number, at: number): void {
   const from = Math.round(at * sampleRate)
   for (const plane of planes) {
-    const heard = plane.subarray(from, from + sampleRate / 2)
-    const turns = Array.from({ length: 64 }, (_, i) => {
-      const tone = heard.map((_, n) => Math.sin(2 * Math.PI * ((400 * n) / sampleRate + i / 64)))
-      return correlation(tone, heard)
-    })
-    assertBetween(Math.max(...turns), 0.98, 1.0001)
+    const heard = plane.subarray(from, from + sampleRate / 2) // whole periods of the tone
+    const [inPhase, quarter] = [0, 1 / 4].map((turn) =>
+      correlation(
+        heard.map((_, n) => Math.sin(2 * Math.PI * ((400 * n) / sampleRate + turn))),
+        heard,
+      ),
+    )
+    assertBetween(Math.hypot(inPhase!, quarter!), 0.98, 1.0001)
     assertNear(Math.max(...heard), Math.max(...sine(400, 0.1, sampleRate)) / 2, 0.06)
   }
 }
@@ -134,8 +136,6 @@ describe('chained Ogg', () => {
 
 const joined = [
   ['mp3', 'libmp3lame', SLOW],
-  ['mp3', 'libmp3lame', MONO],
-  ['adts', 'aac', SLOW],
   ['adts', 'aac', MONO],
   ['latm', 'aac', SLOW],
   ['ac3', 'ac3', { ...SAME, sampleRate: 32_000, seconds: 1.3 }],
@@ -241,22 +241,20 @@ const files = [
 describe('files put together byte by byte', () => {
   for (const [container, encoder, options, tolerance] of files) {
     const kind = [container, ...Object.values(options)].join(' ')
-    for (const [name, second] of [changes[1], changes[3]]) {
-      if (encoder === 'libopus' && second.sampleRate !== 48_000) continue
-      test(`${kind}, ${name}: all is read, and said`, async () => {
-        const path = await chain(container, encoder, [SAME, second, SAME], options)
-        const { mixture, planes } = await readSound(path)
-        assert.equal(mixture.sampleRate, 48_000)
-        assert.equal(mixture.corruptPackets, 0)
-        const slower = 48_000 / second.sampleRate
-        const samples = 48_000 * (1.7 + 1.3 + 1.7)
-        assertNear(planes[0]!.length, samples, tolerance * (2 + slower))
-        for (const at of [0.6, 2.2, 3.8]) assertTone(planes, 48_000, at)
-        const seconds = planes[0]!.length / 48_000
-        assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.25)
-        assert.match(mixture.remarks[0]!, /source is 3 recordings, read one after the other/)
-      })
-    }
+    const second = encoder === 'libopus' ? MONO : SLOW // always 48 kHz
+    test(`${kind}, of another form: all is read, and said`, async () => {
+      const path = await chain(container, encoder, [SAME, second, SAME], options)
+      const { mixture, planes } = await readSound(path)
+      assert.equal(mixture.sampleRate, 48_000)
+      assert.equal(mixture.corruptPackets, 0)
+      const slower = 48_000 / second.sampleRate
+      const samples = 48_000 * (1.7 + 1.3 + 1.7)
+      assertNear(planes[0]!.length, samples, tolerance * (2 + slower))
+      for (const at of [0.6, 2.2, 3.8]) assertTone(planes, 48_000, at)
+      const seconds = planes[0]!.length / 48_000
+      assertNear((await measureSound(path, { secondsMax: 60 }))!, seconds, 0.25)
+      assert.match(mixture.remarks[0]!, /source is 3 recordings, read one after the other/)
+    })
   }
 
   test('what stands between or after them is passed over', async () => {

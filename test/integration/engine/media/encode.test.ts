@@ -265,7 +265,7 @@ for (const { format, frame } of [
   { format: 'aac', frame: 1024 },
   { format: 'flac', frame: 0 },
 ] as const) {
-  for (const channels of [1, 2, 3, 4, 5, 6, 7, 8]) {
+  for (const channels of [1, 2, 6]) {
     for (const sampleRate of [8000, 44100, 192000]) {
       test(`${format} of ${channels} channels at ${sampleRate} Hz is as long as what was written`, async () => {
         const planes = Array.from({ length: channels }, (_, i) => noise(0.7, sampleRate, i + 1))

@@ -29,9 +29,7 @@ const CENC = {
 const FRAGMENTED = { movflags: 'frag_keyframe+empty_moov', frag_duration: '500000' }
 const mp4s = [
   ['aac', CENC],
-  ['libopus', CENC],
   ['flac', CENC],
-  ['aac', { ...CENC, ...FRAGMENTED }],
   ['libopus', { ...CENC, ...FRAGMENTED }],
 ] as const
 for (const [encoder, containerOptions] of mp4s) {

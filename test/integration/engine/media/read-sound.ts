@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { makeMedia, type Tracks } from '../../../support/media/make-media.ts'
-import { openMixture } from '../../../../engine/media/read/decode.ts'
+import { mixtureOf, openMixture } from '../../../../engine/media/read/decode.ts'
+import { measureSound, secondsOf } from '../../../../engine/media/read/measure.ts'
+import { openSound } from '../../../../engine/media/read/open-sound.ts'
 import type { Mixture, MixtureLimits } from '../../../../engine/media/read/mixture.ts'
 import { concatenate } from '../../../support/media/signals.ts'
 
@@ -95,3 +97,22 @@ export function assertBetween(actual: number, least: number, most: number): void
 
 export const assertNear = (actual: number, expected: number, tolerance: number): void =>
   assertBetween(actual, expected - tolerance, expected + tolerance)
+
+/** Half a sample, in seconds. */
+export const SAMPLE = 0.5 / 48_000
+
+/**
+ * Seconds of a file as measured, and as decoded. Decoding gives the same sound after measuring,
+ * without opening the file again.
+ */
+export async function bothOf(path: string) {
+  const measured = await measureSound(path, { secondsMax: 7200 })
+  const { mixture, planes } = await readSound(path)
+  const sound = await openSound(path)
+  await secondsOf(sound, { secondsMax: 7200 })
+  assert.equal(sound.reader.packets.areMissing, false)
+  const again = await wholeOf(await mixtureOf(sound, NO_LIMITS))
+  assert.deepEqual(again.planes, planes)
+  assert.deepEqual({ ...again.mixture }, { ...mixture })
+  return { measured: measured!, decoded: planes[0]!.length / mixture.sampleRate }
+}
