@@ -23,6 +23,7 @@ import type { Metrics } from './operations/metrics.ts'
 import { installTracing } from './api/tracing.ts'
 import { installCors } from './api/cors.ts'
 import { answerBrokenHttp, answerError } from './api/error-handler.ts'
+import { falRoutes, falUploadRoutes, falUrl, installFal } from './routes/fal.ts'
 import { forbidStoring } from './api/no-store.ts'
 import { installNotFound } from './api/not-found.ts'
 import { installOpenApi } from './api/openapi.ts'
@@ -81,6 +82,7 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
     onConstructorPoisoning: 'ignore',
     trustProxy: [...deps.config.trustedProxies],
     requestIdHeader: false,
+    rewriteUrl: falUrl,
     genReqId: ({ headers }) => callIdOf(headers['x-request-id'], 'http'),
     ...waits(deps.config),
     frameworkErrors: answerError,
@@ -102,12 +104,7 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   openApiRoute(app, deps)
   operationsRoutes(app, deps)
   docsRoutes(app, deps)
-  const { mediaStore } = deps
-  if (mediaStore.kind === 'local disk') {
-    // a bucket answers at addresses of its own
-    mediaRoutes(app, { ...deps, mediaStore })
-    await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
-  }
+  await mediaApi(app, deps)
   const hasPage = deps.config.playground === 'on'
   await app.register(async (v1) => {
     await apiRoutes(v1, deps, createAuthenticator(deps))
@@ -122,6 +119,7 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
     sharedRoute(app, deps)
     await sessionApi(app, deps)
   }
+  await falApi(app, deps)
   await app.register(async (admin) => {
     adminRoutes(admin, deps)
     if (deps.config.adminToken !== undefined) adminModelRoutes(admin, deps)
@@ -187,6 +185,13 @@ function callNoter({ log, metrics }: CallLogDeps) {
   }
 }
 
+/** The addresses of media on a local disk; a bucket answers at addresses of its own. */
+async function mediaApi(app: FastifyInstance, { mediaStore, ...deps }: GatewayDeps): Promise<void> {
+  if (mediaStore.kind !== 'local disk') return
+  mediaRoutes(app, { ...deps, mediaStore })
+  await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
+}
+
 /** The page's sessions, and, for them, the API once more, which its description does not repeat. */
 async function sessionApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   await app.register(async (sessions) => sessionRoutes(sessions, deps))
@@ -199,6 +204,17 @@ async function sessionApi(app: FastifyInstance, deps: GatewayDeps): Promise<void
     },
     { prefix: PLAYGROUND },
   )
+}
+
+async function falApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
+  if (deps.config.falApi === 'off') return
+  await app.register(async (fal) => {
+    installFal(fal)
+    admitCallers(fal, deps, createAuthenticator(deps))
+    installBodyDeadline(fal, deps.config.bodySecondsMax)
+    falRoutes(fal, deps)
+  })
+  await app.register(async (uploads) => falUploadRoutes(uploads, deps))
 }
 
 type Authenticator = ReturnType<typeof createAuthenticator>

@@ -53,6 +53,7 @@ const otherSettings = (reader: SettingReader) => {
     s3PublicEndpoint: url('S3_PUBLIC_ENDPOINT', WEB), // where clients reach it, if elsewhere
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
+    falApi: choice('FAL_API', ['on', 'off'], 'off'), // at /fal, for fal's clients
     playground: choice('PLAYGROUND', ['on', 'off'], 'on'), // the page at /
     trustedProxies: networks('TRUSTED_PROXIES'), // whose X-Forwarded-For names the client
     mediaAccelPath: parsed('MEDIA_ACCEL_PATH', '', readAccelPath), // nginx's, for the media folder

@@ -65,6 +65,8 @@ export interface GatewayConfig
   encryptionKeys: Keys
   /** Connections over HTTP; beyond it new ones are closed at once. */
   connectionsMax: number
+  /** The API of fal, for its clients. */
+  falApi: 'on' | 'off'
   /** The page at `/`, and its sessions. */
   playground: 'on' | 'off'
   /** Web pages of these origins may call the API. */

@@ -6,16 +6,18 @@
 import type { FastifyInstance } from 'fastify'
 
 /** The API, and the addresses of media, in the paths of a gateway. */
-const OPEN = /^\/(v1|media|uploads)\//
+const OPEN = /^\/(v1|media|uploads|fal)(\/|\?|$)/
 const HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
   'access-control-allow-headers':
-    'authorization, content-type, idempotency-key, prefer, range, x-request-id',
+    'authorization, content-type, idempotency-key, prefer, range, x-request-id, ' +
+    'x-fal-target-url, x-fal-queue-priority, x-fal-runner-hint, x-fal-request-timeout, ' +
+    'x-fal-object-lifecycle, x-fal-object-lifecycle-preference',
   'access-control-max-age': '600', // seconds
 }
 const EXPOSED =
   'content-disposition, content-range, preference-applied, ratelimit-limit, ' +
-  'ratelimit-remaining, ratelimit-reset, retry-after, x-request-id'
+  'ratelimit-remaining, ratelimit-reset, retry-after, x-fal-request-id, x-request-id'
 
 /** To be installed before all routes. @param origins such as `https://app.example.com` */
 export function installCors(app: FastifyInstance, origins: readonly string[]): void {

@@ -9,19 +9,34 @@ import { logFailure } from './call-log.ts'
 import { earlyAnswer } from './early-response.ts'
 import type { ErrorResponse } from './schemas.ts'
 
+interface PresentedError {
+  status: number
+  body: object
+}
+
 /** Responds with `error`, and logs it where the gateway is at fault. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = toServiceError(error, request)
-  logFailure(request.log as Logger, known, { error, callId: request.id })
-  if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
-  const { retryAfterSeconds } = known
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
-  const { request_id: requestId } = Object(request.params) as { request_id?: string }
-  const namesRequest = known.code !== 'NOT_FOUND'
-  const body = errorBody(known, namesRequest ? requestId : undefined)
-  reply.status(known.status)
-  if (request.raw.complete) reply.send(body)
-  else answerEarly(JSON.stringify(body), request, reply)
+export const answerError = errorAnswerer((error, requestId) => ({
+  status: error.status,
+  body: errorBody(error, requestId),
+}))
+
+/** `answerError` in another shape. @param present takes the id of the queue request, if any */
+export function errorAnswerer(
+  present: (error: ServiceError, requestId: string | undefined) => PresentedError,
+) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const known = toServiceError(error, request)
+    logFailure(request.log as Logger, known, { error, callId: request.id })
+    if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
+    const { retryAfterSeconds } = known
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
+    const { request_id: requestId } = Object(request.params) as { request_id?: string }
+    const namesRequest = known.code !== 'NOT_FOUND'
+    const { status, body } = present(known, namesRequest ? requestId : undefined)
+    reply.status(status)
+    if (request.raw.complete) reply.send(body)
+    else answerEarly(JSON.stringify(body), request, reply)
+  }
 }
 
 /** The answer is the last of its connection, on which the rest of the request is still coming. */

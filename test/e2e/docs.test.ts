@@ -170,7 +170,7 @@ const replaced: [string, string][] = []
 before(async (t) => {
   folder = await mkdtemp(join(tmpdir(), 'docs-'))
   winnow = await startWinnow(t as TestContext, {
-    env: { EGRESS_ALLOW_CIDRS: '127.0.0.0/8', ADMIN_TOKEN },
+    env: { EGRESS_ALLOW_CIDRS: '127.0.0.0/8', ADMIN_TOKEN, FAL_API: 'on' },
   })
   const street = await readFile(examplePath('siren-and-speech.wav'))
   const example = await serve(t as TestContext, (_request, reply) => void reply.end(street))

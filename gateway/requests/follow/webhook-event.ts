@@ -3,6 +3,7 @@
 import { newId } from '../../../shared/ids.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
 import { failureOf, modelOf, presentResult, type MediaPresenter } from '../present/presenter.ts'
+import { falEvent } from '../../api/fal-shapes.ts'
 import type { DeliveryRow, RequestRow } from '../../store/schema/tables.ts'
 import type { WebhookEvent } from '../../api/webhook-schemas.ts'
 
@@ -18,7 +19,7 @@ export async function newDelivery(
     request_id: row.request_id,
     account_id: row.account_id,
     host: new URL(url).host,
-    body: withMetadata(await webhookEvent(row, finishedAt, presenter), row.metadata),
+    body: bodyOf(row, await webhookEvent(row, finishedAt, presenter)),
     state: 'pending',
     attempts: 0,
     first_attempt_at: null,
@@ -30,6 +31,9 @@ export async function newDelivery(
     trace_parent: currentTraceParent(),
   }
 }
+
+const bodyOf = ({ webhook_format: format, metadata }: RequestRow, event: WebhookEvent): string =>
+  format === 'fal' ? JSON.stringify(falEvent(event)) : withMetadata(event, metadata)
 
 /** The metadata is inserted as text: parsing it would round its large numbers. */
 const withMetadata = (event: object, metadata: string | null): string => {

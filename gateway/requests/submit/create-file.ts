@@ -28,12 +28,13 @@ export async function createFile(
   deps: CreateFileDeps,
   accountId: string,
   body: unknown,
+  fileId = newId('file'),
 ): Promise<FileRow> {
   const { store, clock, config } = deps
   const { file_name, content_type, file_size, purpose } = checkCreateFile(body)
   const now = clock.now()
   const file = {
-    file_id: newId('file'),
+    file_id: fileId,
     account_id: accountId,
     file_name,
     content_type,

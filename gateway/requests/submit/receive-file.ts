@@ -16,6 +16,8 @@ import type { BodyDeadline } from '../../api/body-deadline.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
 
 export interface IncomingFile {
+  /** Default: a new one. */
+  fileId?: string
   name: string
   contentType: string
   body: Readable
@@ -45,14 +47,14 @@ export interface ReceiveDeps extends CreateFileDeps, RemovalDeps {
 export async function receiveFile(
   deps: ReceiveDeps,
   accountId: string,
-  { name, contentType, body, bytes: exact, bytesMax, signal }: IncomingFile,
+  { fileId: ownId, name, contentType, body, bytes: exact, bytesMax, signal }: IncomingFile,
 ): Promise<ReceivedFile> {
-  const file = await createFile(deps, accountId, {
-    file_name: name,
-    content_type: contentType,
-    file_size: bytesMax,
-    purpose: INPUT_PURPOSE,
-  })
+  const file = await createFile(
+    deps,
+    accountId,
+    { file_name: name, content_type: contentType, file_size: bytesMax, purpose: INPUT_PURPOSE },
+    ownId,
+  )
   const { file_id: fileId } = file
   try {
     const sum = createHash('sha256')

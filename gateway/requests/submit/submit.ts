@@ -40,6 +40,8 @@ export interface SubmitInput {
   signal?: AbortSignal | undefined
   /** The file that the body names, where its bytes have come with it: noted with the request. */
   received?: UploadedFile | undefined
+  /** Of its webhook; default: our own. */
+  webhookFormat?: 'fal' | undefined
 }
 
 /** An answer to a submit. */
@@ -87,6 +89,7 @@ export async function submit(
     idempotencyKey,
     signal,
     received,
+    webhookFormat,
   }: SubmitInput,
 ): Promise<SubmitAnswer> {
   const submission = SUBMISSION_CHECKS[kind](body, metadataText)
@@ -98,7 +101,7 @@ export async function submit(
     if (kind === 'separate') await assertSeparator(deps.engineRegistry, submission)
     if (submission.webhook) await deps.checkWebhookUrl(submission.webhook.url, user)
     const source = await checkSource({ ...submission, received }, user, deps)
-    row = newRow(deps, accountId, submission, source)
+    row = newRow(deps, accountId, submission, { source, webhookFormat })
     answer = JSON.stringify(presentSubmitted(row, deps.config))
     await insert(deps, row, { source, answered: key && { ...key, answer } })
   } catch (error) {
@@ -117,7 +120,7 @@ function newRow(
   deps: SubmitDeps,
   accountId: string,
   submission: Submission,
-  source: CheckedSource,
+  { source, webhookFormat }: Pick<SubmitInput, 'webhookFormat'> & { source: CheckedSource },
 ): RequestRow {
   const { webhook } = submission
   const requestId = newId('req')
@@ -125,6 +128,7 @@ function newRow(
   return {
     ...emptyRow(requestId, accountId, submission, source, now),
     ...(webhook && webhookColumns(requestId, webhook, deps.config.encryptionKeys)),
+    ...(webhook && webhookFormat && { webhook_format: webhookFormat }),
   }
 }
 
@@ -147,6 +151,7 @@ function emptyRow(
     webhook_url: null,
     webhook_secret: null,
     webhook_secret_generated: 0,
+    webhook_format: null,
     created_at: now,
     updated_at: now,
     started_at: null,

@@ -43,6 +43,7 @@ export const migrations: Record<string, Migration> = {
   '024-indexes': { up: addIndexes },
   '025-file-counts': { up: addFileCounts },
   '026-sounds': { up: addSounds },
+  '027-webhook-format': { up: addWebhookFormat },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {
@@ -356,4 +357,9 @@ async function addLatestAttempts(db: Kysely<any>): Promise<void> {
 /** Lets each code of the operators' page open one session. */
 async function addAdminCodes(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('installation').addColumn('admin_code_expiry', 'text').execute()
+}
+
+/** Requests of clients of fal, whose webhooks have its shape. */
+async function addWebhookFormat(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('requests').addColumn('webhook_format', 'text').execute()
 }

@@ -89,6 +89,8 @@ export interface RequestRow {
   webhook_secret: string | null
   /** 1: generated, and returned to the client by its submit. */
   webhook_secret_generated: 0 | 1
+  /** Whose shape its webhook has; null: ours. */
+  webhook_format: 'fal' | null
   created_at: string
   updated_at: string
   started_at: string | null

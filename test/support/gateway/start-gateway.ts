@@ -88,6 +88,7 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
 const CONFIG: Omit<GatewayConfig, 'encryptionKeys'> = {
+  falApi: 'on',
   playground: 'on',
   playgroundFolder: 'no-folder',
   docsFolder: 'no-folder',

@@ -1,0 +1,280 @@
+/**
+ * fal's queue API for `fal-ai/sam-audio`, so that `@fal-ai/client` works here unchanged, with this
+ * service as its `proxyUrl`. One setting turns it on: FAL_API.
+ */
+
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { MINUTE_MS } from '../../shared/durations.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
+import { newId } from '../../shared/ids.ts'
+import { isTerminal } from '../../shared/request-status.ts'
+import { errorAnswerer } from '../api/error-handler.ts'
+import { INPUT_PURPOSE } from '../api/file-schemas.ts'
+import { flagOf } from '../api/pagination.ts'
+import { checkCreateFile } from '../api/validation.ts'
+import { watchStatus } from '../requests/follow/status-watch.ts'
+import {
+  cancel,
+  findOwn,
+  resultOf,
+  statusOf,
+  type CancelDeps,
+  type ResultDeps,
+} from '../requests/own-requests.ts'
+import { keepReceived, receiveFile, type ReceiveDeps } from '../requests/submit/receive-file.ts'
+import { submit, type SubmitDeps } from '../requests/submit/submit.ts'
+import type { StreamDeps } from './status-stream.ts'
+import { hangUpOf } from './submit.ts'
+import { decrypt, encrypt, type Keys } from '../secrets.ts'
+import { readLogs } from '../store/request-logs.ts'
+import { findFile } from '../store/files.ts'
+import { inTransaction } from '../store/database.ts'
+import {
+  FAL_MODELS,
+  FAL_PATH,
+  falAddresses,
+  falError,
+  falFileUrl,
+  falPath,
+  falStatus,
+  submitBody,
+} from '../api/fal-shapes.ts'
+
+type UploadDeps = ReceiveDeps & {
+  config: { encryptionKeys: Keys; publicUrl: () => string; uploadMinutes: number }
+}
+
+/** What the calls of the API are made with, of which these are translations. */
+export type FalDeps = SubmitDeps & CancelDeps & ResultDeps & StreamDeps & UploadDeps
+
+const MODEL = '/fal-ai/sam-audio'
+const REQUEST = `${FAL_PATH}/queue${MODEL}/requests/:request_id`
+/** In which a call of `fal.run` must end: its connection is silent meanwhile. */
+const RUN_SECONDS_MAX = 60
+const STREAM_INTERVAL_MS = 2_000
+const UPLOAD_OWNER = 'fal-upload'
+const HIDDEN = { hide: true }
+
+interface OneRequest {
+  Params: { request_id: string }
+  Querystring: { logs?: unknown }
+}
+
+interface Submit {
+  Params: { model: string }
+  Querystring: { fal_webhook?: string }
+}
+
+/** A Blob that is to come, as its address names it. */
+interface Upload {
+  accountId: string
+  fileId: string
+  name: string
+  contentType: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+}
+
+/** For Fastify's `rewriteUrl`: a call by way of `proxyUrl` goes to the path of what it is for. */
+export function falUrl({ url = '/', headers }: { url?: string; headers: object }): string {
+  const { 'x-fal-target-url': target } = headers as Record<string, unknown>
+  if (url.split('?')[0] !== FAL_PATH || typeof target !== 'string') return url
+  return falPath(target) ?? url
+}
+
+/** Answers errors as fal does, and takes its `Authorization: Key …`. Before the authenticator. */
+export function installFal(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ headers }) => {
+    headers.authorization = headers.authorization?.replace(/^Key /i, 'Bearer ')
+  })
+  app.setErrorHandler(errorAnswerer(falError))
+}
+
+/** What needs an API key. */
+export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
+  submitRoutes(app, deps)
+  requestRoutes(app, deps)
+  app.post(
+    `${FAL_PATH}/rest/storage/upload/initiate`,
+    { config: { scope: 'files:write' }, schema: HIDDEN },
+    async ({ accountId, body }) => beginUpload(deps, accountId, body),
+  )
+  app.post(
+    `${FAL_PATH}/rest/storage/upload/initiate-multipart`,
+    { config: { scope: 'files:write' }, schema: HIDDEN },
+    async () => {
+      const message =
+        'Files of more than 90 MB are not taken in parts: send them to POST /v1/files, and give ' +
+        'the address of any public copy as audio_url here, or separate them by the API itself.'
+      throw new ServiceError('PAYLOAD_TOO_LARGE', { message })
+    },
+  )
+}
+
+function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
+  const options = { config: { scope: 'audio:separate' }, schema: HIDDEN } as const
+  app.post<Submit>(`${FAL_PATH}/queue${MODEL}/:model`, options, async (request, reply) => {
+    const requestId = await submitFal(deps, request, reply)
+    return {
+      status: 'IN_QUEUE',
+      queue_position: 0,
+      ...falAddresses(deps.config.publicUrl(), requestId),
+    }
+  })
+  app.post<Submit>(`${FAL_PATH}/run${MODEL}/:model`, options, async (request, reply) => {
+    const requestId = await submitFal(deps, request, reply)
+    return endOf(deps, request, requestId)
+  })
+}
+
+function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
+  const options = { config: { scope: 'audio:separate' }, schema: HIDDEN } as const
+  const ownRow = ({ accountId, params }: FastifyRequest<OneRequest>, reply: FastifyReply) => {
+    reply.header('x-fal-request-id', params.request_id)
+    return findOwn(deps, accountId, params.request_id)
+  }
+  app.get<OneRequest>(REQUEST, options, async (request, reply) => {
+    const { data } = await resultOf(deps, await ownRow(request, reply))
+    return data
+  })
+  app.get<OneRequest>(`${REQUEST}/status`, options, async (request, reply) => {
+    const row = await ownRow(request, reply)
+    const logs = flagOf(request.query.logs) ? await readLogs(deps.store, row.request_id) : undefined
+    return falStatus(deps.config.publicUrl(), await statusOf(deps, row, logs))
+  })
+  app.get<OneRequest>(`${REQUEST}/status/stream`, options, async (request, reply) => {
+    await ownRow(request, reply)
+    reply.header('content-type', 'text/event-stream').header('x-accel-buffering', 'no')
+    reply.header('connection', 'close')
+    return reply.send(Readable.from(statusEvents(deps, request, reply)))
+  })
+  app.put<OneRequest>(`${REQUEST}/cancel`, options, async (request, reply) => {
+    await cancel(deps, await ownRow(request, reply))
+    return reply.status(202).send({ status: 'CANCELLATION_REQUESTED' })
+  })
+}
+
+/** @returns the id of the new request */
+async function submitFal(
+  deps: FalDeps,
+  { accountId, body, params: { model }, query }: FastifyRequest<Submit>,
+  reply: FastifyReply,
+): Promise<string> {
+  if (!FAL_MODELS.some((name) => name === model)) {
+    const known = FAL_MODELS.join(' and ')
+    const message = `There is no fal-ai/sam-audio/${model} here; there is ${known}.`
+    throw new ServiceError('NOT_FOUND', { message })
+  }
+  const { answer } = await submit(deps, accountId, {
+    body: submitBody(body, { publicUrl: deps.config.publicUrl(), webhookUrl: query.fal_webhook }),
+    webhookFormat: 'fal',
+    signal: hangUpOf(reply),
+  })
+  const { request_id: requestId } = JSON.parse(answer) as { request_id: string }
+  reply.header('x-fal-request-id', requestId)
+  return requestId
+}
+
+/**
+ * Waits for the result.
+ * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute: it is canceled then
+ */
+async function endOf(deps: FalDeps, { apiKey }: FastifyRequest<Submit>, requestId: string) {
+  const ms = 1_000 * RUN_SECONDS_MAX
+  const watch = deps.feed.watch(requestId, apiKey.account_id, { isForEnd: true })
+  const options = { key: apiKey, requestId, logs: false, intervalMs: ms, windowMs: ms }
+  for await (const { row } of watchStatus(deps, watch, options)) {
+    if (isTerminal(row.status)) return (await resultOf(deps, row)).data
+  }
+  await cancel(deps, await findOwn(deps, apiKey.account_id, requestId))
+  throw new ServiceError('RESULT_NOT_READY', {
+    message: `It took more than ${RUN_SECONDS_MAX} seconds, and was canceled; use fal.subscribe.`,
+  })
+}
+
+async function* statusEvents(
+  deps: FalDeps,
+  { apiKey, params: { request_id: requestId }, query, log }: FastifyRequest<OneRequest>,
+  reply: FastifyReply,
+) {
+  const watch = deps.feed.watch(requestId, apiKey.account_id)
+  reply.raw.once('close', () => watch.close())
+  const windowMs = 1_000 * deps.config.streamWindowSeconds
+  const logs = flagOf(query.logs)
+  const options = { key: apiKey, requestId, logs, intervalMs: STREAM_INTERVAL_MS, windowMs }
+  try {
+    for await (const step of watchStatus(deps, watch, options)) {
+      const status = falStatus(deps.config.publicUrl(), await statusOf(deps, step.row, step.logs))
+      yield `data: ${JSON.stringify(status)}\n\n`
+    }
+  } catch (error) {
+    log.error({ err: error, requestId }, 'a status stream for a client of fal failed')
+    throw error // the client sees that the stream broke off
+  }
+}
+
+function beginUpload(deps: UploadDeps, accountId: string, body: unknown): object {
+  const { file_name, content_type } = Object(body) as Record<string, unknown>
+  const { file_name: name, content_type: contentType } = checkCreateFile({
+    file_name,
+    content_type,
+    file_size: 1, // it shows when the bytes come
+    purpose: INPUT_PURPOSE,
+  })
+  const { encryptionKeys, publicUrl, uploadMinutes } = deps.config
+  const upload: Upload = {
+    accountId,
+    fileId: newId('file'),
+    name,
+    contentType,
+    expiresAt: deps.clock.now() + uploadMinutes * MINUTE_MS,
+  }
+  const token = encrypt(encryptionKeys, UPLOAD_OWNER, JSON.stringify(upload))
+  return {
+    upload_url: `${publicUrl()}${FAL_PATH}/uploads/${token}`,
+    file_url: falFileUrl(publicUrl(), upload.fileId),
+  }
+}
+
+/** Takes the bytes of Blobs, at addresses that need no key. */
+export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null)) // read from the socket
+  app.put<{ Params: { token: string } }>(
+    `${FAL_PATH}/uploads/:token`,
+    { schema: HIDDEN },
+    async (request, reply) => {
+      const upload = openUpload(deps, request.params.token)
+      if (await findFile(deps.store, upload.fileId)) {
+        throw new ServiceError('FILE_ALREADY_UPLOADED')
+      }
+      const length = request.headers['content-length']
+      const { file } = await receiveFile(deps, upload.accountId, {
+        ...upload,
+        body: request.raw,
+        ...(length !== undefined && { bytes: Number(length) }),
+        bytesMax: length === undefined ? FILE_BYTES_MAX : Math.min(Number(length), FILE_BYTES_MAX),
+        signal: hangUpOf(reply),
+      })
+      await inTransaction(deps.store, (store) => keepReceived(store, file))
+      return {}
+    },
+  )
+}
+
+/** @throws ServiceError `NOT_FOUND`, `FILE_EXPIRED` */
+function openUpload({ config, clock }: UploadDeps, token: string): Upload {
+  let text: string
+  try {
+    text = decrypt(config.encryptionKeys, UPLOAD_OWNER, token)
+  } catch {
+    throw new ServiceError('NOT_FOUND')
+  }
+  const upload = JSON.parse(text) as Upload
+  if (clock.now() < upload.expiresAt) return upload
+  throw new ServiceError('FILE_EXPIRED', {
+    message: 'The address of the upload has expired; begin again.',
+  })
+}
