@@ -1,6 +1,5 @@
-/** Settings of the native libraries, and that a program sets them before they are loaded. */
+/** Settings of the native libraries. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { deviceDefaults, oneGpu } from '../../../../models/tensorflow/device-defaults.ts'
 
@@ -39,30 +38,4 @@ test('an engine has the first GPU that it may use, or none where it may use none
   assert.equal(own(' GPU-5e2c , GPU-77'), 'GPU-5e2c')
   assert.equal(own(''), '')
   assert.equal(own('-1'), '-1')
-})
-
-const seenBy = (program: string, env: NodeJS.ProcessEnv) =>
-  execFileSync(process.execPath, ['--import', 'tsx', '-e', program], {
-    env: { PATH: process.env.PATH, ...env },
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-
-test("TensorFlow's own switch for TF32 is set as the variable of its libraries is", () => {
-  const program =
-    "const { tensorFloat32 } = await import('./models/tensorflow/tensor.ts');" +
-    'console.log(tensorFloat32.get())'
-  assert.equal(seenBy(program, {}), 'false\n')
-  assert.equal(seenBy(program, { PRECISION: 'bfloat16' }), 'true\n')
-  assert.equal(seenBy(program, { NVIDIA_TF32_OVERRIDE: '1' }), 'true\n')
-})
-
-test('TensorFlow is loaded with them: the environment of the process has them, not only its copy', () => {
-  const program =
-    "await import('./models/tensorflow/tensor.ts');" +
-    "console.log((await import('node:child_process')).execFileSync('env').toString())"
-  const seen = seenBy(program, { TF_CUDNN_USE_AUTOTUNE: '1' })
-  assert.match(seen, /^CUDA_DEVICE_ORDER=PCI_BUS_ID$/m)
-  assert.match(seen, /^NVIDIA_TF32_OVERRIDE=0$/m)
-  assert.match(seen, /^TF_CUDNN_USE_AUTOTUNE=1$/m)
 })

@@ -213,7 +213,7 @@ test('case, articles and politeness do not matter', () => {
 
 test('the work grows with the length of the prompt, not faster', () => {
   for (const part of ['vocals and ', 'the ', ', ', 'x', ' no', '\u0301', 'ﷺ', "'"]) {
-    routePrompt(part.repeat(20_000), ALL)
+    routePrompt(part.repeat(5_000), ALL)
   }
 })
 
