@@ -16,21 +16,22 @@ const NIGHTLY = new RegExp(
 )
 
 /**
- * Of the folders of `quick`: minutes of a processor each, every installed model through whole passes;
- * and a bucket of SeaweedFS, which is 48 MB to download.
+ * Of the folders of `quick`: minutes of a processor each, every installed model through whole
+ * passes; and a bucket of SeaweedFS, which is 48 MB to download.
  */
 const NOT_QUICK = /^test\/(parity\/(installed-models|memory-prediction)|contract\/media-stores)[.]/
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
 /**
  * Files of the contract about what is stored: locks, sums, lists, sweeps and constraints, in which
- * databases differ. Of the others the store's functions run on both (test/integration/gateway/store).
+ * databases differ. The store's functions all run on both (test/integration/gateway/store).
  */
 const ON_POSTGRES = new RegExp(
   [
-    '^test/contract/(account-views|accounts|activity|audit|clock|closing-accounts|credits(-property)?',
-    'deletion|errors|estimates|idempotency|limits|media-quota|metrics|operator-tools',
-    'output-sources|retention|service|sessions|shares|statements|states|webhooks)[.]',
+    '^test/contract/(account-views|accounts|activity|audit|clock|closing-accounts',
+    'credits(-property)?|deletion|errors|estimates|idempotency|limits|media-quota',
+    'metrics|operator-tools|output-sources|retention|service',
+    'sessions|shares|statements|states|webhooks)[.]',
   ].join('|'),
 )
 

@@ -15,7 +15,7 @@ const seenWith = (env: NodeJS.ProcessEnv) =>
     stdio: ['ignore', 'pipe', 'ignore'],
   })
 
-test("TensorFlow's own switch for TF32 is set as the variable of its libraries is, which the process has, not only its copy", () => {
+test('TensorFlow is loaded with them: its switch for TF32, and the environment of all', () => {
   const seen = seenWith({ TF_CUDNN_USE_AUTOTUNE: '1' })
   assert.match(seen, /^false\n/)
   assert.match(seen, /^CUDA_DEVICE_ORDER=PCI_BUS_ID$/m)

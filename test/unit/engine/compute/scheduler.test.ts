@@ -123,7 +123,7 @@ test('a lane that cannot be opened holds up no other', async () => {
   assert.deepEqual(compute.batches, [['x', 'z']])
 })
 
-test('lanes of several requests are stepped together from the first batch on, and each gets its own result', async () => {
+test('lanes of several requests are stepped together; each gets its own result', async () => {
   const compute = new FakeCompute()
   const scheduler = new Scheduler(compute, budgets())
   const results = await Promise.all(['x', 'y', 'z'].map((prompt) => separate(scheduler, prompt)))
