@@ -127,6 +127,24 @@ test('4.7 what a file costs is known once it was separated: then it is reserved 
   await assertSound(gateway.store, accountId)
 })
 
+test('7.2 what is not covered at the end fails, costs nothing, and is not served', async (t) => {
+  for (const estimate of [null, 3.5]) {
+    const gateway = await startGateway(t)
+    const { accountId, own, balance } = await meteredAccount(gateway, 12)
+    const requestId = await submitted(own)
+    const { upload_urls: urls } = gateway.broker.jobOf(requestId)
+    await gateway.call('PUT', urls.target!, { body: Buffer.from('target') })
+    await gateway.event('started', requestId)
+    if (estimate !== null) await gateway.event('measured', requestId, { duration: estimate })
+    await gateway.event('completed', requestId)
+    const { status, error } = await statusOf(own, requestId)
+    assert.deepEqual([status, error.code], ['FAILED', 'INSUFFICIENT_CREDITS'])
+    assertError(await resultOf(own, requestId), 'REQUEST_FAILED')
+    assert.deepEqual(await balance(), [12, 0])
+    await assertSound(gateway.store, accountId)
+  }
+})
+
 test('extension: an account sees its balance with a key of any scope', async (t) => {
   const gateway = await startGateway(t)
   const { accountId } = await meteredAccount(gateway, 7)
