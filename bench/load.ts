@@ -8,7 +8,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
-import { inFlightChart, latencyChart } from './charts/load-chart.ts'
 import { openLoop } from './load/drive.ts'
 import { DEFAULT_MIX, parseMix, poissonArrivals } from './load/mix.ts'
 import { load1, startOwnService, type OwnService } from './load/own-service.ts'
@@ -28,7 +27,7 @@ const HELP = `Usage: npm run bench -- load [options]
   --drain SECONDS  after which what is still under way is canceled (default 60)
   --in-flight N    the most requests under way; further ones count as NOT_SENT (default 2000)
   --seed N         of the arrivals (default 1)
-  --out FOLDER     where load.json and load.svg go (default the current folder)
+  --out FOLDER     where load.json goes (default the current folder)
 `
 
 const { values } = readOwnArgv(
@@ -66,8 +65,6 @@ try {
   const asked = { rate, seconds, mix: values.mix, seed: positive('seed'), machine: machine() }
   const json = JSON.stringify({ ...asked, saturated, ...summary, outcomes }, null, 1)
   await writeFile(join(values.out, 'load.json'), json)
-  await writeFile(join(values.out, 'load.svg'), latencyChart(outcomes))
-  await writeFile(join(values.out, 'load-under-way.svg'), inFlightChart(outcomes))
   report('how does the service answer under load?', {
     ...asked,
     load1: load1(),

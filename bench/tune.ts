@@ -22,7 +22,7 @@ const HELP = `Usage: npm run bench -- tune [options]
   --minutes N        of measuring, about (default 20)
   --slo p95=SECONDS  the limit on latency, such as p95=10s (the default)
   --mix PARTS        the load (default ${DEFAULT_MIX})
-  --out FOLDER       where runs.jsonl, summary.csv, report.html, winnow.env go (default tuning)
+  --out FOLDER       where runs.jsonl, summary.csv and winnow.env go (default tuning)
   --resume           goes on from the runs.jsonl that is there, with the same options
   --stop-after N     ends after so many seconds; exit code 3 while there is more to do
   --compare FILE     an earlier runs.jsonl of this machine: exit code 1 when the service is slower
@@ -80,7 +80,7 @@ try {
     measureSteps,
     say,
   })
-  writeResult(values.out, header, result, sloSeconds)
+  writeResult(values.out, header, result)
   const { name, ratio, knee, withinSlo } = result.winner
   report('which settings are fastest within the limit?', {
     settings: name,
@@ -89,7 +89,7 @@ try {
     requests_per_second_within_slo: withinSlo,
     search: result.search.ended,
     measured_seconds: round(journal.elapsedSeconds),
-    report: join(values.out, 'report.html'),
+    settings_file: join(values.out, 'winnow.env'),
   })
   if (compared !== undefined) process.exitCode = compareTo(compared)
 } catch (error) {

@@ -53,7 +53,7 @@ export function summarise(outcomes: readonly Outcome[]): LoadSummary {
 }
 
 /** Histogram of latencies, to three digits. */
-export function histogramOf(outcomes: readonly Outcome[]): Histogram {
+function histogramOf(outcomes: readonly Outcome[]): Histogram {
   const histogram = build({
     lowestDiscernibleValue: 1,
     highestTrackableValue: MS_MAX,
