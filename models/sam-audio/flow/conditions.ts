@@ -9,8 +9,6 @@ import { loadPointwise } from '../codec/convolution.ts'
 import { readPlainKernel } from '../codec/kernel.ts'
 import type { SamAudioConfig } from '../config.ts'
 
-export type Conditions = ReturnType<typeof loadConditions>
-
 const VIDEO_EPSILON = 1e-5
 
 /** @param weights of the whole model; `transformer` and `audio_codec` are left alone */

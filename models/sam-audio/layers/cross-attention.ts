@@ -27,8 +27,6 @@ export interface CrossMemory {
   values: Tensor
 }
 
-export type CrossAttention = ReturnType<typeof loadCrossAttention>
-
 export function loadCrossAttention(weights: Weights, dim: number, heads: number) {
   const query = readStacked([headsOf(weights.at('wq'), dim, heads)], dim)
   const out = loadProjection(weights.at('wo'), dim, dim)

@@ -41,8 +41,6 @@ export function peConfig(file: string, config: PeEntry): PeConfig {
   }
 }
 
-export type PeTransformer = ReturnType<typeof loadPeTransformer>
-
 /** @param weights of the transformer: `embeddings`, `layers`, `norm` and `output` are read */
 export function loadPeTransformer(weights: Weights, config: PeConfig) {
   const { dim, heads, layers: count, positionsMax, theta } = config

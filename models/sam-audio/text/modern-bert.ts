@@ -71,8 +71,6 @@ export function modernBertConfig(file: string, config: ModernBertEntry): ModernB
   }
 }
 
-export type ModernBert = ReturnType<typeof loadModernBert>
-
 /**
  * Loads as many layers as are used; the rest is left where it is.
  * @param tokensMax of a text

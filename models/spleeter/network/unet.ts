@@ -16,8 +16,6 @@ import {
 const CONVOLUTIONS = LEVELS + 1
 const NORMS = 2 * LEVELS
 
-export type UNet = ReturnType<typeof loadUNet>
-
 /**
  * @param stem which of the stems, from 0
  * @param channels of the magnitudes
