@@ -4,11 +4,9 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** Account */
         Account: {
             account_id: string;
             name: string;
-            /** @enum {unknown} */
             status: "active" | "disabled" | "deleted";
             /** @description Whether separating costs it credits. */
             metered: boolean;
@@ -23,13 +21,10 @@ export interface components {
             /** @description Of both together; in `GET /v1/account`. */
             media_bytes_max?: number;
         };
-        /** AccountList */
         AccountList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["Account"][];
         };
-        /** Activity */
         Activity: {
             /** Format: date-time */
             at: string;
@@ -37,7 +32,6 @@ export interface components {
             hours: components["schemas"]["ActivityHour"][];
         };
         /**
-         * ActivityHour
          * @description The requests that ended in an hour and are not deleted.
          */
         ActivityHour: {
@@ -52,7 +46,6 @@ export interface components {
             /** @description From submit to the start of the last attempt, on average; null: no request that ended had started. */
             waiting_seconds: number | null;
         };
-        /** AdminModel */
         AdminModel: {
             name: string;
             /** @description One sentence. */
@@ -74,13 +67,10 @@ export interface components {
             /** @description How it is on each. */
             engines: components["schemas"]["EngineModel"][];
         };
-        /** AdminModelList */
         AdminModelList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["AdminModel"][];
         };
-        /** ApiKey */
         ApiKey: {
             key_id: string;
             account_id: string;
@@ -93,14 +83,11 @@ export interface components {
             /** @description To the minute. */
             last_used_at: string | null;
         };
-        /** ApiKeyList */
         ApiKeyList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["ApiKey"][];
         };
         /**
-         * AudioSeparateInput
          * @description What to separate from what, and how. Unknown fields are refused.
          * @example {
          *       "prompt": "dog barking",
@@ -177,7 +164,6 @@ export interface components {
             spans?: components["schemas"]["AudioSpan"][] | null;
         } & (unknown | unknown | unknown);
         /**
-         * AudioSoundsInput
          * @description The media that is listened to. Unknown fields are refused.
          * @example {
          *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
@@ -198,7 +184,6 @@ export interface components {
             audio_track?: number | null;
         } & (unknown | unknown | unknown);
         /**
-         * AudioSpan
          * @description A time in which the target sounds, or does not.
          */
         AudioSpan: {
@@ -212,19 +197,16 @@ export interface components {
              */
             include?: boolean | null;
         };
-        /** ChangeModelRequest */
         ChangeModelRequest: {
             /** @description Without it, all engines. */
             engine_id?: string | null;
         };
-        /** CreateAccountRequest */
         CreateAccountRequest: {
             name: string;
             /** @default false */
             metered?: boolean | null;
         };
         /**
-         * CreateFileRequest
          * @description What the file will be; its bytes are sent afterwards.
          * @example {
          *       "file_name": "walk.wav",
@@ -239,11 +221,9 @@ export interface components {
             content_type: string;
             /** @description Bytes. */
             file_size: number;
-            /** @enum {unknown} */
             purpose: "audio.separate.input";
         };
         /**
-         * CreateFileResponse
          * @description Where to send the bytes: `upload_method` to `upload_url` with `headers`, until `expires_at`. The address needs no API key.
          * @example {
          *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
@@ -265,7 +245,6 @@ export interface components {
              * @description Takes the bytes, without an API key.
              */
             upload_url: string;
-            /** @constant */
             upload_method: "PUT";
             headers: {
                 "content-type"?: string;
@@ -277,7 +256,6 @@ export interface components {
                 delete_after?: string;
             };
         };
-        /** CreateKeyRequest */
         CreateKeyRequest: {
             scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
             /** @default default */
@@ -287,7 +265,6 @@ export interface components {
             expires?: string | null;
         };
         /**
-         * CreateShareRequest
          * @description How long the address is to work.
          * @example {
          *       "expires_in": 172800
@@ -300,14 +277,12 @@ export interface components {
              */
             expires_in?: number | null;
         };
-        /** CreditRequest */
         CreditRequest: {
             /** @description Seconds of audio; below 0 they are taken back. */
             seconds: number;
             /** @description Such as the number of an invoice: an account is credited once for each, and another amount with it is refused. */
             reference?: string | null;
         };
-        /** DeliveryAttempt */
         DeliveryAttempt: {
             /** Format: date-time */
             started_at: string;
@@ -316,7 +291,6 @@ export interface components {
             error: string | null;
         };
         /**
-         * DeliveryAttemptList
          * @description The attempts to deliver a webhook, oldest first.
          * @example {
          *       "object": "list",
@@ -331,12 +305,10 @@ export interface components {
          *     }
          */
         DeliveryAttemptList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["DeliveryAttempt"][];
         };
         /**
-         * Engine
          * @description An engine that serves the model now, and its model for text.
          */
         Engine: {
@@ -362,10 +334,8 @@ export interface components {
                 precision: string;
             };
         };
-        /** EngineModel */
         EngineModel: {
             engine_id: string;
-            /** @enum {unknown} */
             state: "FETCHABLE" | "WAITING" | "DOWNLOADING" | "CONVERTING" | "NOT_LOADED" | "LOADING" | "LOADED" | "UNLOADING";
             /** @description Downloaded; null: it is not being fetched. */
             bytes: number | null;
@@ -375,7 +345,6 @@ export interface components {
             problem: string | null;
         };
         /**
-         * ErrorResponse
          * @description Every error has this form.
          * @example {
          *       "error": {
@@ -389,7 +358,6 @@ export interface components {
             error: {
                 /**
                  * @description Machine-readable.
-                 * @enum {unknown}
                  */
                 code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "ACCOUNT_DISABLED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "MODEL_CONFLICT" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "MEDIA_QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
                 /** @description What was wrong and what would be right. */
@@ -400,7 +368,6 @@ export interface components {
                 request_id?: string;
             };
         };
-        /** FetchModelRequest */
         FetchModelRequest: {
             /** @description Without it, all engines. */
             engine_id?: string | null;
@@ -411,7 +378,6 @@ export interface components {
             licence_accepted?: boolean | null;
         };
         /**
-         * File
          * @description The record of a file. `pending` until its bytes are there, then `uploaded`; `expired` after `expires_at`.
          * @example {
          *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
@@ -431,7 +397,6 @@ export interface components {
             content_type: string;
             file_size: number;
             purpose: string;
-            /** @enum {unknown} */
             status: "pending" | "uploaded" | "expired";
             /** Format: date-time */
             created_at: string;
@@ -440,7 +405,6 @@ export interface components {
             expires_at: string;
         };
         /**
-         * FileList
          * @description A page of files, newest first.
          * @example {
          *       "object": "list",
@@ -449,13 +413,11 @@ export interface components {
          *     }
          */
         FileList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["File"][];
             next_cursor: string | null;
         };
         /**
-         * Finding
          * @description What the model found out about a prompt. Unless `state` is `found`, tell whoever asked: `message` says how.
          * @example {
          *       "prompt": "lawn mower",
@@ -479,7 +441,6 @@ export interface components {
             understood_as?: string | null;
             /**
              * @description `found`: it is there; `similar`: what is there sounds like it (`similar_to`); `unsure`; `absent`: it was not heard. In all but the first the target holds what comes nearest, and may be softer. `unknown`: the model does not know the prompt, and the target holds something else. Of several sounds the least sure one decides, in the order unknown, absent, similar, unsure, found.
-             * @enum {unknown}
              */
             state: "found" | "similar" | "unsure" | "absent" | "unknown";
             /** @description An extension: of a `similar` sound, what was heard instead. */
@@ -495,7 +456,6 @@ export interface components {
             share?: number;
             /**
              * @description An extension: how well the target is likely to be separated, whether or not its sound is there: `good` is meant as an SI-SDR from 10 dB on, `poor` as one under 3 dB. An estimate by the built-in model; absent where there is none.
-             * @enum {unknown}
              */
             quality?: "good" | "fair" | "poor";
             /** @description An extension: the sounds that the prompt was read as. */
@@ -504,7 +464,6 @@ export interface components {
                 sound: string;
                 /** @description True if it is to be taken away. */
                 excluded: boolean;
-                /** @enum {unknown} */
                 state?: "found" | "similar" | "unsure" | "absent" | "unknown";
                 similar_to?: string;
             }[];
@@ -521,7 +480,6 @@ export interface components {
             /** @description The same as a sentence or two, for people. */
             message: string;
         };
-        /** Fleet */
         Fleet: {
             /** Format: date-time */
             at: string;
@@ -530,7 +488,6 @@ export interface components {
                 version: string;
                 model: string;
                 device: string;
-                /** @enum {unknown} */
                 state: "READY" | "BUSY" | "DRAINING" | "PAUSED";
                 /** Format: date-time */
                 started_at: string;
@@ -598,7 +555,6 @@ export interface components {
             };
         };
         /**
-         * HeardSound
          * @description A sound that is in the media, where it sounds, and how sure that is.
          * @example {
          *       "name": "dog",
@@ -628,7 +584,6 @@ export interface components {
             match: number;
         };
         /**
-         * ListedRequest
          * @description How a request stands, with its prompt, its file and the time of its outputs.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
@@ -646,10 +601,8 @@ export interface components {
             request_id: string;
             /**
              * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
-             * @enum {unknown}
              */
             model: "audio/separate" | "audio/sounds";
-            /** @enum {unknown} */
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             /** Format: date-time */
             created_at: string;
@@ -669,7 +622,6 @@ export interface components {
             estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
-                /** @enum {unknown} */
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
@@ -700,10 +652,8 @@ export interface components {
                 delete_after: string;
             };
         };
-        /** Model */
         Model: {
             id: string;
-            /** @constant */
             object: "model";
             description: string;
             /** @description JSON Schema of `input` at submit. */
@@ -715,15 +665,12 @@ export interface components {
             separators?: components["schemas"]["Separator"][];
         };
         /**
-         * ModelList
          * @description The one model, the engines that serve it now, and its networks.
          */
         ModelList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["Model"][];
         };
-        /** NewApiKey */
         NewApiKey: {
             key_id: string;
             account_id: string;
@@ -739,7 +686,6 @@ export interface components {
             key: string;
         };
         /**
-         * NewShare
          * @description The address, once.
          * @example {
          *       "share_id": "share_7d865e959b2466918c9863afca942d0f",
@@ -763,7 +709,6 @@ export interface components {
             url: string;
         };
         /**
-         * OutputFile
          * @description Addresses are signed: they need no API key, take `Range`, and are valid until `retention.delete_after`.
          * @example {
          *       "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
@@ -779,7 +724,6 @@ export interface components {
             content_type: string;
             file_name: string;
         };
-        /** PromptFinding */
         PromptFinding: {
             prompt: string;
             /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
@@ -789,7 +733,6 @@ export interface components {
             /** @description An extension: the name of the network that made the target, in `separators`. */
             separator?: string;
         };
-        /** PromptTarget */
         PromptTarget: {
             prompt: string;
             /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
@@ -806,7 +749,6 @@ export interface components {
             file_name: string;
         };
         /**
-         * QueueResultResponse
          * @description The outputs of a completed request.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
@@ -864,16 +806,12 @@ export interface components {
          */
         QueueResultResponse: {
             request_id: string;
-            /** @constant */
             model: "audio/separate";
-            /** @constant */
             status: "COMPLETED";
             data: components["schemas"]["SeparationData"];
             usage: {
-                /** @constant */
                 feature?: "audio_seconds";
                 quantity?: number;
-                /** @enum {unknown} */
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -887,7 +825,6 @@ export interface components {
             };
         };
         /**
-         * QueueStatusResponse
          * @description How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, `queue_position` and `error` are extensions of the specification.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
@@ -903,10 +840,8 @@ export interface components {
             request_id: string;
             /**
              * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
-             * @enum {unknown}
              */
             model: "audio/separate" | "audio/sounds";
-            /** @enum {unknown} */
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             /** Format: date-time */
             created_at: string;
@@ -926,7 +861,6 @@ export interface components {
             estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
-                /** @enum {unknown} */
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
@@ -947,7 +881,6 @@ export interface components {
             findings?: components["schemas"]["Finding"][];
         };
         /**
-         * QueueSubmitResponse
          * @description The request is in the queue, and will end `COMPLETED` or `FAILED`.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
@@ -961,11 +894,9 @@ export interface components {
          */
         QueueSubmitResponse: {
             request_id: string;
-            /** @constant */
             status: "IN_QUEUE";
             /**
              * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
-             * @enum {unknown}
              */
             model: "audio/separate" | "audio/sounds";
             /** Format: date-time */
@@ -984,7 +915,6 @@ export interface components {
             };
         };
         /**
-         * RequestList
          * @description A page of requests, newest first.
          * @example {
          *       "object": "list",
@@ -1005,12 +935,10 @@ export interface components {
          *     }
          */
         RequestList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["ListedRequest"][];
             next_cursor: string | null;
         };
-        /** SeparateForm */
         SeparateForm: {
             /** @description The sound to extract, in plain language; given again, one more of them. */
             prompt: string;
@@ -1020,7 +948,6 @@ export interface components {
             request_id?: string;
             /**
              * @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate.
-             * @enum {unknown}
              */
             output?: "target" | "residual" | "source";
             /** @description An extension: the place in `data.targets` of the target; 0 by default. */
@@ -1035,7 +962,6 @@ export interface components {
             /**
              * @description An extension: which output is kept. `residual`: the sounds are taken out at their full level even where it is unsure that they are there; a `target` is softer there.
              * @default target
-             * @enum {unknown}
              */
             side?: "target" | "residual";
             /**
@@ -1051,7 +977,6 @@ export interface components {
             /**
              * @description Speed against quality.
              * @default balanced
-             * @enum {unknown}
              */
             acceleration?: "fast" | "balanced" | "quality";
             /**
@@ -1067,7 +992,6 @@ export interface components {
             /**
              * @description Coding of the outputs.
              * @default wav
-             * @enum {unknown}
              */
             output_format?: "wav" | "mp3" | "flac";
             /** @description Where the target sounds, or does not. */
@@ -1086,25 +1010,19 @@ export interface components {
             /** @description The media. Exactly one of file, audio_url and request_id. */
             file?: string;
         };
-        /** SeparationCompletedEvent */
         SeparationCompletedEvent: {
-            /** @constant */
             type: "audio.separate.completed";
             request_id: string;
-            /** @constant */
             model: "audio/separate";
             /** Format: date-time */
             created_at: string;
-            /** @constant */
             status: "COMPLETED";
             /** Format: date-time */
             completed_at: string;
             data: components["schemas"]["SeparationData"];
             usage: {
-                /** @constant */
                 feature?: "audio_seconds";
                 quantity?: number;
-                /** @enum {unknown} */
                 billing_status?: "deducted" | "not_metered";
             };
             /** @description As given at submit. */
@@ -1113,7 +1031,6 @@ export interface components {
             };
         };
         /**
-         * SeparationData
          * @description Both outputs; together they are the input.
          * @example {
          *       "target": {
@@ -1178,21 +1095,16 @@ export interface components {
             /** @description An extension: all that was heard in the media, the most prominent first. */
             sounds?: components["schemas"]["HeardSound"][];
         };
-        /** SeparationFailedEvent */
         SeparationFailedEvent: {
-            /** @constant */
             type: "audio.separate.failed";
             request_id: string;
-            /** @constant */
             model: "audio/separate";
             /** Format: date-time */
             created_at: string;
-            /** @constant */
             status: "FAILED";
             /** Format: date-time */
             failed_at: string;
             error: {
-                /** @enum {unknown} */
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
@@ -1202,7 +1114,6 @@ export interface components {
             };
         };
         /**
-         * Separator
          * @description A network that engines hold.
          */
         Separator: {
@@ -1211,7 +1122,6 @@ export interface components {
             summary: string;
             /**
              * @description `text`: any prompt; `stems`: prompts that name some of `stems`.
-             * @enum {unknown}
              */
             answers: "text" | "stems";
             /** @description Of a model that answers text: none. */
@@ -1224,7 +1134,6 @@ export interface components {
             engine_ids: string[];
         };
         /**
-         * Share
          * @description An address that plays one result without a key.
          * @example {
          *       "share_id": "share_7d865e959b2466918c9863afca942d0f",
@@ -1242,7 +1151,6 @@ export interface components {
             expires_at: string;
         };
         /**
-         * ShareList
          * @description The shares of an account that are not over, newest first.
          * @example {
          *       "object": "list",
@@ -1257,12 +1165,10 @@ export interface components {
          *     }
          */
         ShareList: {
-            /** @constant */
             object: "list";
             data: components["schemas"]["Share"][];
         };
         /**
-         * SharedResult
          * @description What the page needs to play one result; nothing of the account.
          * @example {
          *       "file_name": "walk.mp4",
@@ -1329,27 +1235,21 @@ export interface components {
             expires_at: string;
         };
         /**
-         * SoundsCompletedEvent
          * @description What a webhook brings when a list of sounds is there.
          */
         SoundsCompletedEvent: {
-            /** @constant */
             type: "audio.sounds.completed";
             request_id: string;
-            /** @constant */
             model: "audio/sounds";
             /** Format: date-time */
             created_at: string;
-            /** @constant */
             status: "COMPLETED";
             /** Format: date-time */
             completed_at: string;
             data: components["schemas"]["SoundsData"];
             usage: {
-                /** @constant */
                 feature?: "audio_seconds";
                 quantity?: number;
-                /** @enum {unknown} */
                 billing_status?: "deducted" | "not_metered";
             };
             /** @description As given at submit. */
@@ -1358,7 +1258,6 @@ export interface components {
             };
         };
         /**
-         * SoundsData
          * @description What is in the media.
          * @example {
          *       "sounds": [
@@ -1383,23 +1282,18 @@ export interface components {
             duration: number;
         };
         /**
-         * SoundsFailedEvent
          * @description What a webhook brings when a list of sounds has failed.
          */
         SoundsFailedEvent: {
-            /** @constant */
             type: "audio.sounds.failed";
             request_id: string;
-            /** @constant */
             model: "audio/sounds";
             /** Format: date-time */
             created_at: string;
-            /** @constant */
             status: "FAILED";
             /** Format: date-time */
             failed_at: string;
             error: {
-                /** @enum {unknown} */
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
@@ -1408,7 +1302,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** SoundsForm */
         SoundsForm: {
             /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string;
@@ -1416,7 +1309,6 @@ export interface components {
             request_id?: string;
             /**
              * @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate.
-             * @enum {unknown}
              */
             output?: "target" | "residual" | "source";
             /** @description An extension: the place in `data.targets` of the target; 0 by default. */
@@ -1438,7 +1330,6 @@ export interface components {
             file?: string;
         };
         /**
-         * SoundsResultResponse
          * @description A completed list of sounds. It makes no media.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
@@ -1472,16 +1363,12 @@ export interface components {
          */
         SoundsResultResponse: {
             request_id: string;
-            /** @constant */
             model: "audio/sounds";
-            /** @constant */
             status: "COMPLETED";
             data: components["schemas"]["SoundsData"];
             usage: {
-                /** @constant */
                 feature?: "audio_seconds";
                 quantity?: number;
-                /** @enum {unknown} */
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
@@ -1495,7 +1382,6 @@ export interface components {
             };
         };
         /**
-         * StreamTimeout
          * @description The stream window has ended before the request; connect again.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
@@ -1505,12 +1391,10 @@ export interface components {
          */
         StreamTimeout: {
             request_id: string;
-            /** @enum {unknown} */
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             message: string;
         };
         /**
-         * SubmitAudioSeparateRequest
          * @description A separation to be queued. Unknown fields are ignored here, not in `input`.
          * @example {
          *       "input": {
@@ -1543,7 +1427,6 @@ export interface components {
             } | null;
         };
         /**
-         * SubmitAudioSoundsRequest
          * @description A list of sounds to be made. Unknown fields are ignored here, not in `input`.
          * @example {
          *       "input": {
@@ -1566,7 +1449,6 @@ export interface components {
             } | null;
         };
         /**
-         * Usage
          * @description What an account has used, by day.
          * @example {
          *       "object": "list",
@@ -1583,7 +1465,6 @@ export interface components {
          *     }
          */
         Usage: {
-            /** @constant */
             object: "list";
             /** @description The first day, such as `2026-01-31`. */
             from: string;
@@ -1592,7 +1473,6 @@ export interface components {
             /** @description The days on which any request ended, oldest first. */
             data: components["schemas"]["UsageDay"][];
         };
-        /** UsageDay */
         UsageDay: {
             day: string;
             /** @description Requests. */
@@ -1602,9 +1482,7 @@ export interface components {
             /** @description Of completed requests, as they are charged: of each target as many. */
             audio_seconds: number;
         };
-        /** WebhookDeliveryStatus */
         WebhookDeliveryStatus: {
-            /** @enum {unknown} */
             delivery_status: "pending" | "sending" | "delivered" | "failed";
             /** @description Tries begun. */
             attempts: number;
@@ -1612,7 +1490,6 @@ export interface components {
             last_error: string | null;
         };
         /**
-         * WebhookTestRequest
          * @description A receiver of webhooks, and what signs the event.
          * @example {
          *       "webhookUrl": "https://hooks.example/winnow",
@@ -1629,7 +1506,6 @@ export interface components {
             webhookSecret?: string | null;
         };
         /**
-         * WebhookTestResult
          * @description What came of the one attempt.
          * @example {
          *       "webhook_id": "msg_2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e5f",

@@ -47,6 +47,10 @@ const PYTHON_SCHEMAS = [
 
 const readDescription = () => JSON.parse(readFileSync(DESCRIPTION, 'utf8'))
 
+/** Lines of comments: that a field is constant or one of several, and a type's own name. */
+const SAYS_WHAT_THE_TYPE_SAYS =
+  /^ *(?:\/\*\* )?\*? ?(?:@(?:enum \{\w+\}|constant)|[A-Z]\w+)(?: \*\/)?\n/gm
+
 /** The text of `CLIENT_TYPES`, as it should be. */
 export async function makeClientTypes(): Promise<string> {
   // The client names its calls itself, so it needs the schemas alone.
@@ -56,7 +60,7 @@ export async function makeClientTypes(): Promise<string> {
   const tree = await openapiTS(schemas, { defaultNonNullable: false })
   const head =
     '// Made by `npm run winnow -- client-types` from the API description; do not edit.\n\n'
-  return head + astToString(tree)
+  return head + astToString(tree).replace(SAYS_WHAT_THE_TYPE_SAYS, '')
 }
 
 /** The text of `PYTHON_TYPES`, as it should be. */
