@@ -160,8 +160,8 @@ export function readBytes(
   const handle = openSync(file, 'r')
   try {
     for (let done = 0; done < length;) {
-      const wanted = Math.min(length - done, READ_BYTES_MAX)
-      const count = readSync(handle, bytes, done, wanted, position + done)
+      const bytesMax = Math.min(length - done, READ_BYTES_MAX)
+      const count = readSync(handle, bytes, done, bytesMax, position + done)
       if (count === 0) throw new Error(`${file}: cut short at byte ${position + done}`)
       done += count
     }

@@ -26,7 +26,7 @@ export function loadHTDemucs(folder: string, record: HTDemucsRecord): Model {
     return { config, parameters, network: { sources: config.sources, stems, ...network } }
   })
   const { config } = loaded[0]!
-  assertAlike(
+  assertSameChunks(
     folder,
     loaded.map((one) => one.config),
   )
@@ -49,7 +49,7 @@ export function loadHTDemucs(folder: string, record: HTDemucsRecord): Model {
 }
 
 /** The networks of a bag share their chunks. */
-function assertAlike(folder: string, configs: readonly HTDemucsConfig[]): void {
+function assertSameChunks(folder: string, configs: readonly HTDemucsConfig[]): void {
   const sizes = configs.map(({ sampleRate, segmentSamples, audioChannels }) =>
     [sampleRate, segmentSamples, audioChannels].join(),
   )

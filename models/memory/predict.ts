@@ -104,11 +104,11 @@ export function runLanes(
 }
 
 /** For a model that takes any rate. */
-const USUAL_RATE = 44_100
+const DEFAULT_RATE = 44_100
 
 function openLongLane(model: Model, seconds: number, seed: number): Lane {
   const { sampleRate, fixedChunks, predictsSpans, givesCandidates, stems } = model.description
-  const rate = sampleRate ?? USUAL_RATE
+  const rate = sampleRate ?? DEFAULT_RATE
   const samples = new Float32Array(fixedChunks?.samples ?? Math.round(seconds * rate))
   const channels = [samples, samples.slice()]
   return openLane(model, {

@@ -89,9 +89,9 @@ const padded: Rule = ({ inputs }) => {
 
 const reshaped: Rule = ({ inputs }) => {
   const { shape, dtype } = at(inputs, 0)
-  const wanted = numbersOf(inputs, 1)
-  const known = countOf(wanted.filter((size) => size >= 0))
-  const sizes = wanted.map((size) => (size < 0 ? countOf(shape) / known : size))
+  const target = numbersOf(inputs, 1)
+  const knownSize = countOf(target.filter((size) => size >= 0))
+  const sizes = target.map((size) => (size < 0 ? countOf(shape) / knownSize : size))
   return [{ shape: sizes, dtype, sharesInput: true }]
 }
 

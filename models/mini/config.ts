@@ -33,8 +33,8 @@ const TRANSFORM = { sample_rate: 32_000, n_fft: 2048, hop: 512, patch: PATCH }
 export async function readConfig(file: string): Promise<MiniConfig> {
   const config = JSON.parse(await readFile(file, 'utf8'))
   for (const [name, value] of Object.entries(TRANSFORM)) {
-    const found = config[name]
-    if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
+    const setting = config[name]
+    if (setting !== value) throw new Error(`${file}: ${name} must be ${value}, not ${setting}`)
   }
   const { model, bands, text, input_rms: inputRms } = config
   const names = model.names.map((key: string, i: number) => ({ key, text: config.names[i] }))

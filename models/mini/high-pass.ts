@@ -1,4 +1,7 @@
-/** Takes away what lies below hearing, a constant offset and rumble, and moves nothing in time. */
+/**
+ * Removes what lies below hearing, such as a constant offset and rumble, without shifting anything
+ * in time.
+ */
 import type { Chunk } from '../model.ts'
 
 /** Hertz. Half of the amplitude is left here, 3 % at 15 Hz and 99 % at 30 Hz. */
@@ -10,7 +13,9 @@ const CUTOFF_SHARE_MAX = 1 / 4
 /** The poles of a Butterworth filter of sixth order, which runs forwards and backwards. */
 const POLE_ANGLES = [1, 3, 5].map((odd) => (odd * Math.PI) / 12) as [number, number, number]
 
-/** Both ends are extended by so much, turned about the last sample, so that the filter settles. */
+/**
+ * Both ends are extended by this much, reflected about the last sample, so that the filter settles.
+ */
 const EDGE_SECONDS = 0.25
 
 /** Samples beyond this, and what is no number, are read as silence. */

@@ -1,6 +1,6 @@
 /**
- * The room that a lane's samples and frames are padded to. Clips of all lengths come in few shapes
- * then, and only shapes that recur run as graphs.
+ * The bucket of shapes that a lane's samples and frames are padded to. Padding brings clips of all
+ * lengths to few shapes, and only shapes that recur run as graphs.
  */
 import { frameCount, windowLength, type Framing } from '../layers/framing.ts'
 import { PATCH } from './config.ts'
@@ -26,11 +26,11 @@ export interface Pass {
   tokens: number
 }
 
-/** A room for passes with one hop and one shift. */
+/** A bucket for passes with one hop and one shift. */
 export interface Room {
-  /** With the frames that there is room for; those beyond the mixture's are silent. */
+  /** With all frames of the bucket; those beyond the mixture's are silent. */
   framing: Framing
-  /** Tokens that there is room for. */
+  /** Tokens of the bucket. */
   tokens: number
   /** Mirrored samples before the mixture's. */
   lead: number
@@ -51,7 +51,7 @@ export function passOf(samples: number, hop: number, tokenShift: number): Pass {
   return { hop, shift, samples: whole, frames, tokens: tokenCount(frames) }
 }
 
-/** The smallest room for all of the passes, which have one hop and one shift. */
+/** Returns the smallest bucket that holds all passes, which share one hop and one shift. */
 export function roomOf(passes: readonly Pass[]): Room {
   const [{ hop, shift }] = passes as readonly [Pass]
   const tokens = roomFor(Math.max(...passes.map((pass) => pass.tokens)))
@@ -68,8 +68,8 @@ export function hopAt(sampleRate: number): number {
 }
 
 /**
- * The length in tokens that a row is padded to. The native library caches what it prepares for
- * every shape, and only shapes that recur run as a graph: few lengths keep both small.
+ * Returns the length in tokens that a row is padded to. The native library caches what it prepares
+ * for every shape, and each recurring shape becomes a graph, so few lengths keep both small.
  */
 export const roomFor = (tokens: number): number => ROOM_TOKENS * Math.ceil(tokens / ROOM_TOKENS)
 
@@ -84,10 +84,10 @@ const leftOf = ({ hop, shift }: Pick<Framing, 'hop' | 'shift'>): number =>
 const endOf = ({ hop, frames, shift }: Pick<Framing, 'hop' | 'frames' | 'shift'>): number =>
   (frames + 1) * hop - shift
 
-/** Samples of as many hops as there are frames. */
+/** Returns the samples of as many hops as there are frames. */
 export const spanOf = ({ hop, frames }: Framing): number => hop * frames
 
-/** Writes a channel of the mixture, its ends mirrored, to a room of zeros. */
+/** Writes a channel of the mixture, with its ends mirrored, to `room`, which holds zeros. */
 export function layOut(wave: Float32Array, pass: Pass, room: Float32Array): void {
   const lead = leftOf(pass)
   const trail = endOf(pass) - pass.samples

@@ -1,4 +1,4 @@
-/** Chunks with a prompt on their way through the mask network. */
+/** A chunk with a prompt on its way through the mask network. */
 import type { ChunkRequest, Expected, Head, HeadResult, Lane, Span } from '../model.ts'
 import { applySpans } from '../lanes/span-gain.ts'
 import { ENERGIES } from './batch-graph.ts'
@@ -18,10 +18,13 @@ import type { TokenClock } from './token-clock.ts'
 const ONE_PASS = [1]
 const QUALITY_PASSES = [1, 7 / 8, 9 / 8]
 
-/** Shift of each candidate's tokens, in eighths of a token. Any first few are far apart. */
+/**
+ * The shift of each candidate's tokens, in eighths of a token. The first few are far apart, however
+ * many there are.
+ */
 const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
-/** Speech is taken from the mixture where it is this probable; else the mixture stays whole. */
+/** Speech is removed from the mixture only where it is this probable. */
 const SPEECH_PROBABILITY_MIN = 0.9
 
 /** A request whose chunk is prepared. */

@@ -1,4 +1,4 @@
-/** Predicts the spans of the target, by the network's activity for each token. */
+/** Predicts the spans of the target from the network's activity for each token. */
 import type { Span } from '../model.ts'
 import type { TokenClock } from './token-clock.ts'
 

@@ -1,17 +1,17 @@
-/** Makes of a chunk what lanes read; needs no TensorFlow, so that it can run on another thread. */
+/** Prepares a chunk for its lanes. Needs no TensorFlow, so it can run on another thread. */
 import { CHANNELS_MAX, type Chunk } from '../model.ts'
 import { highPass } from './high-pass.ts'
 
 /** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
 const SAMPLE_RATE_MAX = 768_000
 
-/** A view that is this much weaker than the other holds no sound of its own: 30 dB, as power. */
+/** A view this much weaker than the other holds no sound of its own: 30 dB, as power. */
 const EMPTY = 1e-3
 
 /** Half the sum of two channels, and half their difference. */
 export type View = 'middle' | 'side'
 
-/** A chunk without what lies below hearing. */
+/** A chunk without what lies below hearing, [channels][samples]. */
 export interface MiniChunk extends Chunk {
   prepared: {
     /** Views of two channels; of any other number the network reads the mean. */
@@ -30,7 +30,7 @@ export function prepareChunk(chunk: Chunk): MiniChunk {
   return { channels: filtered, sampleRate, prepared: { views, energy: energyOf(filtered) } }
 }
 
-/** The views that hold sounds, of two channels alike in length. */
+/** Returns the views that hold sounds, of two channels of one length. */
 export function viewsOf([left, right]: readonly [Float32Array, Float32Array]): readonly View[] {
   const powers = { middle: 0, side: 0 }
   for (let i = 0; i < left.length; i += 1) {

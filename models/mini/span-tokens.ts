@@ -1,4 +1,4 @@
-/** Spans as the network's input, token by token. */
+/** Turns spans into the network's input, token by token. */
 import type { Span } from '../model.ts'
 import { audibleRanges, extendSpans } from '../lanes/span-gain.ts'
 import type { TokenClock } from './token-clock.ts'

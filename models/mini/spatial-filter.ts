@@ -1,8 +1,8 @@
-/** A target's mask to a filter of two channels, by where in the stereo picture sounds are. */
+/** Turns a target's mask into a filter of two channels, by where sounds lie in the stereo image. */
 import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import { channelOf, type Spectrum } from './spectrum.ts'
 
-/** Share of each covariance that is the same from everywhere: keeps them invertible. */
+/** The share of each covariance that is equal in all directions, which keeps it invertible. */
 const DIFFUSE = 1e-3
 
 /** Power far below any sound's: nothing is divided by 0. */

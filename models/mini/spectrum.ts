@@ -1,4 +1,6 @@
-/** Between waveforms of any rate and the network's view of them: features in, masks out. */
+/**
+ * Converts between waveforms of any rate and the network's view of them: features in, masks out.
+ */
 import { windowLength } from '../layers/framing.ts'
 import { gatherRows, pad, tf, type Tensor, type Tensor4D } from '../tensorflow/tensor.ts'
 import { PATCH } from './config.ts'
@@ -11,10 +13,13 @@ const BINS = WINDOW / 2 + 1
 const LAST_BAND_BINS = 128
 const SMOOTHING_FRAMES = 5
 
-/** Channels whose mean is this much weaker than the loudest cancel each other: 30 dB, as power. */
+/**
+ * Channels cancel each other where their mean is this much weaker than the loudest: 30 dB, as
+ * power.
+ */
 const CANCELLED = 1e-3
 
-/** Real and imaginary part of a spectrum, alike in shape. */
+/** The real and imaginary parts of a spectrum, of one shape. */
 export type Spectrum = { real: Tensor; imaginary: Tensor }
 
 /**

@@ -35,24 +35,24 @@ const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
  */
 export async function findParts(folder: string): Promise<PartFolders> {
   const root = resolve(folder)
-  const own = await Promise.all(
+  const folders = await Promise.all(
     [[root], await foldersIn(root)].map((level) => Promise.all(level.map(describe))),
   )
   const beside = await Promise.all((await foldersBeside(root)).map(describeNeighbour))
-  const found: Partial<Record<Part, string>> = {}
+  const folderOf: Partial<Record<Part, string>> = {}
   let names: readonly string[] = []
   for (const part of PARTS) {
-    const levels = part === 'model' ? own : [...own, beside]
+    const levels = part === 'model' ? folders : [...folders, beside]
     const levelsWith = levels.map((level) =>
       level.filter(({ config }) => config && SIGNS[part](config)),
     )
     const candidates = levelsWith.find((level) => level.length > 0) ?? []
     const chosen = choose(part, candidates, names)
     if (!chosen) continue
-    found[part] = chosen.path
+    folderOf[part] = chosen.path
     if (part === 'model') names = namesIn(chosen.config!)
   }
-  return found
+  return folderOf
 }
 
 /**

@@ -89,8 +89,8 @@ export function readConfigEntry(
 export function assertSettings(file: string, config: object, expected: object): void {
   const settings = config as Readonly<Record<string, unknown>>
   for (const [name, value] of Object.entries(expected)) {
-    const found = settings[name]
-    if (found !== value) throw new Error(`${file}: ${name} must be ${value}, not ${found}`)
+    const setting = settings[name]
+    if (setting !== value) throw new Error(`${file}: ${name} must be ${value}, not ${setting}`)
   }
 }
 

@@ -14,6 +14,6 @@ export function openSpleeterCheckpoint(index: string): ReadonlyMap<string, Store
   if (!all.has('conv2d_transpose/kernel')) {
     throw new Error(`${index}: is not a checkpoint of Spleeter`)
   }
-  const own = [...all].filter(([name]) => name !== UNUSED)
-  return new Map(own.map(([name, tensor]) => [name.replaceAll('/', '.'), tensor]))
+  const weights = [...all].filter(([name]) => name !== UNUSED)
+  return new Map(weights.map(([name, tensor]) => [name.replaceAll('/', '.'), tensor]))
 }

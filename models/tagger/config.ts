@@ -91,9 +91,9 @@ export async function readTaggerConfig(): Promise<TaggerConfig> {
   const { names } = await readConfig(pathOf('../mini/weights/config.json'))
   const textsOf = (keys: string[]) =>
     keys.map((key) => {
-      const known = names.find((name) => name.key === key)
-      if (!known) throw new Error(`${file}: the built-in model knows no ${key}`)
-      return known.text
+      const entry = names.find((name) => name.key === key)
+      if (!entry) throw new Error(`${file}: the built-in model knows no ${key}`)
+      return entry.text
     })
   for (const name of ['combined', 'alone', 'listed']) {
     if (!config[name]?.group)

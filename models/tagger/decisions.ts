@@ -205,9 +205,9 @@ function discountRelatives(
   relatives: readonly number[],
   { discount, margin }: TaggerRules,
 ): Float64Array {
-  const own = columnOf(smooth, place)
-  if (relatives.length === 0 || discount === 0) return own
-  return own.map((logit, step) => {
+  const logits = columnOf(smooth, place)
+  if (relatives.length === 0 || discount === 0) return logits
+  return logits.map((logit, step) => {
     const surest = Math.max(...relatives.map((at) => smooth.values[step * smooth.width + at]!))
     return logit - discount * Math.max(0, surest - logit - margin)
   })

@@ -69,12 +69,14 @@ export class Tagger implements Model {
     for (const lane of lanes.map(own)) {
       groups.set(lane.likeness, [...(groups.get(lane.likeness) ?? []), lane])
     }
-    const alike = [...groups.values()]
+    const batches = [...groups.values()]
     // Failures come before any lane moves on: so the step can be retried.
     const logits = tf.tidy(() =>
-      alike.map((group) => unstackRows(this.#logitsOf(group[0]!.framing, TaggerLane.waves(group)))),
+      batches.map((group) =>
+        unstackRows(this.#logitsOf(group[0]!.framing, TaggerLane.waves(group))),
+      ),
     )
-    for (const [g, group] of alike.entries()) {
+    for (const [g, group] of batches.entries()) {
       for (const [i, lane] of group.entries()) lane.advance(logits[g]![i]!)
     }
   }

@@ -88,9 +88,9 @@ export function loadDecoders(weights: Weights, config: HTDemucsConfig) {
     for (const [j, level] of levels.entries()) {
       const x = outputs.at(-1) ?? start
       const skip = encoded[depth - 1 - j]!
-      const wanted = encoded[depth - 2 - j] ?? input
+      const target = encoded[depth - 2 - j] ?? input
       const decodeBranch = (branch: Branch) =>
-        level[branch](x[branch], skip[branch], wanted[branch].shape[2]!)
+        level[branch](x[branch], skip[branch], target[branch].shape[2]!)
       outputs.push(inBoth(decodeBranch))
     }
     return outputs

@@ -1,4 +1,4 @@
-/** Which of the network's names a prompt means, and whether any of them is near it. */
+/** Finds which of the network's names a prompt means, and whether any is near it. */
 import type { Meaning } from '../../model.ts'
 
 /** Names of lower probability are left out of a prompt's meanings. */
@@ -74,9 +74,10 @@ export function understand(
 }
 
 /**
- * The names whose texts are most like a prompt's, the likeliest first: what people may try instead.
- * The network's logits do not tell, which it learned for prompts that it knows ("elevator": a
- * helicopter). `likeness` is the cosine between the text of each name and the prompt.
+ * Returns the names whose texts are most like the prompt's, the likeliest first: what people may
+ * use instead. The network's logits do not tell, which it learned for prompts that it knows
+ * ("elevator": a helicopter). `likeness` is the cosine between the text of each name and the
+ * prompt.
  */
 export const nearestNames = (names: readonly Name[], likeness: Float32Array): string[] =>
   names

@@ -27,8 +27,8 @@ export function readNormedKernel(weights: Weights, shape: KernelShape): Float32A
   const lengths = weights.values(length, [shape[0], 1, 1]).slice()
   const values = weights.values(direction, shape)
   const size = shape[1] * shape[2]
-  for (const [row, wanted] of lengths.entries()) {
-    scaleTo(wanted, values.subarray(row * size, (row + 1) * size))
+  for (const [row, gain] of lengths.entries()) {
+    scaleTo(gain, values.subarray(row * size, (row + 1) * size))
   }
   return values
 }

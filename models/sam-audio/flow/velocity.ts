@@ -36,14 +36,14 @@ export function loadVelocity(
   )
 
   /** state [batch, frames, 2 · codebookDim] to its velocity, of the same shape. */
-  const forward = (state: Tensor, time: TimeEmbedding, given: BatchConditions): Tensor =>
+  const forward = (state: Tensor, time: TimeEmbedding, batch: BatchConditions): Tensor =>
     tf.tidy(() =>
       transformer.forward({
-        x: conditions.noisy(state).add(given.base),
-        memory: given.memory.add(time.memory.expandDims(1)),
+        x: conditions.noisy(state).add(batch.base),
+        memory: batch.memory.add(time.memory.expandDims(1)),
         time,
-        frames: given.frames,
-        textKeys: given.textKeys,
+        frames: batch.frames,
+        textKeys: batch.textKeys,
       }),
     )
 

@@ -73,18 +73,18 @@ export function loadUpsampling(
   { stride, kernel }: BandSizes,
   inDim: number,
   outDim: number,
-): (x: Tensor, wanted: number) => Tensor {
+): (x: Tensor, binsWanted: number) => Tensor {
   const filter = tf.tidy(() =>
     tf.transpose(weights.get('weight', [inDim, outDim, kernel, 1]), [2, 3, 1, 0]),
   ) as Tensor4D // [kernel, 1, out, in]
   const bias = weights.get('bias', [outDim])
-  return (x, wanted) =>
+  return (x, binsWanted) =>
     tf.tidy(() => {
       const [batch, bins, frames] = x.shape as [number, number, number, number]
       const made = (bins - 1) * stride + kernel
       const shape: [number, number, number, number] = [batch, made, frames, outDim]
       const all = tf.conv2dTranspose(x as Tensor4D, filter, shape, [stride, 1], 'valid')
-      const start = Math.floor(Math.abs(wanted - made) / 2)
-      return tf.slice(all, [0, start, 0, 0], [-1, wanted, -1, -1]).add(bias)
+      const start = Math.floor(Math.abs(binsWanted - made) / 2)
+      return tf.slice(all, [0, start, 0, 0], [-1, binsWanted, -1, -1]).add(bias)
     })
 }
