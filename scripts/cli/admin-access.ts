@@ -1,4 +1,4 @@
-/** How the commands of operators reach a gateway's admin API. */
+/** Reaches a gateway's admin API, for the commands of admins. */
 
 import { readError } from '../../clients/typescript/errors.ts'
 import type { Fleet } from '../../gateway/operations/fleet.ts'
@@ -6,7 +6,7 @@ import type { AdminModel } from '../../gateway/operations/model-schemas.ts'
 import { UsageError } from './command.ts'
 import { localSecret, usualUrl, type Environment } from './service-access.ts'
 
-/** The gateway gave no answer that helps. */
+/** The gateway did not answer as expected. */
 export class NoAnswerError extends Error {}
 
 const ANSWER_MS_MAX = 10_000
@@ -17,10 +17,10 @@ export interface Gateway {
 }
 
 /** @throws UsageError */
-export function readGateway(given: Partial<Gateway>, env: Environment): Gateway {
-  const url = given.url ?? usualUrl(env)
+export function readGateway(options: Partial<Gateway>, env: Environment): Gateway {
+  const url = options.url ?? usualUrl(env)
   if (!URL.canParse(url)) throw new UsageError(`--url must be an address, not "${url}".`)
-  const token = given.token ?? env.ADMIN_TOKEN ?? localSecret('admin-token', url, env)
+  const token = options.token ?? env.ADMIN_TOKEN ?? localSecret('admin-token', url, env)
   if (!token) throw new UsageError("Give the gateway's ADMIN_TOKEN, in the environment or --token.")
   return { url: url.replace(/\/+$/, ''), token }
 }

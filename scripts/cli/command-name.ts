@@ -1,4 +1,6 @@
-/** How this installation's commands are called: by npm in a checkout, as `winnow` in a package. */
+/**
+ * Says how this installation's commands are called: by npm in a checkout, as `winnow` in a package.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const PACKAGED = process.env.WINNOW_PACKAGED
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
-/** True if this is what a package has installed, and no checkout. */
+/** True if a package installed this, so that it is no checkout. */
 export const isPackaged = PACKAGED !== undefined
 
 /** @param packaged how the command of a package is called; undefined: this is a checkout */

@@ -1,6 +1,6 @@
 /**
- * Describes a command once: its help, the options and operands that it takes, and its work. Reads
- * the command line, prints results and errors, and gives the exit code.
+ * Runs commands by a description of each: its help, its options and operands, and its work. Reads
+ * the command line, prints results and errors, and sets the exit code.
  */
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
@@ -28,7 +28,9 @@ type Options = NonNullable<ParseArgsConfig['options']>
 type Values<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>['values']
 
 export interface Action<O extends Options = Options, Io = CommandIo> {
-  /** Such as `ID`; the last may be `[NAME]`, which can be left out, or `FILE…`, one or several. */
+  /**
+   * Operands such as `ID`. The last may be `[NAME]`, which is optional, or `FILE…`, one or several.
+   */
   operands?: readonly string[]
   options?: O
   /** @returns the text to print, or the exit code */
@@ -103,7 +105,10 @@ export async function runMain(main: Command<ProcessIo>): Promise<void> {
 }
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** One signal may come twice: from the terminal, and from npm or `winnow`, which pass it on. */
+/**
+ * The time in which a repeated signal counts as the same: the terminal sends it, and npm or
+ * `winnow` pass it on.
+ */
 const SAME_SIGNAL_MS = 500
 
 /** Aborts by the first signal that would end this process; a further one ends it at once. */
@@ -219,10 +224,10 @@ function readArgv<O extends Options>(
   const most = operands.at(-1)?.includes('…') ? Infinity : operands.length
   const least = operands.filter((each) => !each.startsWith('[')).length
   if (positionals.length < least || positionals.length > most) {
-    const wanted = [name, ...operands].filter(Boolean).join(' ')
-    if (wanted === '') throw new UsageError(`"${positionals[0]}" is no option (see --help).`)
+    const usage = [name, ...operands].filter(Boolean).join(' ')
+    if (usage === '') throw new UsageError(`"${positionals[0]}" is no option (see --help).`)
     const what = name === '' ? 'It takes' : 'The command is'
-    throw new UsageError(`${what}: ${wanted} (see --help).`)
+    throw new UsageError(`${what}: ${usage} (see --help).`)
   }
   return { values: values as Values<O>, operands: positionals }
 }

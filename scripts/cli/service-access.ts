@@ -1,4 +1,7 @@
-/** How the commands that are clients reach the service: its address, a key, and its errors. */
+/**
+ * Reaches the service for the commands that are clients: finds its address and a key, and explains
+ * its errors.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +34,7 @@ function readBaseUrl(text: string): string {
   throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
 }
 
-/** The service's address where no option names it: that which runs on DATA_DIR, if any does. */
+/** The service's address where no option names it: that of the gateway on DATA_DIR, if one runs. */
 export const usualUrl = (env: Environment): string =>
   env.WINNOW_URL ?? readOwnAddress(dataFolderOf(env)) ?? 'http://127.0.0.1:8080'
 

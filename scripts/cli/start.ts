@@ -226,9 +226,9 @@ async function pagesOf(
     const operators = `${ownDataFolder()}${commandText('open', '--operators')}${tokenOption}`
     return { own: `${open}${keyOption}`, operators }
   }
-  const own = (await pageAddress({ address, listening, key })) ?? address
+  const pageUrl = (await pageAddress({ address, listening, key })) ?? address
   const { token: code } = createPass(adminToken, 'code', Date.now())
-  return { own, operators: `${address}/#operator=${code}` }
+  return { own: pageUrl, operators: `${address}/#operator=${code}` }
 }
 
 /** Tells a command where address and key are, unless it looks there by itself. */

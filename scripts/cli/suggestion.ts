@@ -1,6 +1,6 @@
 /** Guesses the meaning of a misspelt word. */
 
-/** More changes than a third of the letters are another word. */
+/** A word that differs in more than a third of its letters is another word. */
 const CHANGES_PER_LETTER_MAX = 1 / 3
 
 /** ` Did you mean "quality"?`, or nothing where no word of `known` is near. */
@@ -12,7 +12,7 @@ export function suggestion(word: string, known: readonly string[]): string {
   return nearest ? ` Did you mean "${nearest.other}"?` : ''
 }
 
-/** Letters that were added, left out or replaced between two words (Levenshtein's distance). */
+/** Counts the letters added, left out or replaced between two words (Levenshtein distance). */
 function changesBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...one].entries()) {

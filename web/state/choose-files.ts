@@ -24,13 +24,13 @@ export interface PickedFile {
 }
 
 /** Puts files into the form. @throws Error that says why it takes none of them */
-export function choose(found: readonly PickedFile[]): void {
-  const [only] = found
+export function choose(picked: readonly PickedFile[]): void {
+  const [only] = picked
   if (!only) throw new Error('There is no file in it.')
-  if (found.length === 1) assertUsable(only)
+  if (picked.length === 1) assertUsable(only)
   // One file that was chosen by itself may be anything else: the service looks into its bytes.
-  const files = found.length === 1 ? [chosen(only)] : found.filter(seemsMedia).map(chosen)
-  if (files.length === 0) throw new Error(`None of ${found.length} files is audio or video.`)
+  const files = picked.length === 1 ? [chosen(only)] : picked.filter(seemsMedia).map(chosen)
+  if (files.length === 0) throw new Error(`None of ${picked.length} files is audio or video.`)
   if (files.length > FILES_MAX) {
     throw new Error(
       `These are ${files.length} files of audio or video, and the page takes ${FILES_MAX} ` +
@@ -38,7 +38,7 @@ export function choose(found: readonly PickedFile[]): void {
     )
   }
   files.sort((one, other) => one.path.localeCompare(other.path, undefined, { numeric: true }))
-  const leftOut = found.length - files.length
+  const leftOut = picked.length - files.length
   setSource(files.length === 1 ? files[0]!.source : { kind: 'files', files, leftOut })
 }
 
@@ -75,10 +75,10 @@ export async function filesDropped({ items }: DataTransfer): Promise<PickedFile[
   return found
 }
 
-async function walk(entry: FileSystemEntry, found: PickedFile[]): Promise<void> {
+async function walk(entry: FileSystemEntry, picked: PickedFile[]): Promise<void> {
   for await (const one of filesIn(entry)) {
-    found.push(one)
-    if (found.length > LOOKED_AT_MAX) {
+    picked.push(one)
+    if (picked.length > LOOKED_AT_MAX) {
       throw new Error(`There are more than ${LOOKED_AT_MAX} files in it: drop a smaller folder.`)
     }
   }

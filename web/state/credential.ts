@@ -29,9 +29,9 @@ interface Session {
  */
 export async function restoreCredential(): Promise<void> {
   const code = takeCode()
-  const known = await knownCredential()
-  if (code !== null && (known === null || confirm(REPLACE)) && (await exchangeCode(code))) return
-  credential.value = known
+  const current = await knownCredential()
+  if (code !== null && (current === null || confirm(REPLACE)) && (await exchangeCode(code))) return
+  credential.value = current
 }
 
 const REPLACE =

@@ -129,8 +129,8 @@ export const askedOptions = (): AskedOptions => ({
 })
 
 /** The part of an `input` that names sounds. */
-export const promptInput = (given: readonly string[]) =>
-  given.length === 1 ? { prompt: given[0]! } : { prompts: [...given] }
+export const promptInput = (prompts: readonly string[]) =>
+  prompts.length === 1 ? { prompt: prompts[0]! } : { prompts: [...prompts] }
 
 /** The `input` of the submission without its media. */
 export const askedInput = () => ({ ...promptInput(givenPrompts()), ...askedOptions() })

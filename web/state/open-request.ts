@@ -132,8 +132,8 @@ export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
 type OpenRequestFields = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options' | 'original'>
 
 /** Shows a request, and follows it. */
-export const openRequest = (known: OpenRequestFields): void =>
-  show({ ...known, status: signal(null), problem: signal('') })
+export const openRequest = (fields: OpenRequestFields): void =>
+  show({ ...fields, status: signal(null), problem: signal('') })
 
 /** Puts the source of a request of the account into the form, for other sounds. */
 export async function separateAgain({

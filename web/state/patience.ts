@@ -1,4 +1,4 @@
-/** Tries again where the service asks to come later, or is away for a moment. */
+/** Retries where the service asks to come later, or is away for a moment. */
 
 import { ApiError, UnreachableError } from '../../clients/typescript/errors.ts'
 
@@ -6,8 +6,8 @@ import { ApiError, UnreachableError } from '../../clients/typescript/errors.ts'
 const RETRY_AFTER_SECONDS_MAX = 60
 /** Pause when the service names none. */
 const RETRY_SECONDS = 5
-/** Tries in a row of what the service is away for: they take about a minute. */
-const TRIES_MAX = 6
+/** Failures in a row while the service is away: the retries take about a minute. */
+const FAILURES_MAX = 6
 
 interface WaitOptions {
   /** Ends the waiting. */
@@ -18,15 +18,15 @@ interface WaitOptions {
 
 /**
  * Resolves with what `work` does, which may be begun several times.
- * @throws what it throws that another try would not help; the signal's reason
+ * @throws what it throws that a retry would not help; the signal's reason
  */
 export async function waitFor<T>(work: () => Promise<T>, patience: WaitOptions): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await work()
     } catch (error) {
       patience.signal.throwIfAborted()
-      const seconds = secondsToWait(error, tries)
+      const seconds = secondsToWait(error, failures)
       if (seconds === undefined) throw error
       patience.onWait?.((error as Error).message)
       await sleep(1_000 * seconds, patience.signal)
@@ -34,12 +34,12 @@ export async function waitFor<T>(work: () => Promise<T>, patience: WaitOptions):
   }
 }
 
-/** Undefined: another try would not help, or comes too late. */
-function secondsToWait(error: unknown, tries: number): number | undefined {
+/** Returns undefined where a retry would not help, or comes too late. */
+function secondsToWait(error: unknown, failures: number): number | undefined {
   const asked = error instanceof ApiError ? error.retryAfterSeconds : undefined
   if (asked !== undefined && asked > RETRY_AFTER_SECONDS_MAX) return undefined
   if (error instanceof ApiError && error.status === 429) return asked ?? RETRY_SECONDS
-  return isAway(error) && tries < TRIES_MAX ? (asked ?? 2 ** tries) : undefined
+  return isAway(error) && failures < FAILURES_MAX ? (asked ?? 2 ** failures) : undefined
 }
 
 /**

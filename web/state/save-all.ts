@@ -68,11 +68,12 @@ async function saveEntry(
 }
 
 /** `song.piano (2).wav` where `song.piano.wav` is there. */
-async function freeName(folder: FileSystemDirectoryHandle, wanted: string): Promise<string> {
+async function freeName(folder: FileSystemDirectoryHandle, preferred: string): Promise<string> {
   const names = new Set<string>()
   for await (const name of folder.keys()) names.add(name)
-  const numbered = (i: number) => wanted.replace(/(\.\w+)?$/, (extension) => ` (${i})${extension}`)
-  let name = wanted
+  const numbered = (i: number) =>
+    preferred.replace(/(\.\w+)?$/, (extension) => ` (${i})${extension}`)
+  let name = preferred
   for (let i = 2; names.has(name); i += 1) name = numbered(i)
   return name
 }

@@ -59,15 +59,15 @@ export const backup = command({
 
 function installationOf(env: CommandIo['env']): Installation {
   const dataFolder = resolve(env.DATA_DIR || './data')
-  const own = (name: string) => join(dataFolder, name)
+  const pathOf = (name: string) => join(dataFolder, name)
   return {
     dataFolder,
     database: databaseOf(env, dataFolder),
     secrets: {
-      'secrets.json': own('secrets.json'),
-      'signing-key': env.SIGNING_KEY_FILE || own('signing-key'),
-      'encryption-key': env.ENCRYPTION_KEY_FILE || own('encryption-key'),
-      'api-key': own('api-key'),
+      'secrets.json': pathOf('secrets.json'),
+      'signing-key': env.SIGNING_KEY_FILE || pathOf('signing-key'),
+      'encryption-key': env.ENCRYPTION_KEY_FILE || pathOf('encryption-key'),
+      'api-key': pathOf('api-key'),
     },
   }
 }

@@ -49,15 +49,15 @@ const { target } = closeLane(model, lane)
 say(judge(mixture, target[0]!))
 process.exit()
 
-function judge(mixed: Float32Array, wanted: Float32Array): SeparationReport {
+function judge(mixed: Float32Array, sound: Float32Array): SeparationReport {
   const energy = (samples: Float32Array) => samples.reduce((sum, value) => sum + value ** 2, 0)
   return {
     model: model.description.name,
     loadSeconds: (loadedAt - startedAt) / 1_000,
     separateSeconds: (performance.now() - loadedAt) / 1_000,
-    samples: wanted.length,
-    targetShare: energy(wanted) / energy(mixed),
-    isFinite: wanted.every(Number.isFinite),
+    samples: sound.length,
+    targetShare: energy(sound) / energy(mixed),
+    isFinite: sound.every(Number.isFinite),
   }
 }
 

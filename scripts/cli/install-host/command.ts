@@ -150,9 +150,9 @@ function uninstall(
   say: (line: string) => void,
 ): void {
   if (!dryRun) assertMay(root)
-  const wanted = join(root, '/etc/systemd/system/winnow.target.wants')
-  const instances = existsSync(wanted)
-    ? readdirSync(wanted).filter((name) => name.startsWith('winnow-engine@'))
+  const wantsFolder = join(root, '/etc/systemd/system/winnow.target.wants')
+  const instances = existsSync(wantsFolder)
+    ? readdirSync(wantsFolder).filter((name) => name.startsWith('winnow-engine@'))
     : []
   const packaged = isPackaged(env)
   const isInstalled = packaged || existsSync(join(root, '/etc/systemd/system/winnow.target'))

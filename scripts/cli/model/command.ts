@@ -134,8 +134,8 @@ function onEngines(verb: 'load' | 'unload') {
     operands: ['NAME'],
     options: { url: TEXT, token: TEXT },
     async run({ url, token }, [name = ''], { env, signal }: ModelIo) {
-      const given = { ...(url !== undefined && { url }), ...(token !== undefined && { token }) }
-      const { engines } = await changeModel(readGateway(given, env), { name, verb }, signal)
+      const options = { ...(url !== undefined && { url }), ...(token !== undefined && { token }) }
+      const { engines } = await changeModel(readGateway(options, env), { name, verb }, signal)
       const lines = engines.map(({ engine_id: id, state, problem }) => {
         const words = state.toLowerCase().replace('_', ' ')
         return `${id}: ${words}${problem === null ? '' : `. ${problem}`}\n`

@@ -25,8 +25,8 @@ export const change = <const O extends Options>(
   action({
     operands: operands.split(' ').filter(Boolean),
     options: { ...options, ...JSON_FLAG },
-    async run(values, given, io: CommandIo) {
-      const answer = await withDatabase(io, (deps) => work(deps, values as Values<O>, ...given))
+    async run(values, words, io: CommandIo) {
+      const answer = await withDatabase(io, (deps) => work(deps, values as Values<O>, ...words))
       return (values as { json: boolean }).json ? `${JSON.stringify(answer)}\n` : printed(answer)
     },
   })

@@ -63,9 +63,9 @@ export const requests = command({
       options: { limit: { ...TEXT, default: LIMIT }, status: TEXT, ...COMMON },
       async run({ limit: most, status, json, ...access }, _operands, { env, signal }) {
         const limit = wholeNumber('--limit', most, 1, LIMIT_MAX)
-        const wanted = oneOf('--status', status?.toUpperCase(), STATUSES)
+        const wantedStatus = oneOf('--status', status?.toUpperCase(), STATUSES)
         const client = createClient({ ...readAccess(access, env), signal })
-        const data = await newest(client, limit, wanted)
+        const data = await newest(client, limit, wantedStatus)
         return listed(data, json)
       },
     }),

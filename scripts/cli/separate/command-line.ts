@@ -195,7 +195,7 @@ function readOptions(values: Values): Submission['input'] {
   if (spans.length > LIMITS.spansMax) {
     throw new UsageError(`give at most ${LIMITS.spansMax} spans, not ${spans.length}`)
   }
-  const given = {
+  const chosen = {
     acceleration: checked('acceleration', '--acceleration', values.acceleration),
     output_format: checked('output_format', '--format', values.format),
     reranking_candidates: checkedNumber('reranking_candidates', '--candidates', values.candidates),
@@ -206,7 +206,7 @@ function readOptions(values: Values): Submission['input'] {
     predict_spans: values['predict-spans'] || undefined,
     spans: spans.length > 0 ? spans : undefined,
   }
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  const entries = Object.entries(chosen).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries)
 }
 

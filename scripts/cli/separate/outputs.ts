@@ -1,4 +1,6 @@
-/** The files that are written for a source: their names and places, and what is there already. */
+/**
+ * Names and places the files that are written for a source, and finds those that are there already.
+ */
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Files that a separation made, by the mark in them. */
+/** Recognizes files that a separation made, by the mark in them. */
 
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { OUTPUT_MARK } from '../../../shared/output-mark.ts'

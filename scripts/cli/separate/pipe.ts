@@ -1,4 +1,4 @@
-/** Separates what comes on standard input, and writes the sound to standard output. */
+/** Separates standard input, and writes the sound to standard output. */
 
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'

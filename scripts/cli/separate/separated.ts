@@ -8,7 +8,7 @@ import type { Logs } from './separate-io.ts'
 export interface SeparatedSource {
   result: Result
   logs: Logs
-  /** Lines with commands, for whoever knows that a sound is there which was not found. */
+  /** Lines with commands, for users who know that a sound is there although it was not found. */
   advice: readonly string[]
   /** From submit to completion. */
   elapsedSeconds: number

@@ -1,4 +1,6 @@
-/** The last line of a terminal, which is written again and again; all other lines go above it. */
+/**
+ * Keeps a status line at the end of a terminal, which is rewritten; all other lines go above it.
+ */
 
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 

@@ -1,4 +1,4 @@
-/** Tells whoever knows that a sound is there how to say so: by the same command with a span. */
+/** Tells users who know that a sound is there how to say so: by the same command with a span. */
 
 import type { Client, Result } from '../../../clients/typescript/node.ts'
 import { vouchingsOf, type VouchedSeparation } from '../../../shared/vouching.ts'

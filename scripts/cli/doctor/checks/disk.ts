@@ -21,13 +21,13 @@ export async function checkDisk({ gateway, engine }: Context): Promise<Finding[]
   ])
 }
 
-async function folderFinding(name: string, given: string, freeBytesMin: number): Promise<Finding> {
-  const folder = nearest(resolve(given))
+async function folderFinding(name: string, path: string, freeBytesMin: number): Promise<Finding> {
+  const folder = nearest(resolve(path))
   const { bavail, bsize } = await statfs(folder)
   const free = `${gibibytes(bavail * bsize)} free`
   try {
     const fsyncMs = await medianFsyncMs(folder)
-    const found = `${given}: ${free}, fsync in ${fsyncMs.toFixed(1)} ms`
+    const found = `${path}: ${free}, fsync in ${fsyncMs.toFixed(1)} ms`
     if (bavail * bsize < freeBytesMin) {
       return failure(
         name,
