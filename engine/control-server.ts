@@ -18,7 +18,7 @@ import {
 import { MINUTE_MS } from '../shared/durations.ts'
 import { hostAndPort } from '../shared/local-url.ts'
 import { onPort } from '../shared/process/on-port.ts'
-import { beginSpan, type OpenSpan } from '../shared/telemetry/tracing.ts'
+import { beginTraceSpan, type TraceSpan } from '../shared/telemetry/tracing.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
 import { ModelRefusal } from './model-refusal.ts'
 
@@ -90,19 +90,20 @@ function handlers(
   notServing: () => void,
 ): grpc.UntypedServiceImplementation {
   return {
-    Describe: withSpan<object, EngineDescription>('Describe', (_call, reply) =>
+    Describe: withTraceSpan<object, EngineDescription>('Describe', (_call, reply) =>
       reply(null, engine.describe()),
     ),
-    Cancel: withSpan<{ request_id: string }, { outcome: CancelOutcome }>('Cancel', (call, reply) =>
-      reply(null, { outcome: engine.cancel(call.request.request_id) }),
+    Cancel: withTraceSpan<{ request_id: string }, { outcome: CancelOutcome }>(
+      'Cancel',
+      (call, reply) => reply(null, { outcome: engine.cancel(call.request.request_id) }),
     ),
-    Drain: withSpan<{ deadline_ms: number }, DrainResult>('Drain', (call, reply) => {
+    Drain: withTraceSpan<{ deadline_ms: number }, DrainResult>('Drain', (call, reply) => {
       notServing()
       answer(reply, engine.drain(call.request.deadline_ms))
     }),
     ...modelHandlers(engine),
     ...fetchHandlers(engine),
-    SetBatching: withSpan<Batching, Batching>('SetBatching', (call, reply) => {
+    SetBatching: withTraceSpan<Batching, Batching>('SetBatching', (call, reply) => {
       const { batch_frames_max: frames } = call.request
       const { least, most } = BATCH_FRAMES
       if (frames < least || frames > most) {
@@ -127,16 +128,16 @@ function handlers(
 }
 
 const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
-  ListModels: withSpan<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
+  ListModels: withTraceSpan<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
     answer(
       reply,
       Promise.resolve().then(() => ({ models: engine.listModels() })), // a record may be broken
     ),
   ),
-  LoadModel: withSpan<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
+  LoadModel: withTraceSpan<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
     answer(reply, engine.loadModel(call.request.name)),
   ),
-  UnloadModel: withSpan<{ name: string }, object>('UnloadModel', (call, reply) =>
+  UnloadModel: withTraceSpan<{ name: string }, object>('UnloadModel', (call, reply) =>
     answer(
       reply,
       engine.unloadModel(call.request.name).then(() => ({})),
@@ -145,14 +146,15 @@ const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementat
 })
 
 const fetchHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementation => ({
-  ListCatalogue: withSpan<object, { models: CatalogueModel[] }>('ListCatalogue', (_call, reply) =>
-    reply(null, { models: engine.listCatalogue() }),
+  ListCatalogue: withTraceSpan<object, { models: CatalogueModel[] }>(
+    'ListCatalogue',
+    (_call, reply) => reply(null, { models: engine.listCatalogue() }),
   ),
   FetchModel: (call: FetchCall) => {
     spanOf('FetchModel', call)?.end() // it must not last as long as the stream
     followFetch(engine, call).catch((error: Error) => call.emit('error', statusOf(error)))
   },
-  RemoveModel: withSpan<{ name: string }, object>('RemoveModel', (call, reply) =>
+  RemoveModel: withTraceSpan<{ name: string }, object>('RemoveModel', (call, reply) =>
     answer(
       reply,
       engine.removeModel(call.request.name).then(() => ({})),
@@ -202,7 +204,7 @@ interface Batching {
 }
 
 /** A call that belongs to a trace is a span of it, to its reply. */
-const withSpan =
+const withTraceSpan =
   <Request, Reply>(
     method: string,
     handle: grpc.handleUnaryCall<Request, Reply>,
@@ -218,8 +220,8 @@ const withSpan =
     )
   }
 
-function spanOf(method: string, { metadata }: { metadata: grpc.Metadata }): OpenSpan | null {
+function spanOf(method: string, { metadata }: { metadata: grpc.Metadata }): TraceSpan | null {
   const [from] = metadata.get('traceparent')
   if (typeof from !== 'string') return null
-  return beginSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'server', from })
+  return beginTraceSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'server', from })
 }

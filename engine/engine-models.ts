@@ -27,7 +27,7 @@ interface EngineModelsOptions {
   onChange(): void
 }
 
-/** A model that was loaded, or that somebody has tried to load. */
+/** A model that was loaded, or whose load was attempted. */
 interface Entry {
   readonly choice: ModelChoice
   readonly facts: ModelFacts
@@ -69,7 +69,7 @@ export class EngineModels {
     return this.#version
   }
 
-  /** A job uses these models until it calls what is returned: none of them ends before. */
+  /** Holds these models for a job until it calls the returned function; none is unloaded before. */
   use(names: readonly string[]): () => void {
     const entries = names.flatMap((name) => this.#entries.get(name) ?? [])
     for (const entry of entries) entry.uses += 1
@@ -226,8 +226,8 @@ export class EngineModels {
   }
 
   #entryOf(choice: ModelChoice): Entry {
-    const known = this.#entries.get(choice.name)
-    if (known && known.state !== 'NOT_LOADED') return known
+    const current = this.#entries.get(choice.name)
+    if (current && current.state !== 'NOT_LOADED') return current
     const fresh = { state: 'NOT_LOADED', problem: '', uses: 0, loading: null } as const
     const entry: Entry = { ...fresh, choice, facts: factsOf(choice), rank: this.#rankOf(choice) }
     this.#entries.set(choice.name, entry)

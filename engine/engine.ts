@@ -8,7 +8,7 @@ import type { Logger } from '../shared/telemetry/log.ts'
 import type { Job } from '../shared/messages.ts'
 import { AUTO } from '../shared/prompts/route-prompt.ts'
 import { TAGGER } from '../shared/request-kind.ts'
-import { inSpan } from '../shared/telemetry/tracing.ts'
+import { inTraceSpan } from '../shared/telemetry/tracing.ts'
 import type { PublicFetch } from '../shared/http/public-fetch.ts'
 import { Budgets } from './compute/budgets.ts'
 import type { Computes } from './compute/computes.ts'
@@ -75,7 +75,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const { job, attemptId, deliveries } = lease
     const jobDeps = {
       ...parts,
-      tries: deliveries + (job.interruptions ?? 0),
+      attempts: deliveries + (job.interruptions ?? 0),
       tagger: tagger && tagger.config,
       log: log.child({ request_id: job.request_id, attempt_id: attemptId }),
       onDeviceFailed: () => health.jobFailed(),
@@ -187,11 +187,11 @@ function withModels(
   const { separator = AUTO } = job.options
   const isHere = [AUTO, TAGGER, ...names].includes(separator)
   const used = engineModels.use(modelsFor(job, models))
-  const given = isHere ? signal : AbortSignal.abort(new JobStopped('drained'))
-  return serve(models, given).finally(used)
+  const jobSignal = isHere ? signal : AbortSignal.abort(new JobStopped('drained'))
+  return serve(models, jobSignal).finally(used)
 }
 
-/** Counts how long a try waited and took. */
+/** Records how long an attempt waited, and how long it took. */
 async function recordTimes(
   { created_at: createdAt }: Job,
   { clock, metrics }: EngineDeps,
@@ -206,14 +206,14 @@ async function recordTimes(
   return outcome
 }
 
-/** A try is a span: the first delivery's in the trace of its request. */
+/** Traces an attempt as one span; only the first delivery's belongs to the trace of its request. */
 function runTraced(
   { job, attemptId, deliveries, traceParent: from = null }: Lease,
   separate: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const attributes = { 'winnow.request_id': job.request_id, 'winnow.attempt_id': attemptId }
   const options = { kind: 'consumer', from, isRepeated: deliveries > 1, attributes } as const
-  return inSpan('separate', options, async (span) => {
+  return inTraceSpan('separate', options, async (span) => {
     const outcome = await separate()
     span.setAttributes({ 'winnow.outcome': outcome })
     return outcome

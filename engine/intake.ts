@@ -24,14 +24,14 @@ interface IntakeOptions {
 
 interface JobInHand extends HeldJob {
   stop: AbortController
-  /** Ends the wait for the beginning. */
+  /** Ends the job's wait for its turn to begin. */
   begin(): void
   ended: Promise<Outcome>
 }
 
 /** How long one pull waits for a job: also the longest that a drain waits for a pull. */
 const PULL_MS = 1_000
-/** How often jobs that name a model are looked for: mostly there are none. */
+/** How often the queues of jobs that name a model are polled: mostly they are empty. */
 const NAMED_EVERY_MS = 1_000
 /** Pause after a failure of the broker. */
 const RETRY_MS = 1_000

@@ -1,4 +1,4 @@
-/** How many jobs an engine has at once: as many as its memory has room for. */
+/** Says how many jobs an engine holds at once: as many as fit into its memory. */
 
 import { totalmem } from 'node:os'
 
@@ -10,7 +10,7 @@ export const JOBS_MAX = { least: 1, most: 1_000 }
  * flight. Half of the machine's memory is for jobs.
  */
 const JOB_BYTES = 192 * 2 ** 20
-/** More than that shares a device among too many: none would end. */
+/** With more jobs each would get too small a share of the device to finish. */
 const JOBS_AUTO_MAX = 32
 
 /** A setting; `auto`: by memory. @throws Error that says what it must be */

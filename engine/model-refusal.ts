@@ -1,4 +1,4 @@
-/** Why a model was not loaded or unloaded, as a sentence for whoever asked. */
+/** Says why a model was not loaded or unloaded, in a sentence for the caller. */
 export class ModelRefusal extends Error {
   override name = 'ModelRefusal'
   readonly status: 'NOT_FOUND' | 'FAILED_PRECONDITION'

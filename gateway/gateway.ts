@@ -119,9 +119,9 @@ export function createGateway(parts: GatewayParts) {
     log,
     post: parts.post,
     encryptionKeys: config.encryptionKeys,
-    triesMax: config.webhooksMax,
-    hostTriesMax: config.webhooksPerHostMax,
-    onTried: (state) => parts.metrics.webhookTried(state),
+    attemptsMax: config.webhooksMax,
+    hostAttemptsMax: config.webhooksPerHostMax,
+    onAttempt: (state) => parts.metrics.webhookTried(state),
   })
   const deps: GatewayDeps = {
     ...makeDeps(parts),

@@ -4,7 +4,7 @@
  * the engine of a later attempt reads them all. Nobody else may.
  */
 
-/** Media that are no longer have no checkpoint: to separate them again costs little. */
+/** Media up to this length has no checkpoint, because separating it again costs little. */
 export const CHECKPOINT_MEDIA_SECONDS_MIN = 60
 
 /** Segments of one request. */

@@ -4,7 +4,7 @@ import * as grpc from '@grpc/grpc-js'
 import { MINUTE_MS } from './durations.ts'
 import { loadProto } from './proto.ts'
 import type { RoutedModel } from './prompts/route-prompt.ts'
-import { currentTraceParent, inSpan } from './telemetry/tracing.ts'
+import { currentTraceParent, inTraceSpan } from './telemetry/tracing.ts'
 
 export interface DescribedModel extends RoutedModel {
   summary: string
@@ -247,7 +247,7 @@ const withModels = (described: EngineDescription): EngineDescription => {
 function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
   const metadata = new grpc.Metadata()
   if (currentTraceParent() === null) return work(metadata)
-  return inSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'client' }, (span) => {
+  return inTraceSpan(`${ENGINE_SERVICE}/${method}`, { kind: 'client' }, (span) => {
     if (span.traceParent !== null) metadata.set('traceparent', span.traceParent)
     return work(metadata)
   })

@@ -5,7 +5,7 @@
 /** An account's slots in use, and its last turn. */
 export interface Share {
   inHand: number
-  /** Number of its last turn, of all turns so far; 0: none yet. */
+  /** The number of its last turn, counted over all turns; 0: none yet. */
   lastTurn: number
 }
 

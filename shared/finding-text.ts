@@ -1,4 +1,4 @@
-/** Tells people in a sentence what a model found out about a prompt. */
+/** Says in a sentence what a model found out about a prompt. */
 
 import type { Finding } from './finding.ts'
 import { languageNames, type PromptedSound } from './prompts/read-prompt.ts'
@@ -29,7 +29,7 @@ function textOf(prompt: string, finding: Finding): string | null {
   return `${quoted}${taken} may be absent${percent}${softer}.`
 }
 
-/** Of a sound that was asked for alone. */
+/** Describes the finding of a prompt that names one sound. */
 function textOfMissing(prompt: string, finding: Finding): string {
   const { understood_as: name, asked = [], similar_to: similarTo, softened_db: softer } = finding
   const sound = name ?? asked[0]?.sound ?? prompt
@@ -42,7 +42,7 @@ function textOfMissing(prompt: string, finding: Finding): string {
   return `${what}. The file holds what comes nearest${soft}.`
 }
 
-/** Helps whoever wrote a prompt that is not known. */
+/** Suggests names for a prompt that is not known. */
 function hintOf(nearest: readonly string[]): string {
   const names = nearest.map((text) => `"${text}"`).join(', ')
   const hint = names === '' ? '' : ` The nearest names to try: ${names}.`
@@ -51,12 +51,15 @@ function hintOf(nearest: readonly string[]): string {
 
 type AskedSounds = NonNullable<Finding['asked']>
 
-/** Says how a prompt was read that is not simply a sound, and which of its sounds were found. */
+/**
+ * Describes the finding of any other prompt: how it was read, and which of its sounds were found.
+ */
 function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
-  const those = (wanted: Finding['state']) => asked.filter((one) => one.state === wanted)
-  const [found, unsure, unknown] = [those('found'), those('unsure'), those('unknown')]
-  const [absent, similar] = [those('absent'), those('similar')]
+  const inState = (soundState: Finding['state']) =>
+    asked.filter((sound) => sound.state === soundState)
+  const [found, unsure, unknown] = [inState('found'), inState('unsure'), inState('unknown')]
+  const [absent, similar] = [inState('absent'), inState('similar')]
   const isOne = found.length + unsure.length + absent.length + similar.length === 1
   const percent = match !== undefined && isOne ? ` (match ${Math.round(100 * match)} %)` : ''
   const parts = [

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 import { HEARD_SPANS_MAX, HeardSound } from './heard-sounds.ts'
 import { Text } from './short-text.ts'
 
-/** How sure the model is of a prompt; of a model that tells neither, nothing. */
+/** How sure the model is of a prompt; absent for models that do not say. */
 const recognitionFields = {
   match: Type.Optional(
     Type.Number({
@@ -24,7 +24,7 @@ const recognitionFields = {
 
 export const Recognition = Type.Object(recognitionFields)
 
-/** Sounds of one prompt, at most: it has no more words. */
+/** At most this many sounds per prompt: it has no more words. */
 export const ASKED_MAX = 256
 
 /** Names to try in place of an unknown prompt, at most. */

@@ -1,7 +1,7 @@
 /**
- * Files that a gateway and an engine on one disk hand each other by name instead of by their bytes.
- * An engine asks for it at the signed addresses of its job; where it cannot be, bytes are sent as
- * between any two hosts.
+ * Lets a gateway and an engine on one disk hand over files by name instead of sending their bytes.
+ * An engine asks for it at the signed addresses of its job; where it is not possible, bytes are
+ * sent as between any two hosts.
  */
 
 import { relative } from 'node:path'

@@ -9,7 +9,7 @@ import type { AudioSpan } from './separation-options.ts'
 /** Bounds the longest media, over all channels: stereo at 192 kHz, or 7.1 at 48. */
 const SAMPLES_PER_SECOND_MAX = 384_000
 
-/** What may be reported of media: three years. A damaged file may say that it lasts longer. */
+/** The longest duration that may be reported: three years. A damaged file may claim more. */
 export const MEASURED_SECONDS_MAX = 1e8
 
 export interface SoundShape {

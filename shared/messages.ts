@@ -45,7 +45,9 @@ const FURTHER_TARGETS = [
 const FIRST_OUTPUTS = ['target', 'residual', 'target_video', 'residual_video'] as const
 const FURTHER_VIDEOS = FURTHER_TARGETS.map((name) => `${name}_video` as const)
 
-/** One sound of a separated mixture: a target per prompt, and what none of them took. */
+/**
+ * One output of a separated mixture: a target per prompt, and the residual, which no prompt took.
+ */
 export type OutputName = 'target' | 'residual' | (typeof FURTHER_TARGETS)[number]
 
 /** The targets of a request with so many prompts, in their order. */
@@ -66,8 +68,8 @@ export const Job = Type.Object({
   prompt: Type.String(),
   options: SeparationOptions,
   /**
-   * Earlier tries that an engine released, drains not counted; their deliveries were of other jobs.
-   * Absent in jobs of earlier versions.
+   * Earlier attempts that an engine released, drains not counted; they were deliveries of other
+   * jobs. Absent in jobs of earlier versions.
    */
   interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
   source: Source,
@@ -108,13 +110,13 @@ export const isOutputPart = (text: string): text is OutputPart =>
 export const LOG_LINES_MAX = 256
 const LogLine = Type.Object({ timestamp: EventTime, message: StoredText })
 
-/** The common fields of events: the request, the engine and its try. */
+/** The fields that all events share: the request, the engine and its attempt. */
 const eventFields = {
   request_id: Id,
   attempt_id: Id,
   engine_id: EngineId,
   at: EventTime,
-  /** When the try began, by the same clock. Absent in events of earlier versions. */
+  /** When the attempt began, by the same clock. Absent in events of earlier versions. */
   started_at: Type.Optional(EventTime),
   logs: Type.Array(LogLine, { maxItems: LOG_LINES_MAX }),
 }
@@ -173,8 +175,8 @@ const EventOutputs = Type.Object({
 /**
  * An engine's durable report. `released` returns the request, to be queued with a new job: `drain`
  * because the engine stops, `outage` because it does not reach the media store, `interruption`
- * because of another failure; `measured` comes at most once in a try, where the duration is known
- * before the media is separated, and `started` has not said it.
+ * because of another failure; `measured` comes at most once in an attempt, where the duration is
+ * known before the media is separated, and `started` has not said it.
  */
 export const Event = Type.Union([
   Type.Object({
@@ -228,15 +230,15 @@ const Identity = Type.Object({
   type: Type.Optional(Type.String()),
 })
 
-/** How far a request is; may be lost. */
+/** How far a request is. May be lost. */
 export const Progress = Type.Object({
   request_id: Id,
   attempt_id: Id,
   at: EventTime,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   /**
-   * The request takes so long at least, whatever its sound takes: a picture that is coded again.
-   * Absent: nothing is known, or the engine is of an earlier version.
+   * The least that the request still takes, however fast its sound is: the time to encode its
+   * picture. Absent: nothing is known, or the engine is of an earlier version.
    */
   seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
 })

@@ -1,6 +1,6 @@
 /**
- * Each attempt at a request stores its outputs in a place of its own, so that no attempt replaces
- * what another one has stored. A gateway of 0.2.0 knows no such places, and names none.
+ * Gives each attempt at a request a place of its own for its outputs, so that no attempt replaces
+ * what another has stored. A gateway of 0.2.0 knows no places.
  */
 
 /** With an upload of an output: the id of the attempt that made it. */

@@ -1,6 +1,6 @@
 /**
- * The address at which this machine reaches the gateway of a data folder, in a file of the folder:
- * so commands find it, whatever its port.
+ * Keeps the gateway's address on this machine in a file of its data folder, so that commands find
+ * it whatever its port.
  */
 
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Texts in messages: none is longer than a reader takes. */
+/** Keeps texts in messages short enough to read. */
 
 import { Type } from 'typebox'
 
@@ -7,10 +7,10 @@ const TEXT_CHARACTERS_MAX = 2_000
 /** For people to read: `shortText` makes it short enough. */
 export const Text = Type.String({ maxLength: TEXT_CHARACTERS_MAX })
 
-/** A text that a database takes. */
+/** Makes a text fit for a database. */
 export const StoredText = Type.String({ maxLength: TEXT_CHARACTERS_MAX, pattern: '^[^\\0]*$' })
 
-/** A text as a message may have it; what is cut off shows as an ellipsis. */
+/** Shortens a text for a message; an ellipsis stands for what is cut off. */
 export function shortText(text: string): string {
   const clean = text.replaceAll('\0', '�')
   if (clean.length <= TEXT_CHARACTERS_MAX) return clean

@@ -1,4 +1,4 @@
-/** Jobs that people come with, for the page and the command line. */
+/** The tasks that people come with, for the page and the command line. */
 
 import { readPrompt } from './prompts/read-prompt.ts'
 import { isPartOfSong } from './prompts/sounds.ts'
@@ -7,14 +7,14 @@ import { isPartOfSong } from './prompts/sounds.ts'
 export type PreferredOutput = 'target' | 'residual'
 
 export interface Task {
-  /** Names it on a command line; undefined: it is what separating does anyway. */
+  /** Names the task on a command line; undefined for the default of separating. */
   word?: string
   name: string
-  /** Does in a sentence, without its format. */
+  /** Describes the task in a sentence, without its format. */
   does: string
   keeps: PreferredOutput
   format: 'wav' | 'flac' | 'mp3'
-  /** Empty: whoever asks types them. `stems`: whatever the models can split a song into. */
+  /** Empty: the user types them. `stems`: whatever the models can split a song into. */
   prompts: readonly string[] | 'stems'
 }
 
@@ -60,7 +60,7 @@ export const TASKS: readonly [Task, ...Task[]] = [
   },
 ]
 
-/** Stems that other models may know, where no model of songs is installed. */
+/** The usual stems of songs, offered where no model of songs is installed. */
 const PLAIN_STEMS = ['drum kit', 'bass', 'electric guitar', 'piano', 'singing']
 
 /** A model, as far as tasks need to know it. */
@@ -69,7 +69,7 @@ interface KnownModel {
   names?: readonly string[]
 }
 
-/** The prompts of a task; none: whoever asks names them. */
+/** The prompts of a task; none: the user names them. */
 export function promptsOf({ prompts }: Task, models: readonly KnownModel[]): string[] {
   if (prompts !== 'stems') return [...prompts]
   const stems = songStemsOf(models)

@@ -1484,7 +1484,7 @@ export interface components {
         };
         WebhookDeliveryStatus: {
             delivery_status: "pending" | "sending" | "delivered" | "failed";
-            /** @description Tries begun. */
+            /** @description Attempts begun. */
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;

@@ -105,24 +105,24 @@ export async function importModel(
   paths: readonly string[],
   { name, stems, ...options }: InstallOptions & { name?: string; stems?: readonly string[] },
 ): Promise<ModelRecord> {
-  const known = CATALOGUE.find(({ files }) => files[0]!.name === basename(paths[0]!))
-  const named = name ?? known?.name
+  const catalogued = CATALOGUE.find(({ files }) => files[0]!.name === basename(paths[0]!))
+  const named = name ?? catalogued?.name
   if (named === undefined) {
     throw new Error(`${basename(paths[0]!)} is not known here: give it a name with --name.`)
   }
   await claim(modelsFolder, named)
   const sources: (SourceFile & { path: string })[] = []
-  for (const path of paths) sources.push(await sourceOf(path, known))
-  const entry = { ...known, ...(stems && { stemOfFile: stems }) }
+  for (const path of paths) sources.push(await sourceOf(path, catalogued))
+  const entry = { ...catalogued, ...(stems && { stemOfFile: stems }) }
   const fresh = await mkdtemp(join(modelsFolder, '.new-'))
   return install(modelsFolder, fresh, named, sources, entry, options)
 }
 
 /** @throws Error when a published checksum differs */
-async function sourceOf(path: string, known: CatalogueEntry | undefined) {
+async function sourceOf(path: string, catalogued: CatalogueEntry | undefined) {
   const file = basename(path)
   const { sha256, bytes } = await digest(path)
-  const published = known?.files.find(({ name }) => name === file)?.sha256
+  const published = catalogued?.files.find(({ name }) => name === file)?.sha256
   if (published && !sha256.startsWith(published)) {
     throw new Error(`${path}: its SHA-256 is ${sha256}; the published one begins ${published}`)
   }

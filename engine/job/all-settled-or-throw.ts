@@ -1,4 +1,4 @@
-/** Work that is done together. */
+/** Awaits promises together. */
 
 /** As Promise.all, but it throws only after all promises have settled. */
 export async function allSettledOrThrow<T>(promises: readonly (Promise<T> | T)[]): Promise<T[]> {

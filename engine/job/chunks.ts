@@ -22,7 +22,7 @@ export interface ChunkPlan {
 export interface MixtureChunk {
   index: number
   startSample: number
-  /** How many at its end the next chunk has as well; 0 of the last. */
+  /** How many samples at its end the next chunk shares; 0 for the last chunk. */
   sharedSamples: number
   channels: Float32Array[]
 }
@@ -57,11 +57,11 @@ export function planChunks(options: PlanOptions): ChunkPlan {
     return { chunkSamples: samples, overlapSamples: samples - hop, frameSamples }
   }
   const wholeFrames = (samples: number) => samples - (samples % frameSamples)
-  const asked = Math.max(options.chunkSecondsMax, LIMITS.chunkSecondsMin)
-  const chunkSeconds = Math.min(asked, options.modelChunkSecondsMax)
-  const wanted = Math.round(chunkSeconds * sampleRate)
-  const held = Math.min(wanted, Math.floor(CHUNK_SAMPLES_MAX / channels))
-  const chunkSamples = Math.max(frameSamples, wholeFrames(held))
+  const secondsMax = Math.max(options.chunkSecondsMax, LIMITS.chunkSecondsMin)
+  const chunkSeconds = Math.min(secondsMax, options.modelChunkSecondsMax)
+  const samplesMax = Math.round(chunkSeconds * sampleRate)
+  const samplesThatFit = Math.min(samplesMax, Math.floor(CHUNK_SAMPLES_MAX / channels))
+  const chunkSamples = Math.max(frameSamples, wholeFrames(samplesThatFit))
   const overlapSeconds = Math.min(options.overlapSeconds, options.modelOverlapSecondsMax)
   // Over half a chunk, three chunks would sound at once and the work would more than double.
   const overlapMax = Math.floor(chunkSamples / 2)

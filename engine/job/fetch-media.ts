@@ -12,7 +12,7 @@ import type { JobMedia } from './job-media.ts'
 
 interface FetchDeps {
   media: JobMedia
-  /** Fetches addresses that clients gave; refuses private ones. */
+  /** Fetches the addresses of clients; refuses private ones. */
   publicFetch: PublicFetch
   config: Pick<EngineConfig, 'fetchSecondsMax'>
   store: Pick<StoreOutage, 'noticed' | 'ended'>
@@ -21,7 +21,7 @@ interface FetchDeps {
 /** A source in the job's folder. */
 export interface FetchedMedia {
   path: string
-  /** The name that the server of an `audio_url` gave it. */
+  /** The name that the server of the `audio_url` gave it. */
   source_name?: string
 }
 

@@ -1,4 +1,4 @@
-/** A job's access to files and the network: a simulation replaces it. */
+/** A job's access to files and the network, which simulated runs replace. */
 
 import { rm } from 'node:fs/promises'
 import { fetchPublicSource, fetchSource } from '../media/read/source.ts'
@@ -23,7 +23,7 @@ export interface JobMedia {
 /** On this machine's disk, and over its network. */
 export const createJobMedia = (threads: OutputThreads): JobMedia => ({
   makeFolder: makeJobFolder,
-  // Again, if the gateway puts a copy there meanwhile, for which nobody waits any more.
+  // With retries: the gateway may still put a copy there, although nobody waits for it any more.
   removeFolder: (folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   fetchSource,
   fetchPublicSource,

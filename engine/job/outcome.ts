@@ -24,7 +24,7 @@ export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 /** `drained`: returned because the engine ends; `released`: for another reason. */
 type StopCause = 'canceled' | 'drained' | 'released'
 
-/** Why an open job is stopped: the reason of its abort signal. */
+/** The reason in the abort signal of an open job that is stopped. */
 export class JobStopped extends Error {
   readonly because: StopCause
   constructor(because: StopCause) {
@@ -34,10 +34,12 @@ export class JobStopped extends Error {
   }
 }
 
-/** Tries of a job that may itself be the reason of an error, where another engine may have none. */
-const UNCLASSIFIED_TRIES_MAX = 2
+/**
+ * Attempts at a job after an error of unknown cause: the job may be at fault, or only this engine.
+ */
+const UNCLASSIFIED_ATTEMPTS_MAX = 2
 
-/** Errors of the surroundings of a job. */
+/** Errors that come from a job's environment, not from the job. */
 const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError, ThreadLostError]
 
 interface Failure {
@@ -45,15 +47,15 @@ interface Failure {
   message: string
 }
 
-/** The permanent failure that an error means; null: another try may succeed. */
-export function failureOf(error: unknown, tries: number): Failure | null {
+/** Returns the permanent failure that an error means; null when another attempt may succeed. */
+export function failureOf(error: unknown, attempts: number): Failure | null {
   // Any other ServiceError is a fault of the source.
   if (error instanceof ServiceError) {
     return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
   }
   if (error instanceof ModelError) return failed('MODEL_FAILED')
   const mayPass = PASSING.some((kind) => error instanceof kind) || isDiskFull(error)
-  if (mayPass || tries < UNCLASSIFIED_TRIES_MAX) return null
+  if (mayPass || attempts < UNCLASSIFIED_ATTEMPTS_MAX) return null
   return failed(error instanceof LaneTooLargeError ? 'CHUNK_TOO_LARGE' : 'MODEL_FAILED')
 }
 

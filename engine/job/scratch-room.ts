@@ -1,4 +1,6 @@
-/** Notices that the scratch disk is full: no job is leased meanwhile, as none could be served. */
+/**
+ * Watches whether the scratch disk is full: then no job is leased, because none could be served.
+ */
 
 import { freeBytes } from '../../shared/free-bytes.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
@@ -28,13 +30,13 @@ export class ScratchRoom {
     return this.#current
   }
 
-  /** Looks now, and then every two seconds as long as the process lives. */
+  /** Checks now, and then every two seconds for as long as the process lives. */
   async watch(): Promise<void> {
     await this.isFull()
     setInterval(() => void this.isFull(), LOOK_MS).unref()
   }
 
-  /** Looks now. A folder that can't be looked at counts as full. */
+  /** Checks now. A folder that can't be checked counts as full. */
   async isFull(): Promise<boolean> {
     const { scratchFolder: folder, scratchFreeBytesMin: freeBytesMin, log } = this.#options
     const { free = freeBytes } = this.#options
@@ -44,8 +46,8 @@ export class ScratchRoom {
       this.#current = new Promise((resolve) => {
         this.#end = resolve
       })
-      const found = { folder, freeBytes: bytes, freeBytesMin }
-      log.warn(found, 'the disk of SCRATCH_DIR is full: leasing no job until it has free space')
+      const fullDisk = { folder, freeBytes: bytes, freeBytesMin }
+      log.warn(fullDisk, 'the disk of SCRATCH_DIR is full: leasing no job until it has free space')
     } else if (!isFull && this.#current) {
       this.#current = null
       this.#end()

@@ -16,7 +16,7 @@ import {
 import type { PublicFetch } from '../../shared/http/public-fetch.ts'
 import { kindOf } from '../../shared/request-kind.ts'
 import { promptsOf } from '../../shared/separation-options.ts'
-import { inSpan } from '../../shared/telemetry/tracing.ts'
+import { inTraceSpan } from '../../shared/telemetry/tracing.ts'
 import { CHANNELS_MAX, type ModelDescription } from '../../models/model.ts'
 import type { TaggerConfig } from '../../models/tagger/config.ts'
 import type { EngineConfig } from '../config.ts'
@@ -63,14 +63,14 @@ export interface JobDeps {
   clock: Clock
   log: Logger
   media: JobMedia
-  /** Read the files that clients gave. */
+  /** Processes that read the files of clients. */
   soundProcesses: SoundProcesses
-  /** Fetches addresses that clients gave; refuses private ones. */
+  /** Fetches the addresses of clients; refuses private ones. */
   publicFetch: PublicFetch
   store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
   scratch: Pick<ScratchRoom, 'isFull'>
-  /** Tries of the request, this one included; those that a drain ended do not count. */
-  tries: number
+  /** Attempts at the request, this one included; those that a drain ended do not count. */
+  attempts: number
   /** Called when the device fails the job. */
   onDeviceFailed(): void
   /** Called with the seconds of media once they are separated. */
@@ -100,7 +100,7 @@ export async function separateJob(
     folder = await deps.media.makeFolder(deps.config.scratchFolder)
     const into = folder
     const fetch = () => fetchMedia(job, into, signal, deps)
-    const { path: sourcePath, ...named } = await inSpan('fetch', {}, fetch)
+    const { path: sourcePath, ...named } = await inTraceSpan('fetch', {}, fetch)
     const work = { folder, sourcePath, reporter, start, signal, attemptId }
     const completed = await deps.soundProcesses.use(signal, (reader) =>
       produceResult(job, { ...work, reader }, deps),
@@ -115,7 +115,7 @@ export async function separateJob(
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
     }
-    // The gateway ignores a release by a try whose start was not reported.
+    // The gateway ignores a release by an attempt whose start was not reported.
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
     return 'interrupted'
   } finally {
@@ -214,7 +214,8 @@ async function separateSource(
       ...deps,
       signal,
       secondsExpected: seconds,
-      measureLevels: () => inSpan('measure levels', {}, () => reader.levels(sourcePath, limits)),
+      measureLevels: () =>
+        inTraceSpan('measure levels', {}, () => reader.levels(sourcePath, limits)),
       log: reporter.log,
       write: (separated) => outputs!.write(separated),
       onProgress: progress.sound,
@@ -228,13 +229,13 @@ async function separateSource(
     await checkpoint?.close({ flush: false })
     const duration = samples / mixture.sampleRate
     deps.onSeparated(duration)
-    const found = Object.fromEntries(
+    const described = Object.fromEntries(
       names.map((name, i) => [name, { ...stored[name]!, ...findings[i] }]),
     )
     return {
       duration,
       sample_rate: outputs.sound.sampleRate,
-      outputs: { ...stored, ...found },
+      outputs: { ...stored, ...described },
       ...(tagged && { sounds: heardSounds(tagged) }),
     }
   } catch (error) {
@@ -245,7 +246,7 @@ async function separateSource(
 }
 
 /** Another attempt will follow. */
-const isReleased = (error: unknown, { tries }: JobDeps): boolean =>
+const isReleased = (error: unknown, { attempts: tries }: JobDeps): boolean =>
   !(error instanceof JobStopped && error.because === 'canceled') && failureOf(error, tries) === null
 
 interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'reporter' | 'signal'> {
@@ -290,7 +291,7 @@ async function measureMedia(
   const { sourcePath, reader } = context
   const secondsMax = deps.config.mediaSecondsMax
   const part = { secondsMax, track: options.audio_track }
-  const seconds = await inSpan('measure', {}, () => reader.measure(sourcePath, part))
+  const seconds = await inTraceSpan('measure', {}, () => reader.measure(sourcePath, part))
   if (seconds !== null && seconds > secondsMax) {
     await publishMeasured({ duration: Math.min(seconds, MEASURED_SECONDS_MAX) }, context, deps)
     assertNotTooLong(seconds, secondsMax)
@@ -358,7 +359,7 @@ async function reportFailure(
       return 'failed'
     }
     if (error instanceof DeviceError) deps.onDeviceFailed()
-    const failure = failureOf(error, deps.tries)
+    const failure = failureOf(error, deps.attempts)
     if (failure) {
       deps.log.warn({ err: error }, 'the job failed')
       await publishUntilStored({ ...reporter.event('failed'), error: failure }, deps, signal)

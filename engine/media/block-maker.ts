@@ -53,7 +53,7 @@ export class BlockMaker {
   #planes: Float32Array[] = []
   #block: Float32Array[] = []
   #fill = 0
-  /** In all blocks so far. */
+  /** Counted over all blocks so far. */
   #samples = 0
   #full: Float32Array[][] = []
 

@@ -1,4 +1,4 @@
-/** Which loudspeaker each channel is meant for, and what each kind of file can say of that. */
+/** Maps channels to loudspeakers, as far as each file format can express that. */
 
 import {
   AV_CHANNEL_LAYOUT_5POINT0_BACK,
@@ -58,13 +58,13 @@ export function lfeChannelOf(mask: bigint): number {
   return [0n, 1n, 2n].filter((bit) => (mask & (1n << bit)) !== 0n).length
 }
 
-/** MP3 has mono and stereo. */
+/** The layouts of MP3, which has mono and stereo only. */
 const MP3_LAYOUTS: readonly bigint[] = [0x4n, 0x3n]
 
 /** The loudspeakers that WAV and FLAC have names for. */
 const WAV_LOUDSPEAKERS = 0x3ffffn
 
-/** FFmpeg's encoder knows these; it places side and back loudspeakers alike. */
+/** FFmpeg's encoder knows these; it treats side and back loudspeakers the same. */
 const AAC_LAYOUTS: readonly bigint[] = [
   ...[0x4n, 0x3n], // mono, stereo
   ...[0xbn, 0x7n, 0x103n], // 2.1, 3.0, 3.0(back)

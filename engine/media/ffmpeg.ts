@@ -1,11 +1,11 @@
-/** Common parts of all uses of FFmpeg. Its own log is silent: every failure arrives as a code. */
+/** What all uses of FFmpeg share. FFmpeg's own log is off: every failure arrives as a code. */
 
 import { AV_LOG_QUIET, AVERROR_ENOMEM, AVERROR_ENOSPC } from 'node-av/constants'
 import { FFmpegError, Log } from 'node-av/lib'
 
 Log.setLevel(AV_LOG_QUIET)
 
-/** Names what was tried and FFmpeg's reason. */
+/** States what failed, with FFmpeg's reason. */
 export class CallError extends Error {
   readonly code: number
   constructor(code: number, doing: string) {
@@ -17,7 +17,7 @@ export class CallError extends Error {
 
 /**
  * `code`, unless it is one of FFmpeg's error codes.
- * @param doing what was tried, such as `write the header`
+ * @param doing the action, such as `write the header`
  * @throws CallError
  */
 export function check(code: number, doing: string): number {

@@ -22,7 +22,7 @@ export class ResamplingThreads {
   readonly #threads: TaskThreads<ResamplingTask>
   #streams = 0
 
-  /** They start when they are needed: models that take any rate need none. */
+  /** Threads start on first use, because models that take any rate need none. */
   constructor(cores = availableParallelism()) {
     this.#threads = new TaskThreads(PROGRAM, cores)
   }

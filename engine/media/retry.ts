@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Waits } from '../../shared/http/http-request.ts'
 
-/** The other side could not be reached, or was overloaded; a later try may succeed. */
+/** The other side could not be reached, or was overloaded; a retry may succeed. */
 export class TransientError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -13,9 +13,7 @@ export class TransientError extends Error {
 }
 
 export interface RetryPolicy {
-  /**
-   * Pauses before the second try, the third and so on; the last error is thrown after the last try.
-   */
+  /** Pauses before each retry. The error of the last retry is thrown. */
   retryDelaysMs: readonly number[]
   /** The longest wait for an answer, or for more of it. */
   silenceMsMax: number
@@ -45,12 +43,12 @@ const isTransient = (error: unknown): boolean => error instanceof TransientError
 interface RetryOptions {
   /** Which errors are transient; by default, a TransientError. */
   mayPass?: (error: unknown) => boolean
-  /** Called after each try that fails with one. */
+  /** Called after each transient failure. */
   onAway?: () => void
 }
 
 /**
- * Runs `attempt` until it ends without a transient error, or its tries are used up.
+ * Runs `attempt` until it ends without a transient error, or the retries are used up.
  * @throws the last error; the signal's reason once it fires
  */
 export async function withRetries<T>(
@@ -59,14 +57,14 @@ export async function withRetries<T>(
   signal: AbortSignal,
   { mayPass = isTransient, onAway }: RetryOptions = {},
 ): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
+  for (let failures = 0; ; failures += 1) {
     try {
       return await attempt()
     } catch (error) {
       signal.throwIfAborted()
       if (!mayPass(error)) throw error
       onAway?.()
-      const delayMs = retryDelaysMs[tries]
+      const delayMs = retryDelaysMs[failures]
       if (delayMs === undefined) throw error
       await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
       signal.throwIfAborted()

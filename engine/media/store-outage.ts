@@ -1,4 +1,6 @@
-/** Detects an outage of the media store: no job is leased meanwhile, as none could be served. */
+/**
+ * Detects an outage of the media store, during which no job is leased because none could be served.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../shared/durations.ts'
@@ -7,7 +9,7 @@ import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 
 interface StoreOutageOptions {
   log: Logger
-  /** Waits until the signal fires, at most so long. */
+  /** Waits until the signal fires, at most this long. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 

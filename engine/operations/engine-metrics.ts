@@ -43,12 +43,12 @@ export class EngineMetrics implements SchedulerObserver {
     return this.#set.text()
   }
 
-  /** A try begins. @param queueSeconds since its request was submitted */
+  /** An attempt begins. @param queueSeconds since its request was submitted */
   began(queueSeconds: number): void {
     observeWait(this.#queueSeconds, {}, queueSeconds)
   }
 
-  /** A try has ended. @param sinceSubmit seconds since its request was submitted */
+  /** An attempt has ended. @param sinceSubmit seconds since its request was submitted */
   ended(outcome: Outcome, { runSeconds, sinceSubmit }: TrySeconds): void {
     this.#runSeconds.observe({ outcome }, runSeconds)
     if (!ENDS.includes(outcome)) return

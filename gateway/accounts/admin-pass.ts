@@ -32,7 +32,7 @@ interface Admission {
   /** Takes a pass of this kind besides the token. */
   kind: PassKind
   /** The token or pass that the caller has sent. */
-  given: string | undefined
+  credential: string | undefined
   /** The caller's address. */
   client: string
   wrongTokens: WrongTokens
@@ -43,17 +43,18 @@ interface Admission {
  * @throws ServiceError `UNAUTHENTICATED`; `RATE_LIMITED` after too many wrong tokens
  */
 export async function admitAdmin(deps: AccountDeps, admission: Admission): Promise<void> {
-  const { adminToken, kind, given, client, wrongTokens } = admission
+  const { adminToken, kind, credential: credential, client, wrongTokens } = admission
   const refusal = new ServiceError('UNAUTHENTICATED', { message: REFUSED })
-  if (given === undefined) throw refusal
-  if (isSigned(adminToken, 'code', given) || isSigned(adminToken, 'session', given)) {
+  if (credential === undefined) throw refusal
+  if (isSigned(adminToken, 'code', credential) || isSigned(adminToken, 'session', credential)) {
     // Nobody guesses a signature: a page whose session is over may go on asking.
-    const isValid = isSigned(adminToken, kind, given) && deps.clock.now() < expiryOf(given)
-    if (isValid && !(kind === 'session' && (await hasEnded(deps.store, given)))) return
+    const isValid =
+      isSigned(adminToken, kind, credential) && deps.clock.now() < expiryOf(credential)
+    if (isValid && !(kind === 'session' && (await hasEnded(deps.store, credential)))) return
     throw refusal
   }
   wrongTokens.assertFew(client)
-  if (isSameSecret(given, adminToken)) return
+  if (isSameSecret(credential, adminToken)) return
   wrongTokens.note(client)
   throw refusal
 }
@@ -62,13 +63,13 @@ const REFUSED = 'The admin token is missing or invalid, or its session has ended
 
 /**
  * A session for the token or for a code, which opens no other.
- * @param given the token, or a valid code
+ * @param credential the token, or a valid code
  * @throws ServiceError `UNAUTHENTICATED` when the code, or a newer one, was used
  */
-export const openAdminSession = (deps: ChangeDeps, adminToken: string, given: string) =>
+export const openAdminSession = (deps: ChangeDeps, adminToken: string, credential: string) =>
   inTransaction(deps.store, async (store) => {
-    const isToken = isSameSecret(given, adminToken)
-    if (!isToken && !(await useAdminCode(store, isoTime(expiryOf(given))))) {
+    const isToken = isSameSecret(credential, adminToken)
+    if (!isToken && !(await useAdminCode(store, isoTime(expiryOf(credential))))) {
       throw new ServiceError('UNAUTHENTICATED', { message: USED })
     }
     const session = createPass(adminToken, 'session', deps.clock.now())
@@ -81,13 +82,13 @@ const USED =
   'This code, or a newer one, was used: `winnow open --operators` makes another. ' +
   'Or enter the admin token.'
 
-/** Ends the session on every gateway; the token itself has none. @param given as admitted */
+/** Ends the session on every gateway; the token itself has none. @param session as admitted */
 export async function endAdminSession(
   deps: ChangeDeps,
   adminToken: string,
-  given: string,
+  session: string,
 ): Promise<void> {
-  if (isSigned(adminToken, 'session', given)) await record(deps, 'session.end', given, {})
+  if (isSigned(adminToken, 'session', session)) await record(deps, 'session.end', session, {})
 }
 
 const record = (
@@ -115,10 +116,10 @@ const hasEnded = (store: Store, session: string): Promise<boolean> =>
 /** Names a session without its signature; those of one millisecond are one. */
 const idOf = (session: string): string => `adm_session_${expiryOf(session)}`
 
-const isSigned = (adminToken: string, kind: PassKind, given: string): boolean =>
-  isSameSecret(given, passOf(adminToken, kind, expiryOf(given)))
+const isSigned = (adminToken: string, kind: PassKind, pass: string): boolean =>
+  isSameSecret(pass, passOf(adminToken, kind, expiryOf(pass)))
 
-const expiryOf = (given: string): number => Number(/^adm_[a-z]+_(\d{1,15})_/.exec(given)?.[1] ?? 0)
+const expiryOf = (pass: string): number => Number(/^adm_[a-z]+_(\d{1,15})_/.exec(pass)?.[1] ?? 0)
 
 function passOf(adminToken: string, kind: PassKind, expiresAt: number): string {
   const signed = createHmac('sha256', adminToken).update(`pass ${kind} ${expiresAt}`)

@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/** The id of the key that an operator has set; alone it may have any form. */
+/** The id of the key that an admin has set; only that key may have any form. */
 export const BOOTSTRAP_KEY_ID = 'bootstrap'
 
 const API_KEY = /^sep_([0-9a-z]+)_/
@@ -66,7 +66,7 @@ export function createAuthenticator(deps: AuthDeps) {
   }
 }
 
-/** Sets whose call it is. */
+/** Sets whose call this is. */
 export function admit(request: FastifyRequest, key: ApiKeyRow): void {
   request.accountId = key.account_id
   request.apiKey = key

@@ -1,4 +1,7 @@
-/** How often an API key may call: over HTTP and gRPC together, on all gateways of a database. */
+/**
+ * Limits how often an API key may call, over HTTP and gRPC together, on all gateways that share a
+ * database.
+ */
 
 import type { FastifyInstance } from 'fastify'
 import { isoTime, type Clock } from '../../shared/clock.ts'

@@ -121,8 +121,8 @@ export function assertCsrfToken({ headers }: FastifyRequest, secret: string): vo
 async function findSession({ store, clock }: AccountDeps, secret: string | undefined) {
   const now = clock.now()
   const hash = secret === undefined ? '' : hashApiKey(secret)
-  const found = await findPageSession(store, 'session', hash, isoTime(now))
-  if (found && isValid(found, now)) return found
+  const key = await findPageSession(store, 'session', hash, isoTime(now))
+  if (key && isValid(key, now)) return key
   throw new ServiceError('UNAUTHENTICATED', { message: 'There is no session, or it has ended.' })
 }
 

@@ -13,7 +13,7 @@ const DAYS_BY_DEFAULT = 30
 const DAY_MS = 1_000 * DAY_SECONDS
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** @throws ServiceError `INVALID_PARAMETER` for days that are none, or too many */
+/** @throws ServiceError `INVALID_PARAMETER` for a text that is no day, or for too many days */
 export async function usageOf(
   { store, clock }: AccountDeps,
   accountId: string,
@@ -31,7 +31,7 @@ export async function usageOf(
   return { object: 'list', from, to, data }
 }
 
-/** A day as its number since 1970. */
+/** Returns a day as its number since 1970. */
 function dayOf(param: string, value: unknown): number | undefined {
   if (value === undefined) return undefined
   const time = typeof value === 'string' && DAY.test(value) ? Date.parse(value) : NaN

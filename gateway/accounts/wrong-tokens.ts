@@ -1,13 +1,14 @@
 /**
- * Slows down who guesses ADMIN_TOKEN. Counted in this process alone: strangers must not make a
- * database write, so several gateways allow as many guesses each, and a restart begins anew.
+ * Slows down anyone who guesses ADMIN_TOKEN. Wrong tokens are counted in this process alone,
+ * because strangers must not cause database writes. So each gateway allows its own guesses, and a
+ * restart begins anew.
  */
 
 import type { Clock } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 
-/** Wrong tokens in a minute; beyond it no token is looked at until the minute is over. */
+/** Wrong tokens per minute; beyond it, no token is checked until the minute is over. */
 export const WRONG_MAX = { fromAnAddress: 30, altogether: 300 } as const
 
 export class WrongTokens {

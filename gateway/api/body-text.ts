@@ -6,7 +6,7 @@ import { hasMoreValuesThan } from './json-text.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came; empty where there is none. */
+    /** The body exactly as it was sent; empty where there is none. */
     bodyText: string
   }
 }
@@ -25,7 +25,7 @@ export function assertFewValues(json: string): void {
   })
 }
 
-/** Takes a body without bytes for none, whatever its type: many clients always state one. */
+/** Treats an empty body as none, whatever its type: many clients always state a type. */
 export function keepBodyText(app: FastifyInstance): void {
   app.decorateRequest('bodyText', '')
   const parse = app.getDefaultJsonParser('ignore', 'ignore') // any keys, as in app.ts

@@ -5,5 +5,5 @@ import { newId } from '../../shared/ids.ts'
 const FORM = /^[\w.:-]{1,128}$/
 
 /** The caller's own id when it is fit for a log, else a new one. */
-export const callIdOf = (given: unknown, kind: 'http' | 'grpc'): string =>
-  typeof given === 'string' && FORM.test(given) ? given : newId(kind)
+export const callIdOf = (callerId: unknown, kind: 'http' | 'grpc'): string =>
+  typeof callerId === 'string' && FORM.test(callerId) ? callerId : newId(kind)

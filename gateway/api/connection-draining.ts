@@ -1,5 +1,5 @@
 /**
- * Before a gateway stops, it asks the clients that come to close their connections: one that is cut
+ * Before a gateway stops, it asks clients to close their connections: a connection that is cut
  * while a request is on its way breaks that request.
  */
 

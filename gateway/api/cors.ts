@@ -1,6 +1,6 @@
 /**
- * Lets web pages of given origins call the API with a key. Cookies are not among it: the page's own
- * sessions, and the admin API, are for their own origin.
+ * Lets web pages of the configured origins call the API with a key. Cookies are not allowed: the
+ * page's sessions and the admin API are for their own origin.
  */
 
 import type { FastifyInstance } from 'fastify'

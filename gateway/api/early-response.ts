@@ -1,7 +1,8 @@
 /**
- * Answers that come while their request is still being sent. A connection that is closed with
- * bytes unread is reset, and a reset may overtake the answer: many clients read it only when they
- * have sent all. So the rest is taken and thrown away, as web servers do, within limits.
+ * Sends answers while the request is still arriving. A connection that is closed with unread bytes
+ * is reset, and the reset may overtake the answer, because many clients read the answer only after
+ * sending everything. So the rest of the request is read and thrown away, within limits, as web
+ * servers do.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -10,7 +11,7 @@ import { Readable } from 'node:stream'
 /** Somewhat more than the largest upload. */
 const BYTES_MAX = 2 ** 29
 const MS_MAX = 30_000
-/** A client that sends nothing for so long has read the answer, or never will. */
+/** A client that sends nothing for this long has read the answer, or never will. */
 const SILENT_MS_MAX = 1_000
 
 /** `answer`, whose end comes when the rest of the request has come, or too much of it. */

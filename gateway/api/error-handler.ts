@@ -25,14 +25,14 @@ export function errorAnswerer(
   present: (error: ServiceError, requestId: string | undefined) => PresentedError,
 ) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const known = toServiceError(error, request)
-    logFailure(request.log as Logger, known, { error, callId: request.id })
-    if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
-    const { retryAfterSeconds } = known
+    const failure = toServiceError(error, request)
+    logFailure(request.log as Logger, failure, { error, callId: request.id })
+    if (failure.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
+    const { retryAfterSeconds } = failure
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
     const { request_id: requestId } = Object(request.params) as { request_id?: string }
-    const namesRequest = known.code !== 'NOT_FOUND'
-    const { status, body } = present(known, namesRequest ? requestId : undefined)
+    const namesRequest = failure.code !== 'NOT_FOUND'
+    const { status, body } = present(failure, namesRequest ? requestId : undefined)
     reply.status(status)
     if (request.raw.complete) reply.send(body)
     else answerEarly(JSON.stringify(body), request, reply)

@@ -13,7 +13,7 @@ import { compactJson } from './json-text.ts'
 import { AudioSeparateInput, SubmitAudioSeparateRequest } from './schemas.ts'
 import { BODY_BYTES_MAX } from './validation.ts'
 
-/** As many fields as there are, with each prompt and some blanks. */
+/** The most fields a form can need: each field once, each prompt, and some to spare. */
 const FIELDS_MAX = 64
 const HEADERS_MAX = 20
 
@@ -36,7 +36,7 @@ export interface FormFile {
   body: Readable
   /**
    * Reads what follows the file, and returns the fields of the whole form.
-   * @throws ServiceError for what is no such form, or too slow
+   * @throws ServiceError for anything that is not such a form, or arrives too slowly
    */
   end(): Promise<FormFields>
 }
@@ -47,7 +47,7 @@ export interface Form extends FormFields {
 }
 
 export interface FormOptions {
-  /** In which the fields must have come: those before the file, and those after it. */
+  /** The time for the fields to arrive: those before the file, and those after it. */
   secondsMax: number
   /** Aborts when the client is gone. */
   signal: AbortSignal
@@ -164,11 +164,11 @@ const tooLarge = () =>
   })
 
 /** @throws ServiceError `INVALID_REQUEST` for a field that is given twice, or broken JSON */
-function bodyOf(given: readonly Field[]): FormFields {
-  const prompts = given.filter(([name]) => name === 'prompt').map(([, text]) => text)
+function bodyOf(formFields: readonly Field[]): FormFields {
+  const prompts = formFields.filter(([name]) => name === 'prompt').map(([, text]) => text)
   const [top, input] = [new Map<string, unknown>(), new Map<string, unknown>()]
   let metadataText: string | undefined
-  for (const [name, text] of given) {
+  for (const [name, text] of formFields) {
     if (name === 'prompt') continue
     const isTop = name !== 'input' && Object.hasOwn(TOP, name)
     const fields = isTop ? top : input

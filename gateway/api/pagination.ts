@@ -1,4 +1,4 @@
-/** Values of query strings. An invalid value takes the default; none is refused. */
+/** Reads values of query strings. An invalid value takes the default; none is refused. */
 
 import { isId } from '../../shared/ids.ts'
 

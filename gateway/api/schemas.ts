@@ -167,9 +167,9 @@ export const AudioSeparateInput = Type.Object(
 export const WebhookDeliveryStatus = Type.Object(
   {
     delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed']),
-    attempts: Type.Integer({ description: 'Tries begun.' }),
+    attempts: Type.Integer({ description: 'Attempts begun.' }),
     delivered_at: Nullable(DateTime),
-    last_error: Nullable(Type.String({ description: 'Why the last try failed.' })),
+    last_error: Nullable(Type.String({ description: 'Why the last attempt failed.' })),
   },
   { title: 'WebhookDeliveryStatus' },
 )

@@ -1,11 +1,11 @@
 /** A span of each HTTP call, in the trace of whoever makes it. */
 
 import type { FastifyInstance } from 'fastify'
-import { beginSpan, isTracing, type OpenSpan } from '../../shared/telemetry/tracing.ts'
+import { beginTraceSpan, isTracing, type TraceSpan } from '../../shared/telemetry/tracing.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    span: OpenSpan | null
+    span: TraceSpan | null
   }
 }
 
@@ -21,7 +21,7 @@ export function installTracing(app: FastifyInstance): void {
     const { url: route = '' } = request.routeOptions
     const attributes = { 'http.request.method': method, 'http.route': route }
     const from = typeof headers.traceparent === 'string' ? headers.traceparent : null
-    const span = beginSpan(`${method} ${route}`, { kind: 'server', from, attributes })
+    const span = beginTraceSpan(`${method} ${route}`, { kind: 'server', from, attributes })
     reply.raw.once('close', () => span.end()) // of a client that hung up before
     request.span = span
   })

@@ -166,13 +166,17 @@ function checkSourceChoice({
 }: Static<typeof AudioSoundsInput>): Submission['source'] {
   const refuse = (param: string, message: string, code: ErrorCode = 'INVALID_PARAMETER') =>
     new ServiceError(code, { message, param })
-  const given = Object.entries({ audio_url: audioUrl, file_id: fileId, request_id: requestId })
+  const sourceNames = Object.entries({
+    audio_url: audioUrl,
+    file_id: fileId,
+    request_id: requestId,
+  })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => `input.${name}`)
-  if (given.length !== 1) {
+  if (sourceNames.length !== 1) {
     const message =
       'Exactly one of input.audio_url, input.file_id and input.request_id must be given.'
-    throw refuse(given[1] ?? 'input.audio_url', message)
+    throw refuse(sourceNames[1] ?? 'input.audio_url', message)
   }
   if (requestId === undefined) {
     if (output !== undefined || index !== undefined) {
@@ -206,10 +210,10 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
     })
   }
   // the schema lets a field be undefined, and a spread would put that in a default's place
-  const given = Object.entries(input).filter(
+  const chosen = Object.entries(input).filter(
     ([name, value]) => Object.hasOwn(DEFAULT_OPTIONS, name) && value !== undefined,
   )
-  const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(given) }
+  const options: SeparationOptions = { ...DEFAULT_OPTIONS, ...Object.fromEntries(chosen) }
   if (input.chunk_overlap === undefined) {
     // the default fits short chunks
     options.chunk_overlap = Math.min(options.chunk_overlap, options.max_chunk_duration / 2)
@@ -248,8 +252,8 @@ function checkMetadata(metadata: object, text?: string): string {
  * @returns the body without the optional fields that are null
  * @throws ServiceError that names the first thing wrong with it
  */
-export function checkBody(validator: Validator, given: unknown): unknown {
-  const body = withoutNulls(validator.Type() as TObject, given)
+export function checkBody(validator: Validator, input: unknown): unknown {
+  const body = withoutNulls(validator.Type() as TObject, input)
   const unfit = unfitTextAt(knownFields(validator, body))
   if (unfit !== undefined) {
     const param = dottedPath(unfit)

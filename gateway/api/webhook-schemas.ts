@@ -120,7 +120,8 @@ const webhook = (operationId: string, summary: string, schema: object) => ({
   post: {
     operationId,
     summary,
-    description: 'Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten tries at most.',
+    description:
+      'Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten attempts at most.',
     tags: ['queue'],
     security: [],
     parameters: HEADERS,

@@ -1,4 +1,4 @@
-/** Deletes media: on behalf of its owner, and the bytes of all that was given up. */
+/** Deletes media: for its owner, and the bytes of everything that has expired. */
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'

@@ -1,4 +1,4 @@
-/** How long a file is kept once its bytes are there. */
+/** Says how long a file is kept once its bytes have arrived. */
 
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'

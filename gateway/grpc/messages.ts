@@ -254,10 +254,10 @@ interface FindingFields extends Recognition {
   findings?: Recognition[]
 }
 
-const findingsOf = <T extends FindingFields>(found: T) => ({
-  ...withoutNull(found),
-  ...(found.targets && { targets: found.targets.map(withoutNull) }),
-  ...(found.findings && { findings: found.findings.map(withoutNull) }),
+const findingsOf = <T extends FindingFields>(data: T) => ({
+  ...withoutNull(data),
+  ...(data.targets && { targets: data.targets.map(withoutNull) }),
+  ...(data.findings && { findings: data.findings.map(withoutNull) }),
 })
 
 const resultMessage = ({ data, usage, retention }: AnyResultResponse) => ({

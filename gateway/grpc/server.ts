@@ -13,7 +13,7 @@ import { hostAndPort } from '../../shared/local-url.ts'
 import { onPort } from '../../shared/process/on-port.ts'
 import { loadProto } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
-import { inSpan } from '../../shared/telemetry/tracing.ts'
+import { inTraceSpan } from '../../shared/telemetry/tracing.ts'
 import { assertScope, authenticate, type AuthDeps, type Scope } from '../accounts/auth.ts'
 import { callIdOf } from '../api/call-id.ts'
 import { callerOf, grpcClientAddress, logFailure, type TrustedProxies } from '../api/call-log.ts'
@@ -269,7 +269,7 @@ function withOneReply<Call extends RequestCall, Reply>(
     const from = textOf(call.metadata, 'traceparent') ?? null
     const options = { kind: 'server', from } as const
     answer(deps, call, scope, (key) =>
-      inSpan(call.getPath().slice(1), options, () => handle(key, call)),
+      inTraceSpan(call.getPath().slice(1), options, () => handle(key, call)),
     ).then(
       (message) => reply(null, message),
       (status: grpc.StatusObject) => reply(status),
@@ -368,16 +368,16 @@ async function answer<Answer>(
     caller = callerOf(key)
     assertScope(key, scope)
     assertAllowed(await deps.rateLimiter.count(key.key_id))
-    const answered = await handle(key)
+    const reply = await handle(key)
     noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
-    return answered
+    return reply
   } catch (error) {
-    const known = toServiceError(error)
-    logFailure(log, known, { error, callId: id })
+    const failure = toServiceError(error)
+    logFailure(log, failure, { error, callId: id })
     const { request_id: named } = Object('request' in call && call.request) as {
       request_id?: string
     }
-    const status = grpcStatus(known, known.code === 'NOT_FOUND' ? undefined : named)
+    const status = grpcStatus(failure, failure.code === 'NOT_FOUND' ? undefined : named)
     noteAnswered(status.code)
     throw status
   }

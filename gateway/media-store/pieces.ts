@@ -59,12 +59,12 @@ const tooSilent = (ms: number) =>
     message: `No data received for ${ms / 1_000} seconds; send it again.`,
   })
 
-const tooLarge = (wanted: number, what: string) =>
+const tooLarge = (bytesMax: number, what: string) =>
   new ServiceError('PAYLOAD_TOO_LARGE', {
-    message: `The body is larger than the ${wanted} bytes of ${what}.`,
+    message: `The body is larger than the ${bytesMax} bytes of ${what}.`,
   })
 
-const tooSmall = (given: number, wanted: number) =>
+const tooSmall = (bytes: number, fileSize: number) =>
   new ServiceError('INVALID_REQUEST', {
-    message: `The body ended after ${given} bytes; file_size is ${wanted}.`,
+    message: `The body ended after ${bytes} bytes; file_size is ${fileSize}.`,
   })

@@ -64,15 +64,15 @@ export function checkSignedQuery(
   }
   const claims: Claims = { method, path, expiresAt, ...(size !== undefined && { size }) }
   if (!isSame(signature(key, claims), query.signature)) return 'forged'
-  const audience = AUDIENCES.find((one) =>
-    isSame(`${one}.${audienceSignature(key, one, claims)}`, query.for),
+  const audience = AUDIENCES.find((candidate) =>
+    isSame(`${candidate}.${audienceSignature(key, candidate, claims)}`, query.for),
   )
   if (query.for !== undefined && audience === undefined) return 'forged'
   return now > expiresAt ? 'expired' : { ...claims, ...(audience && { audience }) }
 }
 
-function isSame(wanted: string, given: unknown): boolean {
-  const [one, other] = [wanted, typeof given === 'string' ? given : ''].map((text) =>
+function isSame(expected: string, value: unknown): boolean {
+  const [one, other] = [expected, typeof value === 'string' ? value : ''].map((text) =>
     Buffer.from(text),
   ) as [Buffer, Buffer]
   return one.length === other.length && timingSafeEqual(one, other)

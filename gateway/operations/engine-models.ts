@@ -65,18 +65,18 @@ function presentModel(
 ): AdminModel {
   const find = <T extends { name: string }>(models: readonly T[]) =>
     models.find((model) => model.name === name)
-  const known = find(lists.flatMap(({ catalogue }) => catalogue))
+  const catalogued = find(lists.flatMap(({ catalogue }) => catalogue))
   const installed = find(lists.flatMap((each) => each.installed))
   return {
     name,
-    summary: known?.summary ?? null,
+    summary: catalogued?.summary ?? null,
     built_in: installed?.built_in ?? false,
-    megabytes: known?.megabytes ?? null,
-    licence_word: known?.licence_word ?? null,
-    licence: known?.licence ?? installed?.licence ?? '',
-    licence_url: known?.licence_url ?? null,
-    licence_question: known?.licence_question ?? false,
-    source: known?.source ?? null,
+    megabytes: catalogued?.megabytes ?? null,
+    licence_word: catalogued?.licence_word ?? null,
+    licence: catalogued?.licence ?? installed?.licence ?? '',
+    licence_url: catalogued?.licence_url ?? null,
+    licence_question: catalogued?.licence_question ?? false,
+    source: catalogued?.source ?? null,
     engines: lists.flatMap((each) =>
       presentOn(each.engineId, find(each.installed), find(each.catalogue)),
     ),
@@ -114,20 +114,20 @@ export async function fetchModel(
   name: string,
   { engine_id: engineId, licence_accepted: accepted = false }: FetchModelRequest,
 ): Promise<AdminModel> {
-  const known = await knownModel(deps, name, engineId)
-  if (known.licence_question && !accepted) {
+  const catalogued = await findFetchable(deps, name, engineId)
+  if (catalogued.licence_question && !accepted) {
     const message =
-      `The licence of ${name}: ${known.licence} See ${known.licence_url}. ` +
+      `The licence of ${name}: ${catalogued.licence} See ${catalogued.licence_url}. ` +
       'To accept it, send licence_accepted as true.'
     throw new ServiceError('INVALID_PARAMETER', { message, param: 'licence_accepted' })
   }
   const begin = (_client: EngineClient, id: string) => followFetch(deps, id, name, accepted)
   const answers = await deps.engineRegistry.askEach(begin, engineId)
-  const details = { ...(known.licence_question && { licence_accepted: true }) }
+  const details = { ...(catalogued.licence_question && { licence_accepted: true }) }
   return outcome(deps, { action: 'model.fetch', name, engineId, details }, answers)
 }
 
-async function knownModel(
+async function findFetchable(
   deps: ModelDeps,
   name: string,
   engineId: string | undefined,
@@ -138,8 +138,8 @@ async function knownModel(
   )
   if (lists.length === 0) throw await noEngine(deps, engineId, answers)
   const models = lists.flat()
-  const known = models.find((model) => model.name === name)
-  if (known) return known
+  const model = models.find((model) => model.name === name)
+  if (model) return model
   const names = [...new Set(models.map((model) => model.name))].join(', ')
   const message = `There is no model ${name} to fetch, only ${names}.`
   throw new ServiceError('NOT_FOUND', { message })

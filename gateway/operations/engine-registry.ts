@@ -92,14 +92,14 @@ export class EngineRegistry {
     models_version: modelsVersion = 0,
   }: EngineAnnouncement): void {
     const announcedAt = this.#options.clock.elapsed()
-    const known = this.#members.get(engineId)
-    if (known?.address === address) {
-      known.announcedAt = announcedAt
-      if (known.modelsVersion !== modelsVersion) this.#modelsChanged(known, modelsVersion)
+    const member = this.#members.get(engineId)
+    if (member?.address === address) {
+      member.announcedAt = announcedAt
+      if (member.modelsVersion !== modelsVersion) this.#modelsChanged(member, modelsVersion)
       return
     }
-    if (known && this.#keepsAddress(known)) return
-    if (known) this.#drop(known)
+    if (member && this.#keepsAddress(member)) return
+    if (member) this.#drop(member)
     else if (!this.#makeRoom()) return
     this.#members.set(engineId, { engineId, address, announcedAt, modelsVersion, state: 'new' })
   }

@@ -53,7 +53,7 @@ export class Metrics {
     this.#deadLetters.inc({ stream })
   }
 
-  /** @param state that the delivery is in after a try */
+  /** @param state that the delivery is in after an attempt */
   webhookTried(state: DeliveryState): void {
     this.#webhookTries.inc({ state })
   }

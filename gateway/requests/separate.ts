@@ -1,6 +1,6 @@
 /**
- * Takes a file with its prompts, or to list its sounds, submits the request and waits for its end:
- * one call, over HTTP and gRPC alike.
+ * Separates a file, or lists its sounds, in one call: receives the file, submits the request and
+ * waits for its end. HTTP and gRPC share it.
  */
 
 import type { Readable } from 'node:stream'
@@ -22,7 +22,7 @@ export type SeparateDeps = SubmitDeps &
 /** Stands for the file while its bytes are still to come. */
 const TO_COME = 'file_to_come'
 
-/** As long as proxies keep a call without an answer. */
+/** The longest wait: proxies cut a call that goes unanswered for longer. */
 const WAIT_SECONDS_MAX = 60
 
 /** Says what is to be done with a file, or with the source that the body names. */
@@ -132,7 +132,10 @@ function withFile(body: unknown, fileId: string) {
   return { ...top, input: { ...input, file_id: fileId } }
 }
 
-/** The request once it has ended; undefined: not within the time, or nobody may wait now. */
+/**
+ * Waits for the end of the request. Returns undefined when it has not ended in time, or when the
+ * account has too many streams open to wait.
+ */
 async function endOf(
   deps: SeparateDeps,
   key: ApiKeyRow,

@@ -38,7 +38,7 @@ export type SharedResultDeps = ShareDeps & MediaPresenter
 /** Shares that are not over. */
 export const SHARES_MAX = { perRequest: 10, perAccount: 200 } as const
 
-/** How long the addresses of a shared result are valid, and besides as long as the media plays. */
+/** How long the addresses of a shared result are valid, besides the length of the media. */
 const ADDRESS_MS = HOUR_MS
 
 /**
@@ -58,14 +58,14 @@ export async function createShare(
   assertHasOutputs(row)
   assertResult(row, now)
   const secret = `shr_${randomBytes(32).toString('hex')}`
-  const wanted = isoTime(now + 1_000 * seconds)
+  const requestedEnd = isoTime(now + 1_000 * seconds)
   const share: ShareRow = {
     share_id: newId('share'),
     secret_hash: hashApiKey(secret),
     request_id: row.request_id,
     account_id: accountId,
     created_at: isoTime(now),
-    expires_at: earlier(wanted, row.outputs_expire_at ?? wanted),
+    expires_at: earlier(requestedEnd, row.outputs_expire_at ?? requestedEnd),
   }
   await inTransaction(store, async (store) => {
     await oneAtATime(store, `shares ${accountId}`)
@@ -135,7 +135,7 @@ export async function openShare(
 }
 
 /**
- * The shared result, without what tells of its account.
+ * Returns the shared result, without anything that identifies its account.
  * @throws ServiceError `NOT_FOUND` once its outputs are deleted
  */
 export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Promise<SharedResult> {
@@ -154,6 +154,6 @@ export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Pro
   }
 }
 
-/** So that what plays goes on to its end. */
+/** Addresses last long enough that media that is playing can play to its end. */
 const addressesEnd = ({ duration }: RequestRow, share: ShareRow, now: number): number =>
   Math.min(now + ADDRESS_MS + 1_000 * (duration ?? 0), Date.parse(share.expires_at))

@@ -61,8 +61,8 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const wrongTokens = new WrongTokens(deps.clock)
   app.addHook('onRequest', async ({ headers, client, method, routeOptions }) => {
     const kind = routeOptions.url === SESSION && method === 'POST' ? 'code' : 'session'
-    const given = bearerToken(headers.authorization)
-    await admitAdmin(deps, { adminToken, kind, given, client, wrongTokens })
+    const credential = bearerToken(headers.authorization)
+    await admitAdmin(deps, { adminToken, kind, credential: credential, client, wrongTokens })
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
   sessionRoutes(app, deps, adminToken)

@@ -137,11 +137,11 @@ async function* statusEvents(deps: StreamDeps, request: StreamRequest, watch: Re
       )
     }
   } catch (error) {
-    const known = toServiceError(error, request)
-    if (known.status >= 500) {
+    const failure = toServiceError(error, request)
+    if (failure.status >= 500) {
       request.log.error({ err: error, requestId: request.id }, 'a status stream failed')
     }
-    yield eventOf('error', errorBody(known, requestId))
+    yield eventOf('error', errorBody(failure, requestId))
   }
 }
 

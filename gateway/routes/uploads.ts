@@ -145,10 +145,10 @@ const tooLate = () =>
 /** Refuses a wrong length before the body is sent. */
 function checkContentLength({ headers }: FastifyRequest, size: number): void {
   const chunked = headers['transfer-encoding'] !== undefined
-  const given = headers['content-length'] ?? (chunked ? undefined : '0')
-  if (given === undefined || Number(given) === size) return
+  const contentLength = headers['content-length'] ?? (chunked ? undefined : '0')
+  if (contentLength === undefined || Number(contentLength) === size) return
   throw new ServiceError('INVALID_REQUEST', {
-    message: `Content-Length is ${given}; file_size is ${size}.`,
+    message: `Content-Length is ${contentLength}; file_size is ${size}.`,
   })
 }
 

@@ -60,8 +60,8 @@ export interface RedeliveryDeps {
 }
 
 /**
- * Begins the tries of a finished request's webhook again, with the same id and body. A try that is
- * under way continues, as the first try.
+ * Delivers a finished request's webhook again from the first attempt, with the same id and body. An
+ * attempt that is under way continues, and counts as the first.
  * @throws ServiceError `NOT_FOUND` without a webhook, `RESULT_NOT_READY` before the end
  */
 export async function redeliver(

@@ -2,26 +2,26 @@
 
 import { DAY_SECONDS, HOUR_SECONDS } from '../../shared/durations.ts'
 
-/** The delay before each try, the first included; there are no more tries than entries. */
+/** The delay before each attempt, the first included: there are as many attempts as entries. */
 export const DELAYS_SECONDS = [
   0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
 ] as const
 
-/** The random part of a delay, relative to it: it spreads the tries of many webhooks. */
+/** The random part of a delay, relative to it: it spreads the attempts of many webhooks. */
 const JITTER = 0.2
 /** The upper bound of a receiver's Retry-After. */
 const RETRY_AFTER_SECONDS_MAX = DAY_SECONDS
 /**
- * From the first try to the last, whatever receivers ask for: the longest sum of the delays, and
- * shorter than the records of requests are kept.
+ * The longest time from the first attempt to the last, whatever receivers ask for. It covers the
+ * longest sum of the delays, and is shorter than the records of requests are kept.
  */
-export const TRIES_SECONDS_MAX = 92 * HOUR_SECONDS
+export const ATTEMPTS_SECONDS_MAX = 92 * HOUR_SECONDS
 
-interface LastTry {
-  /** Tries so far, at least one. */
+interface LastAttempt {
+  /** So far, this one included. */
   attempts: number
   /** Epoch milliseconds. */
-  firstTryAt: number
+  firstAttemptAt: number
   /** The header of the response, if there was one. */
   retryAfter?: string | undefined
   /** Epoch milliseconds. */
@@ -30,10 +30,10 @@ interface LastTry {
   random: number
 }
 
-/** Milliseconds until the next try; undefined when that was the last. */
-export function retryDelayMs(last: LastTry): number | undefined {
+/** Milliseconds until the next attempt; undefined when that was the last. */
+export function retryDelayMs(last: LastAttempt): number | undefined {
   const seconds = DELAYS_SECONDS[last.attempts]
-  const leftMs = last.firstTryAt + 1_000 * TRIES_SECONDS_MAX - last.now
+  const leftMs = last.firstAttemptAt + 1_000 * ATTEMPTS_SECONDS_MAX - last.now
   if (seconds === undefined || leftMs <= 0) return undefined
   const spread = 1 + JITTER * (2 * last.random - 1)
   const asked = secondsAsked(last.retryAfter, last.now)

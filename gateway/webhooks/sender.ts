@@ -1,6 +1,6 @@
 /**
  * Sends the webhooks of finished requests, those of several accounts in turn, until each is
- * accepted or its tries are used up. All state is in the database: another gateway, or this one
+ * accepted or its attempts are used up. All state is in the database: another gateway, or this one
  * after a restart, continues where one ended.
  */
 
@@ -9,7 +9,7 @@ import { isoTime, type Clock } from '../../shared/clock.ts'
 import { FairShare, FairShares } from '../../shared/fair-share.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { inSpan } from '../../shared/telemetry/tracing.ts'
+import { inTraceSpan } from '../../shared/telemetry/tracing.ts'
 import type { PostOutcome, PublicPost } from './public-post.ts'
 import { Loop } from '../loop.ts'
 import { decrypt, type Keys } from '../secrets.ts'
@@ -35,21 +35,21 @@ interface SenderOptions {
   post: PublicPost['post']
   /** Open the sealed secrets. */
   encryptionKeys: Keys
-  /** Tries at once, of all accounts. */
-  triesMax: number
+  /** Attempts at once, of all accounts. */
+  attemptsMax: number
   /** To one host; the poster limits those to one address. */
-  hostTriesMax: number
-  /** Called after each try that was sent, with the state of its delivery. */
-  onTried?: (state: DeliveryState) => void
-  /** From 0 up to 1; spreads the tries. */
+  hostAttemptsMax: number
+  /** Called after each attempt that was sent, with the state of its delivery. */
+  onAttempt?: (state: DeliveryState) => void
+  /** From 0 up to 1; spreads the attempts. */
   random?: () => number
 }
 
 /** Polls the table, for webhooks that have become due. */
 const EVERY_MS = 1_000
-/** A claim outlives a try by far; when a gateway dies, others take over after this. */
+/** A claim far outlives an attempt; once it lapses, others take over from a gateway that died. */
 const CLAIM_MS = 30_000
-/** Time for open tries to end when the gateway stops; then they are aborted. */
+/** How long open attempts may take to end when the gateway stops; then they are aborted. */
 const STOP_MS_MAX = 3_000
 /** The average delay after a busy address: about the time of one post. */
 const BUSY_MS = 10_000
@@ -57,16 +57,16 @@ const BUSY_MS = 10_000
 export class WebhookSender {
   readonly #options: SenderOptions
   readonly #loop: Loop
-  readonly #tries = new Set<Promise<void>>()
+  readonly #attempts = new Set<Promise<void>>()
   readonly #share: FairShare
   readonly #hostShares: FairShares
   readonly #aborting = new AbortController()
 
   constructor(options: SenderOptions) {
     this.#options = options
-    this.#share = new FairShare(options.triesMax)
-    this.#hostShares = new FairShares(options.hostTriesMax)
-    setMaxListeners(0, this.#aborting.signal) // one of every try
+    this.#share = new FairShare(options.attemptsMax)
+    this.#hostShares = new FairShares(options.hostAttemptsMax)
+    setMaxListeners(0, this.#aborting.signal) // each attempt adds one
     this.#loop = new Loop({
       name: 'webhook-sender',
       everyMs: EVERY_MS,
@@ -84,7 +84,7 @@ export class WebhookSender {
     this.#loop.wake()
   }
 
-  /** Starts no more tries, and resolves when the open ones have ended or were aborted. */
+  /** Starts no more attempts, and resolves when the open ones have ended or were aborted. */
   async stop(): Promise<void> {
     await this.#loop.stop()
     const timer = setTimeout(() => this.#aborting.abort(), STOP_MS_MAX)
@@ -92,7 +92,7 @@ export class WebhookSender {
     clearTimeout(timer)
   }
 
-  /** Starts tries of due webhooks, of each account in turn, while slots are free. */
+  /** Attempts the due webhooks, of each account in turn, while slots are free. */
   async startDue(): Promise<void> {
     const { store, clock } = this.#options
     const now = isoTime(clock.now())
@@ -109,9 +109,9 @@ export class WebhookSender {
     }
   }
 
-  /** Resolves when no try is under way. */
+  /** Resolves when no attempt is under way. */
   async idle(): Promise<void> {
-    while (this.#tries.size > 0) await Promise.all(this.#tries)
+    while (this.#attempts.size > 0) await Promise.all(this.#attempts)
   }
 
   #begin(delivery: DueDelivery, claimId: string): void {
@@ -120,19 +120,19 @@ export class WebhookSender {
     this.#hostShares.take(host, accountId)
     const attempt = this.#send(delivery, claimId)
       .catch((error: unknown) => {
-        // The claim lapses, and the try is made again.
+        // The claim lapses, and the webhook is attempted once more.
         this.#options.log.error(
           { err: error, requestId },
           'the end of a webhook attempt could not be stored',
         )
       })
       .finally(() => {
-        this.#tries.delete(attempt)
+        this.#attempts.delete(attempt)
         this.#share.release(accountId)
         this.#hostShares.release(host, accountId)
         this.#loop.wake() // a slot is free again
       })
-    this.#tries.add(attempt)
+    this.#attempts.add(attempt)
   }
 
   async #send(delivery: DueDelivery, claimId: string): Promise<void> {
@@ -142,7 +142,7 @@ export class WebhookSender {
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
     const settled = await this.#settle(webhookId, claimId, outcome, { wallMs, startedAt })
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
-    if (settled && !('isBusy' in outcome)) this.#options.onTried?.(settled.state)
+    if (settled && !('isBusy' in outcome)) this.#options.onAttempt?.(settled.state)
     log.info(
       {
         requestId,
@@ -158,7 +158,8 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the outcome of a try; undefined when its claim had lapsed: another sender has it then.
+   * Stores the outcome of an attempt. Returns undefined when its claim had lapsed, because another
+   * sender has the webhook then.
    */
   async #settle(
     webhookId: string,
@@ -177,7 +178,7 @@ export class WebhookSender {
         ? takenBack(row, now)
         : isBusy
           ? takenBack(row, now + BUSY_MS * (0.5 + random()))
-          : afterTry(row, outcome, { now, random: random() })
+          : afterAttempt(row, outcome, { now, random: random() })
       if (!(await changeDelivery(store, row, settled))) continue
       // no transaction, as in changeDelivery: a crash in between leaves the attempt unlisted
       if (!gaveUp && !isBusy) await insertAttempt(store, this.#attempt(webhookId, outcome, times))
@@ -200,12 +201,12 @@ export class WebhookSender {
     }
   }
 
-  /** The first try goes on with the trace of the request; a later one may come days after it. */
+  /** Only the first attempt joins the trace of the request: a later one may come days after it. */
   #postTraced(delivery: DueDelivery): Promise<PostOutcome> {
     const { trace_parent: from, attempts, webhook_id: webhookId, request_id: requestId } = delivery
     const attributes = { 'winnow.request_id': requestId, 'winnow.webhook_id': webhookId }
     const options = { kind: 'client', from, isRepeated: attempts > 1, attributes } as const
-    return inSpan('webhook', options, async (span) => {
+    return inTraceSpan('webhook', options, async (span) => {
       const outcome = await this.#post(delivery, span.traceParent)
       if ('status' in outcome) span.setAttributes({ 'http.response.status_code': outcome.status })
       else span.end({ code: outcome.isBusy ? 'BUSY' : 'UNREACHABLE' })
@@ -245,8 +246,8 @@ const takenBack = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   claim_id: null,
 })
 
-/** The delivery after a try. @param now epoch milliseconds */
-function afterTry(
+/** The delivery after an attempt. @param now epoch milliseconds */
+function afterAttempt(
   row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>,
   outcome: PostOutcome,
   { now, random }: { now: number; random: number },
@@ -259,8 +260,8 @@ function afterTry(
   const failure = { ...settled, last_error: error }
   const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : undefined
   const { attempts, first_attempt_at: first } = row
-  const firstTryAt = first === null ? now : Date.parse(first)
-  const delayMs = retryDelayMs({ attempts, firstTryAt, retryAfter, now, random })
+  const firstAttemptAt = first === null ? now : Date.parse(first)
+  const delayMs = retryDelayMs({ attempts, firstAttemptAt, retryAfter, now, random })
   const isUnwanted = 'status' in outcome && outcome.status === 410
   if (isUnwanted || delayMs === undefined) return { ...failure, state: 'failed' }
   return { ...failure, state: 'pending', next_attempt_at: isoTime(now + delayMs) }

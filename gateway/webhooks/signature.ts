@@ -8,7 +8,7 @@ const SECRET_BYTES = 32
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
 
 export interface SignedMessage {
-  /** The same on every try; without a dot. */
+  /** The same in every attempt; without a dot. */
   id: string
   /** This attempt's, in seconds since the epoch. */
   timestamp: number

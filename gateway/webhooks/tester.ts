@@ -1,4 +1,4 @@
-/** Sends an event to a receiver that a client wants to try, as a webhook is sent. */
+/** Sends a test event to a receiver in the way that webhooks are sent. */
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -66,7 +66,7 @@ export class WebhookTester {
       (await this.#options.limiter.count(`webhook-test ${accountId}`)) ?? {}
     if (left >= 0) return
     throw new ServiceError('RATE_LIMITED', {
-      message: `An account may try ${TESTS_PER_MINUTE} receivers in a minute.`,
+      message: `An account may test ${TESTS_PER_MINUTE} receivers in a minute.`,
       retryAfterSeconds: resetSeconds,
     })
   }

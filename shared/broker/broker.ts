@@ -53,7 +53,7 @@ import {
   Job,
   Progress,
 } from '../messages.ts'
-import { inSpan } from '../telemetry/tracing.ts'
+import { inTraceSpan } from '../telemetry/tracing.ts'
 
 const PROGRESS_SUBJECT = 'progress'
 const CHANGE_SUBJECT = 'requests.changed'
@@ -152,7 +152,7 @@ class JetStreamBroker implements Broker {
 
   async publishEvent(event: Event): Promise<void> {
     const messageId = `${event.attempt_id}:${event.type}`
-    await inSpan(`publish ${event.type}`, { kind: 'producer' }, () =>
+    await inTraceSpan(`publish ${event.type}`, { kind: 'producer' }, () =>
       this.#publish(EVENTS.subject, encodeMessage(event), messageId),
     )
   }
@@ -162,7 +162,7 @@ class JetStreamBroker implements Broker {
       const event = this.#readEvent(message)
       if (!event) return this.#bury({ stream: EVENTS.stream, stream_seq: message.seq })
       const options = { kind: 'consumer', from: traceParentOf(message) } as const
-      return inSpan(`handle ${event.type}`, options, () => handle(event))
+      return inTraceSpan(`handle ${event.type}`, options, () => handle(event))
     })
   }
 

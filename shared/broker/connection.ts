@@ -50,9 +50,9 @@ export interface ConnectOptions {
   /** An engine takes the streams as gateways make them, and may change none. */
   isEngine?: boolean
   log: Logger
-  /** A broker may take so long to answer; Infinity: it is waited for without end. */
+  /** How long a broker may take to answer; Infinity: wait forever. */
   waitMsMax?: number
-  /** Called once, when the first try found no broker that can be used. */
+  /** Called once, when the first attempt finds no usable broker. */
   onAway?: () => void
   /** Ends the waiting: it fails with the signal's reason. */
   signal?: AbortSignal
@@ -61,9 +61,9 @@ export interface ConnectOptions {
 /** How long a broker that starts together with this process may take to respond. */
 const WAIT_MS_MAX = MINUTE_MS
 const DIAL_MS_MAX = 5_000
-/** A broker that is gone without a word is noticed in half a minute; else it took six minutes. */
+/** Notices a broker that vanishes without a word in half a minute; the default took six minutes. */
 const PINGS = { pingInterval: 10_000, maxPingOut: 2 }
-/** Rest between two tries; doubled with each, up to the most. */
+/** The pause between attempts to connect, which doubles up to the most. */
 const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
 /** The server's codes for what passes: a cluster that has no leader yet, or not all its servers. */
@@ -115,7 +115,7 @@ export async function connectServer(
   }
 }
 
-/** @throws StartError when another try would fail as this one did */
+/** @throws StartError when a retry would fail in the same way */
 function assertPasses(cause: unknown, broker: string): void {
   if (cause instanceof StartError) throw cause
   const { message } = cause as Error

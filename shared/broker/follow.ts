@@ -1,4 +1,4 @@
-/** Follows a stream: handles some messages at once, and returns what it cannot handle. */
+/** Follows a stream: handles several messages at once, and returns those that it cannot handle. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Consumer, JsMsg } from '@nats-io/jetstream'

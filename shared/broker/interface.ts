@@ -1,4 +1,4 @@
-/** The broker as gateway and engine see it. */
+/** The broker as the gateway and engines see it. */
 
 import type { JobQueue } from './streams.ts'
 import type { DeadLetter } from './dead-letters.ts'
@@ -10,17 +10,17 @@ export type Stop = () => Promise<void>
 /** An engine's right to a job. */
 export interface Lease {
   readonly job: Job
-  /** Names this try: every event of it carries the name. */
+  /** Names this attempt: each of its events carries the name. */
   readonly attemptId: string
   /** The trace that the job belongs to. */
   readonly traceParent?: string | null
   /** Times that the job has been delivered, this one included. */
   readonly deliveries: number
-  /** Says that the job is in progress; to be repeated within the lease's seconds. */
+  /** Says that the job is in progress. Repeat it before the lease's seconds are over. */
   heartbeat(): void
-  /** The job is done with; resolves once the server has taken note. */
+  /** Acknowledges the job; resolves once the server has confirmed it. */
   ack(): Promise<void>
-  /** Gives the job back; it is delivered again, here or elsewhere, after `delayMs`. */
+  /** Releases the job; it is redelivered, here or elsewhere, after `delayMs`. */
   nak(delayMs: number): void
 }
 

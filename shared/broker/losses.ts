@@ -1,4 +1,7 @@
-/** Losses of all that the broker stored; one that nobody follows yet is kept for who does. */
+/**
+ * Reports losses of everything that the broker stored. A loss that nobody follows yet is kept for
+ * the first follower.
+ */
 export class Losses {
   #handle: (() => void) | undefined
   #isUnseen = false

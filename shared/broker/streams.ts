@@ -260,11 +260,11 @@ const streams = (installation?: string): NamedStream[] => [
  * a gateway marked it would remove the mark. So where nothing differs, nothing is sent.
  */
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
-  const found = await configOf(manager, config.name)
-  if (found === undefined) return addStream(manager, config)
-  const present = { metadata: {}, ...found }
-  const wanted = { ...present, ...config, metadata: { ...present.metadata, ...config.metadata } }
-  if (!isDeepStrictEqual(wanted, present)) await manager.streams.update(config.name, config)
+  const current = await configOf(manager, config.name)
+  if (current === undefined) return addStream(manager, config)
+  const present = { metadata: {}, ...current }
+  const updated = { ...present, ...config, metadata: { ...present.metadata, ...config.metadata } }
+  if (!isDeepStrictEqual(updated, present)) await manager.streams.update(config.name, config)
 }
 
 /** Another process may have been faster, with or without an installation's mark. */

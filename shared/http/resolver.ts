@@ -27,9 +27,9 @@ interface ResolverOptions {
 }
 
 const RESOLVE_MS_MAX = 5_000
-/** The first part of it, after which the query is repeated; doubled with each try. */
+/** The share of that time after which the query is repeated; doubled with each repeat. */
 const FIRST_TRY = 0.3
-const TRIES = 3
+const QUERIES_MAX = 3
 /** More would only make a client's name more expensive. */
 const SEARCH_DOMAINS_MAX = 6
 
@@ -62,7 +62,10 @@ const late = () => Object.assign(new Error('no name server answered in time'), {
 
 /** One for each call: it can be canceled alone, and asks the system's servers of this moment. */
 function newResolver(servers: readonly string[] | undefined, resolveMsMax: number): Resolver {
-  const resolver = new Resolver({ timeout: Math.ceil(resolveMsMax * FIRST_TRY), tries: TRIES })
+  const resolver = new Resolver({
+    timeout: Math.ceil(resolveMsMax * FIRST_TRY),
+    tries: QUERIES_MAX,
+  })
   if (servers) resolver.setServers(servers)
   return resolver
 }
@@ -90,8 +93,8 @@ async function askServers(
 /** The addresses after both queries have ended: one kind of address is enough. */
 async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-  const found = [...asAddresses(four, 4), ...asAddresses(six, 6)]
-  if (found.length > 0) return found
+  const addresses = [...asAddresses(four, 4), ...asAddresses(six, 6)]
+  if (addresses.length > 0) return addresses
   const faults = [four, six].flatMap((answer) =>
     answer.status === 'rejected' ? [answer.reason as unknown] : [],
   )

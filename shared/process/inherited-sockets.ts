@@ -16,17 +16,17 @@ export async function inheritedSockets<Name extends string>(
   ownerPid = process.pid,
 ): Promise<Partial<Record<Name, number>>> {
   if (env.LISTEN_PID !== String(ownerPid)) return {}
-  const given = (env.LISTEN_FDNAMES ?? '').split(':').slice(0, Number(env.LISTEN_FDS ?? 0))
+  const handedOver = (env.LISTEN_FDNAMES ?? '').split(':').slice(0, Number(env.LISTEN_FDS ?? 0))
   const sockets: Partial<Record<Name, number>> = {}
-  for (const [i, name] of given.entries()) {
-    const known = names.find((each) => each === name)
-    if (!known || sockets[known] !== undefined) {
+  for (const [i, name] of handedOver.entries()) {
+    const expected = names.find((each) => each === name)
+    if (!expected || sockets[expected] !== undefined) {
       throw new StartError(
-        `The service manager hands over sockets named ${given.join(', ')}: expected one each of ` +
-          `${names.join(', ')} at most. Correct FileDescriptorName= in the .socket units.`,
+        `The service manager hands over sockets named ${handedOver.join(', ')}: expected ` +
+          `one each of ${names.join(', ')} at most. Correct FileDescriptorName= in the .socket units.`,
       )
     }
-    sockets[known] = FIRST_FD + i
+    sockets[expected] = FIRST_FD + i
   }
   return sockets
 }

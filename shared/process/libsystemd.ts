@@ -1,4 +1,4 @@
-/** libsystemd, of which only processes that systemd started load anything. */
+/** Binds libsystemd, which only processes that systemd started load. */
 
 import { StartError } from './lifecycle.ts'
 

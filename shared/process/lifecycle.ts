@@ -6,7 +6,7 @@
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import { SettingsError } from './settings.ts'
 
-/** Why a process can't start, and what would be right: shown to the operator without a stack. */
+/** Says why a process can't start, and what would be right; shown without a stack. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -50,11 +50,15 @@ export class SettingsError extends Error {
  */
 export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
   const problems: string[] = []
-  const given: SettingSource = {
+  const source: SettingSource = {
     value: (name) => env[name]?.trim() || undefined,
     wrong: (problem) => void problems.push(problem),
   }
-  const settings = read({ ...textReaders(given), ...numberReaders(given), ...wordReaders(given) })
+  const settings = read({
+    ...textReaders(source),
+    ...numberReaders(source),
+    ...wordReaders(source),
+  })
   if (problems.length > 0) throw new SettingsError(problems)
   return settings
 }
@@ -70,34 +74,34 @@ const textReaders = ({
   wrong,
 }: SettingSource): Pick<SettingReader, 'text' | 'optional' | 'secret' | 'networks' | 'url'> => ({
   text(name, fallback) {
-    const given = value(name) ?? fallback
-    if (given === undefined) wrong(`${name} must be set`)
-    return given ?? ''
+    const text = value(name) ?? fallback
+    if (text === undefined) wrong(`${name} must be set`)
+    return text ?? ''
   },
   optional: value,
   secret(name, least) {
-    const given = value(name)
-    if (given === undefined || (given.length >= least && /^[!-~]+$/.test(given))) return given
+    const secret = value(name)
+    if (secret === undefined || (secret.length >= least && /^[!-~]+$/.test(secret))) return secret
     wrong(`${name} must have at least ${least} characters, all of them visible ASCII`)
     return undefined
   },
   networks(name, fallback = '') {
-    const given = (value(name) ?? fallback).split(/[\s,]+/).filter(Boolean)
-    const invalid = given.filter((network) => !ipaddr.isValidCIDR(network))
+    const networks = (value(name) ?? fallback).split(/[\s,]+/).filter(Boolean)
+    const invalid = networks.filter((network) => !ipaddr.isValidCIDR(network))
     if (invalid.length > 0) {
       wrong(`${name} must list networks such as 10.1.0.0/16, not "${invalid.join(', ')}"`)
     }
-    return given
+    return networks
   },
   url(name, schemes) {
-    const given = value(name)
-    if (given === undefined) return undefined
-    const isBase = !/[?#]/.test(given) // paths are put behind it
-    if (isBase && URL.canParse(given) && schemes.includes(new URL(given).protocol)) {
-      return given.replace(/\/+$/, '')
+    const url = value(name)
+    if (url === undefined) return undefined
+    const isBase = !/[?#]/.test(url) // paths are put behind it
+    if (isBase && URL.canParse(url) && schemes.includes(new URL(url).protocol)) {
+      return url.replace(/\/+$/, '')
     }
     const forms = schemes.map((scheme) => `${scheme}//…`).join(' or ')
-    wrong(`${name} must be an address of the form ${forms} without ? and #, not "${given}"`)
+    wrong(`${name} must be an address of the form ${forms} without ? and #, not "${url}"`)
     return undefined
   },
 })
@@ -107,18 +111,18 @@ function numberReaders({
   wrong,
 }: SettingSource): Pick<SettingReader, 'integer' | 'integerOrOff'> {
   const integer: SettingReader['integer'] = (name, least, most, fallback) => {
-    const given = value(name)
-    if (given === undefined) return fallback
-    const number = Number(given)
+    const text = value(name)
+    if (text === undefined) return fallback
+    const number = Number(text)
     if (Number.isInteger(number) && number >= least && number <= most) return number
-    wrong(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
+    wrong(`${name} must be a whole number from ${least} to ${most}, not "${text}"`)
     return fallback
   }
   return {
     integer,
     integerOrOff(name, least, most) {
-      const given = value(name)
-      if (given === undefined || given === 'off') return given
+      const text = value(name)
+      if (text === undefined || text === 'off') return text
       return integer(name, least, most, least)
     },
   }
@@ -129,10 +133,10 @@ const wordReaders = ({
   wrong,
 }: SettingSource): Pick<SettingReader, 'choice' | 'parsed'> => ({
   choice(name, words, fallback) {
-    const given = value(name)
-    if (given === undefined) return fallback
-    const word = words.find((known) => known === given)
-    if (!word) wrong(`${name} must be one of ${words.join(', ')}, not "${given}"`)
+    const text = value(name)
+    if (text === undefined) return fallback
+    const word = words.find((known) => known === text)
+    if (!word) wrong(`${name} must be one of ${words.join(', ')}, not "${text}"`)
     return word ?? fallback
   },
   parsed(name, fallback, parse) {

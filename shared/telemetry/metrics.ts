@@ -15,7 +15,7 @@ export class MetricSet {
 
   static readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-  /** All of them, in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#registry.metrics()
   }
@@ -44,7 +44,10 @@ export class MetricSet {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  /** Adds the room on the disk of `folder`, as it is when asked; without them where it is gone. */
+  /**
+   * Adds the free space on the disk of `folder`, measured at each scrape; left out once the folder
+   * is gone.
+   */
   watchDisk(folder: string): void {
     const watch = (name: NameOf<'gauge'>, bytesOf: (disk: StatsFs) => number) =>
       new Gauge({

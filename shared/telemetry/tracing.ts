@@ -1,6 +1,6 @@
 /**
- * Spans of what a request goes through, in all processes. Only where an endpoint takes them is the
- * SDK loaded; otherwise nothing here does anything.
+ * Traces a request through all processes. The SDK is loaded only where an endpoint receives the
+ * traces; otherwise nothing here does anything.
  */
 
 import {
@@ -39,12 +39,15 @@ export interface SpanOptions {
    * span that is active.
    */
   from?: string | null
-  /** A repetition: a trace of its own, with a link to `from`, which may be long over. */
+  /**
+   * True for a repetition, which gets a trace of its own, with a link to `from`: that may be long
+   * over.
+   */
   isRepeated?: boolean
 }
 
-/** A span that its caller ends. */
-export interface OpenSpan {
+/** A span of a trace, which its caller ends. */
+export interface TraceSpan {
   /** To be handed to another process. */
   readonly traceParent: string | null
   setAttributes(attributes: Attributes): void
@@ -108,13 +111,13 @@ export const currentTraceParent = (): string | null =>
   tracer ? traceParentOf(context.active()) : null
 
 /** Runs `work` in a span, which fails with it. */
-export async function inSpan<T>(
+export async function inTraceSpan<T>(
   name: string,
   options: SpanOptions,
-  work: (span: OpenSpan) => Promise<T>,
+  work: (span: TraceSpan) => Promise<T>,
 ): Promise<T> {
   if (!tracer) return work(NO_SPAN)
-  const span = beginSpan(name, options)
+  const span = beginTraceSpan(name, options)
   try {
     return await span.run(() => work(span))
   } catch (error) {
@@ -126,11 +129,11 @@ export async function inSpan<T>(
 }
 
 /** Begins a span that does not follow the calls: its caller ends it. */
-export const beginSpan = (name: string, options: SpanOptions = {}): OpenSpan =>
+export const beginTraceSpan = (name: string, options: SpanOptions = {}): TraceSpan =>
   tracer ? openSpan(tracer, name, options, context.active()) : NO_SPAN
 
 /** Begins spans in the one that is active now, wherever it is called from later. */
-export function spansOfNow(): (name: string, attributes: Attributes) => OpenSpan {
+export function spansOfNow(): (name: string, attributes: Attributes) => TraceSpan {
   const parent = context.active()
   return (name, attributes) => (tracer ? openSpan(tracer, name, { attributes }, parent) : NO_SPAN)
 }
@@ -140,7 +143,7 @@ function openSpan(
   name: string,
   { kind, attributes = {}, from, isRepeated = false }: SpanOptions,
   active: Context,
-): OpenSpan {
+): TraceSpan {
   const before = from === undefined ? active : extracted(from)
   const linked = isRepeated ? trace.getSpanContext(before) : undefined
   const parent = isRepeated ? ROOT_CONTEXT : before
@@ -162,7 +165,7 @@ function openSpan(
   }
 }
 
-/** Messages may hold addresses with signatures: of an error its kind alone is recorded. */
+/** Records only the kind of an error, because its message may hold an address with a signature. */
 function endSpan(span: Span, error: unknown): void {
   if (!span.isRecording()) return
   if (error !== undefined) {
@@ -173,7 +176,7 @@ function endSpan(span: Span, error: unknown): void {
   span.end()
 }
 
-const NO_SPAN: OpenSpan = {
+const NO_SPAN: TraceSpan = {
   traceParent: null,
   setAttributes: () => undefined,
   run: (work) => work(),

@@ -59,8 +59,8 @@ for (const [direction, jumpMs] of JUMPS) {
         return { status: 200, retryAfter: undefined }
       },
       encryptionKeys: gateway.deps.config.encryptionKeys,
-      triesMax: 8,
-      hostTriesMax: 8,
+      attemptsMax: 8,
+      hostAttemptsMax: 8,
     })
     clock.set(HOUR_MS) // the wait of a webhook is a time in the database: it may come later, not never
     await sender.startDue()

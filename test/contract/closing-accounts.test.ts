@@ -135,8 +135,8 @@ test('extension: requests of a disabled account are canceled and cost nothing; a
   const sender = new WebhookSender({
     ...gateway.deps,
     encryptionKeys: gateway.deps.config.encryptionKeys,
-    triesMax: 4,
-    hostTriesMax: 4,
+    attemptsMax: 4,
+    hostAttemptsMax: 4,
     post: async (_url, { body }) => {
       posts.push(body.toString())
       return { status: 200, retryAfter: undefined }

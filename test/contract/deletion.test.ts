@@ -243,8 +243,8 @@ test('extension: the webhook of a deleted request is not sent, not even when it 
   const sender = new WebhookSender({
     ...gateway.deps,
     encryptionKeys: gateway.deps.config.encryptionKeys,
-    triesMax: 4,
-    hostTriesMax: 4,
+    attemptsMax: 4,
+    hostAttemptsMax: 4,
     post: async (url) => {
       posts.push(url)
       assert.equal((await removeRequest(gateway, second)).statusCode, 204)

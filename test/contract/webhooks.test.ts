@@ -65,8 +65,8 @@ async function startWithWebhooks(t: TestContext, options: GatewayOptions = {}) {
       log: createLogger('gateway', 'silent'),
       post,
       encryptionKeys: gateway.deps.config.encryptionKeys,
-      triesMax: 32,
-      hostTriesMax: 8,
+      attemptsMax: 32,
+      hostAttemptsMax: 8,
       random: () => world.random,
       ...limits,
     })
@@ -378,7 +378,7 @@ test('6.1 tries at once are bounded, and one slow host does not hold up the othe
   gateway.clock.advance(1) // so that all of these are due first
   for (let i = 0; i < 4; i += 1) await failed(gateway, { webhookUrl: `https://host-${i}.example/` })
   // An account that is alone gets half of these, rounded up.
-  const sender = gateway.newSender(gateway.store, { triesMax: 9, hostTriesMax: 3 })
+  const sender = gateway.newSender(gateway.store, { attemptsMax: 9, hostAttemptsMax: 3 })
   const hosts = () => gateway.posts.map(({ url }) => new URL(url).hostname.replace(/\d/, '')).sort()
   await sender.startDue()
   assert.deepEqual(hosts(), [...Array(3).fill('host-.example'), ...Array(2).fill('slow.example')])
@@ -413,7 +413,7 @@ test(
     gateway.clock.advance(1) // so that all of these are due first
     const other = of(await gateway.newKey())
     const well = [await failed(other), await failed(other), await failed(other)]
-    const sender = gateway.newSender(gateway.store, { triesMax: 4 })
+    const sender = gateway.newSender(gateway.store, { attemptsMax: 4 })
     const delivered = async (by: Gateway, requestId: string) => {
       while ((await webhookOf(by, requestId)).delivery_status !== 'delivered')
         await sender.startDue()

@@ -101,8 +101,8 @@ test(
       log: createLogger('gateway', 'silent'),
       post,
       encryptionKeys: gateway.deps.config.encryptionKeys,
-      triesMax: 32,
-      hostTriesMax: POSTS_MAX,
+      attemptsMax: 32,
+      hostAttemptsMax: POSTS_MAX,
     })
     t.after(() => sender.stop()) // also when the test failed
     sender.start()

@@ -84,7 +84,7 @@ export function startEngine(parts: EngineParts) {
           ended: () => undefined,
           isAway: async () => parts.storeIsAway(),
         },
-        tries: deliveries + (job.interruptions ?? 0),
+        attempts: deliveries + (job.interruptions ?? 0),
         onDeviceFailed: () => undefined,
         onSeparated: () => undefined,
         onFailed: () => undefined,

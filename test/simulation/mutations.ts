@@ -27,9 +27,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'acknowledge a submit before its commit',
     file: 'gateway/requests/submit/submit.ts',
-    find: 'await insert(deps, row, { answered: key && { ...key, answer }, received })',
+    find: 'await insert(deps, row, { source, answered: key && { ...key, answer } })',
     replace:
-      'insert(deps, row, { answered: key && { ...key, answer }, received }).catch(() => undefined)',
+      'insert(deps, row, { source, answered: key && { ...key, answer } }).catch(() => undefined)',
   },
   {
     name: 'settle twice',
@@ -64,8 +64,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'lose the end of an attempt that overtakes its start',
     file: 'gateway/requests/follow/event-follower.ts',
-    find: '  if (known && isKnownAttempt(known, attemptId))',
-    replace: '  if (known)',
+    find: '  if (row && isKnownAttempt(row, attemptId))',
+    replace: '  if (row)',
   },
   {
     name: 'forget the webhook of an end',
@@ -119,10 +119,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'complete before the outputs are stored',
     file: 'engine/job/outputs/output-store.ts',
-    find: 'const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))',
+    find: 'const place = await inTraceSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))',
     replace:
       'const place = attemptId; ' +
-      'inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload)).catch(() => undefined)',
+      'inTraceSpan(`upload ${part}`, {}, () => media.uploadOutput(upload)).catch(() => undefined)',
   },
   {
     name: 'leave the lanes of a stopped job',

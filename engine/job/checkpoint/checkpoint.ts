@@ -102,12 +102,12 @@ export class Checkpoint {
     let problem: string | undefined
     for (const [i, { get }] of this.#addresses.entries()) {
       if (await this.#options.scratch.isFull()) break
-      const found = await this.#fetch(get, i, identity)
-      if (typeof found === 'string') problem = found
-      if (!Array.isArray(found)) break
-      for (const entry of found) {
+      const answer = await this.#fetch(get, i, identity)
+      if (typeof answer === 'string') problem = answer
+      if (!Array.isArray(answer)) break
+      for (const entry of answer) {
         this.#kept.set(entry.name, entry)
-        this.#unread.set(entry.path, found.length)
+        this.#unread.set(entry.path, answer.length)
       }
       this.#used = i + 1
     }

@@ -21,7 +21,9 @@ export interface FoundSound {
   tagged: TaggedSound | null
 }
 
-/** Without word from model or tagger there is no state, unless the prompt is unknown. */
+/**
+ * There is no state when neither model nor tagger reports anything, unless the prompt is unknown.
+ */
 export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>): Finding {
   const { understoodAs, meanings, substitute, nearest = [] } = work[0] ?? {}
   const name = { ...(understoodAs !== undefined && { understood_as: understoodAs }) }
@@ -41,24 +43,24 @@ export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>)
   const presence = presenceOf(matches, tagged)
   if (!presence) return name
   const { state, match } = presence
-  const found = { match, ...name, state }
+  const common = { match, ...name, state }
   if (state === 'found') {
-    return { ...found, ...(tagged && { where: tagged.spans, share: tagged.share }) }
+    return { ...common, ...(tagged && { where: tagged.spans, share: tagged.share }) }
   }
   const similar = state === 'similar' && { similar_to: tagged!.relative! }
-  return { ...found, softened_db, ...similar }
+  return { ...common, softened_db, ...similar }
 }
 
-/** In dB: how much softer a target is where its sound seems absent, at the most. */
+/** Returns by how many dB at most a target was softened where its sound seems absent. */
 export function softenedDb(work: readonly Pick<ChunkFinding, 'presenceGain'>[]): number {
   const softest = Math.min(1, ...work.map(({ presenceGain = 1 }) => presenceGain))
   return softest < 1 ? -20 * Math.log10(Math.max(GAIN_LEAST, softest)) : 0
 }
 
-/** From the least sure one on. */
+/** In order, the least certain first. */
 const STATES = ['unknown', 'absent', 'similar', 'unsure', 'found'] as const
 
-/** The finding about a prompt is that about its sounds: the least sure of them decides. */
+/** Joins the findings about a prompt's sounds; the least certain of them decides. */
 export function promptFinding(
   sounds: readonly FoundSound[],
   asked: readonly PromptedSound[],
@@ -66,7 +68,7 @@ export function promptFinding(
   const findings = sounds.map(findingOf)
   const findingAbout = ({ sound, excluded }: PromptedSound) =>
     findings[sounds.findIndex((one) => one.prompt === sound && one.isUnwanted === excluded)]
-  const read = asked.map((one) => {
+  const askedSounds = asked.map((one) => {
     const { state, similar_to: similarTo } = findingAbout(one) ?? {}
     return {
       ...one,
@@ -76,10 +78,13 @@ export function promptFinding(
   })
   const isPlain = sounds.length === 1 && !sounds[0]!.isUnwanted
   const finding = isPlain ? findings[0]! : joinFindings(sounds, findings)
-  return { ...finding, ...qualityFor(sounds, finding), asked: read }
+  return { ...finding, ...qualityFor(sounds, finding), asked: askedSounds }
 }
 
-/** Of what is absent or not known, or what a prompt leaves, nobody knows how good it is. */
+/**
+ * Estimates the quality only for sounds that were found: nobody can judge what is absent, unknown,
+ * or what a prompt leaves over.
+ */
 function qualityFor(
   sounds: readonly FoundSound[],
   { state }: Finding,
@@ -110,19 +115,19 @@ function joinFindings(sounds: readonly FoundSound[], findings: readonly Finding[
   }
 }
 
-/** Where any of the sounds is that are wanted; if none is wanted, of those that are not. */
+/** Says where any of the wanted sounds is; if the prompt only excludes sounds, where those are. */
 function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'> {
   const isRest = sounds.every(({ isUnwanted }) => isUnwanted)
-  const own = sounds.flatMap(({ tagged, isUnwanted }) =>
+  const tags = sounds.flatMap(({ tagged, isUnwanted }) =>
     tagged && isUnwanted === isRest ? [tagged] : [],
   )
-  if (own.length === 0) return {}
-  const where = union(own.flatMap(({ spans }) => spans))
+  if (tags.length === 0) return {}
+  const where = union(tags.flatMap(({ spans }) => spans))
   const covered = where.reduce((sum, { start, end }) => sum + end - start, 0)
-  return { where: fewSpans(where), share: Math.min(1, covered / own[0]!.seconds) }
+  return { where: fewSpans(where), share: Math.min(1, covered / tags[0]!.seconds) }
 }
 
-/** The same times in order, none in two spans. */
+/** Merges spans: the same times in order, with no overlap. */
 function union(spans: readonly TimeSpan[]): TimeSpan[] {
   const all: TimeSpan[] = []
   for (const span of [...spans].sort((a, b) => a.start - b.start)) {

@@ -3,24 +3,24 @@
 import { HEARD_SOUNDS_MAX, type HeardSound } from '../../../shared/heard-sounds.ts'
 import type { TaggedFile } from './tagged-file.ts'
 
-/** A sound that is listed is more probable than not. */
+/** A sound is listed only if it is more probable than not. */
 const MATCH_LEAST = 0.5
 
 /**
- * The most prominent sound first: the one that is probably in most of the file. A group is listed
- * where something of the kind is heard, but no member of it is sure enough.
+ * Lists the most prominent sound first: the one that fills most of the file. A group is listed
+ * where something of its kind is heard but no member is certain enough.
  */
 export function heardSounds(file: TaggedFile): HeardSound[] {
   const { classes, groups } = file.config
   const classesHeard = classes.names.flatMap((name) => occurrencesOf(file, name))
-  const known = new Set(classesHeard.map(({ name }) => classes.names.indexOf(name)))
+  const listed = new Set(classesHeard.map(({ name }) => classes.names.indexOf(name)))
   const smallFirst = groups.members
     .map((members, i) => ({ name: groups.names[i]!, members }))
     .sort((a, b) => a.members.length - b.members.length)
   const groupsHeard = smallFirst.flatMap(({ name, members }) => {
-    if (members.some((member) => known.has(member))) return []
+    if (members.some((member) => listed.has(member))) return []
     const found = occurrencesOf(file, name)
-    if (found.length > 0) for (const member of members) known.add(member)
+    if (found.length > 0) for (const member of members) listed.add(member)
     return found
   })
   return [...classesHeard, ...groupsHeard]

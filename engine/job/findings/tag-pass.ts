@@ -1,4 +1,4 @@
-/** A mixture through the tagger, streaming: the logits of every sound in every half second. */
+/** Streams a mixture through the tagger: the logits of every sound for every half second. */
 
 import type { HeadResult } from '../../../models/model.ts'
 import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'

@@ -1,4 +1,6 @@
-/** What the tagger says of a whole file: of each sound that it knows, by its English name. */
+/**
+ * Holds what the tagger found in a whole file, for each sound that it knows, by its English name.
+ */
 
 import { HEARD_SPANS_MAX } from '../../../shared/heard-sounds.ts'
 import type { CombinedRule, TaggerConfig } from '../../../models/tagger/config.ts'
@@ -29,9 +31,12 @@ export interface TimeSpan {
 export interface TaggedSound {
   /** By the tagger alone, as `probability`. */
   state: TaggerAnswer['state']
-  /** That it is there, from 0 to 1, if half of those are that people ask for. */
+  /**
+   * The probability that it is there, from 0 to 1, if half of the sounds that people ask for are
+   * present.
+   */
   probability: number
-  /** The same if nobody asked for it: nearly all sounds are absent from a file. */
+  /** The same for a sound that nobody asked for: nearly all sounds are absent from any one file. */
   unasked: number
   /** A logit. */
   evidence: number

@@ -2,7 +2,7 @@
 
 import { handOverName } from '../../../shared/hand-over.ts'
 import type { Job } from '../../../shared/messages.ts'
-import { inSpan } from '../../../shared/telemetry/tracing.ts'
+import { inTraceSpan } from '../../../shared/telemetry/tracing.ts'
 import { HandOver } from '../../media/write/hand-over.ts'
 import type { StoreOutage } from '../../media/store-outage.ts'
 import type { JobMedia } from '../job-media.ts'
@@ -28,7 +28,7 @@ export function createStore(
     const name = handOverName(sharedFolder, path)
     const handOver = gateway && name ? () => gateway.give(part, name) : undefined
     const upload = { url, path, contentType, attemptId, signal, onAway, handOver }
-    const place = await inSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
+    const place = await inTraceSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
     store.ended()
     return place
   }

@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import { beginSpan, type OpenSpan } from '../../../shared/telemetry/tracing.ts'
+import { beginTraceSpan, type TraceSpan } from '../../../shared/telemetry/tracing.ts'
 import type { Event, OutputName, OutputPart, StoredFile } from '../../../shared/messages.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import type { EncodedFile, EncoderOptions } from '../../media/write/encode.ts'
@@ -48,7 +48,7 @@ export class Outputs {
   readonly #options: OutputsOptions
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
-  readonly #encoding: OpenSpan
+  readonly #encoding: TraceSpan
   /** Null: there is no picture. */
   readonly #pictures: VideoProcess | null
   /** Null: there is no picture, or none that an MP4 could show. */
@@ -58,7 +58,7 @@ export class Outputs {
   private constructor(options: OutputsOptions) {
     this.#options = options
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal])
-    this.#encoding = beginSpan('encode')
+    this.#encoding = beginTraceSpan('encode')
     this.#pictures =
       options.videoPath === null ? null : new VideoProcess(options.folder, this.#signal)
     this.#video = this.#prepareVideo()

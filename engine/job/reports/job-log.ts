@@ -8,11 +8,11 @@ import { findingOf, softenedDb } from '../findings/findings.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
 import type { OutputsResult } from '../outputs/outputs.ts'
 
-/** Chunks whose scores are logged one by one. */
+/** At most this many chunks have their scores logged one by one. */
 const CHUNKS_LISTED_MAX = 12
-/** Under this it is more probable that the sound is not in a chunk. */
+/** Below this match the sound is probably not in the chunk. */
 const MATCH_LEAST = 0.5
-/** Spans that are logged one by one. */
+/** At most this many spans are logged one by one. */
 const SPANS_LISTED_MAX = 24
 
 export function describeMixture(mixture: Mixture): string[] {
@@ -27,7 +27,7 @@ export function describeMixture(mixture: Mixture): string[] {
   ]
 }
 
-/** Log lines about reading, once all is decoded. */
+/** Describes how the media was read, once all of it is decoded. */
 export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] => [
   ...remarks,
   ...(corruptPackets === 0

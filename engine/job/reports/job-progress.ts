@@ -1,9 +1,9 @@
-/** How far a job is: as far as the slower of its sound and its picture. */
+/** Tracks how far a job is: as far as the slower of its sound and its picture. */
 
 import type { Progress } from '../../../shared/messages.ts'
 import type { PictureProgress } from '../../media/write/picture-progress.ts'
 
-/** The rest is for the upload. */
+/** The share that is left for the upload. */
 const PROGRESS_MAX = 0.99
 
 type Publish = (progress: Pick<Progress, 'progress' | 'seconds_at_least'>) => void
@@ -27,7 +27,7 @@ export class JobProgress {
     if (this.#progress > this.#published) this.#report()
   }
 
-  /** All sound is separated: from now on the picture alone counts. */
+  /** Call it once all sound is separated: from then on only the picture counts. */
   soundEnded(): void {
     this.#sound = 1
     if (this.#picture.done < 1) this.#report()

@@ -1,11 +1,11 @@
-/** Makes the events of one attempt, each with the log lines since the one before. */
+/** Makes the events of one attempt, each with the log lines since the previous event. */
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Event, Job } from '../../../shared/messages.ts'
 import type { EngineConfig } from '../../config.ts'
 import { LogLines } from './log-lines.ts'
 
-/** The common fields of all events of one try. */
+/** The fields that all events of one attempt share. */
 export interface JobReporter {
   log(message: string): void
   event<T extends Event['type']>(type: T): EventHead & { type: T }

@@ -1,6 +1,5 @@
 /**
- * Keeps, of several candidates of a chunk, the one that the model scores highest.
- *
+ * Keeps the candidate of a chunk that the model scores highest.
  * The choice is made chunk by chunk. A change of candidate from one chunk to the next makes no
  * seam: all candidates of a chunk are inpainted from the kept one of the chunk before, where the
  * model supports it, and are near each other where it does not. To rank whole files, all candidates
@@ -13,7 +12,7 @@ export interface CandidateRanking {
   best: HeadResult
   /** One per candidate, in order. */
   scores: number[]
-  /** Which one is `best`, from 0. */
+  /** The index of `best`. */
   chosen: number
 }
 

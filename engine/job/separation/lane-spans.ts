@@ -1,8 +1,11 @@
-/** Spans of the lanes of one job: how long each waited for its first step, and took for all. */
+/** Traces the lanes of one job: how long each waited for its first step, and how long it took. */
 
-import { isTracing, spansOfNow, type OpenSpan } from '../../../shared/telemetry/tracing.ts'
+import { isTracing, spansOfNow, type TraceSpan } from '../../../shared/telemetry/tracing.ts'
 
-/** Later lanes are like these, and a trace of thousands of spans is of no use. */
+/**
+ * At most this many lanes are traced: later ones are like these, and nobody reads a trace of
+ * thousands.
+ */
 const LANES_TRACED_MAX = 64
 
 export class LaneSpans {
@@ -17,7 +20,7 @@ export class LaneSpans {
     this.#traced += 1
     const begin = spansOfNow()
     const queue = begin('queue', attributes)
-    let steps: OpenSpan | undefined
+    let steps: TraceSpan | undefined
     try {
       return await separate(() => {
         queue.end()

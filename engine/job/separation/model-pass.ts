@@ -1,7 +1,7 @@
 /**
- * A mixture through one model, streaming: resampled to the model's rate, cut into chunks that
- * overlap, separated, joined, and resampled back. Its memory is bounded by the chunks in flight,
- * whatever the length of the media.
+ * Streams a mixture through one model: resamples it to the model's rate, cuts it into overlapping
+ * chunks, separates and joins them, and resamples the result back. Its memory is bounded by the
+ * chunks in flight, whatever the length of the media.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
@@ -32,10 +32,10 @@ export interface PassDeps {
   /** Ends all that is under way. */
   signal: AbortSignal
   spans: LaneSpans
-  /** Passes of the job, which share its memory. */
+  /** How many passes the job has: they share its memory. */
   passes: number
   onProgress(): void
-  /** A chunk failed: what the others make is of no use. */
+  /** Called when a chunk fails: the results of the others are then of no use. */
   onFailed(error: unknown): void
   /** Keeps chunks, and has those of earlier attempts; absent: the job has no checkpoint. */
   checkpoint?: Checkpoint | undefined
@@ -47,7 +47,7 @@ interface Sound {
   channels: number
   /** Loudspeakers of the channels; 0: not known. */
   channelMask: bigint
-  /** As far as they are known before it is decoded. */
+  /** The length as known before decoding; 0: unknown. */
   secondsExpected: number
   /** Of the whole mixture, if a model needs them. */
   levels?: readonly Level[] | undefined
@@ -61,7 +61,7 @@ interface InFlight {
 
 /** A sound that a prompt names. */
 export interface PromptSound extends ModelQuestion {
-  /** The prompt asks for it to be taken away. */
+  /** True if the prompt asks for the sound to be removed. */
   isUnwanted: boolean
 }
 
@@ -178,7 +178,7 @@ export class ModelPass {
     for (const output of this.#outputs) await output.finish()
   }
 
-  /** Resolves when nothing is under way, and frees what is held; it rejects never. */
+  /** Resolves when nothing is under way, and frees what is held; never rejects. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight.map(({ separated }) => separated))
     const open = [this.#toModel ?? [], this.#outputs].flat()

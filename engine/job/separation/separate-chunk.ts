@@ -1,4 +1,7 @@
-/** One chunk through one model: all that is asked of it, as many heads at once as memory allows. */
+/**
+ * Separates one chunk with one model: all questions about it, as many heads at once as memory
+ * allows.
+ */
 
 import { createHash } from 'node:crypto'
 import type { Level } from '../../../models/lanes/level.ts'
@@ -21,7 +24,7 @@ import type { LaneSpans } from './lane-spans.ts'
 export interface ModelQuestion {
   prompt: string
   stems: readonly string[]
-  /** Nothing is softened, for the target is taken away from what people keep. */
+  /** True where nothing is softened, because the target is removed from what people keep. */
   keepsLevel?: boolean
 }
 
@@ -58,25 +61,25 @@ export interface ChunkDeps {
   levels?: readonly Level[] | undefined
   onStep(share: number): void
   spans: LaneSpans
-  /** The overlap states of the previous chunk, of each thing wanted. */
+  /** The overlap states of the previous chunk, one per question. */
   overlapStates: readonly (OverlapState | undefined)[]
 }
 
-/** @returns the kept candidate of each thing wanted */
+/** @returns the kept candidate for each question */
 export async function separateChunk(
   job: Job,
   { startSample, sharedSamples: overlapSamples, channels }: MixtureChunk,
-  wanted: readonly ModelQuestion[],
+  questions: readonly ModelQuestion[],
   deps: ChunkDeps,
 ): Promise<CandidateRanking[]> {
   const { options, account_id: accountId, request_id: requestId } = job
   const { sampleRate, channelMask, levels, candidates, model, spans: traces } = deps
   const samples = channels[0]?.length ?? 0
-  const heads = wanted.flatMap((one, i) =>
+  const heads = questions.flatMap((question, i) =>
     Array.from({ length: candidates }, (_, candidate): Head & { of: number } => {
       const overlapState = deps.overlapStates[i]
       const seed = laneSeed(requestId, candidate)
-      return { ...one, of: i, seed, candidate, ...(overlapState && { overlapState }) }
+      return { ...question, of: i, seed, candidate, ...(overlapState && { overlapState }) }
     }),
   )
   const request = {
@@ -89,29 +92,29 @@ export async function separateChunk(
   }
   const separate = (waves: Float32Array[], part: readonly Head[]): Promise<HeadResult[]> => {
     const chunk = { channels: waves, sampleRate, channelMask, ...(levels && { levels }) }
-    const asked: ChunkRequest = { ...request, chunk }
-    const order = { model: model.name, request: asked, heads: part }
+    const chunkRequest: ChunkRequest = { ...request, chunk }
+    const order = { model: model.name, request: chunkRequest, heads: part }
     const where = { chunk_start_seconds: startSample / sampleRate, candidate: part[0]!.candidate! }
     return traces.trace(where, (onBegin) =>
       deps.scheduler.separate(order, { accountId, requestId }, { ...deps, onBegin }),
     )
   }
-  const kept = wanted.map((): CandidateRanking | null => null)
+  const rankings = questions.map((): CandidateRanking | null => null)
   const atOnce = headsAtOnce(samples * channels.length, deps.passes)
   for (let first = 0; first < heads.length; first += atOnce) {
     const part = heads.slice(first, first + atOnce)
     const isLast = first + atOnce >= heads.length
-    // The memory is handed over: those that follow need their own.
+    // The call takes the memory over, so all but the last get a copy.
     const waves = isLast ? channels : channels.map((wave) => wave.slice())
     const results = await separate(waves, part)
     for (const i of new Set(part.map(({ of }) => of))) {
-      kept[i] = rankCandidates(
-        kept[i]!,
+      rankings[i] = rankCandidates(
+        rankings[i]!,
         results.filter((_, k) => part[k]!.of === i),
       )
     }
   }
-  return kept.map((each) => each!)
+  return rankings.map((each) => each!)
 }
 
 /**

@@ -1,4 +1,6 @@
-/** The middle of a job: mixture in, mixture and targets out, by one model or several. */
+/**
+ * The middle of a job: takes the mixture, and writes it with its targets, by one model or several.
+ */
 
 import type { Level } from '../../../models/lanes/level.ts'
 import type { ModelDescription } from '../../../models/model.ts'
@@ -15,7 +17,7 @@ import {
 } from '../../../shared/prompts/route-prompt.ts'
 import { kindOf } from '../../../shared/request-kind.ts'
 import { promptsOf } from '../../../shared/separation-options.ts'
-import { beginSpan } from '../../../shared/telemetry/tracing.ts'
+import { beginTraceSpan } from '../../../shared/telemetry/tracing.ts'
 import type { Scheduler } from '../../compute/scheduler.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
 import type { ResamplingThreads } from '../../media/resampling-threads.ts'
@@ -61,7 +63,7 @@ interface Answer {
   index: number
 }
 
-/** What a separation found out. */
+/** The findings of a separation. */
 interface SeparatedMixture {
   /** Length of the mixture. */
   samples: number
@@ -82,7 +84,7 @@ export async function separateMixture(
   mixture: Mixture,
   deps: SeparationDeps,
 ): Promise<SeparatedMixture> {
-  // Once one lane has failed, the others of the job would be computed for nothing.
+  // Once one lane has failed, computing the job's other lanes would be wasted.
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   const failing = { signal, onFailed: (error: unknown) => stop.abort(error) }
@@ -95,8 +97,8 @@ export async function separateMixture(
   const passes = [...new Set(answers.map(({ pass }) => pass))]
   const tagging = openTagging(job, mixture, { ...deps, ...failing })
   const takers = tagging ? [...passes, tagging] : passes
-  const outputs = new Outputs(answers, mixture.channels, deps.write)
-  const decoding = beginSpan('decode')
+  const outputs = new OutputCollector(answers, mixture.channels, deps.write)
+  const decoding = beginTraceSpan('decode')
   try {
     await resume(job, mixture, passes, deps)
     for await (const block of mixture.blocks()) {
@@ -198,11 +200,11 @@ function answersOf(
   const passCount = new Set(routed.map(({ route }) => route.model)).size
   const progressed = () => onProgress(progressOf(passes.values()))
   for (const model of models) {
-    const own = routed.filter(({ route }) => route.model === model.name)
-    if (own.length === 0) continue
-    const asked = own.map(({ route }) => soundsOf(route, job))
+    const prompts = routed.filter(({ route }) => route.model === model.name)
+    if (prompts.length === 0) continue
+    const sounds = prompts.map(({ route }) => soundsOf(route, job))
     const passDeps = { ...deps, spans, passes: passCount, onProgress: progressed }
-    passes.set(model.name, new ModelPass(job, { model, prompts: asked }, sound, passDeps))
+    passes.set(model.name, new ModelPass(job, { model, prompts: sounds }, sound, passDeps))
   }
   return routed.map(({ prompt, route }, i) => {
     const before = routed.slice(0, i).filter((other) => other.route.model === route.model)
@@ -210,7 +212,7 @@ function answersOf(
   })
 }
 
-/** Nothing is softened that is taken away from what people keep: where it is, the level says. */
+/** Lists the sounds of a route. A sound that is removed from what people keep is never softened. */
 function soundsOf(route: Route, { options: { side } }: Job): PassPrompt {
   const { wanted, unwanted } = route
   const isRest = side === 'residual' && unwanted.length === 0
@@ -248,9 +250,9 @@ function conclude(
 ): Pick<SeparatedMixture, 'findings' | 'tagged'> {
   const tagged = tagger && tags ? new TaggedFile(tags, tagger) : null
   const same = sameAs(answers, plan)
-  const found = answers.map((answer) => soundsFound(answer, tagged))
+  const soundsOfAnswers = answers.map((answer) => soundsFound(answer, tagged))
   const findings = answers.map(({ route }, i) => ({
-    ...promptFinding(found[i]!, route.reading.asked),
+    ...promptFinding(soundsOfAnswers[i]!, route.reading.asked),
     model: route.model,
     ...(same[i] !== undefined && { same_as: same[i] }),
   }))
@@ -259,7 +261,7 @@ function conclude(
       prompt: own[index]!.length === 1 ? prompt : sound.prompt,
       model,
       work: work[index]![k]!,
-      finding: model.answers === 'stems' ? findings[i]! : findingOf(found[i]![k]!),
+      finding: model.answers === 'stems' ? findings[i]! : findingOf(soundsOfAnswers[i]![k]!),
     })),
   )
   const passes = [...new Set(answers.map(({ pass }) => pass))]
@@ -270,7 +272,10 @@ function conclude(
   return { findings, tagged }
 }
 
-/** Stems tell nothing of what is in them: of each sound that was asked for the tagger does. */
+/**
+ * Lists the sounds found for an answer. A stem does not tell which sounds it holds, so for stems
+ * the tagger's findings about each requested sound are used.
+ */
 function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null): FoundSound[] {
   const taggedAs = (name: string | null) => (name === null ? null : (tagged?.sound(name) ?? null))
   if (pass.model.answers === 'stems') {
@@ -286,7 +291,10 @@ function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null):
   })
 }
 
-/** For each prompt the earlier one that is read as the same sound; undefined: there is none. */
+/**
+ * Returns, for each prompt, the earlier prompt that means the same sound; undefined where there is
+ * none.
+ */
 function sameAs(answers: readonly Answer[], { recipeOf }: MixPlan): (string | undefined)[] {
   return recipeOf.map((recipe, i) => {
     const first = recipeOf.indexOf(recipe)
@@ -302,7 +310,7 @@ const describeSame = (answers: readonly Answer[], same: readonly (string | undef
   )
 
 /** Collects the mixture and the sounds of all prompts, as far as every pass has come. */
-class Outputs {
+class OutputCollector {
   readonly #answers: readonly Answer[]
   readonly #passes: readonly ModelPass[]
   readonly #mixture: SampleQueue

@@ -110,7 +110,7 @@ class DecodedMixture implements Mixture {
   #samples = 0
   #closed = false
 
-  constructor(sound: OpenSound, first: Frame, given: DecodeOptions) {
+  constructor(sound: OpenSound, first: Frame, options: DecodeOptions) {
     const { media, tags } = sound
     this.streamIndex = media.stream.index
     this.track = sound.track
@@ -119,18 +119,18 @@ class DecodedMixture implements Mixture {
     this.container = media.container
     this.trackRemarks = media.trackRemarks
     this.tags = tags
-    this.cover = given.cover
+    this.cover = options.cover
     this.#sound = sound
     const files = sound.following.length + 1
     this.#joined = files > 1 ? [`The source is ${files} recordings, read one after the other.`] : []
     this.#first = first
-    this.#secondsMax = given.mediaSecondsMax
+    this.#secondsMax = options.mediaSecondsMax
     this.sourceChannels = first.channelLayout.nbChannels
     this.sourceSampleRate = first.sampleRate
-    this.sampleRate = given.sampleRate ?? first.sampleRate
+    this.sampleRate = options.sampleRate ?? first.sampleRate
     this.#maker = new BlockMaker(layoutOf(first), {
       sampleRate: this.sampleRate,
-      channelsMax: given.channelsMax,
+      channelsMax: options.channelsMax,
       blockSamples: BLOCK_SAMPLES_MAX,
     })
     this.channels = this.#maker.layout.nbChannels

@@ -178,8 +178,8 @@ async function judge(context: FormatContext, opening: OpenContext): Promise<Medi
   await analyse(context, opening)
   const { path, track, range } = opening
   const streams = context.streams
-  const wanted = track === undefined ? -1 : indexOfTrack(streams, track)
-  const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, wanted, -1, true)
+  const wantedIndex = track === undefined ? -1 : indexOfTrack(streams, track)
+  const { streamIndex, decoder } = context.findBestStream(AVMEDIA_TYPE_AUDIO, wantedIndex, -1, true)
   const stream = streams[streamIndex]
   if (!stream || !decoder) throw noUsableAudio(streams)
   const { sampleRate, channels, codecId } = stream.codecpar
@@ -233,8 +233,8 @@ function indexOfTrack(streams: readonly Stream[], track: number): number {
 }
 
 /** Leaves out the packets of all streams but these. */
-export function readOnly(context: FormatContext, wanted: readonly (Stream | null)[]): void {
-  const indexes = new Set(wanted.map((stream) => stream?.index))
+export function readOnly(context: FormatContext, streams: readonly (Stream | null)[]): void {
+  const indexes = new Set(streams.map((stream) => stream?.index))
   for (const stream of context.streams) {
     if (!indexes.has(stream.index)) stream.discard = AVDISCARD_ALL
   }

@@ -21,17 +21,18 @@ export interface SourceOptions {
   bytesMax: number
   signal: AbortSignal
   retryPolicy?: RetryPolicy
-  /** Called after each try that fails because the source is away. */
+  /** Called after each failure to reach the source. */
   onAway?: () => void
   /** Name of the folder of `path` at the gateway: it copies the file there, if no byte is sent. */
   folderName?: string | undefined
 }
 
-/** The source could not be fetched now: another try, or another engine, may succeed. */
+/** The source could not be fetched now; a retry, or another engine, may succeed. */
 export class SourceUnavailableError extends TransientError {}
 
 /**
- * Writes what `url` answers to the file `path`, again on each try; on failure no file stays.
+ * Writes the response of `url` to the file `path`, from the start on each retry; on failure no file
+ * stays.
  * @returns bytes written
  * @throws ServiceError MEDIA_FETCH_FAILED when it is not there, or larger than `bytesMax`
  * @throws SourceUnavailableError when it could not be fetched now
@@ -46,7 +47,7 @@ export async function fetchSource(options: SourceOptions): Promise<number> {
 }
 
 export interface PublicSourceOptions extends SourceOptions {
-  /** For all tries together. */
+  /** For all retries together. */
   secondsMax: number
 }
 

@@ -118,10 +118,10 @@ const MP3_SAMPLE_RATES = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100,
 const AAC_SAMPLE_RATES = [...MP3_SAMPLE_RATES, 64000, 88200, 96000]
 
 /** The rate itself where it is known, else the next one up; for multiples of 44.1 kHz theirs. */
-function nearestSampleRate(sampleRate: number, known: readonly number[]): number {
-  const most = known.at(-1)!
-  if (sampleRate <= most) return known.find((rate) => rate >= sampleRate)!
-  return known.findLast((rate) => sampleRate % rate === 0 && rate % 44100 === 0) ?? most
+function nearestSampleRate(sampleRate: number, rates: readonly number[]): number {
+  const most = rates.at(-1)!
+  if (sampleRate <= most) return rates.find((rate) => rate >= sampleRate)!
+  return rates.findLast((rate) => sampleRate % rate === 0 && rate % 44100 === 0) ?? most
 }
 
 /** Per channel; at a low rate FFmpeg takes what fits. */

@@ -26,7 +26,7 @@ export interface UploadOptions {
   attemptId: string
   signal: AbortSignal
   retryPolicy?: RetryPolicy
-  /** Called after each try that fails because the store is away. */
+  /** Called after each failure to reach the store. */
   onAway?: () => void
   /** Asks the gateway to keep the file itself; null: it can't, and the bytes are sent. */
   handOver?: (() => Promise<UploadAnswer | null>) | undefined
@@ -44,10 +44,10 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * Hands the file over, or PUTs it, from the start on each try. An unreachable store is waited for,
+ * Hands the file over, or PUTs it, from the start each time. An unreachable store is waited for,
  * since the work is done already.
  * @returns where the gateway keeps it; undefined where there is only one place: in a bucket, and at
- * a gateway of 0.2.0
+ *   a gateway of 0.2.0
  * @throws UploadRefusedError when the request has ended
  * @throws UploadUnavailableError when it could not be sent now
  * @throws Error when the address is refused

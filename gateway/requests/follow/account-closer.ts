@@ -1,7 +1,7 @@
 /**
- * Carries out what operators decide about accounts: cancels the requests of a disabled account, and
- * removes all requests and files of a deleted one. Tools change only the account, since they reach
- * neither broker nor media.
+ * Carries out what admins decide about accounts: cancels the requests of a disabled account, and
+ * removes all requests and files of a deleted one. The tools themselves change only the account,
+ * because they reach neither the broker nor the media.
  */
 
 import { ServiceError } from '../../../shared/errors.ts'

@@ -45,7 +45,7 @@ export type OutputLimits = Pick<MediaLimits, 'mediaBytesMaxPerAccount'> & {
   outputDays: number
 }
 
-/** A start that lies further ahead of this clock is of a clock that was wrong. */
+/** A start that lies further in the future than this comes from a wrong clock. */
 const AHEAD_MS_MAX = MINUTE_MS
 
 /** The effect of an event on its request: finished, changed, or none. */
@@ -92,8 +92,8 @@ async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promi
   const { request_id: requestId, attempt_id: attemptId, engine_id: engineId, at } = event
   const now = deps.clock.now()
   // A start is nearly always the first event of its attempt, and any other hardly ever.
-  const known = event.type === 'started' ? undefined : await findRequestToChange(store, requestId)
-  if (known && isKnownAttempt(known, attemptId)) return applyToAttempt(store, event, known, deps)
+  const row = event.type === 'started' ? undefined : await findRequestToChange(store, requestId)
+  if (row && isKnownAttempt(row, attemptId)) return applyToAttempt(store, event, row, deps)
   const begun = await startAttempt(store, {
     requestId,
     attemptId,
@@ -102,7 +102,7 @@ async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promi
     now: isoTime(now),
     latest: isoTime(now + AHEAD_MS_MAX),
   })
-  const effect = await applyToAttempt(store, event, begun ?? known, deps)
+  const effect = await applyToAttempt(store, event, begun ?? row, deps)
   return begun && effect === 'unchanged' ? 'changed' : effect
 }
 

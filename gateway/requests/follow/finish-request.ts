@@ -1,4 +1,4 @@
-/** Finishes requests: the change of state, and all that comes with it. */
+/** Finishes requests: changes the status, settles the credits and queues the webhook. */
 
 import { isoTime, type Clock } from '../../../shared/clock.ts'
 import type { FailureCode } from '../../../shared/errors.ts'

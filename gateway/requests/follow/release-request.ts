@@ -16,7 +16,7 @@ type ReleasedEvent = Extract<Event, { type: 'released' }>
 export const INTERRUPTIONS_MAX = 6
 
 export const interruptedTooOften = (interruptions: number): string =>
-  `The request was interrupted ${interruptions} times, and no try was finished.`
+  `The request was interrupted ${interruptions} times, and no attempt was finished.`
 
 /** Delay after an interruption: 5 s, then three times as long each time (10 min in all). */
 const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)

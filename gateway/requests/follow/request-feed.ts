@@ -42,7 +42,7 @@ export class RequestFeed {
   }
 
   /**
-   * Starts a watch: no change from now on is missed. To be closed by the caller.
+   * Starts a watch, which misses no change from now on. The caller must close it.
    * @param isForEnd wakes only for what may be the end of the request
    * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
    */

@@ -1,4 +1,4 @@
-/** The successive states of one request until it is finished, for who waits for its end. */
+/** Follows the states of one request until it is finished, for callers that wait for its end. */
 
 import type { LogLine } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
@@ -9,7 +9,7 @@ import type { ApiKeyRow, RequestRow } from '../../store/schema/tables.ts'
 import type { KeyChecks } from '../../accounts/key-checks.ts'
 import type { Store } from '../../store/database.ts'
 
-/** A row is read so often unasked: what another gateway says of its changes may be lost. */
+/** How often a row is read without a notice, because the notice of another gateway may be lost. */
 const READ_EVERY_MS = 15_000
 
 export interface WatchDeps {
@@ -22,7 +22,7 @@ export interface WatchOptions {
   key: ApiKeyRow
   requestId: string
   logs: boolean
-  /** The status is repeated after so long without a change. */
+  /** The status is repeated after this long without a change. */
   intervalMs: number
   /** Then the watch ends as `timeout`. */
   windowMs: number

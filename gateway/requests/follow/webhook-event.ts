@@ -1,4 +1,4 @@
-/** The body of a webhook: made once, when its request ends, and the same in every try. */
+/** The body of a webhook: made once, when its request ends, and the same in every attempt. */
 
 import { newId } from '../../../shared/ids.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'

@@ -30,8 +30,10 @@ export function findingsOf(row: RequestRow): { prompt: string; finding: Finding 
   const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
   return promptsOfRow(row).map((prompt, i, { length }) => {
     const stored = outputs[targetNames(length)[i]!]!
-    const found = Object.entries(stored).filter(([name]) => Object.hasOwn(Finding.properties, name))
-    return { prompt, finding: Object.fromEntries(found) as Finding }
+    const fields = Object.entries(stored).filter(([name]) =>
+      Object.hasOwn(Finding.properties, name),
+    )
+    return { prompt, finding: Object.fromEntries(fields) as Finding }
   })
 }
 

@@ -80,7 +80,7 @@ export function presentSubmitted(
   }
 }
 
-/** A generated secret; one that the client gave is not returned. */
+/** Returns the secret that was generated; a secret that the client gave is not repeated. */
 function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: Keys }) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
   return { signing_secret: decrypt(encryptionKeys, row.request_id, row.webhook_secret) }

@@ -1,6 +1,6 @@
 /**
- * Places in the queue, and how long requests still take: a few queries serve all callers, and none
- * is made while nothing changes.
+ * Estimates the places of requests in the queue, and how long they still take. A few queries serve
+ * all callers, and none is made while nothing changes.
  */
 
 import type { Clock } from '../../../shared/clock.ts'
@@ -27,17 +27,23 @@ export interface QueueEstimate {
   secondsLeft?: number
 }
 
-/** Rows stay in use for a second, and for longer while none changes. */
+/** Rows are reused for a second, and for longer while none changes. */
 const AGE_MS_MAX = 1_000
-/** Gateways and engines say so of their changes, but such a message may be lost. */
+/**
+ * The longest that rows are reused: gateways and engines announce changes, but a message may be
+ * lost.
+ */
 const UNCHANGED_MS_MAX = 5_000
-/** The speed is that of so many requests, less one: enough to even out, few enough to be recent. */
+/**
+ * How many completed requests give the speed (the first only marks the start): enough to average
+ * out, and few enough to be recent.
+ */
 const COMPLETED_MAX = 17
-/** A request's own pace says something from this part on. */
+/** The progress from which a request's own pace tells how long it still takes. */
 const PART_MIN = 0.1
 /** The work of a second of media relative to `balanced`: between those of the models. */
 const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
-/** A list of sounds needs little more than to read the media. */
+/** The work of a list of sounds: little more than reading the media. */
 const WORK_OF_SOUNDS = 0.1
 /** Work of each prompt after the first, since a model may share a part between them. */
 const FURTHER_PROMPT = 0.75
@@ -138,10 +144,10 @@ export class QueueEstimates {
 
 /** Weighs the options of requests, most of which have the same. */
 function createWeighing(): (options: string) => number {
-  const known = new Map<string, number>()
+  const weights = new Map<string, number>()
   return (options) => {
-    const weight = known.get(options) ?? workPerSecond(JSON.parse(options) as SeparationOptions)
-    known.set(options, weight)
+    const weight = weights.get(options) ?? workPerSecond(JSON.parse(options) as SeparationOptions)
+    weights.set(options, weight)
     return weight
   }
 }

@@ -1,6 +1,6 @@
 /**
- * How long requests still take, from what is ahead of them and from how fast requests before them
- * were separated. Pure functions.
+ * Estimates how long requests still take, from the work ahead of them and the speed of recent
+ * requests. Pure functions.
  */
 
 /** A request that is not finished. */
@@ -8,11 +8,11 @@ export interface OpenWork {
   requestId: string
   /** Seconds of media; null: not known yet. */
   mediaSeconds: number | null
-  /** The work of a second of it. */
+  /** The work of one second of the media. */
   weight: number
   /** The part that is done, from 0 to 1. */
   done: number
-  /** It takes so long at least, as its engine says; 0: nothing is said. */
+  /** The least that it still takes, as its engine reports; 0: the engine reported nothing. */
   secondsAtLeast: number
 }
 
@@ -28,14 +28,13 @@ export interface DoneWork {
 export interface Speed {
   /** Work in a second, while there was work. */
   perSecond: number
-  /** The mean length of their media: taken for one that is not known yet. */
+  /** The mean length of their media, which stands in for a length that is not known yet. */
   meanSeconds: number
 }
 
 /**
- * The speed over the requests that ended after the first of `finished`: what that one ended with
- * was begun before, and what runs now has begun in their time. Time in which none ran does not
- * count.
+ * Measures the speed over the requests that ended after the first of `finished`. The first only
+ * marks the start, because its work began earlier. Time in which nothing ran does not count.
  * @param finished in the order of their ends
  * @returns undefined where nothing can be said
  */
@@ -64,8 +63,8 @@ function busyMs(runs: readonly DoneWork[], from: number): number {
 }
 
 /**
- * The seconds until each request is finished. Engines share their time between the requests that
- * they have, so all of these advance alike; where one ends, the next of the queue takes its place.
+ * Returns the seconds until each request is finished. Engines share their time equally between the
+ * requests that they hold; when one ends, the next of the queue takes its place.
  * @param running those that engines have; while others wait, all places are taken by them
  * @param waiting the queue, in its order
  */
@@ -86,7 +85,7 @@ export function secondsLeft(
 
 interface Place {
   requestId: string
-  /** The work that every place has done when this request's own is. */
+  /** The work that each place has done by the time this request is finished. */
   end: number
   secondsAtLeast: number
 }
@@ -97,7 +96,7 @@ class Engines {
   readonly #speed: Speed
   /** In the order of their ends. */
   readonly #working: Place[] = []
-  /** Their work is done, and yet they take longer: in the order of their ends. */
+  /** Requests whose work is done but that still last, in the order of their ends. */
   readonly #lasting: Place[] = []
   #seconds = 0
   #done = 0
@@ -141,7 +140,7 @@ class Engines {
   }
 }
 
-/** Keeps the order; one that is as far as others comes after them. */
+/** Inserts in order, after those that are equal. */
 function insert(places: Place[], place: Place, orderOf: (place: Place) => number): void {
   const at = places.findLastIndex((other) => orderOf(other) <= orderOf(place)) + 1
   places.splice(at, 0, place)

@@ -1,4 +1,4 @@
-/** Notes a file whose bytes are still to come. */
+/** Records a file whose bytes are still to be uploaded. */
 
 import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { MINUTE_MS } from '../../../shared/durations.ts'

@@ -22,7 +22,7 @@ export interface EgressUser {
 const SLOTS = 64
 const WAITERS_MAX = 128
 const WAIT_MS_MAX = 10_000
-/** By then an address that does not answer frees its slot. */
+/** By then an address that does not answer has freed its slot. */
 const RETRY_AFTER_SECONDS = 30
 
 /** Slots shared by the rule of fair-share.ts, so that one account never takes them all. */

@@ -7,7 +7,7 @@ import type { Broker, JobQueue } from '../../../shared/broker/broker.ts'
 import { SEGMENTS_MAX } from '../../../shared/checkpoint.ts'
 import { targetNames, type Job, type OutputPart } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
-import { inSpan } from '../../../shared/telemetry/tracing.ts'
+import { inTraceSpan } from '../../../shared/telemetry/tracing.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../../loop.ts'
 import { failRequest, type FinishDeps } from '../follow/finish-request.ts'
@@ -39,7 +39,7 @@ const EVERY_MS = 1_000
 const GATHER_MS = 10
 /** A job may wait in the queue so long before its addresses expire. */
 const JOB_URL_MS = 7 * DAY_MS
-/** Delay after a failed publish of a job; doubled with each try, up to the most. */
+/** The delay after a failed publish of a job, which doubles with each failure up to the most. */
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
 /** Longer than it takes to hand a batch over: of a gateway that died, others take over then. */
 const TAKEN_MS = 15_000
@@ -87,7 +87,7 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
     const [first] = failures
     if (first && deps.broker.problem() !== null) {
       const ids = failures.map(({ row }) => row.message_id)
-      await giveBackToOutbox(deps.store, ids) // that is no try
+      await giveBackToOutbox(deps.store, ids) // a broker that is away is no failure of theirs
       throw first.error
     }
     for (const failure of failures) await tryLater(deps, failure)
@@ -116,7 +116,7 @@ async function publishOne(
       attributes: { 'winnow.request_id': row.request_id },
     } as const
     const publish = () => deps.broker.publishJob(job, row.message_id, queue)
-    return { row, sequence: await inSpan('publish job', options, publish) }
+    return { row, sequence: await inTraceSpan('publish job', options, publish) }
   } catch (error) {
     return { row, error }
   }

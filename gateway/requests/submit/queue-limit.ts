@@ -12,10 +12,13 @@ export interface QueueLimits {
   queueMaxPerAccount: number
 }
 
-/** So near to a limit submits are counted one at a time: fewer are under way at once. */
+/**
+ * This close to a limit, submits are counted one at a time; fewer than this are ever under way at
+ * once.
+ */
 const MARGIN = 256
 const BELOW_QUARTER_MS = 1_000
-/** Room comes as requests are finished; when that is cannot be known before. */
+/** Places free up as requests finish; nobody knows when. */
 const RETRY_AFTER_SECONDS = 30
 
 /**

@@ -1,4 +1,4 @@
-/** Takes in a file whose bytes come in the call that names what is to be done with them. */
+/** Receives a file whose bytes come in the same call as its prompt. */
 
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -21,9 +21,12 @@ export interface IncomingFile {
   name: string
   contentType: string
   body: Readable
-  /** Its length, if it must have it. */
+  /** The exact length, where the client has stated one. */
   bytes?: number
-  /** How long it may be: so much is set aside of the account's media until it is there. */
+  /**
+   * The most that it may have; so much of the account's media quota is reserved until it has
+   * arrived.
+   */
   bytesMax: number
   signal: AbortSignal
 }
@@ -81,7 +84,7 @@ export async function receiveFile(
   }
 }
 
-/** Deletes a received file that nothing uses; what can't be done now, the sweeper does. */
+/** Deletes a received file that nothing uses. If that fails now, the sweeper does it later. */
 export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<void> {
   await removeFile(deps, { file_id: fileId }).catch((error: unknown) => {
     deps.log.warn({ err: error, fileId }, 'a received file could not be deleted; it expires')

@@ -258,8 +258,8 @@ test('an installation moves to PostgreSQL with requests, credits and webhooks un
       return { status: 200, retryAfter: undefined }
     },
     encryptionKeys: next.deps.config.encryptionKeys,
-    triesMax: 8,
-    hostTriesMax: 8,
+    attemptsMax: 8,
+    hostAttemptsMax: 8,
   })
   await sender.startDue()
   await sender.idle()

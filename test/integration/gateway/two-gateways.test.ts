@@ -267,8 +267,8 @@ const senderOf = ({ store, clock, deps }: Gateway, posted: (message: PostedMessa
       return { status: 200, retryAfter: undefined }
     },
     encryptionKeys: deps.config.encryptionKeys,
-    triesMax: 64,
-    hostTriesMax: 64,
+    attemptsMax: 64,
+    hostAttemptsMax: 64,
   })
 
 test('a webhook is sent once, whichever gateway has it', async (t) => {

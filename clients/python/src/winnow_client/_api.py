@@ -243,7 +243,7 @@ class QueueStatusResponseError(TypedDict):
 
 class WebhookDeliveryStatus(TypedDict):
     delivery_status: Literal["pending", "sending", "delivered", "failed"]
-    # Tries begun.
+    # Attempts begun.
     attempts: int
     delivered_at: str | None
     last_error: str | None

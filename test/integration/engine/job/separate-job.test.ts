@@ -123,7 +123,7 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     resampling: new ResamplingThreads(),
     media: createJobMedia(threads),
     soundProcesses: new SoundProcesses(folder),
-    tries,
+    attempts: tries,
     models: [PLAIN_MODEL],
     tagger: setting.lists ? TAGGER_CONFIG : null,
     clock: new FakeClock(),

@@ -3,7 +3,7 @@ import test from 'node:test'
 import {
   DELAYS_SECONDS,
   retryDelayMs,
-  TRIES_SECONDS_MAX,
+  ATTEMPTS_SECONDS_MAX,
 } from '../../../../gateway/webhooks/schedule.ts'
 import { fc } from '../../../support/basics/property.ts'
 
@@ -23,19 +23,19 @@ test('there are ten tries, spread over 76 hours', () => {
   assert.deepEqual(DELAYS_SECONDS, decided)
   const seconds = DELAYS_SECONDS.reduce<number>((sum, delay) => sum + delay, 0)
   assert.equal(Math.round(seconds / 3_600), 76)
-  assert.equal(retryDelayMs({ attempts: 10, firstTryAt: now, now, random: 0.5 }), undefined)
+  assert.equal(retryDelayMs({ attempts: 10, firstAttemptAt: now, now, random: 0.5 }), undefined)
   assert.equal(
-    retryDelayMs({ attempts: 10, retryAfter: '5', firstTryAt: now, now, random: 0.5 }),
+    retryDelayMs({ attempts: 10, retryAfter: '5', firstAttemptAt: now, now, random: 0.5 }),
     undefined,
   )
-  assert.equal(retryDelayMs({ attempts: 1, firstTryAt: now, now, random: 0.5 }), 5_000)
+  assert.equal(retryDelayMs({ attempts: 1, firstAttemptAt: now, now, random: 0.5 }), 5_000)
 })
 
 test('property: every rest is within a fifth of its plan', () => {
   fc.assert(
     fc.property(attempts, random, (attempts, random) => {
       const plan = 1_000 * (DELAYS_SECONDS[attempts] ?? NaN)
-      const rest = retryDelayMs({ attempts, firstTryAt: now, now, random }) ?? NaN
+      const rest = retryDelayMs({ attempts, firstAttemptAt: now, now, random }) ?? NaN
       const [least, most] = [0.8, 1.2].map((part) => Math.round(part * plan)) // whole milliseconds
       assert.ok(rest >= least! && rest <= most!, `${rest} of ${plan}`)
     }),
@@ -45,10 +45,10 @@ test('property: every rest is within a fifth of its plan', () => {
 test('property: no try comes before a Retry-After of up to a day, nor much after it', () => {
   fc.assert(
     fc.property(attempts, random, fc.nat(200_000), (attempts, random, seconds) => {
-      const plain = retryDelayMs({ attempts, firstTryAt: now, now, random }) ?? NaN
+      const plain = retryDelayMs({ attempts, firstAttemptAt: now, now, random }) ?? NaN
       const date = new Date(now + 1_000 * seconds).toUTCString()
       for (const retryAfter of [String(seconds), date]) {
-        const rest = retryDelayMs({ attempts, retryAfter, firstTryAt: now, now, random })
+        const rest = retryDelayMs({ attempts, retryAfter, firstAttemptAt: now, now, random })
         assert.equal(rest, Math.max(plain, 1_000 * Math.min(seconds, 86_400)))
       }
     }),
@@ -59,13 +59,19 @@ test('a Retry-After that makes no sense changes nothing', () => {
   const past = new Date(now - 1e9).toUTCString()
   for (const retryAfter of ['', 'soon', '-5', '1e9', '0x10', '1.5', past, 'Abc GMT', '999 GMT']) {
     assert.equal(
-      retryDelayMs({ attempts: 1, retryAfter, firstTryAt: now, now, random: 0.5 }),
+      retryDelayMs({ attempts: 1, retryAfter, firstAttemptAt: now, now, random: 0.5 }),
       5_000,
       retryAfter,
     )
   }
   const endless = '9'.repeat(400)
-  const rest = retryDelayMs({ attempts: 1, retryAfter: endless, firstTryAt: now, now, random: 0.5 })
+  const rest = retryDelayMs({
+    attempts: 1,
+    retryAfter: endless,
+    firstAttemptAt: now,
+    now,
+    random: 0.5,
+  })
   assert.equal(rest, 86_400_000)
 })
 
@@ -81,24 +87,30 @@ test('property: all tries lie within 92 hours, whatever receivers ask for and ho
     fc.property(fc.array(answer, { minLength: 9, maxLength: 9 }), (answers) => {
       let at = now
       for (const [index, { header: retryAfter, random, lateMs }] of answers.entries()) {
-        const given = { attempts: index + 1, firstTryAt: now, now: at + lateMs, random, retryAfter }
+        const given = {
+          attempts: index + 1,
+          firstAttemptAt: now,
+          now: at + lateMs,
+          random,
+          retryAfter,
+        }
         const rest = retryDelayMs(given)
         if (rest === undefined) return
         at += lateMs + rest
-        assert.ok(rest > 0 && at - now <= 1_000 * TRIES_SECONDS_MAX, `${at - now} ms`)
+        assert.ok(rest > 0 && at - now <= 1_000 * ATTEMPTS_SECONDS_MAX, `${at - now} ms`)
       }
     }),
   )
-  assert.equal(TRIES_SECONDS_MAX, 92 * 3_600)
+  assert.equal(ATTEMPTS_SECONDS_MAX, 92 * 3_600)
 })
 
 test('without Retry-After there are ten tries, however long the rests come out', () => {
   let at = now
   for (let attempts = 1; attempts < 10; attempts += 1) {
     at += 15_000 // the try itself
-    const rest = retryDelayMs({ attempts, firstTryAt: now, now: at, random: 1 - 1e-9 }) ?? NaN
+    const rest = retryDelayMs({ attempts, firstAttemptAt: now, now: at, random: 1 - 1e-9 }) ?? NaN
     assert.ok(Math.abs(rest - 1_200 * DELAYS_SECONDS[attempts]!) < 2, `${rest}`)
     at += rest
   }
-  assert.equal(retryDelayMs({ attempts: 10, firstTryAt: now, now: at, random: 0 }), undefined)
+  assert.equal(retryDelayMs({ attempts: 10, firstAttemptAt: now, now: at, random: 0 }), undefined)
 })

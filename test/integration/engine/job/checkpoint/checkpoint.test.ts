@@ -150,7 +150,7 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
       },
     },
     soundProcesses: new SoundProcesses(folder),
-    tries: 1,
+    attempts: 1,
     models: [{ ...MODEL, ...given.model }],
     tagger: TAGGER_CONFIG,
     clock,
