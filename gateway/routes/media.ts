@@ -21,7 +21,7 @@ interface MediaDeps {
 }
 
 export interface MediaProxy {
-  /** The path at which trusted proxies serve the media folder to themselves; absent: they do not. */
+  /** Where trusted proxies serve the media folder to themselves, as a path; absent: they do not. */
   mediaAccelPath?: string | undefined
 }
 

@@ -22,8 +22,8 @@ export async function inheritedSockets<Name extends string>(
     const expected = names.find((each) => each === name)
     if (!expected || sockets[expected] !== undefined) {
       throw new StartError(
-        `The service manager hands over sockets named ${handedOver.join(', ')}: expected ` +
-          `one each of ${names.join(', ')} at most. Correct FileDescriptorName= in the .socket units.`,
+        `The service manager hands over sockets named ${handedOver.join(', ')}: expected one ` +
+          `each of ${names.join(', ')} at most. Correct FileDescriptorName= in the .socket units.`,
       )
     }
     sockets[expected] = FIRST_FD + i
