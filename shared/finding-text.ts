@@ -46,7 +46,7 @@ function textOfMissing(prompt: string, finding: Finding): string {
 function hintOf(nearest: readonly string[]): string {
   const names = nearest.map((text) => `"${text}"`).join(', ')
   const hint = names === '' ? '' : ` The nearest names to try: ${names}.`
-  return `${hint} Prompts are read in ${listed(languageNames())}.`
+  return `${hint} Prompts are read in ${listText(languageNames())}.`
 }
 
 type AskedSounds = NonNullable<Finding['asked']>
@@ -76,7 +76,7 @@ function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   const facts = parts.length > 0 ? [`${readAs(asked)}; ${parts.join(', but ')}${percent}`] : []
   const softer = softenedDb > 0 ? [`The target is up to ${softenedDb} dB softer`] : []
   const names = unknown.map(({ sound }) => `"${sound}"`)
-  const lost = names.length > 0 ? [`The model does not know ${listed(names)}`] : []
+  const lost = names.length > 0 ? [`The model does not know ${listText(names)}`] : []
   const instead = holds === undefined ? [] : [`The target holds ${holds}`]
   const text = [...facts, ...softer, ...lost, ...instead]
     .map((sentence) => `${sentence}.`)
@@ -94,7 +94,7 @@ export function readAs(asked: readonly PromptedSound[]): string {
 }
 
 const soundsIn = (asked: readonly PromptedSound[]): string =>
-  listed(asked.map(({ sound }) => `the ${sound}`))
+  listText(asked.map(({ sound }) => `the ${sound}`))
 
 /** Plural, as far as a name tells. */
 const isPlural = (sound: string): boolean => /[^s]s$/.test(sound)
@@ -118,5 +118,5 @@ function withArticle(sound: string): string {
 }
 
 /** `a, b and c`. */
-const listed = (names: readonly string[]): string =>
+const listText = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`

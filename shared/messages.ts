@@ -274,10 +274,10 @@ export type LogLine = Static<typeof LogLine>
  * @throws as `decodeMessage`
  */
 export function decodeEvent(data: Uint8Array): Event {
-  const value = parsed(data)
-  const { type } = checked(EventKind, value)
+  const value = parseJson(data)
+  const { type } = checkMessage(EventKind, value)
   const kind = Event.anyOf.find(({ properties }) => properties.type.const === type)!
-  const event: Event = checked(kind, value) // of the union, a message could name no field
+  const event: Event = checkMessage(kind, value) // of the union, a message could name no field
   if (event.type === 'completed') {
     Value.Clean(EventOutputs, event.outputs)
     Value.Clean(HeardSounds, event.sounds)
@@ -290,11 +290,11 @@ export function decodeEvent(data: Uint8Array): Event {
  * @throws Error naming the first field that is wrong; the sender is of another version, or hostile
  */
 export const decodeMessage = <T extends TSchema>(schema: T, data: Uint8Array): Static<T> =>
-  checked(schema, parsed(data))
+  checkMessage(schema, parseJson(data))
 
-const parsed = (data: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(data))
+const parseJson = (data: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(data))
 
-function checked<T extends TSchema>(schema: T, value: unknown): Static<T> {
+function checkMessage<T extends TSchema>(schema: T, value: unknown): Static<T> {
   const validator = validatorOf(schema)
   if (validator.Check(value)) return value as Static<T>
   const [first] = validator.Errors(value)

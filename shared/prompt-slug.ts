@@ -45,7 +45,7 @@ export function outputLabels(
   })
   const [only = ''] = slugs
   const isTaken = slugs.length === 1 && only.startsWith(WITHOUT)
-  const rest = isTaken ? only.slice(WITHOUT.length) : `${WITHOUT}${joined(slugs)}`
+  const rest = isTaken ? only.slice(WITHOUT.length) : `${WITHOUT}${joinSlugs(slugs)}`
   return { targets, residual: `rest.${rest}` }
 }
 
@@ -56,7 +56,7 @@ function readingSlug(prompt: string): string {
   const { wanted, unwanted, isPlain } = readPrompt(prompt)
   if (isPlain) return promptSlug(prompt)
   const sum = (sounds: readonly { typed: string }[]) =>
-    joined(sounds.map(({ typed }) => promptSlug(typed)))
+    joinSlugs(sounds.map(({ typed }) => promptSlug(typed)))
   const less = unwanted.length > 0 ? [`${WITHOUT}${sum(unwanted)}`] : []
   const label = [...(wanted.length > 0 ? [sum(wanted)] : []), ...less].join('-')
   return cut(label, SLUG_BYTES_MAX)
@@ -65,7 +65,7 @@ function readingSlug(prompt: string): string {
 /** How the label of a target ends that holds something else than its prompt. */
 export const substituteEnd = (label: string): string => `-not-${label}`
 
-function joined(slugs: readonly string[]): string {
+function joinSlugs(slugs: readonly string[]): string {
   const isLong = (count: number) => slugs.slice(0, count).join('+').length > RESIDUAL_CHARACTERS_MAX
   const firstLong = slugs.findIndex((_, i) => isLong(i + 1))
   if (firstLong < 0) return slugs.join('+')

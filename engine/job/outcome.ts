@@ -53,13 +53,13 @@ export function failureOf(error: unknown, attempts: number): Failure | null {
   if (error instanceof ServiceError) {
     return { code: failureCode(error, 'MEDIA_FETCH_FAILED'), message: shortText(error.message) }
   }
-  if (error instanceof ModelError) return failed('MODEL_FAILED')
+  if (error instanceof ModelError) return failureWith('MODEL_FAILED')
   const mayPass = PASSING.some((kind) => error instanceof kind) || isDiskFull(error)
   if (mayPass || attempts < UNCLASSIFIED_ATTEMPTS_MAX) return null
-  return failed(error instanceof LaneTooLargeError ? 'CHUNK_TOO_LARGE' : 'MODEL_FAILED')
+  return failureWith(error instanceof LaneTooLargeError ? 'CHUNK_TOO_LARGE' : 'MODEL_FAILED')
 }
 
-const failed = (code: FailureCode): Failure => ({ code, message: ERRORS[code].message })
+const failureWith = (code: FailureCode): Failure => ({ code, message: ERRORS[code].message })
 
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 

@@ -96,12 +96,12 @@ export function excessOf(
 }
 
 const tooMuch = (what: string, bytes: number, media: HeldMedia, bytesMax: number): string =>
-  `${what} would take ${shown(bytes)}, but ${standing(media, bytesMax)}`
+  `${what} would take ${bytesText(bytes)}, but ${standing(media, bytesMax)}`
 
 const standing = ({ held, reserved }: HeldMedia, bytesMax: number): string =>
-  `the account holds ${shown(held)} of the ${shown(bytesMax)} that it may` +
-  (reserved > 0 ? `, and ${shown(reserved)} are set aside for other requests` : '') +
+  `the account holds ${bytesText(held)} of the ${bytesText(bytesMax)} that it may` +
+  (reserved > 0 ? `, and ${bytesText(reserved)} are set aside for other requests` : '') +
   '. Delete files or requests that you no longer need, or ask the operator for more.'
 
-const shown = (bytes: number): string =>
+const bytesText = (bytes: number): string =>
   bytes < 100_000 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`

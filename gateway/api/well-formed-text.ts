@@ -12,11 +12,11 @@ export function unfitTextAt(body: unknown): string | undefined {
     if (value === null || typeof value !== 'object') continue
     for (const [name, child] of Object.entries(value).reverse()) {
       if (UNFIT.test(name)) return pointer
-      waiting.push({ value: child, pointer: `${pointer}/${escaped(name)}` })
+      waiting.push({ value: child, pointer: `${pointer}/${escapePointer(name)}` })
     }
   }
   return undefined
 }
 
 /** A name as a part of a JSON Pointer. */
-const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -17,7 +17,7 @@ export class UploadTurns {
    */
   async replacing<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (let before = this.#turns.get(key); before; before = this.#turns.get(key)) {
-      before.controller.abort(replaced())
+      before.controller.abort(replacedError())
       await before.ended
     }
     return this.#run(key, upload)
@@ -46,7 +46,7 @@ export class UploadTurns {
   }
 }
 
-const replaced = () =>
+const replacedError = () =>
   new ServiceError('INVALID_REQUEST', {
     message: 'A newer upload to this address has taken the place of this one.',
   })

@@ -106,7 +106,7 @@ const timeText = (ms: number): string =>
  * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON, or holds too many values,
  *   or when it asks for a separation and for sounds
  */
-export function submitted({
+export function submitBody({
   input,
   sounds,
   webhook_url: webhookUrl,

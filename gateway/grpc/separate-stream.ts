@@ -4,7 +4,7 @@ import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { withDeadline } from '../../shared/deadline.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import type { CallFile, OneCall } from '../requests/separate.ts'
-import { submitted, type SeparateOptions, type SeparateRequest } from './messages.ts'
+import { submitBody, type SeparateOptions, type SeparateRequest } from './messages.ts'
 
 /** Enough for the longest file in pieces of 6 KiB. */
 const MESSAGES_MAX = 100_000
@@ -31,7 +31,7 @@ export async function readSeparate(
     const { submit, file, wait_seconds: waitSeconds = 0 } = await pieces.options
     if (!submit) throw invalid('The options have no submit.', 'submit')
     if (!file) await assertNone(pieces)
-    const fields = submitted(submit)
+    const fields = submitBody(submit)
     const end = async () => fields
     return { ...fields, waitSeconds, file: file ? { ...fileOf(file, pieces), end } : undefined }
   })

@@ -23,7 +23,7 @@ import {
   listReply,
   separationOf,
   submitReply,
-  submitted,
+  submitBody,
   type CancelRequest,
   type DeleteFileRequest,
   type DeleteRequest,
@@ -191,7 +191,7 @@ const handlers = (deps: GrpcDeps): grpc.UntypedServiceImplementation => ({
     const idempotencyKey = textOf(call.metadata, 'idempotency-key')
     const signal = hangUpOf(call)
     const { answer } = await submit(deps, accountId, {
-      ...submitted(request),
+      ...submitBody(request),
       idempotencyKey,
       signal,
     })

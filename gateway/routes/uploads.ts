@@ -163,7 +163,7 @@ async function takeOutput(
     const staged = await stageBody(deps, request, { signal })
     await keepOutput(deps, staged, { key, assertOpen })
   })
-  return named(reply, place).send()
+  return withPlace(reply, place).send()
 }
 
 /** Keeps files of an engine on this host, which names them instead of sending their bytes. */
@@ -190,7 +190,7 @@ async function adoptOutputs(
     if (!staged) throw new ServiceError('NOT_FOUND')
     await keepOutput(deps, staged, { key, assertOpen: () => assertOpen(deps, requestId) })
   })
-  return named(reply, place).status(204).send()
+  return withPlace(reply, place).status(204).send()
 }
 
 /** A checkpoint saves work, and media are what the disk is for: it takes a part of the room. */
@@ -215,7 +215,7 @@ async function takeSegment(
   return reply.send()
 }
 
-const named = (reply: FastifyReply, place: string | undefined) =>
+const withPlace = (reply: FastifyReply, place: string | undefined) =>
   place === undefined ? reply : reply.header(PLACE_HEADER, place)
 
 interface OpenOutput {

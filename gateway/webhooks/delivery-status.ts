@@ -76,7 +76,7 @@ export async function redeliver(
         message: `The webhook is sent when the request has finished; it is ${row.status}.`,
       })
     }
-    const plan = restarted(delivery, isoTime(clock.now()))
+    const plan = restartPlan(delivery, isoTime(clock.now()))
     const fresh = { ...plan, delivered_at: null, last_error: null }
     // a sender has changed it meanwhile
     if (!(await changeDelivery(store, delivery, fresh))) continue
@@ -85,7 +85,7 @@ export async function redeliver(
   }
 }
 
-const restarted = ({ state }: DeliveryRow, now: string) =>
+const restartPlan = ({ state }: DeliveryRow, now: string) =>
   state === 'sending'
     ? { attempts: 1, first_attempt_at: now }
     : { state: 'pending' as const, attempts: 0, next_attempt_at: now }

@@ -96,7 +96,7 @@ class AudioSep implements Model {
   }
 
   step(lanes: readonly Lane[]): void {
-    stepTogether(lanes.map(own), (network, input, batch) => {
+    stepTogether(lanes.map(ownLane), (network, input, batch) => {
       const { config } = this.#parts
       const [rows, , samples] = input.shape as [number, number, number]
       const spectrum = spectrumOf(input.reshape([rows, samples]), config)
@@ -107,7 +107,7 @@ class AudioSep implements Model {
   }
 
   close(lane: Lane): HeadResult[] {
-    return resultsOf(own(lane), () => ({}))
+    return resultsOf(ownLane(lane), () => ({}))
   }
 
   /** It holds nothing on the device between steps. */
@@ -141,7 +141,7 @@ class AudioSep implements Model {
   }
 }
 
-function own(lane: Lane): AudioSepLane {
+function ownLane(lane: Lane): AudioSepLane {
   if (lane instanceof PassLane) return lane as AudioSepLane
   throw new Error('The lane was not opened by this model')
 }

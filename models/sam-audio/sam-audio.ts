@@ -160,7 +160,7 @@ class SamAudio implements Model {
   }
 
   step(lanes: readonly Lane[]): void {
-    const all = lanes.map(own)
+    const all = lanes.map(ownLane)
     const encoding = all.filter(({ leftToEncode }) => leftToEncode !== undefined)
     const flowing = all.filter(({ stride }) => stride !== undefined)
     const ended = all.filter(
@@ -185,9 +185,9 @@ class SamAudio implements Model {
         request: { prompt, candidates = 1 },
       },
       predictedSpans,
-    } = own(lane)
-    const [target, residual] = [own(lane).wave('target'), own(lane).wave('residual')]
-    const overlapState = own(lane).overlapState()
+    } = ownLane(lane)
+    const [target, residual] = [ownLane(lane).wave('target'), ownLane(lane).wave('residual')]
+    const overlapState = ownLane(lane).overlapState()
     this.discard(lane)
     const isRanked = candidates > 1
     const verdict = isRanked ? this.#judge(mixture, target, prompt) : undefined
@@ -203,7 +203,7 @@ class SamAudio implements Model {
   }
 
   discard(lane: Lane): void {
-    own(lane).dispose()
+    ownLane(lane).dispose()
   }
 
   /** The constants of a flow, and the noise that it begins with. */
@@ -366,7 +366,7 @@ function consistency(mixture: Float32Array, target: Float32Array, residual: Floa
 /** Keeps the score of silence a number. */
 const POWER_LEAST = 1e-10
 
-function own(lane: Lane): SamAudioLane {
+function ownLane(lane: Lane): SamAudioLane {
   if (lane instanceof SamAudioLane) return lane
   throw new Error('The lane was not opened by this model')
 }

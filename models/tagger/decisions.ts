@@ -54,7 +54,7 @@ export interface TaggerAnswer extends Times {
 }
 
 /** Logits whose sigmoid is a probability. @param most no step is surer than this, either way */
-export function calibrated(
+export function calibrate(
   { values, width }: { values: ArrayLike<number>; width: number },
   {
     scales,
@@ -106,7 +106,7 @@ export class FileTags {
    * @param relatives of each class: others that sound like it
    */
   constructor(logits: StepLogits, relatives: readonly (readonly number[])[], rules: TaggerRules) {
-    this.#smooth = smoothed(logits)
+    this.#smooth = smoothLogits(logits)
     this.#relatives = relatives
     this.#rules = rules
   }
@@ -181,7 +181,7 @@ function stateOf(
 }
 
 /** Each step with its neighbours; at the ends with the one that there is. */
-function smoothed({ values, width }: StepLogits): StepLogits {
+function smoothLogits({ values, width }: StepLogits): StepLogits {
   const made = new Float64Array(values.length)
   for (let i = 0; i < values.length; i += 1) {
     let [sum, weight] = [OWN_SHARE * values[i]!, OWN_SHARE]

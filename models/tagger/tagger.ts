@@ -66,7 +66,7 @@ export class Tagger implements Model {
   /** Lanes of one rate and length are one batch. */
   step(lanes: readonly Lane[]): void {
     const groups = new Map<string, TaggerLane[]>()
-    for (const lane of lanes.map(own)) {
+    for (const lane of lanes.map(ownLane)) {
       groups.set(lane.likeness, [...(groups.get(lane.likeness) ?? []), lane])
     }
     const batches = [...groups.values()]
@@ -82,17 +82,17 @@ export class Tagger implements Model {
   }
 
   close(lane: Lane): HeadResult[] {
-    const result = own(lane).result()
+    const result = ownLane(lane).result()
     this.discard(lane)
     return [result]
   }
 
   discard(lane: Lane): void {
-    own(lane).dispose()
+    ownLane(lane).dispose()
   }
 }
 
-function own(lane: Lane): TaggerLane {
+function ownLane(lane: Lane): TaggerLane {
   if (lane instanceof TaggerLane) return lane
   throw new Error('The lane was not opened by this model')
 }

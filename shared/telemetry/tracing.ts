@@ -144,7 +144,7 @@ function openSpan(
   { kind, attributes = {}, from, isRepeated = false }: SpanOptions,
   active: Context,
 ): TraceSpan {
-  const before = from === undefined ? active : extracted(from)
+  const before = from === undefined ? active : contextOf(from)
   const linked = isRepeated ? trace.getSpanContext(before) : undefined
   const parent = isRepeated ? ROOT_CONTEXT : before
   const span = tracer.startSpan(
@@ -183,7 +183,7 @@ const NO_SPAN: TraceSpan = {
   end: () => undefined,
 }
 
-const extracted = (traceparent: string | null): Context =>
+const contextOf = (traceparent: string | null): Context =>
   traceparent === null ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent })
 
 function traceParentOf(active: Context): string | null {

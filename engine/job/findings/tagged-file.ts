@@ -5,7 +5,7 @@
 import { HEARD_SPANS_MAX } from '../../../shared/heard-sounds.ts'
 import type { CombinedRule, TaggerConfig } from '../../../models/tagger/config.ts'
 import {
-  calibrated,
+  calibrate,
   FileTags,
   groupLogits,
   STEP_SECONDS,
@@ -73,14 +73,14 @@ export class TaggedFile {
   constructor(tags: Tags, config: TaggerConfig) {
     const { classes, groups } = config
     const logits = { values: tags.logits, width: classes.names.length }
-    const ofClasses = calibrated(logits, classes.calibration)
+    const ofClasses = calibrate(logits, classes.calibration)
     const any = groupLogits(ofClasses, groups.members, groups.calibration.most)
     const none = groups.names.map(() => [])
     this.config = config
     this.#close = closeRelatives(config)
     this.#tags = tags
     this.#classes = new FileTags(ofClasses, classes.relatives, classes.rules)
-    this.#groups = new FileTags(calibrated(any, groups.calibration), none, groups.rules)
+    this.#groups = new FileTags(calibrate(any, groups.calibration), none, groups.rules)
   }
 
   /** The sound that is called so; null: the tagger does not know it, or the file is empty. */
@@ -109,8 +109,8 @@ export class TaggedFile {
     const { spans, share } = tags.times(place)
     const { stepSeconds, seconds } = this.#tags
     const timed = spans.map(({ start, end }) => ({
-      start: rounded((start / STEP_SECONDS) * stepSeconds),
-      end: rounded(Math.min(seconds, (end / STEP_SECONDS) * stepSeconds)),
+      start: roundSeconds((start / STEP_SECONDS) * stepSeconds),
+      end: roundSeconds(Math.min(seconds, (end / STEP_SECONDS) * stepSeconds)),
     }))
     return {
       state: state === 'similar' && relative === null ? 'unsure' : state,
@@ -146,7 +146,7 @@ function closeRelatives({ classes, groups }: TaggerConfig): (readonly number[])[
 export const probabilityOf = (logit: number): number =>
   Math.round(10_000 / (1 + Math.exp(-logit))) / 10_000
 
-const rounded = (seconds: number): number => Math.round(100 * seconds) / 100
+const roundSeconds = (seconds: number): number => Math.round(100 * seconds) / 100
 
 /** At most HEARD_SPANS_MAX: those are joined that have the smallest gaps between them. */
 export function fewSpans(spans: readonly TimeSpan[]): TimeSpan[] {

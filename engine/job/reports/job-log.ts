@@ -142,7 +142,7 @@ function describePresence({ work, finding }: PromptWithOptions): string[] {
   const but =
     absent.length === 0 ? '' : `; it seems absent from ${chunks}${describeSoftening(work)}`
   const list = where.slice(0, SPANS_LISTED_MAX).map(range)
-  const at = list.length === 0 ? '' : ` It was heard from ${listed(list, where.length)}.`
+  const at = list.length === 0 ? '' : ` It was heard from ${listText(list, where.length)}.`
   return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
 }
 
@@ -175,7 +175,7 @@ function describeGivenSpans(spans: readonly AudioSpan[]): string[] {
   const list = spans
     .slice(0, SPANS_LISTED_MAX)
     .map((span) => `${range(span)} (${span.include ? 'sounds' : 'does not sound'})`)
-  return [`Went by ${countText(spans.length, 'given span')}: ${listed(list, spans.length)}.`]
+  return [`Went by ${countText(spans.length, 'given span')}: ${listText(list, spans.length)}.`]
 }
 
 function describePredictedSpans({ options, model, work }: PromptWithOptions): string[] {
@@ -191,7 +191,7 @@ function describePredictedSpans({ options, model, work }: PromptWithOptions): st
   const without = work.filter(({ predictedSpans }) => predictedSpans?.length === 0)
   const found =
     `Predicted ${countText(spans.length, 'span')} with the sound, and ` +
-    `went by them: ${listed(list, spans.length)}.`
+    `went by them: ${listText(list, spans.length)}.`
   if (without.length === 0) return [found]
   const where = without
     .slice(0, SPANS_LISTED_MAX)
@@ -199,7 +199,7 @@ function describePredictedSpans({ options, model, work }: PromptWithOptions): st
   return [
     found,
     `It seems absent from ${countText(without.length, 'chunk')}, left as the model ` +
-      `gave them: ${listed(where, without.length)}.`,
+      `gave them: ${listText(where, without.length)}.`,
   ]
 }
 
@@ -258,5 +258,5 @@ const countText = (count: number, thing: string): string =>
 const range = ({ start, end }: { start: number; end: number }): string =>
   `${start.toFixed(2)} to ${end.toFixed(2)} s`
 
-const listed = (items: readonly string[], all: number): string =>
+const listText = (items: readonly string[], all: number): string =>
   items.join(', ') + (all > items.length ? ` and ${all - items.length} more` : '')

@@ -26,7 +26,7 @@ const MXF_SOUNDS = ['06', '16'].map((item) => Buffer.from(`060e2b34010201010d010
 /** Up to the end of the key of what is encrypted, with all lengths. */
 const MXF_PACKET_HEAD_BYTES = 112
 
-const encrypted = (): ServiceError =>
+const encryptedError = (): ServiceError =>
   new ServiceError('INVALID_MEDIA', {
     message:
       'The sound is encrypted (copy protection or conditional access), and cannot be decoded ' +
@@ -45,9 +45,9 @@ export async function assertNotEncrypted(
 ): Promise<void> {
   const container = context.iformat?.name ?? ''
   const sounds = context.streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
-  if (sounds.some((stream) => isMarked(stream, container))) throw encrypted()
+  if (sounds.some((stream) => isMarked(stream, container))) throw encryptedError()
   const search = SEARCHES[container]
-  if (search?.(await headOf(path, start), sounds)) throw encrypted()
+  if (search?.(await headOf(path, start), sounds)) throw encryptedError()
 }
 
 /**
@@ -55,7 +55,7 @@ export async function assertNotEncrypted(
  * @throws ServiceError INVALID_MEDIA
  */
 export function assertPacketNotEncrypted(packet: Packet): void {
-  if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO)) throw encrypted()
+  if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO)) throw encryptedError()
 }
 
 function isMarked({ codecpar, metadata }: Stream, container: string): boolean {

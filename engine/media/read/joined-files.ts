@@ -29,26 +29,28 @@ interface Kind {
   endOf?(window: Window, start: number): Promise<number>
 }
 
-const marked = (mark: string, isStart?: (head: Buffer) => boolean): Kind => ({
+const markedKind = (mark: string, isStart?: (head: Buffer) => boolean): Kind => ({
   mark: Buffer.from(mark, 'latin1'),
   ...(isStart && { isStart }),
 })
 
 const KINDS: readonly Kind[] = [
-  { ...marked('OggS\0', (head) => (head[5]! & FIRST) !== 0), endOf: endOfOgg },
-  { ...marked('wvpk', isFirstOfWavPack), endOf: endOfWavPack },
+  { ...markedKind('OggS\0', (head) => (head[5]! & FIRST) !== 0), endOf: endOfOgg },
+  { ...markedKind('wvpk', isFirstOfWavPack), endOf: endOfWavPack },
   { isStart: (head) => text(head, 4, 8) === 'ftyp', endOf: endOfMp4 },
-  marked('fLaC', (head) => (head[4]! & 0x7f) === 0 && head.readUIntBE(5, 3) === 34),
-  marked('RIFF', (head) => /^(WAVE|AVI )/.test(text(head, 8, 12))),
-  marked('RF64', (head) => text(head, 8, 12) === 'WAVE'),
-  marked('riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\0\0'), // W64
-  marked('FORM', (head) => /^AIF[FC]/.test(text(head, 8, 12))),
-  marked('caff\0\x01\0\0desc'),
-  marked('.snd', (head) => isSound(head.readUInt32BE(16), head.readUInt32BE(20))),
-  marked('TTA1', (head) => isSound(head.readUInt32LE(10), head.readUInt16LE(6))),
-  marked('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\0\xaa\0\x62\xce\x6c'), // ASF
-  marked('\x1a\x45\xdf\xa3', (head) => /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64))),
-  marked('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
+  markedKind('fLaC', (head) => (head[4]! & 0x7f) === 0 && head.readUIntBE(5, 3) === 34),
+  markedKind('RIFF', (head) => /^(WAVE|AVI )/.test(text(head, 8, 12))),
+  markedKind('RF64', (head) => text(head, 8, 12) === 'WAVE'),
+  markedKind('riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\0\0'), // W64
+  markedKind('FORM', (head) => /^AIF[FC]/.test(text(head, 8, 12))),
+  markedKind('caff\0\x01\0\0desc'),
+  markedKind('.snd', (head) => isSound(head.readUInt32BE(16), head.readUInt32BE(20))),
+  markedKind('TTA1', (head) => isSound(head.readUInt32LE(10), head.readUInt16LE(6))),
+  markedKind('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\0\xaa\0\x62\xce\x6c'), // ASF
+  markedKind('\x1a\x45\xdf\xa3', (head) =>
+    /\x42\x82[^]{1,8}(matroska|webm)/.test(text(head, 4, 64)),
+  ),
+  markedKind('FLV\x01', (head) => (head[4]! & ~5) === 0 && head.readUInt32BE(5) === 9),
   { isStart: mayBeTransportStream, endOf: endOfProgramme }, // its mark is a byte: others go before
 ]
 

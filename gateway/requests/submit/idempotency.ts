@@ -103,17 +103,17 @@ export async function findAnswer(
 export async function keepAnswer(
   store: Store,
   { clock, config }: IdempotencyDeps,
-  given: IdempotencyKey & { requestId: string; answer: string },
+  entry: IdempotencyKey & { requestId: string; answer: string },
 ): Promise<void> {
   const now = clock.now()
-  const names = { account_id: given.accountId, idempotency_key: given.key }
+  const names = { account_id: entry.accountId, idempotency_key: entry.key }
   const taken = await takeIdempotencyKey(
     store,
     {
       ...names,
-      fingerprint: given.fingerprint,
-      request_id: given.requestId,
-      sealed_answer: encrypt(config.encryptionKeys, labelOf(names), given.answer),
+      fingerprint: entry.fingerprint,
+      request_id: entry.requestId,
+      sealed_answer: encrypt(config.encryptionKeys, labelOf(names), entry.answer),
       expires_at: isoTime(now + DAY_MS),
     },
     isoTime(now),

@@ -212,10 +212,12 @@ export function sourceName(text: string): string {
 
 /** The last part of the path, as people read it. */
 const nameInUrl = (url: string): string =>
-  sourceName((new URL(url).pathname.split('/').at(-1) ?? '').replace(/(%[\da-f]{2})+/gi, decoded))
+  sourceName(
+    (new URL(url).pathname.split('/').at(-1) ?? '').replace(/(%[\da-f]{2})+/gi, decodePercent),
+  )
 
 /** Percent signs may mean themselves. */
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
