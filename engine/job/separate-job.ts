@@ -247,7 +247,8 @@ async function separateSource(
 
 /** Another attempt will follow. */
 const isReleased = (error: unknown, { attempts }: JobDeps): boolean =>
-  !(error instanceof JobStopped && error.because === 'canceled') && failureOf(error, attempts) === null
+  !(error instanceof JobStopped && error.because === 'canceled') &&
+  failureOf(error, attempts) === null
 
 interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'reporter' | 'signal'> {
   mixture: Mixture
