@@ -3,13 +3,15 @@
  * through memory for every sum and every product; in a graph it joins a matrix product with the
  * operations after it, writes results over values no longer needed, and is called once.
  */
+import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
 import type { NativeTensor } from '../tensorflow/binding.ts'
 import { adopt, native, storedOf, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { GraphCache } from './graph-cache.ts'
 import { GRAPH_NAME, Recorder } from './recorder.ts'
-import { callAttributes } from './xla.ts'
+import { SharedFunctions } from './shared-functions.ts'
+import { XlaCompiler } from './xla.ts'
 
 /** The version of graphs that TensorFlow 2.21 makes. */
 const PRODUCER = 2400
@@ -34,7 +36,7 @@ export function compiled<I extends readonly unknown[], O>(
 export function compiledBy<P, I extends readonly unknown[], O>(
   forward: (plan: P, ...inputs: I) => O,
 ): (plan: P, ...inputs: I) => O {
-  const name = (functions += 1)
+  const name = (made += 1)
   return (plan, ...inputs) => {
     const { givesShapesAlone, isRecording } = native.binding
     if (givesShapesAlone || isRecording) return forward(plan, ...inputs)
@@ -46,7 +48,7 @@ export function compiledBy<P, I extends readonly unknown[], O>(
 }
 
 /** Count of functions that have graphs, so that no two of them share one. */
-let functions = 0
+let made = 0
 
 const graphs = new GraphCache<Graph<unknown>>((graph) => graph.delete())
 
@@ -106,8 +108,11 @@ function record<O>(run: () => O, given: readonly NativeTensor[]): Graph<O> {
   }
 }
 
-/** Count of all graphs made, so that no two have one name. */
-let made = 0
+const functions = new SharedFunctions()
+
+/** Compiles graphs once they are called, with XLA. */
+export const compiler = new XlaCompiler((name) => functions.hold(name))
+
 let held = 0
 
 /** Graphs that there are now. */
@@ -118,7 +123,8 @@ export const graphsHeld = (): number => held
  * of tensors where they are. Nothing is copied, on no device.
  */
 class Graph<O> {
-  readonly #name = `${GRAPH_NAME}${(made += 1)}`
+  readonly #name: string
+  readonly #release: () => void
   /** Inputs besides those of a call. */
   readonly #heldIds: number[]
   readonly #outputs: O
@@ -131,23 +137,31 @@ class Graph<O> {
     this.#heldIds = feeds.slice(inputs).map(({ id }) => id)
     const graphDef = GraphDef.encode({ node: nodes, versions: { producer: PRODUCER } }).finish()
     const feedNames = feeds.map(({ name }) => name)
-    native.binding.addFunction(this.#name, Buffer.from(graphDef), feedNames, outputNames)
+    this.#name = `${GRAPH_NAME}${hashOf(graphDef, JSON.stringify([feedNames, outputNames]))}`
+    this.#release = functions.hold(this.#name, () =>
+      native.binding.addFunction(this.#name, Buffer.from(graphDef), feedNames, outputNames),
+    )
     held += 1
   }
 
   run(given: readonly NativeTensor[]): O {
     const ids = [...given.map(({ id }) => id), ...this.#heldIds]
-    const found = native.binding.executeOp(
-      this.#name,
-      callAttributes(native.binding),
-      ids,
-      this.#outputCount,
-    )
+    const call = { name: this.#name, ids, outputs: this.#outputCount }
+    const attributes = compiler.attributesFor(native.binding, call)
+    const found = native.binding.executeOp(this.#name, attributes, ids, this.#outputCount)
     return replaceTensors(this.#outputs, found.map(adopt).values()) as O
   }
 
   delete(): void {
-    native.binding.removeFunction(this.#name)
+    this.#release()
     held -= 1
   }
+}
+
+/**
+ * Graphs that do the same have one name, in every process: what XLA keeps of them on the disk is
+ * found by it.
+ */
+function hashOf(graphDef: Uint8Array, ends: string): string {
+  return createHash('sha256').update(graphDef).update(ends).digest('hex').slice(0, 32)
 }

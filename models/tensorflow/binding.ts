@@ -21,7 +21,7 @@ export interface Binding {
   ): NativeTensor[]
   /**
    * Makes a function of a serialized GraphDef, which executeOp runs by its name. Inputs and outputs
-   * are named `node:index`. This and removeFunction are ours: see scripts/setup/binding.
+   * are named `node:index`. This and the next two are ours: see scripts/setup/binding.
    */
   addFunction(
     name: string,
@@ -30,6 +30,16 @@ export interface Binding {
     outputs: readonly string[],
   ): void
   removeFunction(name: string): void
+  /**
+   * Has XLA compile a function for inputs of these shapes, by running it once on another thread.
+   * @param done called on this thread, with what went wrong or null
+   */
+  compileFunction(
+    name: string,
+    ids: readonly number[],
+    outputs: number,
+    done: (problem: string | null) => void,
+  ): void
   /** Set where nothing is computed: results have a shape, and no numbers. See memory/. */
   readonly givesShapesAlone?: boolean
   /** Set while a graph is recorded: what is made then belongs to the graph. See graph/. */

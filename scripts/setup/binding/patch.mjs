@@ -1,6 +1,7 @@
 // Patches the binding of @tensorflow/tfjs-node-gpu 4.22.0 before set-up compiles it: the methods of
-// graph_functions.h and memory_stats.h and the operation of lstm.h are made known, and of several
-// GPUs it computes on the first, not on the last. npm's files stay as they are; a copy is changed.
+// graph_functions.h, compile_function.h and memory_stats.h and the operation of lstm.h are made
+// known, and of several GPUs it computes on the first, not on the last. npm's files stay as they
+// are; a copy is changed.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { hashOf } from '../files.mjs'
 
 /** Headers that the changes include. */
-const HEADERS = ['graph_functions.h', 'memory_stats.h', 'lstm.h']
+const HEADERS = ['graph_functions.h', 'compile_function.h', 'memory_stats.h', 'lstm.h']
 
 /** The end of a method's description. */
 const NO_MORE = 'nullptr, nullptr, nullptr, napi_default, nullptr'
@@ -17,7 +18,14 @@ const NO_MORE = 'nullptr, nullptr, nullptr, napi_default, nullptr'
 const CHANGES = {
   'tfjs_backend.h': {
     sha256: '51a1cb1db170f78edca4edcd1245b600251f88fba9c5fdea340fb13d9e4cc728',
-    insertions: [[' private:', '  TFE_Context *context() const { return tfe_context_; }']],
+    insertions: [
+      [
+        ' private:',
+        '  TFE_Context *context() const { return tfe_context_; }\n' +
+          '  TFE_TensorHandle *handle(int32_t id) const ' +
+          '{ return tfe_handle_map_.count(id) ? tfe_handle_map_.at(id) : nullptr; }',
+      ],
+    ],
   },
   'tfjs_backend.cc': {
     sha256: '37a6a6f29e0be5e6ba17fe2b7c943a730f1069eaa8a536fd42ea22b0c56695f7',
@@ -36,6 +44,7 @@ const CHANGES = {
         '      {"getNumOfTensors", nullptr, GetNumOfTensors, nullptr, nullptr,',
         `      {"addFunction", nullptr, AddFunction, ${NO_MORE}},\n` +
           `      {"removeFunction", nullptr, RemoveFunction, ${NO_MORE}},\n` +
+          `      {"compileFunction", nullptr, CompileFunction, ${NO_MORE}},\n` +
           `      {"memoryStats", nullptr, MemoryStats, ${NO_MORE}},`,
       ],
     ],

@@ -30,11 +30,14 @@ test('every insertion is made once, and nothing is taken away', (t) => {
     assert.deepEqual(before, [], `${name} keeps its lines in order`)
     return added
   })
-  assert.equal(inserted.length, 8)
+  assert.equal(inserted.length, 11)
   for (const word of [
     'context()',
+    'handle(int32_t id)',
     '#include "graph_functions.h"',
+    '#include "compile_function.h"',
     '"addFunction"',
+    '"compileFunction"',
     '#include "memory_stats.h"',
     '#include "lstm.h"',
     '"removeFunction"',
