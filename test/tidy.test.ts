@@ -36,7 +36,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
   [
     /^koffi/,
     [
-      'engine/operations/nvml.ts',
+      'engine/gpu/nvml.ts',
       'engine/media/process/sandbox.mjs',
       'engine/media/process/shared-memory.ts',
       'models/tensorflow/tensor-float-32.ts',
@@ -175,7 +175,7 @@ test('imports inside the gateway go one way, type imports included', () => {
 
 /** Rooms of other folders, likewise; those of one floor do not use each other. */
 const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  engine: [['operations'], ['installing', 'job'], ['compute', 'media'], ['threads']],
+  engine: [['operations'], ['installing', 'job'], ['compute', 'media'], ['gpu', 'threads']],
   'engine/job': [['separation'], ['reports'], ['findings'], ['checkpoint', 'outputs']],
   'engine/media': [['process'], ['write'], ['read']],
   models: [

@@ -12,6 +12,8 @@ export interface WorkerOptions {
   leftOut?: readonly string[]
   /** Memory that its models may take on a processor, in bytes; absent: nobody counted it. */
   freeBytes?: number
+  /** As CUDA_VISIBLE_DEVICES, its GPU first. */
+  visibleGpus?: string | undefined
   textEncoderFolder: string
   precision: PrecisionChoice
   /** `auto`: the thread predicts what fits the device. */
@@ -98,6 +100,8 @@ export type FromWorker =
   | { ready: Ready; held: DeviceState }
   /** The last message of a process: why it ends. */
   | { failed: string }
+  /** A line for the log. */
+  | { level: 'info' | 'warn'; line: string }
   | ({ call: number; seconds: number; held: DeviceState } & (
       { value: Replies[Command['type']] } | { error: string }
     ))

@@ -4,8 +4,10 @@
  */
 
 import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { graphsHeld } from '../../models/graph/compiled.ts'
+import { compiler, graphsHeld } from '../../models/graph/compiled.ts'
+import { usesXla } from '../../models/graph/xla.ts'
 import { memoryOf } from '../threads/task-thread.ts'
 import { loadModel } from '../../models/load-model.ts'
 import type { ModelChoice } from '../../models/model-choice.ts'
@@ -22,8 +24,11 @@ import {
   native,
 } from '../../models/tensorflow/tensor.ts'
 import type { HeadResult, Lane, Model } from '../../models/model.ts'
+import type { MemoryStats } from '../../models/tensorflow/binding.ts'
 import { TAGGER } from '../../models/tagger/config.ts'
 import { loadTagger } from '../../models/tagger/tagger.ts'
+import { freeFor, openOwnGpu } from '../gpu/own-gpu.ts'
+import { chooseFrames } from './batch-budget.ts'
 import type {
   Command,
   DeviceState,
@@ -33,6 +38,7 @@ import type {
   ToWorker,
   WorkerOptions,
 } from './compute-messages.ts'
+import { warmUpServed } from './served-shapes.ts'
 
 interface ModelEntry<M extends Model = Model> {
   model: M
@@ -51,14 +57,23 @@ const options = workerData as WorkerOptions
 const models = new Map<string, ModelEntry>()
 const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
+/** The most that the allocator gave out at once. */
 let memoryPeakBytes = 0
 /** Memory of a process without a model, on a processor: Node and TensorFlow. */
 const PROCESS_BYTES = 300 * 2 ** 20
 /** At most 15 characters. */
 const THREAD_NAME = 'winnow-compute'
+/** Pause before it is looked again whether lanes are open. */
+const IDLE_MS = 250
 
 nameThread()
-const leftOut = deviceKind() === 'cpu' ? (options.leftOut ?? []) : []
+const isOnGpu = deviceKind() === 'gpu'
+const warnings = deviceWarnings()
+let warn = (line: string): void => void warnings.push(line)
+compiler.onRefusal = (reason) => warn(`XLA refused a graph, which goes on as it is: ${reason}`)
+const gpu = isOnGpu ? await openOwnGpu(options.visibleGpus) : null
+if (gpu?.warning) warn(gpu.warning)
+const leftOut = isOnGpu ? [] : (options.leftOut ?? [])
 const chosen: ModelEntry[] = []
 for (const choice of options.models) {
   if (!leftOut.includes(choice.name)) chosen.push(await loadChoice(choice))
@@ -70,16 +85,19 @@ let answered = Promise.resolve()
 port.on('message', (message: ToWorker) => {
   answered = answered.then(() => answer(message))
 })
+const freeAtStart = await freeBytes()
 say({
   ready: {
-    models: chosen.map(describeModel),
-    tagger: tagger && { ...describeModel(tagger), config: tagger.model.config },
+    models: chosen.map((entry) => describeModel(entry, freeAtStart)),
+    tagger: tagger && { ...describeModel(tagger, freeAtStart), config: tagger.model.config },
     backend: backendVersion(),
     device: deviceKind(),
-    warnings: [...deviceWarnings(), ...[...models.values()].flatMap(({ model }) => model.warnings)],
+    warnings: [...warnings, ...[...models.values()].flatMap(({ model }) => model.warnings)],
   },
   held: deviceState(),
 })
+warn = (line) => say({ level: 'warn', line })
+void warmUpShapes([...models.values()], freeAtStart)
 
 async function answer({ call, ...command }: ToWorker): Promise<void> {
   const startedAt = performance.now()
@@ -97,7 +115,9 @@ async function loadNow(choice: ModelChoice): Promise<Replies['load']> {
   const loaded = await loadChoice(choice)
   warmUp(loaded.model)
   chosen.push(loaded)
-  return { models: chosen.map(describeModel) }
+  const free = await freeBytes()
+  void warmUpShapes([loaded], free)
+  return { models: chosen.map((entry) => describeModel(entry, free)) }
 }
 
 function runCommand(command: Exclude<Command, { type: 'load' }>): Replies[Command['type']] {
@@ -160,7 +180,9 @@ function modelOf(name: string): Model {
 }
 
 function loadChoice(choice: ModelChoice): Promise<ModelEntry> {
-  return load(choice.name, () => loadModel(choice, options))
+  const isTooOld = gpu?.hasBfloat16 === false && options.precision === 'auto'
+  const precision = isTooOld ? 'float32' : options.precision
+  return load(choice.name, () => loadModel(choice, { ...options, precision }))
 }
 
 /**
@@ -169,46 +191,50 @@ function loadChoice(choice: ModelChoice): Promise<ModelEntry> {
  */
 async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<ModelEntry<M>> {
   const prediction = isCounted() ? await predictMemory(read) : null
-  if (prediction) assertFits(name, prediction)
-  const loaded = { model: await read(), prediction: deviceKind() === 'gpu' ? prediction : null }
+  if (prediction) assertFits(name, prediction, isOnGpu ? await freeBytes() : options.freeBytes!)
+  const loaded = { model: await read(), prediction: isOnGpu ? prediction : null }
   models.set(loaded.model.description.name, loaded)
   return loaded
 }
 
 /** Returns whether the memory that models take is predicted, and compared with what is free. */
 function isCounted(): boolean {
-  if (deviceKind() === 'gpu') return options.batchFramesMax === 'auto'
+  if (isOnGpu) return options.batchFramesMax === 'auto'
   return options.freeBytes !== undefined
 }
 
-function assertFits(name: string, prediction: MemoryPrediction): void {
-  const isGpu = deviceKind() === 'gpu'
-  const needed = prediction.weightsBytes + bytesFor(1, prediction) + (isGpu ? 0 : PROCESS_BYTES)
-  const free = isGpu ? freeBytes() : options.freeBytes!
-  if ((isGpu && free <= 0) || needed <= free) return
+function assertFits(name: string, prediction: MemoryPrediction, free: number): void {
+  const needed = prediction.weightsBytes + bytesFor(1, prediction) + (isOnGpu ? 0 : PROCESS_BYTES)
+  if ((isOnGpu && free <= 0) || needed <= free) return
   const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1)
   throw new Error(
-    `${name} needs ${gigabytes(needed)} GB of ${isGpu ? "the device's " : ''}memory next to the ` +
-      `models that are loaded, and ${gigabytes(free)} GB are left. ` +
-      (isGpu ? 'Name fewer in MODELS.' : 'Unload another first.'),
+    `${name} needs ${gigabytes(needed)} GB of ${isOnGpu ? "the device's " : ''}memory next to ` +
+      `the models that are loaded, and ${gigabytes(free)} GB are left. ` +
+      (isOnGpu ? 'Name fewer in MODELS.' : 'Unload another first.'),
   )
 }
 
-function describeModel({ model: { description }, prediction }: ModelEntry): LoadedModel {
-  return { description, framesFitting: prediction && framesThatFit(freeBytes(), prediction) }
+function describeModel({ model, prediction }: ModelEntry, free: number): LoadedModel {
+  const { description } = model
+  return { description, framesFitting: prediction && framesThatFit(free, prediction) }
 }
 
 function deviceState(): DeviceState {
-  const { inUse = 0, peak = 0 } = native.binding.memoryStats() ?? {}
-  memoryPeakBytes = Math.max(memoryPeakBytes, peak)
+  const { inUse } = allocated()
   const residentBytes = process.memoryUsage.rss()
   return { graphs: graphsHeld(), memoryBytes: inUse, memoryPeakBytes, residentBytes }
 }
 
-/** Free memory of a GPU, by its allocator. */
-function freeBytes(): number {
-  const { limit = 0, inUse = 0 } = native.binding.memoryStats() ?? {}
-  return limit - inUse
+/** What the allocator counts; the peak is that since the start. */
+function allocated(): MemoryStats {
+  const { inUse = 0, peak = 0, limit = 0 } = native.binding.memoryStats() ?? {}
+  memoryPeakBytes = Math.max(memoryPeakBytes, peak)
+  return { inUse, peak: memoryPeakBytes, limit }
+}
+
+/** Memory of a GPU that its models may still take; on a processor it is not counted. */
+async function freeBytes(): Promise<number> {
+  return freeFor(allocated(), await gpu?.freeBytes())
 }
 
 /** Shown by what lists the threads of an engine (`top -H`, a debugger). */
@@ -231,6 +257,33 @@ function warmUp(model: Model): void {
     while (lane.stepsDone < lane.steps) model.step([lane])
     model.close(lane)
   }
+}
+
+/** In the shapes that are served: on a GPU, and where XLA compiles; one model after the other. */
+async function warmUpShapes(entries: readonly ModelEntry[], free: number): Promise<void> {
+  if (!isOnGpu && !usesXla()) return
+  const host = { turn: inTurn, compiling: () => compiler.compiling }
+  for (const entry of entries) {
+    const { name } = entry.model.description
+    const framesMax = chooseFrames(options.batchFramesMax, describeModel(entry, free))
+    try {
+      await warmUpServed(entry.model, framesMax, host)
+      say({ level: 'info', line: `${name} is warm in the shapes that are served` })
+    } catch (error) {
+      warn(`${name} could not be warmed up further: ${(error as Error).message}`)
+    }
+  }
+}
+
+/** Runs a call of a model between commands, once no lane is open. */
+async function inTurn<T>(call: () => T): Promise<T> {
+  while (lanes.size > 0) await sleep(IDLE_MS)
+  const done = answered.then(call)
+  answered = done.then(
+    () => undefined,
+    () => undefined,
+  )
+  return done
 }
 
 /** Audio is transferred, not copied. */

@@ -178,10 +178,8 @@ export abstract class Compute {
 
   #settle(message: FromWorker): void {
     if ('ready' in message) return
-    if ('failed' in message) {
-      this.log.error(`${this.what} failed: ${message.failed}`)
-      return
-    }
+    if ('line' in message) return this.log[message.level](message.line)
+    if ('failed' in message) return this.log.error(`${this.what} failed: ${message.failed}`)
     this.busySeconds += message.seconds
     this.held = message.held
     const pending = this.#pending.get(message.call)

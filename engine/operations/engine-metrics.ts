@@ -6,7 +6,7 @@ import { MetricSet, type Histogram } from '../../shared/telemetry/metrics.ts'
 import type { DeviceState } from '../compute/compute-messages.ts'
 import type { SchedulerObserver, SteppedBatch } from '../compute/scheduler.ts'
 import type { Outcome } from '../job/outcome.ts'
-import type { GpuReading, XidError } from './nvml.ts'
+import type { GpuReading, XidError } from '../gpu/nvml.ts'
 
 const ENDS: readonly Outcome[] = ['completed', 'failed']
 const OUTCOMES: readonly Outcome[] = [...ENDS, 'released', 'interrupted']

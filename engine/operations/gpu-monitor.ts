@@ -1,7 +1,8 @@
 /** The GPUs of this engine as its metrics show them. */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { openNvml, type GpuReading, type Nvml, type XidError } from './nvml.ts'
+import { openNvml, type GpuReading, type Nvml, type XidError } from '../gpu/nvml.ts'
+import { visibleGpus } from '../gpu/visible-gpus.ts'
 
 interface GpuMonitorOptions {
   /** As in CUDA_VISIBLE_DEVICES; undefined: all. */
@@ -57,21 +58,3 @@ async function readAll(
 
 const nothingAfter = (ms: number): Promise<readonly GpuReading[]> =>
   new Promise((resolve) => setTimeout(() => resolve([]), ms).unref())
-
-/**
- * GPUs of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As for CUDA, a name
- * that is none ends the list.
- * @param visible numbers, or UUIDs, which may be cut short; undefined: all
- */
-export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {
-  if (visible === undefined) return [...uuids]
-  const found: string[] = []
-  for (const name of visible.split(',').map((part) => part.trim())) {
-    const uuid = /^\d+$/.test(name)
-      ? uuids[Number(name)]
-      : uuids.find((known) => name.startsWith('GPU-') && known.startsWith(name))
-    if (uuid === undefined) break
-    found.push(uuid)
-  }
-  return found
-}

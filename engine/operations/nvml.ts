@@ -25,6 +25,8 @@ export interface XidError {
 
 export interface Gpu {
   uuid: string
+  /** Its compute capability's first number, 8 of Ampere; absent: it does not say. */
+  computeMajor?: number
   read(): Promise<GpuReading>
 }
 
@@ -97,6 +99,9 @@ function callsOf(library: LibraryHandle) {
     count: bind('int nvmlDeviceGetCount_v2(_Out_ uint *count)'),
     handle: bind('int nvmlDeviceGetHandleByIndex_v2(uint index, _Out_ void **device)'),
     uuid: bind('int nvmlDeviceGetUUID(void *device, _Out_ uint8_t *uuid, uint length)'),
+    capability: bind(
+      'int nvmlDeviceGetCudaComputeCapability(void *device, _Out_ int *major, _Out_ int *minor)',
+    ),
     memory: bind('int nvmlDeviceGetMemoryInfo(void *device, _Out_ nvmlMemory_t *memory)'),
     utilization: bind(
       'int nvmlDeviceGetUtilizationRates(void *device, _Out_ nvmlUtilization_t *rates)',
@@ -134,7 +139,9 @@ async function openGpus(calls: Calls): Promise<OpenGpu[]> {
     const text = Buffer.alloc(UUID_BYTES)
     if ((await calls.uuid(handle, text, UUID_BYTES)) !== SUCCESS) continue
     const uuid = text.toString('latin1', 0, text.indexOf(0))
-    gpus.push({ uuid, handle, read: () => readGpu(calls, uuid, handle) })
+    const minor = [null]
+    const computeMajor = await readValue<number>((out) => calls.capability(handle, out, minor))
+    gpus.push({ uuid, handle, computeMajor, read: () => readGpu(calls, uuid, handle) })
   }
   return gpus
 }

@@ -79,27 +79,47 @@ export interface LaneLoad {
 }
 
 /**
- * Opens lanes with all that costs memory (two channels, predicted spans, the score of candidates),
- * steps them together to their ends and closes them.
+ * As `laneCalls`, all at once.
  * @param onCall called after each call of the model
  * @returns frames of each lane, over all its rows
  */
-export function runLanes(
-  model: Model,
-  { lanes: count, seconds }: LaneLoad,
-  onCall: () => void,
-): number {
-  const lanes = Array.from({ length: count }, (_, i) => openLongLane(model, seconds, i))
-  const [{ rows, frames } = { rows: 0, frames: 0 }] = lanes
-  onCall()
+export function runLanes(model: Model, load: LaneLoad, onCall: () => void): number {
+  const calls = laneCalls(model, load)
   for (;;) {
-    const busy = lanes.filter((lane) => lane.stepsDone < lane.steps)
-    if (busy.length === 0) break
-    model.step(busy)
+    const { done, value } = calls.next()
+    if (done) return value
     onCall()
   }
-  for (const lane of lanes) model.close(lane)
-  onCall()
+}
+
+/**
+ * Opens lanes with all that costs memory (two channels, predicted spans, the score of candidates),
+ * steps them together to their ends and closes them. Yields after each call of the model.
+ * @returns frames of each lane, over all its rows
+ */
+export function* laneCalls(
+  model: Model,
+  { lanes: count, seconds }: LaneLoad,
+): Generator<void, number> {
+  const lanes = Array.from({ length: count }, (_, i) => openLongLane(model, seconds, i))
+  const open = new Set(lanes)
+  const [{ rows, frames } = { rows: 0, frames: 0 }] = lanes
+  try {
+    yield
+    for (;;) {
+      const busy = lanes.filter((lane) => lane.stepsDone < lane.steps)
+      if (busy.length === 0) break
+      model.step(busy)
+      yield
+    }
+    for (const lane of lanes) {
+      model.close(lane)
+      open.delete(lane)
+    }
+    yield
+  } finally {
+    for (const lane of open) model.discard(lane)
+  }
   return rows * frames
 }
 

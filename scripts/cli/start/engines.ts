@@ -2,8 +2,8 @@
 
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { visibleGpus } from '../../../engine/operations/gpu-monitor.ts'
-import { openNvml } from '../../../engine/operations/nvml.ts'
+import { visibleGpus } from '../../../engine/gpu/visible-gpus.ts'
+import { openNvml } from '../../../engine/gpu/nvml.ts'
 import { portAfter } from '../../../gateway/config.ts'
 
 /** Node's own number of threads that encode and write files. */

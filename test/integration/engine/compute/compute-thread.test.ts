@@ -99,6 +99,19 @@ test('a job is let go of at once, though its call hangs', async (t) => {
   await assert.rejects(separated, /canceled/)
 })
 
+test('with XLA what is served is compiled while the thread answers', async (t) => {
+  process.env.XLA = 'on'
+  t.after(() => delete process.env.XLA)
+  const lines: string[] = []
+  const heard = createLogger('test', 'info', {
+    write: (line: string) => lines.push((JSON.parse(line) as { msg: string }).msg),
+  })
+  const thread = await ComputeThread.start({ ...OPTIONS, batchFramesMax: 1 }, heard)
+  t.after(() => thread.stop())
+  while (lines.length === 0) await Promise.all([thread.beat(), sleep(50)])
+  assert.deepEqual(lines, ['tagger is warm in the shapes that are served'])
+})
+
 test('each command has the whole time, from when the thread begins it', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let hangs = 0

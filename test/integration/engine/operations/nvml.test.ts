@@ -1,8 +1,12 @@
 /** The binding of NVIDIA's library, against one that answers as a driver with two GPUs does. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import test from 'node:test'
-import { openNvml } from '../../../../engine/operations/nvml.ts'
+import { Worker } from 'node:worker_threads'
+import { freeFor, openOwnGpu } from '../../../../engine/gpu/own-gpu.ts'
+import { openNvml, type GpuReading } from '../../../../engine/gpu/nvml.ts'
+import { threadProgram } from '../../../../shared/process/programs.ts'
 import { buildFakeNvml } from '../../../support/machine/fake-nvml.ts'
 
 const GIBIBYTE = 2 ** 30
@@ -39,4 +43,29 @@ test('GPUs report what they support, and Xids come once', async (t) => {
 
 test('without the library there are no GPUs, and no error', async () => {
   assert.equal(await openNvml('libnvidia-ml-that-is-nowhere.so.1'), null)
+})
+
+test('an engine plans for what the driver says is free, in its thread too', async (t) => {
+  const { path } = await buildFakeNvml(t)
+  const known = async (gpu: string) => {
+    const { freeBytes, ...rest } = await openOwnGpu(gpu, () => openNvml(path))
+    return { free: await freeBytes(), ...rest }
+  }
+  assert.deepEqual(await known('1'), { free: 49 * GIBIBYTE, hasBfloat16: false, warning: '' })
+  assert.deepEqual(await known('GPU-aaaa'), { free: 50 * GIBIBYTE, hasBfloat16: true, warning: '' })
+  const slice = await known('MIG-cccc3333-0000')
+  assert.deepEqual([slice.free, slice.hasBfloat16], [undefined, true])
+  assert.match(slice.warning, /the driver does not say .* GPU MIG-cccc3333-0000/)
+
+  const program = new URL('../../../support/machine/nvml-worker.ts', import.meta.url)
+  const worker = new Worker(threadProgram(program), { eval: true, workerData: path })
+  const [reading] = (await once(worker, 'message')) as [GpuReading]
+  assert.equal(reading.memoryUsedBytes, 30 * GIBIBYTE)
+})
+
+test('others take what the allocator counts as free; what it once took is still its own', () => {
+  const allocated = { limit: 80, inUse: 5, peak: 15 }
+  assert.equal(freeFor(allocated), 75)
+  assert.equal(freeFor(allocated, 20), 30)
+  assert.equal(freeFor(allocated, 79), 75)
 })

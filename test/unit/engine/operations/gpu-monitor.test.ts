@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { visibleGpus } from '../../../../engine/operations/gpu-monitor.ts'
+import { visibleGpus } from '../../../../engine/gpu/visible-gpus.ts'
 
 const UUIDS = ['GPU-aaaa1111', 'GPU-bbbb2222', 'GPU-cccc3333']
 

@@ -1,0 +1,52 @@
+/**
+ * Takes lanes through a model in the shapes that are served, so that no request is the first in
+ * its shape: kernels are loaded, graphs made, the memory of the largest batch is taken, and XLA
+ * compiles what it is to compile.
+ */
+
+import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
+import { laneCalls } from '../../models/memory/predict.ts'
+import type { Model } from '../../models/model.ts'
+
+/** Lanes of the batches of a busy device, all of the longest chunk: see batch-policy.ts. */
+const LANES = [1, 2, 4, 8, 16, 32]
+
+export interface ServedShapesHost {
+  /** Runs a call of the model when nothing else is to be computed. */
+  turn<T>(call: () => T): Promise<T>
+  /** Resolves once the graph that XLA compiles is done; null while there is none. */
+  compiling(): Promise<void> | null
+}
+
+/**
+ * Resolves when all shapes are warm.
+ * @param framesMax of a batch
+ * @throws what the model throws, such as when the device runs out of memory
+ */
+export async function warmUpServed(
+  model: Model,
+  framesMax: number,
+  { turn, compiling }: ServedShapesHost,
+): Promise<void> {
+  const seconds = model.description.chunkSecondsMax
+  for (const lanes of LANES) {
+    let frames = 0
+    let isCompiling = false
+    for (let run = 1; run <= WARM_UP_CALLS || isCompiling; run += 1) {
+      frames = await runInTurns(laneCalls(model, { lanes, seconds }), turn)
+      isCompiling = compiling() !== null
+      await compiling()
+    }
+    if (2 * lanes * frames > framesMax) return
+  }
+}
+
+async function runInTurns(
+  calls: Generator<void, number>,
+  turn: ServedShapesHost['turn'],
+): Promise<number> {
+  for (;;) {
+    const { done, value } = await turn(() => calls.next())
+    if (done) return value
+  }
+}

@@ -1,0 +1,19 @@
+/** Which GPUs of a machine CUDA gives to a process. */
+
+/**
+ * GPUs of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As for CUDA, a name
+ * that is none ends the list.
+ * @param visible numbers, or UUIDs, which may be cut short; undefined: all
+ */
+export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {
+  if (visible === undefined) return [...uuids]
+  const found: string[] = []
+  for (const name of visible.split(',').map((part) => part.trim())) {
+    const uuid = /^\d+$/.test(name)
+      ? uuids[Number(name)]
+      : uuids.find((known) => name.startsWith('GPU-') && known.startsWith(name))
+    if (uuid === undefined) break
+    found.push(uuid)
+  }
+  return found
+}
