@@ -3,8 +3,10 @@
  * loaded. Whatever an operator sets has precedence. Why: docs/decisions/models.md.
  */
 
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -21,26 +23,43 @@ const DEFAULTS = {
   CUDA_CACHE_MAXSIZE: '4294967296',
 } as const
 
+/** Set-up's compiler of CUDA, in the build for GPUs only. */
+const NVCC = fileURLToPath(new URL('../../.runtime/tensorflow/nvidia/cuda_nvcc', import.meta.url))
+
+/** Kernels that XLA launches as one (CUDA graphs), by what computes them. */
+const COMMAND_BUFFERS = 'FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL'
+
 /**
  * What XLA compiles for GPUs is kept in the cache folder, as set-up has it. What it compiles for
  * processors is not: XLA warns that another processor may not run it.
  */
-function xlaFlags({ WINNOW_CACHE_DIR, XDG_CACHE_HOME }: Environment): string {
+function xlaDefaults({ WINNOW_CACHE_DIR, XDG_CACHE_HOME }: Environment, nvcc: string) {
   const caches = XDG_CACHE_HOME || join(homedir(), '.cache')
   const folder = join(WINNOW_CACHE_DIR || join(caches, 'winnow'), 'xla')
-  const flags = { directory: folder, device_types: 'XLA_GPU_JIT' }
-  return Object.entries(flags)
-    .map(([name, value]) => `--tf_xla_persistent_cache_${name}=${value}`)
-    .join(' ')
+  return {
+    TF_XLA_FLAGS:
+      `--tf_xla_persistent_cache_directory="${folder}" ` +
+      '--tf_xla_persistent_cache_device_types=XLA_GPU_JIT',
+    XLA_FLAGS: xlaFlags(COMMAND_BUFFERS, nvcc),
+  }
 }
 
-/** @returns variables to add to `env` */
-export function deviceDefaults(env: Environment): Record<string, string> {
+/** XLA's own flags. @param commandBuffers see COMMAND_BUFFERS; empty: none */
+export function xlaFlags(commandBuffers: string, nvcc = NVCC): string {
+  const found = existsSync(nvcc) ? [`--xla_gpu_cuda_data_dir="${nvcc}"`] : []
+  return [...found, `--xla_gpu_enable_command_buffer=${commandBuffers}`].join(' ')
+}
+
+/**
+ * @param nvcc folder of CUDA's compiler, which may not be there
+ * @returns variables to add to `env`
+ */
+export function deviceDefaults(env: Environment, nvcc = NVCC): Record<string, string> {
   const isExact = (env.PRECISION || 'float32') === 'float32'
   const defaults = {
     ...DEFAULTS,
     ...(isExact && { NVIDIA_TF32_OVERRIDE: '0' }),
-    ...(env.XLA === 'on' && { TF_XLA_FLAGS: xlaFlags(env) }),
+    ...(env.XLA === 'on' && xlaDefaults(env, nvcc)),
   }
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => env[name] === undefined))
 }

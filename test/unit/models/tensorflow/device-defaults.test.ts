@@ -25,10 +25,30 @@ test('TF32 is off where float32 is promised, and left alone where bfloat16 is', 
     assert.equal(deviceDefaults({ PRECISION }).NVIDIA_TF32_OVERRIDE, undefined)
 })
 
-test('what XLA compiled for a GPU is kept in the cache folder, where XLA is on', () => {
-  const flagsOf = (XLA?: string) => deviceDefaults({ XLA, WINNOW_CACHE_DIR: '/cache' }).TF_XLA_FLAGS
-  assert.match(flagsOf('on')!, /_cache_directory=\/cache\/xla .*_device_types=XLA_GPU_JIT$/)
-  for (const off of [undefined, '', 'auto', 'off']) assert.equal(flagsOf(off), undefined)
+test('where XLA is on, it keeps what it compiled for GPUs, and finds the compiler of CUDA', () => {
+  const flagsOf = (XLA?: string, nvcc = '/nowhere') => {
+    const { TF_XLA_FLAGS, XLA_FLAGS } = deviceDefaults({ XLA, WINNOW_CACHE_DIR: '/cache' }, nvcc)
+    return [TF_XLA_FLAGS, XLA_FLAGS]
+  }
+  const [ofTensorFlow, own] = flagsOf('on')
+  assert.match(ofTensorFlow!, /_cache_directory="\/cache\/xla" .*_device_types=XLA_GPU_JIT$/)
+  assert.match(own!, /^--xla_gpu_enable_command_buffer=FUSION,/)
+  assert.match(flagsOf('on', '/tmp')[1]!, /^--xla_gpu_cuda_data_dir="\/tmp" --xla_gpu_enable_com/)
+  for (const off of [undefined, '', 'auto', 'off'])
+    assert.deepEqual(flagsOf(off), [undefined, undefined])
+})
+
+test('XLA knows its flags: another ends the process', () => {
+  const program =
+    "const { tf } = await import('./models/tensorflow/tensor.ts');" +
+    "const { compiled, compiler } = await import('./models/graph/compiled.ts');" +
+    'const half = compiled((x) => x.mul(0.5));' +
+    'for (let i = 0; i < 3; i += 1) half(tf.scalar(3)); await compiler.compiling;' +
+    'console.log(half(tf.scalar(3)).dataSync()[0])'
+  const flags = deviceDefaults({ XLA: 'on', WINNOW_CACHE_DIR: '/tmp/a folder' }, '/tmp')
+  assert.equal(seenBy(program, { ...flags, XLA: 'on' }), '1.5\n')
+  const wrong = { ...flags, XLA: 'on', XLA_FLAGS: `${flags.XLA_FLAGS} --xla_gpu_unheard_of=1` }
+  assert.throws(() => seenBy(program, wrong), /Command failed/)
 })
 
 test('an engine has the first GPU that it may use, or none where it may use none', () => {
