@@ -118,6 +118,7 @@ async function assertRuns(t: TestContext, engine: Containers, archive: string): 
   )
   await untilHealthy(engine, check)
   assert.match(await engine('exec', 'winnow', 'cat', '/proc/1/status'), /^Uid:\t[1-9]/m)
+  await engine('exec', 'winnow', 'sh', '-c', 'touch "$DATA_DIR/mine" "$WINNOW_CACHE_DIR/mine"')
   const doctor = ['sh', '-c', 'winnow doctor --json || [ $? -eq 1 ]'] // 1: there are warnings
   assert.match(await engine('exec', 'winnow', ...doctor), /"separation","severity":"fine"/)
   const apiKey = (await engine('exec', 'winnow', 'cat', 'api-key')).trim()

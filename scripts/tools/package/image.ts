@@ -18,6 +18,8 @@ const SUITE = 'trixie'
 /** Packages needed besides those of every Debian. */
 const PACKAGES = 'libstdc++6,systemd-standalone-sysusers'
 const DATA = '/var/lib/winnow'
+/** What is made again where it is lost, such as kernels that were compiled for a GPU. */
+const CACHE = '/var/cache/winnow'
 
 /** @returns the path of the image, from the root of the checkout */
 export async function makeImage(compute: Compute, say: Say): Promise<string> {
@@ -54,7 +56,7 @@ function install(deb: string, layer: string, place: string): string {
   const hooks = [
     `copy-in ${deb} ${script} /tmp`,
     `chroot "$1" dpkg --force-unsafe-io --install /tmp/${file}`,
-    `chroot "$1" install --directory --owner=winnow --group=winnow --mode=700 ${DATA}`,
+    `chroot "$1" install --directory --owner=winnow --group=winnow --mode=700 ${DATA} ${CACHE}`,
     `chroot "$1" sh /tmp/${basename(script)} >"$1/tmp/${list}"`,
     `download /tmp/${list} ${join(place, list)}`,
     'rm "$1"/tmp/*',
@@ -81,10 +83,13 @@ export const debianParts = (list: string): Part[] =>
       }
     })
 
-function configOf(compute: Compute): ImageConfig {
+/** How an image runs. */
+export function configOf(compute: Compute): ImageConfig {
   const settings = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     DATA_DIR: DATA,
+    WINNOW_CACHE_DIR: CACHE,
+    CUDA_CACHE_PATH: join(CACHE, 'cuda'),
     HOST: '0.0.0.0',
     GRPC_HOST: '0.0.0.0',
     METRICS_HOST: '0.0.0.0',
@@ -104,7 +109,7 @@ function configOf(compute: Compute): ImageConfig {
     Entrypoint: ['/usr/bin/winnow'],
     Cmd: ['start'],
     WorkingDir: DATA,
-    Volumes: { [DATA]: {} },
+    Volumes: { [DATA]: {}, [CACHE]: {} },
     ExposedPorts: { '8080/tcp': {}, '8081/tcp': {}, '9080/tcp': {}, '9081/tcp': {} },
     StopSignal: 'SIGTERM',
     // None of licences: they are those of the bill of materials, not Winnow's alone.
