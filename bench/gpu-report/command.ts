@@ -20,12 +20,13 @@ import { markdown, type PartResult, type Programme } from './report.ts'
 
 const HELP = `Usage: npm run winnow -- gpu-report --out DIR [options]
 
-Shows in about 8 minutes on a GPU host what a GPU does here: what the host has, kernels, parity in
-float32, TF32 and bfloat16, speed of mini, the open models and SAM-Audio's transformer and codec by
-batch, whole requests, memory against its prediction, and a soak. Each part runs in a process of its
-own; one whose file is in DIR is not run again, so that the programme can be interrupted. The rows
-of a part that fails are kept. DIR then has report.json and report.md. Without a GPU the shapes are
-tiny: it shows that the programme runs.
+Shows in about 14 minutes on a GPU host what a GPU does here: what the host has, kernels, parity in
+float32, TF32 and bfloat16, the ladder from plain operations to graphs that XLA compiles, with the
+first step of it that is wrong or slow, speed of mini, the open models and SAM-Audio's transformer
+and codec by batch, whole requests, memory against its prediction, and a soak. Each part runs in a
+process of its own; one whose file is in DIR is not run again, so that the programme can be
+interrupted. The rows of a part that fails are kept. DIR then has report.json and report.md. Without
+a GPU the shapes are tiny: it shows that the programme runs.
   --parts A,B      of: ${Object.keys(PARTS).join(', ')}
   --sizes A,B      of SAM-Audio: tiny, small, base, large
   --models A,B     of the open ones: htdemucs, audiosep, roformer

@@ -1,5 +1,15 @@
 /** The parts of the programme, the most valuable first. Each loads its code in its own process. */
+import { xlaFlags } from '../../models/tensorflow/device-defaults.ts'
+import type { LadderStep } from './ladder.ts'
 import type { Part } from './options.ts'
+
+/** A step of the ladder: a process of its own, since XLA reads its flags once. */
+const ladderStep = (step: LadderStep, title: string, env: Part['env'] = {}): Part => ({
+  title,
+  secondsMax: 120,
+  env,
+  load: async () => (await import('./parts/ladder.ts')).ladderPart(step),
+})
 
 export const PARTS: Readonly<Record<string, Part>> = {
   doctor: {
@@ -23,6 +33,18 @@ export const PARTS: Readonly<Record<string, Part>> = {
     secondsMax: 30,
     load: async () => (await import('./parts/mini.ts')).miniPart,
   },
+  'ladder-graph': ladderStep('graph', 'the ladder: operation by operation, then one graph', {
+    XLA: 'off',
+  }),
+  'ladder-xla': ladderStep('XLA', 'the ladder: the graph as XLA compiles it', {
+    XLA: 'on',
+    XLA_FLAGS: xlaFlags(''),
+  }),
+  'ladder-command-buffers': ladderStep(
+    'XLA with command buffers',
+    'the ladder: that, launched as CUDA graphs',
+    { XLA: 'on' },
+  ),
   service: {
     title: 'whole requests at once through the real service, mini, stereo',
     secondsMax: 50,

@@ -1,4 +1,5 @@
 /** The report of the programme for people, as Markdown. */
+import { verdicts, type LadderRow } from './ladder.ts'
 import type { Cell, PartReport, Options, Row } from './options.ts'
 
 export interface PartResult extends PartReport {
@@ -26,8 +27,16 @@ export function markdown({ machine, options, parts }: Programme): string {
       : ['', '**No GPU was used: this shows that the programme runs, and nothing of speed.**']),
     '',
     `Options: \`${JSON.stringify(options)}\``,
+    ...ladder(parts),
   ]
   return `${[...lines, ...Object.entries(parts).flatMap(section)].join('\n')}\n`
+}
+
+/** Names the first step that is wrong or slow, before all figures. */
+function ladder(parts: Programme['parts']): string[] {
+  const steps = Object.entries(parts).filter(([name]) => name.startsWith('ladder-'))
+  const lines = verdicts(steps.flatMap(([, { rows }]) => rows as LadderRow[]))
+  return lines.length > 0 ? ['', '## The ladder', '', ...lines.map((line) => `- ${line}`)] : []
 }
 
 function section([name, { title, seconds, rows, notes = [], failure }]: [string, PartResult]) {

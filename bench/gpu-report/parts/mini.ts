@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { loadMini } from '../../../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../../../models/model.ts'
 import { prepareChunk } from '../../../models/prepare-chunk.ts'
-import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
+import { PRECISIONS, type Precision } from '../../../models/tensorflow/precision.ts'
 import { noise } from '../../../test/support/models/lanes.ts'
 import { speedOf } from '../measure.ts'
 import type { Options, Run } from '../options.ts'
@@ -14,23 +14,29 @@ const RATE = 44_100
 export const miniPart: Run = async function* (options, hasTime) {
   for (const precision of PRECISIONS) {
     if (!hasTime()) break
-    const model = await loadMini({ textEncoderFolder: TEXT_ENCODER, precision })
-    yield* rowsOf(model, options, hasTime)
+    yield* rowsOf(await loadMiniIn(precision), options, hasTime)
+  }
+}
+
+export const loadMiniIn = (precision: Precision): Promise<Model> =>
+  loadMini({ textEncoderFolder: TEXT_ENCODER, precision })
+
+/** Separates a batch of chunks. @returns the target of the last */
+export function separatorOf(model: Model, batch: number, seconds: number): () => Float32Array {
+  const chunks = Array.from({ length: batch }, (_, i) => preparedNoise(seconds, i + 1))
+  return () => {
+    const lanes = chunks.map((chunk) =>
+      openLane(model, { chunk, prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 }),
+    )
+    model.step(lanes)
+    return lanes.map((lane) => closeLane(model, lane)).at(-1)!.target[0]!
   }
 }
 
 function* rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => boolean) {
   for (const batch of batches) {
     if (!hasTime()) break
-    const chunks = Array.from({ length: batch }, (_, i) => preparedNoise(seconds, i + 1))
-    const separate = () => {
-      const lanes = chunks.map((chunk) =>
-        openLane(model, { chunk, prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 }),
-      )
-      model.step(lanes)
-      for (const lane of lanes) closeLane(model, lane)
-    }
-    const { best, cells } = speedOf(separate, hasTime)
+    const { best, cells } = speedOf(separatorOf(model, batch, seconds), hasTime)
     yield {
       precision: model.description.precision,
       batch,

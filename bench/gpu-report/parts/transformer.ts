@@ -91,22 +91,36 @@ async function* measured(
   }
 }
 
-/** Weights of a size that are not needed any more are freed with their process. */
+/**
+ * One evaluation of rows that are the same each time. Weights of a size that are not needed any
+ * more are freed with their process.
+ */
 function evaluate(
   transformer: Transformer,
   { dim }: TransformerConfig,
   batch: number,
   frames: number,
-) {
-  tf.tidy(() => {
+): Float32Array {
+  const answer = tf.tidy(() => {
     const rows = (length: number) =>
       native.binding.givesShapesAlone
         ? tf.zeros([batch, length, dim])
-        : tf.randomNormal([batch, length, dim])
+        : tf.randomNormal([batch, length, dim], 0, 1, 'float32', length)
     const time = transformer.embedTime(Array.from({ length: batch }, () => 0.3))
     const [x, memory] = [rows(frames), rows(WORDS)]
-    transformer.forward({ x, memory, time, frames: null, textKeys: null }).dataSync()
+    return transformer.forward({ x, memory, time, frames: null, textKeys: null })
   })
+  const values = answer.dataSync<'float32'>()
+  answer.dispose()
+  return values
+}
+
+/** Loads a size: what evaluates it, for a batch. */
+export async function loadTransformerOf(size: string, precision: Precision, seconds: number) {
+  const config = await configOf(size)
+  const weights = randomWeights(transformerShapes(config, FEATURES))
+  const transformer = loadTransformer(weights, config, FEATURES, precision)
+  return (batch: number) => evaluate(transformer, config, batch, framesOf(seconds))
 }
 
 /** Operations in the products of matrices of one row; two to a multiplication. */

@@ -1,0 +1,92 @@
+/**
+ * A step of the ladder from plain operations to graphs that XLA compiles: how long a batch takes,
+ * and how far its result is from what is computed operation by operation in the same process.
+ */
+import { compiler } from '../../../models/graph/compiled.ts'
+import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
+import { usesXla } from '../../../models/graph/xla.ts'
+import { PRECISIONS, type Precision } from '../../../models/tensorflow/precision.ts'
+import { tf } from '../../../models/tensorflow/tensor.ts'
+import { RANDOM_SEPARATORS } from '../../random-separators.ts'
+import { farthestFrom, type LadderRow, type LadderStep } from '../ladder.ts'
+import { timeRuns, least } from '../measure.ts'
+import type { Options, Run } from '../options.ts'
+import { loadMiniIn, separatorOf } from './mini.ts'
+import { loadTransformerOf } from './transformer.ts'
+
+const BATCHES = [1, 8, 16, 32]
+const RUNS = 5
+
+/** Computes a batch, the same each time. */
+type Work = () => Float32Array
+
+export const ladderPart = (step: LadderStep): Run =>
+  async function* (options, hasTime) {
+    for (const precision of PRECISIONS) {
+      for (const model of modelsOf(options)) {
+        if (!hasTime()) return
+        const load = await loadModel(model, precision, options)
+        // In float32 the results are compared, in bfloat16 the times are.
+        for (const batch of precision === 'float32' ? [1] : BATCHES) {
+          if (!hasTime()) return
+          if (batch === 1 || options.batches.includes(batch)) {
+            const rows = await measured(load(batch), step, hasTime)
+            for (const row of rows) yield { model, precision, batch, ...row }
+          }
+        }
+      }
+    }
+  }
+
+/** SAM-Audio's base beside the others; on a processor, its tests' own size alone. */
+const modelsOf = ({ sizes }: Options): string[] =>
+  sizes.includes('tiny') ? ['tiny'] : ['mini', 'htdemucs', 'audiosep', 'base']
+
+async function loadModel(
+  model: string,
+  precision: Precision,
+  { seconds }: Options,
+): Promise<(batch: number) => Work> {
+  if (model === 'mini') {
+    const mini = await loadMiniIn(precision)
+    return (batch) => separatorOf(mini, batch, seconds)
+  }
+  const separator = RANDOM_SEPARATORS[model]?.(precision)
+  if (!separator) {
+    const evaluate = await loadTransformerOf(model, precision, seconds)
+    return (batch) => () => evaluate(batch)
+  }
+  return (batch) => {
+    const inputs = separator.inputs(batch)
+    return () => {
+      const answer = tf.tidy(() => separator.separate(...inputs))
+      const values = answer.dataSync<'float32'>()
+      answer.dispose()
+      return values
+    }
+  }
+}
+
+type Measured = Pick<LadderRow, 'step' | 'ms' | 'farthest from plain'>
+
+async function measured(work: Work, step: LadderStep, hasTime: () => boolean): Promise<Measured[]> {
+  const startedAt = performance.now()
+  const expected = work()
+  const plainMs = performance.now() - startedAt
+  await prepare(work)
+  const farthest = farthestFrom(work(), expected)
+  const { millis } = timeRuns(work, RUNS, hasTime)
+  const row = { step, ms: least(millis), 'farthest from plain': farthest }
+  if (step !== 'graph') return [row]
+  return [{ step: 'plain', ms: plainMs, 'farthest from plain': 0 }, row]
+}
+
+/** Until there is a graph, and XLA has compiled all of it. */
+async function prepare(work: Work): Promise<void> {
+  let isCompiling = false
+  for (let call = 1; call < WARM_UP_CALLS || isCompiling; call += 1) {
+    work()
+    isCompiling = usesXla() && compiler.compiling !== null
+    await compiler.compiling
+  }
+}
