@@ -12,8 +12,8 @@ import { Compute, type ComputeOptions, type Running } from './compute.ts'
 import { Preparation } from './preparation.ts'
 
 const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
-/** How long the thread may take to end: it first completes the step that it is in. */
-const STOP_MS_MAX = 10_000
+/** How long the thread may take to end: it first completes its step, and what XLA compiles. */
+const STOP_MS_MAX = 25_000
 
 export class ComputeThread extends Compute {
   readonly #program: URL
