@@ -4,7 +4,9 @@
  * with shapes at once (`feed/instant-device.ts`). Decoding and encoding, and with it the residual,
  * have processes and threads of their own, and are left out.
  *
- *   npm run bench -- feed [rounds] [seconds of each job] [model]
+ *   npm run bench -- feed [rounds] [seconds of each job] [model] [checkouts...]
+ *
+ * With other checkouts their `feed` and this one's run in turns, one round each.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,6 +25,7 @@ import type { Job } from '../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../shared/separation-options.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
 import { noise } from '../test/support/media/signals.ts'
+import { compareCheckouts } from './feed/checkouts.ts'
 import { servingSeconds } from './feed/thread-seconds.ts'
 import { StageProfile, type StageFiles, type Stages } from './feed/profile.ts'
 import { installRandomModel } from './random-models.ts'
@@ -31,12 +34,14 @@ import { quantile, report, round } from './report.ts'
 const rounds = Number(process.argv[2] ?? 5)
 const seconds = Number(process.argv[3] ?? 60)
 const modelName = process.argv[4] ?? 'mini'
+const checkouts = process.argv.slice(5)
 
 const SAMPLE_RATE = 44_100
 const BLOCK_SAMPLES = 65_536
 /** The largest that `BATCH_FRAMES_MAX=auto` takes. */
 const BATCH_FRAMES = 65_536
 const WARM_UP_ROUNDS = 2
+const SONGS_MODEL_FOLDER = fileURLToPath(new URL('../.runtime/spleeter', import.meta.url))
 
 interface Case {
   channels: number
@@ -54,6 +59,11 @@ const MAIN_STAGES: StageFiles = [
   ['jobs', /engine\/job/],
 ]
 
+if (checkouts.length > 0) {
+  const words = [String(seconds), modelName]
+  compareCheckouts(['.', ...checkouts], { turns: rounds, words })
+  process.exit()
+}
 collectLessOften()
 const log = createLogger('feed', 'silent')
 const modelsFolder = await mkdtemp(join(tmpdir(), 'feed-'))
@@ -174,8 +184,6 @@ function decodedBlocks(): Float32Array[][] {
   }
   return blocks
 }
-
-const SONGS_MODEL_FOLDER = fileURLToPath(new URL('../.runtime/spleeter', import.meta.url))
 
 async function startCompute(): Promise<ComputeThread> {
   if (modelName !== 'mini') await installRandomModel(modelsFolder, modelName)

@@ -1,74 +1,82 @@
 /**
- * How fast is the built-in model, in either precision, compared with the PyTorch network that it
- * was ported from? From samples to samples, transforms and all, without the text encoder; in turns,
- * in one run.
+ * How fast is the built-in model, in either precision, compared with that of other checkouts and
+ * with the PyTorch network that it was ported from? From samples to samples, transforms and all,
+ * without the text encoder; in turns, in one run. PyTorch takes one channel only.
  *
- *   npm run bench -- mini-speed --pytorch <a Python in which models/training is installed>
+ *   npm run bench -- mini-speed [turns] [checkouts...]
+ *     [--pytorch <a Python in which models/training is installed>]
  */
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readOwnArgv, TEXT } from '../scripts/cli/command.ts'
+import { parseArgs } from 'node:util'
+import { TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
-import { loadMini } from '../models/mini/mini.ts'
-import { openLane, closeLane, type Model } from '../models/model.ts'
 import { PRECISIONS } from '../models/tensorflow/precision.ts'
-import { noise } from '../test/support/media/signals.ts'
+import { load1 } from './load/own-service.ts'
+import { startMeasuring, type MeasuringProcess } from './measuring-process.ts'
 import { startPyTorch } from './pytorch.ts'
 import { quantile, report, round } from './report.ts'
 
 const SECONDS = 10
-const SAMPLE_RATE = 32_000
-const REPETITIONS = 12
+const BATCHES = [1, 4, 8]
+/** This checkout. */
+const OURS = '.'
+const PYTORCH = 'PyTorch'
 
-const { values: options } = readOwnArgv({ pytorch: TEXT })
-const python = options.pytorch
-if (!python) throw new Error('--pytorch must name a Python that has PyTorch')
+const { values: options, positionals } = parseArgs({
+  options: { pytorch: TEXT },
+  allowPositionals: true,
+})
+const turns = Number(positionals[0] ?? 12)
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
-const textEncoderFolder = path('.runtime/text-encoder')
-const ours = {
-  float32: await loadMini({ textEncoderFolder }),
-  bfloat16: await loadMini({ textEncoderFolder, precision: 'bfloat16' }),
+const peers = new Map<string, MeasuringProcess>()
+for (const checkout of [OURS, ...positionals.slice(1)])
+  peers.set(checkout, startCheckout(resolve(checkout)))
+if (options.pytorch) {
+  const script = '../models/training/winnow_training/commands/speed.py'
+  peers.set(PYTORCH, startPyTorch(options.pytorch, script, [path('models/mini/weights')]))
 }
-const script = '../models/training/winnow_training/commands/speed.py'
-const torch = startPyTorch(python, script, [path('models/mini/weights')])
+for (const channels of [1, 2]) for (const batch of BATCHES) await compare(batch, channels)
+for (const peer of peers.values()) peer.stop()
 
-for (const batch of [1, 4, 8]) {
-  const taken = new Map<string, number[]>()
-  const note = (name: string, turn: number, millis: number) => {
-    if (turn >= 0) taken.set(name, [...(taken.get(name) ?? []), millis])
-  }
-  for (let turn = -WARM_UP_CALLS; turn < REPETITIONS; turn += 1) {
-    for (const precision of PRECISIONS) {
-      note(`ours, ${precision}`, turn, separate(ours[precision], batch))
-    }
-    for (const precision of PRECISIONS) {
-      const millis = await torch.measure(`${batch} ${SECONDS} ${precision}`)
-      note(`PyTorch, ${precision}`, turn, millis)
-    }
-  }
-  const baseline = taken.get('ours, float32')!
-  for (const [name, each] of taken) {
-    const ratios = each.map((millis, i) => millis / baseline[i]!)
-    report('milliseconds to separate a batch', {
-      name,
-      batch,
-      seconds: SECONDS,
-      n: each.length,
-      least: round(Math.min(...each)),
-      median: round(quantile(each, 0.5)),
-      timesFloat32: [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share))),
-    })
-  }
+function startCheckout(checkout: string): MeasuringProcess {
+  const program = path('bench/mini-speed/steps.ts')
+  return startMeasuring(process.execPath, ['--import', 'tsx', program, checkout])
 }
-torch.stop()
 
-function separate(mini: Model, batch: number): number {
-  const plain = { prompt: 'rain', spans: [], acceleration: 'fast', seed: 0 } as const
-  const lanes = Array.from({ length: batch }, (_, i) => {
-    const channels = [noise(SECONDS, SAMPLE_RATE, i + 1)] // lanes with the same mixture share it
-    return openLane(mini, { ...plain, chunk: { channels, sampleRate: SAMPLE_RATE } })
-  })
-  const startedAt = performance.now()
-  mini.step(lanes)
-  for (const lane of lanes) closeLane(mini, lane)
-  return performance.now() - startedAt
+/** Reports what each peer takes in each precision, compared with this checkout. */
+async function compare(batch: number, channels: number): Promise<void> {
+  const measured = [...peers.keys()].filter((name) => channels === 1 || name !== PYTORCH)
+  for (const precision of PRECISIONS) {
+    const taken = new Map<string, number[][]>(measured.map((name) => [name, []]))
+    for (let turn = -WARM_UP_CALLS; turn < turns; turn += 1) {
+      for (const name of measured) {
+        const line = `${batch} ${SECONDS} ${precision} ${channels}`
+        const millis = await peers.get(name)!.measureAll(line)
+        if (turn >= 0) taken.get(name)!.push(millis)
+      }
+    }
+    for (const [name, each] of taken) {
+      const timesOurs = (kind: number) => {
+        const ratios = each.map((millis, turn) => millis[kind]! / taken.get(OURS)![turn]![kind]!)
+        return [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share)))
+      }
+      const [millis, processorMillis] = [0, 1].map((kind) => each.map((pair) => pair[kind]!))
+      report('milliseconds to separate a batch', {
+        name,
+        precision,
+        batch,
+        channels,
+        seconds: SECONDS,
+        n: turns,
+        least: round(Math.min(...millis!)),
+        median: round(quantile(millis!, 0.5)),
+        processorLeast: round(Math.min(...processorMillis!)),
+        processorMedian: round(quantile(processorMillis!, 0.5)),
+        timesOurs: timesOurs(0),
+        timesOurProcessorTime: timesOurs(1),
+        load1: load1(),
+      })
+    }
+  }
 }

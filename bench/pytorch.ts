@@ -1,37 +1,17 @@
-/** Runs PyTorch for comparison: a Python process that measures once for every input line. */
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
+/** Runs PyTorch for comparison. */
 import { fileURLToPath } from 'node:url'
+import { startMeasuring, type MeasuringProcess } from './measuring-process.ts'
 
-export type PyTorch = ReturnType<typeof startPyTorch>
+export type PyTorch = MeasuringProcess
+
+/** Spinning threads slow each other down on a busy machine. */
+const ENVIRONMENT = { GOMP_SPINCOUNT: '20000', OMP_WAIT_POLICY: 'passive' }
 
 /**
  * @param python an interpreter that has PyTorch
  * @param script in the folder of the benches; it answers each line with milliseconds
  */
-export function startPyTorch(python: string, script: string, args: readonly string[]) {
+export function startPyTorch(python: string, script: string, args: readonly string[]): PyTorch {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  // Spinning threads slow each other down on a busy machine.
-  const env = { ...process.env, GOMP_SPINCOUNT: '20000', OMP_WAIT_POLICY: 'passive' }
-  const child = spawn(python, ['-W', 'ignore', path, ...args], {
-    env,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  return {
-    /** Milliseconds of what `line` asks for. @throws Error when the process has ended */
-    async measure(line: string): Promise<number> {
-      return (await this.measureAll(line))[0]!
-    },
-    /** As `measure`, then milliseconds of processor time where the script gives them too. */
-    async measureAll(line: string): Promise<number[]> {
-      child.stdin.write(`${line}\n`)
-      const { value, done } = await answers.next()
-      if (done) throw new Error(`${script} ended`)
-      return value.split(' ').map(Number)
-    },
-    stop(): void {
-      child.stdin.end()
-    },
-  }
+  return startMeasuring(python, ['-W', 'ignore', path, ...args], ENVIRONMENT)
 }

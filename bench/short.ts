@@ -1,7 +1,7 @@
 /**
  * Question: how long does a short request take beside eight long ones, compared with alone?
  *
- * `npm run bench -- short [rounds] [requests] [channels] [cases...]`: starts nats-server, gateway
+ * `npm run bench -- short [--model htdemucs] [rounds] [requests] [channels] [cases...]`: starts nats-server, gateway
  * and an engine for each case, and then in each of `rounds` rounds (5), for one case after the
  * other: `requests` (10) calls of 4 s of noise alone; eight requests of ten minutes; their
  * throughput while nothing else comes; and meanwhile `requests` calls of 4 s of their account and
@@ -9,14 +9,19 @@
  * another checkout; the first is this checkout as it is. One JSON line per case: milliseconds of
  * the calls, and how many times as long they take as the median alone; the throughput of the long
  * requests, in frames a second, and in a second of the engine's processor time, which other work
- * disturbs less, each also compared with the first case's of the same round.
+ * disturbs less, each also compared with the first case's of the same round. With `--model` the
+ * long requests are for `vocals` of that model, at its published size with random weights, and the
+ * calls are still for mini.
  */
 
 import { openAsBlob } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { createClient, type Client } from '../clients/typescript/node.ts'
+import { TEXT } from '../scripts/cli/command.ts'
 import { connectEngine, type EngineStats } from '../shared/engine-control.ts'
 import { createScope } from '../test/support/processes/scope.ts'
 import { noise } from '../test/support/media/signals.ts'
@@ -24,12 +29,13 @@ import { startWinnow, type Winnow } from '../test/support/processes/start-winnow
 import { wavBytes } from '../test/support/media/wav.ts'
 import { load1 } from './load/own-service.ts'
 import { processorSeconds } from './pipeline/processor-time.ts'
+import { installRandomModel } from './random-models.ts'
 import { quantile, report, round } from './report.ts'
 
-const rounds = Number(process.argv[2] ?? 5)
-const requests = Number(process.argv[3] ?? 10)
-const channels = Number(process.argv[4] ?? 2)
-const names = ['as it is', ...process.argv.slice(5)]
+const { values, positionals } = parseArgs({ options: { model: TEXT }, allowPositionals: true })
+const { model } = values
+const [rounds = 5, requests = 10, channels = 2] = positionals.slice(0, 3).map(Number)
+const names = ['as it is', ...positionals.slice(3)]
 
 const SAMPLE_RATE = 44_100
 const LONG_REQUESTS = 8
@@ -62,6 +68,7 @@ interface Case {
 }
 
 const scope = createScope()
+const modelSettings = model ? await installModel(model) : {}
 const cases: Case[] = []
 for (const name of names) cases.push(await startCase(name))
 const { folder } = cases[0]!.winnow
@@ -73,10 +80,18 @@ for (const { engine } of cases) engine.close()
 await scope.end()
 process.exit() // warm media processes are of no use any more
 
+/** @returns the settings of an engine that has the model beside mini */
+async function installModel(model: string) {
+  const modelsFolder = await mkdtemp(join(tmpdir(), 'short-'))
+  scope.after(() => rm(modelsFolder, { recursive: true, force: true }))
+  await installRandomModel(modelsFolder, model)
+  return { MODELS: `mini,${model}`, MODELS_DIR: modelsFolder }
+}
+
 async function startCase(name: string): Promise<Case> {
   const setting = /^(\w+)=(.*)$/.exec(name)
   const isCheckout = !setting && name !== names[0]
-  const env = { ADMIN_TOKEN, ...(setting && { [setting[1]!]: setting[2]! }) }
+  const env = { ADMIN_TOKEN, ...modelSettings, ...(setting && { [setting[1]!]: setting[2]! }) }
   const winnow = await startWinnow(scope, { engines: isCheckout ? 0 : 1, env })
   if (isCheckout) {
     await winnow.gateway.end('SIGTERM')
@@ -120,7 +135,7 @@ async function turn(current: Case): Promise<void> {
   const fileId = await client.upload(longPath, 'audio/wav')
   const long = await Promise.all(
     Array.from({ length: LONG_REQUESTS }, () =>
-      client.submit({ input: { prompt: 'beep', file_id: fileId } }),
+      client.submit({ input: { prompt: model ? 'vocals' : 'beep', file_id: fileId } }),
     ),
   )
   await begun(current)
@@ -181,6 +196,7 @@ function reportCase({ name, latencies, throughputs, efficiencies }: Case, first:
   const times = (list: readonly number[]) => spread(list.map((ms) => ms / alone))
   report('short requests beside eight long ones', {
     case: name,
+    ...(model && { model }),
     channels,
     alone_ms: spread(latencies.alone),
     same_account_ms: spread(latencies.same_account),

@@ -4,7 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 
 /** Files that several benches use. */
-const SHARED = ['report.ts', 'process-usage.ts', 'pytorch.ts', 'operations.ts']
+const SHARED = [
+  'report.ts',
+  'process-usage.ts',
+  'pytorch.ts',
+  'measuring-process.ts',
+  'operations.ts',
+]
 
 const [name, ...rest] = process.argv.slice(2)
 const program = `bench/${name}.ts`

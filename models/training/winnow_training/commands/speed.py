@@ -1,7 +1,7 @@
 """Times the network in PyTorch for `bench/mini-speed.ts`: `mini-speed WEIGHTS_FOLDER`.
 
-For each line `BATCH SECONDS float32|bfloat16` on standard input it separates once, and prints the
-milliseconds that this took.
+For each line `BATCH SECONDS float32|bfloat16 1` on standard input it separates once, and prints the
+milliseconds that this took, and those of processor time. The last number is that of channels.
 """
 
 import sys
@@ -20,12 +20,13 @@ def main():
     folder = Path(sys.argv[1])
     model, _ = load_average(folder)
     for line in sys.stdin:
-        batch, seconds, precision = line.split()
+        batch, seconds, precision, _ = line.split()
         waves = MIXTURE_RMS * torch.randn(int(batch), int(float(seconds) * RATE))
         embedding = torch.nn.functional.normalize(torch.randn(int(batch), TEXT), dim=-1)
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         separate(model, waves, embedding, precision == "bfloat16")
-        print((time.perf_counter() - start) * 1000, flush=True)
+        taken = (time.perf_counter() - start, time.process_time() - used)
+        print(*(1000 * seconds for seconds in taken), flush=True)
 
 
 @torch.inference_mode()
