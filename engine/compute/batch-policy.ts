@@ -1,5 +1,7 @@
 /** Which lanes step next: a pure function of what is open and the limits. */
 
+import { groupBy } from '../../models/group-by.ts'
+
 /** An open lane, as the policy sees it. */
 export interface WaitingLane {
   id: number
@@ -126,29 +128,14 @@ interface AccountTurn {
 /** All accounts; the next one is last. */
 function accountsOf(waiting: readonly WaitingLane[], served: DeviceSeconds): AccountTurn[] {
   const lanes = [...waiting].sort((a, b) => b.id - a.id)
-  const accounts = groupBy(lanes, 'accountId')
-  return [...accounts]
-    .map(([accountId, own]) => ({
+  return [...groupBy(lanes, ({ accountId }) => accountId)]
+    .map(([accountId, lanesOfAccount]) => ({
       served: served.accounts.get(accountId) ?? 0,
-      requests: [...groupBy(own, 'requestId')]
-        .map(([id, lanes]) => ({ served: served.requests.get(id) ?? 0, lanes }))
+      requests: [...groupBy(lanesOfAccount, ({ requestId }) => requestId)]
+        .map(([requestId, lanes]) => ({ served: served.requests.get(requestId) ?? 0, lanes }))
         .sort(compareRequests),
     }))
     .sort(compareAccounts)
-}
-
-/** Map.groupBy, which Node 20 lacks. */
-function groupBy(
-  lanes: readonly WaitingLane[],
-  name: 'accountId' | 'requestId',
-): Map<string, WaitingLane[]> {
-  const groups = new Map<string, WaitingLane[]>()
-  for (const lane of lanes) {
-    const group = groups.get(lane[name])
-    if (group) group.push(lane)
-    else groups.set(lane[name], [lane])
-  }
-  return groups
 }
 
 /** Positive where `a` comes before `b`: such stand later in a list. */

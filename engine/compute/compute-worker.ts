@@ -74,9 +74,8 @@ compiler.onRefusal = (reason) => warn(`XLA refused a graph, which goes on as it 
 const gpu = isOnGpu ? await openOwnGpu(options.visibleGpus) : null
 if (gpu?.warning) warn(gpu.warning)
 const leftOut = isOnGpu ? [] : (options.leftOut ?? [])
-const chosen: ModelEntry[] = []
 for (const choice of options.models) {
-  if (!leftOut.includes(choice.name)) chosen.push(await loadChoice(choice))
+  if (!leftOut.includes(choice.name)) await loadChoice(choice)
 }
 const tagger = leftOut.includes(TAGGER) ? null : await load(TAGGER, loadTagger)
 for (const { model } of models.values()) warmUp(model)
@@ -88,7 +87,7 @@ port.on('message', (message: ToWorker) => {
 const freeAtStart = await freeBytes()
 say({
   ready: {
-    models: chosen.map((entry) => describeModel(entry, freeAtStart)),
+    models: describeModels(freeAtStart),
     tagger: tagger && { ...describeModel(tagger, freeAtStart), config: tagger.model.config },
     backend: backendVersion(),
     device: deviceKind(),
@@ -114,10 +113,9 @@ async function answer({ call, ...command }: ToWorker): Promise<void> {
 async function loadNow(choice: ModelChoice): Promise<Replies['load']> {
   const loaded = await loadChoice(choice)
   warmUp(loaded.model)
-  chosen.push(loaded)
   const free = await freeBytes()
   void warmUpShapes([loaded], free)
-  return { models: chosen.map((entry) => describeModel(entry, free)) }
+  return { models: describeModels(free) }
 }
 
 function runCommand(command: Exclude<Command, { type: 'load' }>): Replies[Command['type']] {
@@ -212,6 +210,12 @@ function assertFits(name: string, prediction: MemoryPrediction, free: number): v
       `the models that are loaded, and ${gigabytes(free)} GB are left. ` +
       (isOnGpu ? 'Name fewer in MODELS.' : 'Unload another first.'),
   )
+}
+
+/** All models but the tagger, in the order in which they were loaded. @param free bytes */
+function describeModels(free: number): LoadedModel[] {
+  const separating = [...models].filter(([name]) => name !== TAGGER)
+  return separating.map(([, entry]) => describeModel(entry, free))
 }
 
 function describeModel({ model, prediction }: ModelEntry, free: number): LoadedModel {

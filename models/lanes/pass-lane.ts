@@ -1,4 +1,5 @@
 /** A lane of a model that separates row by row of channels, each with one pass of a network. */
+import { groupBy } from '../group-by.ts'
 import { channelsOf, rowsFor, sidesOf } from './channel-rows.ts'
 import { heard, levelOf, type Level } from './level.ts'
 import type { ChunkRequest, HeadResult, Lane } from '../model.ts'
@@ -111,15 +112,15 @@ export class PassLane<Network> implements Lane {
 
   /**
    * Ends a step.
-   * @param given which of the network's outputs `values` are, [given][width][samples]
+   * @param read which of the network's outputs `values` are, [read][width][samples]
    */
-  advance(values: Float32Array, given: readonly number[]): void {
+  advance(values: Float32Array, read: readonly number[]): void {
     const { width, samples } = this.#plan
     const { mean, deviation } = this.#level
-    for (const [head, wanted] of this.#pass.outputs.entries()) {
-      for (const output of wanted) {
+    for (const [head, outputs] of this.#pass.outputs.entries()) {
+      for (const output of outputs) {
         for (const [side, sum] of this.#targets[head]![this.#row]!.entries()) {
-          const start = (given.indexOf(output) * width + side) * samples + this.#before
+          const start = (read.indexOf(output) * width + side) * samples + this.#before
           for (let i = 0; i < sum.length && deviation > 0; i += 1) {
             sum[i]! += values[start + i]! * deviation + mean
           }
@@ -152,31 +153,27 @@ export function stepTogether<Network>(
   if (lanes.some((lane) => lane.stepsDone === lane.steps)) {
     throw new Error('A lane whose steps are done cannot be stepped')
   }
-  const groups = new Map<string, PassLane<Network>[]>()
-  const ids = new Map<Network, number>()
-  for (const lane of lanes) {
-    if (!ids.has(lane.network)) ids.set(lane.network, ids.size)
-    // Rows of one length share a batch: what one is filled up with would reach its end.
-    const name = `${ids.get(lane.network)} ${lane.frames}`
-    groups.set(name, [...(groups.get(name) ?? []), lane])
-  }
-  const advances = [...groups.values()].map((group) => {
-    const given = [...new Set(group.flatMap(({ outputs }) => outputs))].sort((a, b) => a - b)
+  // Rows of one length share a batch: what one is filled up with would reach its end.
+  const groups = [...groupBy(lanes, ({ network }) => network).values()].flatMap((group) => [
+    ...groupBy(group, ({ frames }) => frames).values(),
+  ])
+  const advances = groups.map((group) => {
+    const read = [...new Set(group.flatMap(({ outputs }) => outputs))].sort((a, b) => a - b)
     const outputs = tf.tidy(() => {
       const all = run(group[0]!.network, tf.concat(group.map((lane) => lane.input())), group)
       // A read takes as long as it is large, so what nobody wants is left on the device.
-      return given.length === all.shape[1] ? all : tf.gather(all, tf.tensor1d(given, 'int32'), 1)
+      return read.length === all.shape[1] ? all : tf.gather(all, tf.tensor1d(read, 'int32'), 1)
     })
     try {
-      return { group, given, values: outputs.dataSync<'float32'>() }
+      return { group, read, values: outputs.dataSync<'float32'>() }
     } finally {
       outputs.dispose()
     }
   })
-  for (const { group, given, values } of advances) {
+  for (const { group, read, values } of advances) {
     const each = values.length / group.length
     for (const [i, lane] of group.entries()) {
-      lane.advance(values.subarray(i * each, (i + 1) * each), given)
+      lane.advance(values.subarray(i * each, (i + 1) * each), read)
     }
   }
 }

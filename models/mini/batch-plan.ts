@@ -1,4 +1,5 @@
 /** Which lanes of a batch are computed together, and where their numbers lie. */
+import { groupBy } from '../group-by.ts'
 import { roomOf, type Pass, type Room } from './lane-room.ts'
 import type { View } from './prepare-chunk.ts'
 
@@ -96,24 +97,9 @@ function kindOf<L extends PlannedLane>(lane: L, batch: readonly L[], together: b
   return `${pass.hop} ${pass.shift} ${channels.length} ${views?.join()}`
 }
 
-/** The first lane that has the same mixture in the same frames. */
-const firstAlike = <L extends PlannedLane>(lane: L, lanes: readonly L[]): L =>
-  lanes.find((other) => hasSameInput(lane, other))!
-
-/** Returns whether both lanes, opened together, have the same input at their next step. */
-export const hasSameInput = (one: PlannedLane, other: PlannedLane): boolean =>
-  one.channels === other.channels &&
-  one.pass.hop === other.pass.hop &&
-  one.pass.shift === other.pass.shift
-
-/** Map.groupBy, which Node 20 lacks. */
-function groupBy<L>(lanes: readonly L[], kindOf: (lane: L) => string): Map<string, L[]> {
-  const groups = new Map<string, L[]>()
-  for (const lane of lanes) {
-    const kind = kindOf(lane)
-    const group = groups.get(kind)
-    if (group) group.push(lane)
-    else groups.set(kind, [lane])
-  }
-  return groups
-}
+/** The first lane that has the same mixture, being opened together, in the same frames. */
+const firstAlike = <L extends PlannedLane>({ channels, pass }: L, lanes: readonly L[]): L =>
+  lanes.find(
+    (other) =>
+      other.channels === channels && other.pass.hop === pass.hop && other.pass.shift === pass.shift,
+  )!

@@ -11,6 +11,7 @@ import {
   type Model,
   type ModelDescription,
 } from '../model.ts'
+import { groupBy } from '../group-by.ts'
 import { LruCache } from '../lru-cache.ts'
 import { deviceKind, tf, upload, type Tensor } from '../tensorflow/tensor.ts'
 import { Weights } from '../checkpoint/weights.ts'
@@ -115,21 +116,21 @@ class Mini implements Model {
     this.#batch = loadBatch(parts.network, parts.config)
   }
 
-  open(given: ChunkRequest, heads: readonly Head[]): Lane[] {
-    const chunk = isPrepared(given.chunk) ? given.chunk : prepareChunk(given.chunk)
-    const request = { ...given, chunk }
-    return this.#sameSounds(heads).map((asked) => this.#open(request, asked))
+  open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
+    const chunk = isPrepared(request.chunk) ? request.chunk : prepareChunk(request.chunk)
+    return this.#sameSounds(heads).map((asked) => this.#open({ ...request, chunk }, asked))
   }
 
   /** Heads that ask for one sound, in whatever words, are answered by one lane. */
   #sameSounds(heads: readonly Head[]): MiniHead[][] {
-    const groups = new Map<string, MiniHead[]>()
-    for (const [index, head] of heads.entries()) {
-      const { understoodAs } = this.#understand(head.prompt)
-      const sound = this.#isRest(head) ? 'rest' : (understoodAs ?? `"${modelPrompt(head.prompt)}"`)
-      const name = `${head.candidate ?? 0} ${sound}`
-      groups.set(name, [...(groups.get(name) ?? []), { ...head, index }])
-    }
+    const groups = groupBy(
+      heads.map((head, index) => ({ ...head, index })),
+      (head) => {
+        const { understoodAs } = this.#understand(head.prompt)
+        const named = understoodAs ?? `"${modelPrompt(head.prompt)}"`
+        return `${head.candidate ?? 0} ${this.#isRest(head) ? 'rest' : named}`
+      },
+    )
     return [...groups.values()]
   }
 
@@ -179,13 +180,13 @@ class Mini implements Model {
     if (!busy) throw new Error('A lane whose steps are done cannot be stepped')
     const { together = deviceKind() === 'gpu' } = this.#parts
     const { plan, members } = planBatch(batch, together)
-    const [samples, facts] = [samplesOf(plan, members), factsOf(plan, members)]
+    const numbers = [samplesOf(plan, members), factsOf(plan, members)]
     const isAlike = together && plan.groups.length === 1
     const compute = isAlike ? this.#batch.asOne : this.#batch.inParts
     // Failures come before any lane moves on: so the step can be retried.
     const output = tf.tidy(() => {
-      const given = [samples, facts].map((numbers) => upload(numbers, [numbers.length]))
-      return tf.keep(compute(plan, given[0]!, given[1]!))
+      const [samples, facts] = numbers.map((list) => upload(list, [list.length]))
+      return tf.keep(compute(plan, samples!, facts!))
     })
     const outputs = laneOutputs(output, plan.groups)
     for (const [i, lane] of members.flatMap(({ lanes }) => lanes).entries()) {
