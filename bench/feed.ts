@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BroadcastChannel } from 'node:worker_threads'
-import { budgetsOf } from '../engine/compute/batch-budget.ts'
+import { Budgets } from '../engine/compute/budgets.ts'
 import { ComputeThread } from '../engine/compute/compute-thread.ts'
 import { Scheduler } from '../engine/compute/scheduler.ts'
 import { collectLessOften } from '../engine/garbage-collection.ts'
@@ -68,8 +68,10 @@ collectLessOften()
 const log = createLogger('feed', 'silent')
 const modelsFolder = await mkdtemp(join(tmpdir(), 'feed-'))
 const compute = await startCompute()
-const models = compute.ready.models.map(({ description }) => description)
-const scheduler = new Scheduler(compute, budgetsOf(compute.ready.models, BATCH_FRAMES, log))
+const { models: loaded } = compute.ready
+const models = loaded.map(({ description }) => description)
+const { byModel } = new Budgets({ models: [...loaded], thread: compute }, BATCH_FRAMES, log)
+const scheduler = new Scheduler(compute, byModel)
 const resampling = new ResamplingThreads()
 const channel = new BroadcastChannel('feed')
 const decoded = decodedBlocks()

@@ -22,43 +22,19 @@ export function parseBatchFrames(text: string): number | 'auto' {
 const FRAMES_AUTO_MAX = 65_536
 
 /**
- * Frames of a batch, for a loaded model; `auto` on a processor, whose memory is not counted: the
- * model's own.
+ * The budget of a loaded model. On a processor, whose memory is not counted, `auto` is what the
+ * model says: fewer frames while several requests are open, since a large batch hardly gains speed
+ * there, and who comes meanwhile waits for its end.
  */
-export function chooseFrames(
-  configured: number | 'auto',
+export function budgetOf(
   { description, framesFitting }: LoadedModel,
-): number {
-  if (configured !== 'auto') return configured
-  if (framesFitting === null) return description.framesOnProcessor
-  return Math.min(framesFitting, FRAMES_AUTO_MAX)
-}
-
-/**
- * Frames of a batch while several requests are open: on a processor a large batch hardly gains
- * speed, and who comes meanwhile waits for its end.
- * @returns Infinity where it makes no difference
- */
-const chooseSharedFrames = (
-  configured: number | 'auto',
-  { description, framesFitting }: LoadedModel,
-): number =>
-  configured === 'auto' && framesFitting === null
-    ? (description.framesOnSharedProcessor ?? Infinity)
-    : Infinity
-
-/** The budget of each model, by name. */
-export const budgetsOf = (
-  models: readonly LoadedModel[],
   configured: number | 'auto',
   log: Logger,
-): Map<string, BatchBudget> =>
-  new Map(
-    models.map((model) => [
-      model.description.name,
-      new BatchBudget(chooseFrames(configured, model), log, chooseSharedFrames(configured, model)),
-    ]),
-  )
+): BatchBudget {
+  if (configured !== 'auto') return new BatchBudget(configured, log)
+  if (framesFitting !== null) return new BatchBudget(Math.min(framesFitting, FRAMES_AUTO_MAX), log)
+  return new BatchBudget(description.framesOnProcessor, log, description.framesOnSharedProcessor)
+}
 
 /** Batches stepped before twice as many frames are retried. */
 const STEPS_BEFORE_GROWTH = 1_000

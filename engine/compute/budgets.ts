@@ -2,7 +2,8 @@
 
 import { TAGGER } from '../../models/tagger/config.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { budgetsOf, type BatchBudget } from './batch-budget.ts'
+import { budgetOf, type BatchBudget } from './batch-budget.ts'
+import type { LoadedModel } from './compute-messages.ts'
 import type { Computes } from './computes.ts'
 
 export class Budgets {
@@ -22,17 +23,16 @@ export class Budgets {
     this.#configured = configured
     this.#log = log
     const { tagger } = computes.thread.ready
-    this.#add(budgetsOf(tagger ? [tagger] : [], 'auto', log))
+    if (tagger) this.#add(tagger, 'auto')
     this.fit()
   }
 
   /** Adds those of models that are new; on a GPU all have less memory left then. */
   fit(): void {
-    const models = this.#computes.models.filter(
-      ({ description, framesFitting }) =>
-        framesFitting !== null || !this.byModel.has(description.name),
-    )
-    this.#add(budgetsOf(models, this.#configured, this.#log))
+    for (const model of this.#computes.models) {
+      const isNew = !this.byModel.has(model.description.name)
+      if (isNew || model.framesFitting !== null) this.#add(model, this.#configured)
+    }
   }
 
   /** Sets that of each model, and of those that come. */
@@ -41,7 +41,7 @@ export class Budgets {
     for (const [name, budget] of this.byModel) if (name !== TAGGER) budget.framesMax = framesMax
   }
 
-  #add(budgets: ReadonlyMap<string, BatchBudget>): void {
-    for (const [name, budget] of budgets) this.byModel.set(name, budget)
+  #add(model: LoadedModel, configured: number | 'auto'): void {
+    this.byModel.set(model.description.name, budgetOf(model, configured, this.#log))
   }
 }

@@ -55,8 +55,8 @@ export class Schedulers {
   }
 
   #of(compute: Compute): Scheduler {
-    const known = this.#schedulers.get(compute)
-    if (known) return known
+    const existing = this.#schedulers.get(compute)
+    if (existing) return existing
     const scheduler = new Scheduler(compute, this.#budgets, this.#observer)
     this.#schedulers.set(compute, scheduler)
     return scheduler

@@ -181,6 +181,6 @@ export function stepTogether<Network>(
 /** Common part of such a model's answers: it ranks nothing. */
 export const resultsOf = <Network>(
   lane: PassLane<Network>,
-  foundOf: (head: number) => Partial<HeadResult>,
+  detailsOf: (head: number) => Partial<HeadResult>,
 ): HeadResult[] =>
-  lane.targets().map((target, i) => ({ target, score: 0, ...foundOf(lane.heads[i]!) }))
+  lane.targets().map((target, i) => ({ target, score: 0, ...detailsOf(lane.heads[i]!) }))

@@ -42,7 +42,7 @@ export class StemsModel implements Model {
   readonly warnings = []
   readonly #networks: readonly StemsNetwork[]
   readonly #sizes: Sizes
-  readonly #wanted = new WeakMap<StemsLane, readonly Head[]>()
+  readonly #heads = new WeakMap<StemsLane, readonly Head[]>()
 
   constructor(description: ModelDescription, networks: readonly StemsNetwork[], sizes: Sizes) {
     this.description = description
@@ -62,7 +62,7 @@ export class StemsModel implements Model {
       passes: this.#networks.flatMap((network) => this.#passOf(network, heads)),
       ...this.#sizes,
     })
-    this.#wanted.set(lane, heads)
+    this.#heads.set(lane, heads)
     return [lane]
   }
 
@@ -82,7 +82,7 @@ export class StemsModel implements Model {
 
   close(lane: Lane): HeadResult[] {
     const mine = own(lane)
-    const heads = this.#wanted.get(mine)!
+    const heads = this.#heads.get(mine)!
     return resultsOf(mine, (i) => ({ understoodAs: heads[i]!.stems?.join(' and ') ?? null }))
   }
 

@@ -277,9 +277,9 @@ const targetsOf = compiledBy(
       const [lanes, channels, , bins] = real.shape as [number, number, number, number]
       const masks = viewsIn(maskLogits, lanes).map((logits) => maskOf(logits, bins, isFrame))
       const mask = views ? joinMasks(spectrum, views, masks) : masks[0]!
-      const found = views ? filterByPlace(spectrum, mask) : applyMask(spectrum, mask)
+      const target = views ? filterByPlace(spectrum, mask) : applyMask(spectrum, mask)
       const inside = tf.slice(isSample, [0, 0, 0], [-1, 1, targetSamples])
-      const complex = tf.complex(found.real, found.imaginary)
+      const complex = tf.complex(target.real, target.imaginary)
       const rows = complex.reshape([lanes * channels, ...complex.shape.slice(2)])
       const waves = istft(rows, framing, targetSamples, forChannels(isFrame, channels))
         .reshape([lanes, channels, targetSamples])

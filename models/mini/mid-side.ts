@@ -29,7 +29,7 @@ export function joinMasks(spectrum: Spectrum, views: readonly View[], masks: Ten
   if (views.length === 1) return masks[0]!.clone()
   return tf.tidy(() => {
     const powers = views.map((view) => powerOf(spectrumOfView(spectrum, view)).squeeze([1]))
-    const found = tf.addN(powers.map((power, i) => power.mul(masks[i]!)))
-    return found.div(tf.addN(powers).add(TINY))
+    const through = tf.addN(powers.map((power, i) => power.mul(masks[i]!)))
+    return through.div(tf.addN(powers).add(TINY))
   })
 }

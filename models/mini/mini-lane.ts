@@ -112,17 +112,17 @@ export class MiniLane implements Lane {
 
   /** The target of each head, shaped by the spans: only here the device is read, once a batch. */
   results(): HeadResult[] {
-    const found = this.#readTarget()
+    const sound = this.#readTarget()
     const { activity, expected, energy } = this.#readRecognised()
     const probability = activity.reduce((most, one) => Math.max(most, one), 0)
-    if (this.#isRest) return this.#forEach(found, (speech) => this.#restOf(speech, probability))
+    if (this.#isRest) return this.#forEach(sound, (speech) => this.#restOf(speech, probability))
     const share = Math.min(1, energy / (this.#chunk.prepared.energy || 1))
     const match = matchOf(probability, share)
     const predictedSpans = this.#predictsSpans
       ? predictSpans(activity, this.#seconds, this.#clockOf(this.#passes[0]!))
       : undefined
     const isVouchedFor = this.#spans.some(({ include }) => include)
-    return this.#forEach(found, (target, { keepsLevel = false }) => {
+    return this.#forEach(sound, (target, { keepsLevel = false }) => {
       const gain = isVouchedFor || keepsLevel ? 1 : presenceGain(match)
       if (gain !== 1) for (const wave of target) scale(wave, gain)
       applySpans(target, predictedSpans ?? this.#spans, this.#chunk.sampleRate)
@@ -139,12 +139,12 @@ export class MiniLane implements Lane {
 
   /** The last head has the samples themselves, those before it have copies. */
   #forEach(
-    found: Float32Array[],
+    sound: Float32Array[],
     resultOf: (target: Float32Array[], head: MiniHead) => HeadResult,
   ): HeadResult[] {
     const last = this.asked.length - 1
     return this.asked.map((head, i) =>
-      resultOf(i < last ? found.map((wave) => wave.slice()) : found, head),
+      resultOf(i < last ? sound.map((wave) => wave.slice()) : sound, head),
     )
   }
 

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  BatchBudget,
-  budgetsOf,
-  chooseFrames,
-  parseBatchFrames,
-} from '../../../../engine/compute/batch-budget.ts'
+import { BatchBudget, budgetOf, parseBatchFrames } from '../../../../engine/compute/batch-budget.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 import { PLAIN_MODEL } from '../../../support/models/plain-model.ts'
 
@@ -36,18 +31,19 @@ test('it grows back step by step, and no further than it is set', () => {
 })
 
 test('what is configured has precedence; else it is what fits a device that counts, to a limit', () => {
-  const loaded = (framesFitting: number | null) => ({ description: PLAIN_MODEL, framesFitting })
-  assert.equal(chooseFrames(100, loaded(50_000)), 100)
-  assert.equal(chooseFrames('auto', loaded(50_000)), 50_000)
-  assert.equal(chooseFrames('auto', loaded(1_000_000)), 65_536)
-  assert.equal(chooseFrames('auto', loaded(null)), PLAIN_MODEL.framesOnProcessor)
+  const framesOf = (configured: number | 'auto', framesFitting: number | null) =>
+    budgetOf({ description: PLAIN_MODEL, framesFitting }, configured, log).framesMax
+  assert.equal(framesOf(100, 50_000), 100)
+  assert.equal(framesOf('auto', 50_000), 50_000)
+  assert.equal(framesOf('auto', 1_000_000), 65_536)
+  assert.equal(framesOf('auto', null), PLAIN_MODEL.framesOnProcessor)
 })
 
 test('requests that share a processor have small batches, unless a size is configured', () => {
   const description = { ...PLAIN_MODEL, framesOnProcessor: 1_024, framesOnSharedProcessor: 320 }
   const framesFor = (configured: number | 'auto', framesFitting: number | null) => {
-    const budget = budgetsOf([{ description, framesFitting }], configured, log)
-    return [1, 2].map((requests) => budget.get(PLAIN_MODEL.name)!.framesFor(requests))
+    const budget = budgetOf({ description, framesFitting }, configured, log)
+    return [1, 2].map((requests) => budget.framesFor(requests))
   }
   assert.deepEqual(framesFor('auto', null), [1_024, 320])
   assert.deepEqual(framesFor('auto', 4_000), [4_000, 4_000], 'on a GPU')
