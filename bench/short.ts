@@ -1,17 +1,17 @@
 /**
  * Question: how long does a short request take beside eight long ones, compared with alone?
  *
- * `npm run bench -- short [--model htdemucs] [rounds] [requests] [channels] [cases...]`: starts nats-server, gateway
- * and an engine for each case, and then in each of `rounds` rounds (5), for one case after the
- * other: `requests` (10) calls of 4 s of noise alone; eight requests of ten minutes; their
- * throughput while nothing else comes; and meanwhile `requests` calls of 4 s of their account and
- * as many of another. A case is a setting, `BATCH_FRAMES_MAX=1024` for example, or the folder of
- * another checkout; the first is this checkout as it is. One JSON line per case: milliseconds of
- * the calls, and how many times as long they take as the median alone; the throughput of the long
- * requests, in frames a second, and in a second of the engine's processor time, which other work
- * disturbs less, each also compared with the first case's of the same round. With `--model` the
- * long requests are for `vocals` of that model, at its published size with random weights, and the
- * calls are still for mini.
+ * `npm run bench -- short [--model htdemucs] [rounds] [requests] [channels] [cases...]`: starts
+ * nats-server, gateway and an engine for each case, and then in each of `rounds` rounds (5), for
+ * one case after the other: `requests` (10) calls of 4 s of noise alone; eight requests of ten
+ * minutes; their throughput while nothing else comes; and meanwhile `requests` calls of 4 s of
+ * their account and as many of another. A case is a setting, `BATCH_FRAMES_MAX=1024` for example,
+ * or the folder of another checkout; the first is this checkout as it is. One JSON line per case:
+ * milliseconds of the calls, and how many times as long they take as the median alone; the
+ * throughput of the long requests, in frames a second, and in a second of the engine's processor
+ * time, which other work disturbs less, each also compared with the first case's of the same
+ * round. With `--model` the long requests are for `vocals` of that model, at its published size
+ * with random weights, and the calls are still for mini.
  */
 
 import { openAsBlob } from 'node:fs'
