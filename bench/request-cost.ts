@@ -66,8 +66,8 @@ async function start(checkout: string): Promise<Winnow> {
   const env = onPostgres ? await databaseSettings() : {}
   const winnow = await startWinnow(scope, { engines: 0, env })
   await winnow.gateway.end('SIGTERM')
-  await winnow.startGateway({}, join(checkout, 'gateway/main.ts'))
-  await winnow.startEngine({}, join(checkout, 'bench/pipeline/engine.ts'))
+  await winnow.startGateway({}, 'gateway/main.ts', checkout)
+  await winnow.startEngine({}, 'bench/pipeline/engine.ts', checkout)
   return winnow
 }
 

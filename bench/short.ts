@@ -95,8 +95,8 @@ async function startCase(name: string): Promise<Case> {
   const winnow = await startWinnow(scope, { engines: isCheckout ? 0 : 1, env })
   if (isCheckout) {
     await winnow.gateway.end('SIGTERM')
-    await winnow.startGateway({}, join(resolve(name), 'gateway/main.ts'))
-    await winnow.startEngine({}, join(resolve(name), 'engine/main.ts'))
+    await winnow.startGateway({}, 'gateway/main.ts', resolve(name))
+    await winnow.startEngine({}, 'engine/main.ts', resolve(name))
   }
   const engine = connectEngine(winnow.engines[0]!.ready.control!)
   const latencies = { alone: [], same_account: [], another_account: [] }

@@ -29,10 +29,14 @@ export type StartingProgram = Omit<Program, 'ready'> & {
   ended: Promise<number | NodeJS.Signals>
 }
 
-/** @param path its main file, from the root of the checkout */
-export function launchProgram(path: string, environment: Environment): StartingProgram {
+/** @param path its main file, from the root of the checkout, which is this one unless named */
+export function launchProgram(
+  path: string,
+  environment: Environment,
+  checkout = ROOT,
+): StartingProgram {
   const child = spawn(process.execPath, ['scripts/run.mjs', path], {
-    cwd: ROOT,
+    cwd: checkout,
     env: { ...process.env, SONGS_MODEL_DIR: NO_MODEL, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -36,10 +36,10 @@ export interface Winnow {
   gateway: Program
   engines: Program[]
   client: Client
-  /** @param program its main file, from the root of the checkout */
-  startEngine(env?: Environment, program?: string): Promise<Program>
-  /** @param program as of `startEngine` */
-  startGateway(env?: Environment, program?: string): Promise<Program>
+  /** @param program its main file, from the root of the checkout, which is this one unless named */
+  startEngine(env?: Environment, program?: string, checkout?: string): Promise<Program>
+  /** As `startEngine`. */
+  startGateway(env?: Environment, program?: string, checkout?: string): Promise<Program>
   startNats(): Promise<void>
 }
 
@@ -94,18 +94,18 @@ export async function startWinnow(
     DRAIN_SECONDS: '10',
     ...env,
   }
-  const start = async (program: string, more: Environment): Promise<Program> => {
-    const launched = launchProgram(program, { ...base, ...more })
+  const start = async (more: Environment, program: string, checkout?: string): Promise<Program> => {
+    const launched = launchProgram(program, { ...base, ...more }, checkout)
     programs.push(launched)
     return { ...launched, ready: await launched.ready }
   }
-  winnow.startEngine = async (more = {}, program = 'engine/main.ts') => {
-    const engine = await start(program, { ...engineEnv, ...more })
+  winnow.startEngine = async (more = {}, program = 'engine/main.ts', checkout) => {
+    const engine = await start({ ...engineEnv, ...more }, program, checkout)
     winnow.engines.push(engine)
     return engine
   }
-  winnow.startGateway = async (more = {}, program = 'gateway/main.ts') => {
-    winnow.gateway = await start(program, more)
+  winnow.startGateway = async (more = {}, program = 'gateway/main.ts', checkout) => {
+    winnow.gateway = await start(more, program, checkout)
     winnow.url = winnow.gateway.ready.address ?? ''
     return winnow.gateway
   }
