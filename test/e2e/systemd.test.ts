@@ -14,7 +14,13 @@ import { noise } from '../support/media/signals.ts'
 import { readWav24, wavBytes } from '../support/media/wav.ts'
 
 const ENGINE = 'winnow-engine@cpu.service'
-const SERVICES = ['winnow-nats.service', 'winnow-gateway.service', ENGINE]
+const GATEWAY = 'winnow-gateway.service'
+const SERVICES = ['winnow-nats.service', GATEWAY, ENGINE]
+const SETTINGS = 'DRAIN_SECONDS=600\n'
+const SETTINGS_OF_SEVERAL = `GATEWAYS=2
+SIGNING_KEY_FILE=/var/lib/winnow/signing-key
+ENCRYPTION_KEY_FILE=/var/lib/winnow/encryption-key
+`
 /** Shorter than in the unit, which suits the longest step of any model. */
 const TEST_LIMITS = '[Service]\nWatchdogSec=20\nTimeoutStopSec=1\n'
 
@@ -63,6 +69,25 @@ const journal = async ({ run }: Host, ...matches: string[]): Promise<Entry[]> =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Entry)
 
+const POSTGRES = `
+import { writeFileSync } from 'node:fs'
+import { startPostgres } from './test/support/database/start-postgres.ts'
+writeFileSync('/tmp/postgres', (await startPostgres()).urlOf('postgres'))
+setInterval(() => undefined, 2 ** 30)`
+
+/** Returns the address of a PostgreSQL that it starts in the host. */
+async function startPostgresIn({ run }: Host): Promise<string> {
+  const script = ['node', '--import', 'tsx', '--input-type=module', '--eval', POSTGRES]
+  await run('systemd-run', '--unit=postgres', '--working-directory=/opt/winnow', ...script)
+  const readUrl = () => run('cat', '/tmp/postgres').catch(() => '')
+  await untilTrue(async () => (await readUrl()) !== '')
+  return readUrl()
+}
+
+/** The processes that the gateway's first one has started. */
+const gatewayProcesses = async (host: Host): Promise<string[]> =>
+  (await host.run('pgrep', '-P', await property(host, GATEWAY, 'MainPID'))).trim().split('\n')
+
 test(
   'a host under systemd: start, separate, watchdog, drain, stop',
   { timeout: MS_MAX },
@@ -84,7 +109,7 @@ test(
         '--engine',
         'cpu',
       )
-      await writeIn(host, '/etc/winnow/winnow.env', 'DRAIN_SECONDS=600\n')
+      await writeIn(host, '/etc/winnow/winnow.env', SETTINGS)
       await writeIn(host, `/etc/systemd/system/${ENGINE}.d/test.conf`, TEST_LIMITS)
       await run('systemctl', 'daemon-reload')
       await run('systemctl', 'start', 'winnow.target')
@@ -92,10 +117,10 @@ test(
         assert.equal(await property(host, unit, 'ActiveState'), 'active', unit)
       assert.match(
         await property(host, ENGINE, 'StatusText'),
-        /^READY: mini on cpu, 0 of 8 jobs in flight$/,
+        /^READY: (spleeter, )?mini on cpu, 0 of \d+ jobs in flight$/,
       )
       assert.match(
-        await property(host, 'winnow-gateway.service', 'StatusText'),
+        await property(host, GATEWAY, 'StatusText'),
         /^serving at http:\/\/127\.0\.0\.1:8080/,
       )
       assert.equal(await property(host, ENGINE, 'User'), 'winnow-engine')
@@ -119,7 +144,7 @@ test(
       )
       const lines = await journal(host, `WINNOW_REQUEST_ID=${ended?.WINNOW_REQUEST_ID}`)
       const units = new Set(lines.map((line) => line._SYSTEMD_UNIT))
-      assert.deepEqual([...units].sort(), [ENGINE, 'winnow-gateway.service'])
+      assert.deepEqual([...units].sort(), [ENGINE, GATEWAY])
     })
 
     await t.test('doctor finds nothing missing, by the settings of the installation', async () => {
@@ -172,8 +197,34 @@ test(
       },
     )
 
+    await t.test(
+      'GATEWAYS=2 is refused with SQLite; one of them that is killed is replaced',
+      async () => {
+        await run('systemctl', 'start', ENGINE)
+        await writeIn(host, '/etc/winnow/winnow.env', SETTINGS + SETTINGS_OF_SEVERAL)
+        await assert.rejects(run('systemctl', 'restart', GATEWAY))
+        await run('systemctl', 'stop', GATEWAY)
+        const lines = await journal(host, '-u', GATEWAY)
+        assert.ok(lines.some(({ MESSAGE }) => MESSAGE.includes('2 processes need a PostgreSQL')))
+        const url = await startPostgresIn(host)
+        const copy = ['scripts/cli/main.ts', 'database', 'copy', '--from']
+        const file = 'sqlite:/var/lib/winnow/winnow.db'
+        await run('env', `DATABASE_URL=${url}`, 'node', 'scripts/run.mjs', ...copy, file)
+        await writeIn(host, '/etc/winnow/credentials/gateway/DATABASE_URL', url)
+        await run('systemctl', 'start', GATEWAY)
+        assert.match(await property(host, GATEWAY, 'StatusText'), /8080 by 2 processes$/)
+        const [killed = ''] = await gatewayProcesses(host)
+        await run('kill', '-KILL', killed)
+        await untilTrue(async () => {
+          const processes = await gatewayProcesses(host)
+          return processes.length === 2 && !processes.includes(killed)
+        })
+        await separate(host, '/tmp/mix.wav', 'music')
+        assert.equal(await property(host, GATEWAY, 'NRestarts'), '0')
+      },
+    )
+
     await t.test('the target stops everything, in order', async () => {
-      await run('systemctl', 'start', ENGINE)
       await run('systemctl', 'stop', 'winnow.target')
       for (const unit of SERVICES) {
         await untilTrue(async () => !/^(de)?activ/.test(await property(host, unit, 'ActiveState')))
