@@ -16,9 +16,9 @@ import {
   type SharedResult,
 } from '../api/share-schemas.ts'
 import { inTransaction, oneAtATime, type Store } from '../store/database.ts'
-import { findRequest, promptsOfRow } from '../store/requests.ts'
+import { findRequest, holdRequest, promptsOfRow } from '../store/requests.ts'
 import type { RequestRow, ShareRow } from '../store/schema/tables.ts'
-import { deleteShare, findShare, holdRequest, insertShare, listShares } from '../store/shares.ts'
+import { deleteShare, findShare, insertShare, listShares } from '../store/shares.ts'
 import { assertHasOutputs, assertResult, findOwn } from './own-requests.ts'
 import {
   peaksUrl,

@@ -62,28 +62,22 @@ export async function firstEndOfOthers(
   return first?.expires_at
 }
 
-/** Returns whether the bytes of an uploaded file are still kept. */
-export async function hasMedia(store: Store, fileId: string): Promise<boolean> {
-  const file = await store
+const withMedia = (store: Store, fileId: string) =>
+  store
     .selectFrom('files')
     .select('file_id')
     .where('file_id', '=', fileId)
     .where('media_removed_at', 'is', null)
-    .executeTakeFirst()
-  return file !== undefined
-}
+
+/** Returns whether the bytes of an uploaded file are still kept. */
+export const hasMedia = async (store: Store, fileId: string): Promise<boolean> =>
+  (await withMedia(store, fileId).executeTakeFirst()) !== undefined
 
 /** As `hasMedia`; until the transaction ends, its bytes are not given up. */
-export async function keepMedia(store: Store, fileId: string): Promise<boolean> {
-  const file = await store
-    .selectFrom('files')
-    .select('file_id')
-    .where('file_id', '=', fileId)
-    .where('media_removed_at', 'is', null)
+export const keepMedia = async (store: Store, fileId: string): Promise<boolean> =>
+  (await withMedia(store, fileId)
     .$if(isPostgres(store), (query) => query.forKeyShare())
-    .executeTakeFirst()
-  return file !== undefined
-}
+    .executeTakeFirst()) !== undefined
 
 /**
  * Moves a file from pending to uploaded; false when it already was, or has expired.

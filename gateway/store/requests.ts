@@ -26,42 +26,40 @@ export async function insertRequest(store: Store, row: RequestRow): Promise<void
   await store.insertInto('requests').values(row).execute()
 }
 
+const requestOf = (store: Store, requestId: string) =>
+  store.selectFrom('requests').selectAll().where('request_id', '=', requestId)
+
 /** @param requestId any text that a client may have given */
-export async function findRequest(
+export const findRequest = async (
   store: Store,
   requestId: string,
-): Promise<RequestRow | undefined> {
-  if (!isId(requestId)) return undefined
-  return store
-    .selectFrom('requests')
-    .selectAll()
-    .where('request_id', '=', requestId)
-    .executeTakeFirst()
-}
+): Promise<RequestRow | undefined> =>
+  isId(requestId) ? requestOf(store, requestId).executeTakeFirst() : undefined
 
 /** As `findRequest`; until the transaction ends, no other one changes it. */
 export const findRequestToChange = (
   store: Store,
   requestId: string,
 ): Promise<RequestRow | undefined> =>
-  store
-    .selectFrom('requests')
-    .selectAll()
-    .where('request_id', '=', requestId)
+  requestOf(store, requestId)
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
 /** Returns whether its outputs are kept; until the transaction ends, they are not given up. */
-export async function keepOutputs(store: Store, requestId: string): Promise<boolean> {
-  const request = await store
+export const keepOutputs = async (store: Store, requestId: string): Promise<boolean> =>
+  (await heldRequest(store, requestId).where('media_removed_at', 'is', null).executeTakeFirst()) !==
+  undefined
+
+/** Keeps a request from being deleted until the transaction ends; false: it is gone. */
+export const holdRequest = async (store: Store, requestId: string): Promise<boolean> =>
+  (await heldRequest(store, requestId).executeTakeFirst()) !== undefined
+
+const heldRequest = (store: Store, requestId: string) =>
+  store
     .selectFrom('requests')
     .select('request_id')
     .where('request_id', '=', requestId)
-    .where('media_removed_at', 'is', null)
     .$if(isPostgres(store), (query) => query.forKeyShare())
-    .executeTakeFirst()
-  return request !== undefined
-}
 
 interface RequestPage {
   limit: number

@@ -1,22 +1,11 @@
 /** Addresses that play one result without a key, as hashes of their secrets. */
 
 import { isId } from '../../shared/ids.ts'
-import { isPostgres, type Store } from './database.ts'
+import type { Store } from './database.ts'
 import type { ShareRow } from './schema/tables.ts'
 
 export async function insertShare(store: Store, row: ShareRow): Promise<void> {
   await store.insertInto('shares').values(row).execute()
-}
-
-/** Keeps a request from being deleted until the transaction ends; false: it is gone. */
-export async function holdRequest(store: Store, requestId: string): Promise<boolean> {
-  const row = await store
-    .selectFrom('requests')
-    .select('request_id')
-    .where('request_id', '=', requestId)
-    .$if(isPostgres(store), (query) => query.forKeyShare())
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Shares of an account that have not expired by `now`, newest first. */

@@ -51,6 +51,7 @@ const ofRequests: Calls<typeof requests> = {
   findRequest: (store, { open }) => requests.findRequest(store, open.request_id),
   findRequestToChange: (store, { open }) => requests.findRequestToChange(store, open.request_id),
   keepOutputs: (store, { done }) => requests.keepOutputs(store, done.request_id),
+  holdRequest: (store, { done }) => requests.holdRequest(store, done.request_id),
   async listRequests(store, { account: { account_id: id }, open, past, future }) {
     const times = { after: open, createdFrom: past, createdBefore: future }
     for (const kind of [undefined, 'sounds'] as const) {
@@ -273,7 +274,6 @@ const ofShares: Calls<typeof shares> = {
       created_at: now,
       expires_at: future,
     }),
-  holdRequest: (store, { done }) => shares.holdRequest(store, done.request_id),
   listShares: (store, { account, now }) => shares.listShares(store, account.account_id, now),
   findShare: (store, { now }) => shares.findShare(store, 'hash', now),
   deleteShare: (store, { account }) => shares.deleteShare(store, account.account_id, 'share_new'),
