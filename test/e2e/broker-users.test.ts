@@ -8,21 +8,17 @@ import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { natsUsers } from '../../scripts/cli/start/nats-users.ts'
 import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
 import type { Event, Job } from '../../shared/messages.ts'
+import { makeJob } from '../support/engine/job-parts.ts'
 import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { startCluster, type Cluster } from '../support/broker/start-cluster.ts'
 
 const AT = '2026-01-02T03:04:05.678Z'
 
-const jobOf = (requestId: string, separator?: string): Job => ({
-  request_id: requestId,
-  account_id: 'a',
-  created_at: AT,
-  prompt: 'x',
-  options: { ...DEFAULT_OPTIONS, ...(separator !== undefined && { separator }) },
-  source: { kind: 'file', url: '', file_name: '' },
-  upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
-})
+const jobOf = (requestId: string, separator?: string): Job =>
+  makeJob(requestId, '', {
+    options: { ...DEFAULT_OPTIONS, ...(separator !== undefined && { separator }) },
+  })
 
 const started = (attemptId: string): Event => ({
   type: 'started',

@@ -20,24 +20,16 @@ import { connectBroker, type DeadLetter } from '../../shared/broker/broker.ts'
 import { createLogger } from '../../shared/telemetry/log.ts'
 import { Intake } from '../../engine/intake.ts'
 import { encodeMessage, type Event, type Job } from '../../shared/messages.ts'
+import { makeJob } from '../support/engine/job-parts.ts'
 import { freePorts } from '../support/processes/free-ports.ts'
 import { startCluster } from '../support/broker/start-cluster.ts'
-import { DEFAULT_OPTIONS } from '../../shared/separation-options.ts'
 
 const log = createLogger('test', 'silent')
 const BINARY = fileURLToPath(new URL('../../.runtime/nats-server/nats-server', import.meta.url))
 
 const AT = '2026-01-02T03:04:05.678Z'
 
-const job = (requestId: string): Job => ({
-  request_id: requestId,
-  account_id: 'a',
-  created_at: '',
-  prompt: 'x',
-  options: DEFAULT_OPTIONS,
-  source: { kind: 'file', url: '', file_name: '' },
-  upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
-})
+const job = (requestId: string): Job => makeJob(requestId)
 
 const event = (attemptId: string, type: 'started' | 'released' = 'started'): Event => ({
   type,

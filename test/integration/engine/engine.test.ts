@@ -14,11 +14,11 @@ import { EngineMetrics } from '../../../engine/operations/engine-metrics.ts'
 import type { Broker, Lease } from '../../../shared/broker/broker.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
 import { createPublicFetch } from '../../../shared/http/public-fetch.ts'
-import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 import { FakeClock } from '../../support/basics/fake-clock.ts'
 import { noise } from '../../support/media/signals.ts'
 import { wavBytes } from '../../support/media/wav.ts'
 import { PLAIN_MODEL } from '../../support/models/plain-model.ts'
+import { makeJob } from '../../support/engine/job-parts.ts'
 import { serve } from '../../support/http/serve.ts'
 
 const WAV = wavBytes([noise(1, 8_000)], 8_000)
@@ -34,15 +34,7 @@ test('an engine whose device fails three jobs in a row is sick, and none of them
     if (leased === 3) return null
     leased += 1
     return {
-      job: {
-        request_id: `r${leased}`,
-        account_id: 'a',
-        created_at: '',
-        prompt: 'x',
-        options: DEFAULT_OPTIONS,
-        source: { kind: 'file', url, file_name: '' },
-        upload_urls: { target: url, residual: url, target_video: url, residual_video: url },
-      },
+      job: makeJob(`r${leased}`, url),
       attemptId: `a${leased}`,
       deliveries: 1,
       heartbeat: () => undefined,

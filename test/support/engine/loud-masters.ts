@@ -13,7 +13,8 @@ import { separateMixture } from '../../../engine/job/separation/separate-mixture
 import { openMixture } from '../../../engine/media/read/decode.ts'
 import { ResamplingThreads } from '../../../engine/media/resampling-threads.ts'
 import { createLogger } from '../../../shared/telemetry/log.ts'
-import type { Job, OutputName } from '../../../shared/messages.ts'
+import type { OutputName } from '../../../shared/messages.ts'
+import { makeJob } from './job-parts.ts'
 import { DEFAULT_OPTIONS } from '../../../shared/separation-options.ts'
 import { concatenate, noise, type Planes } from '../media/signals.ts'
 import { wavBytes } from '../media/wav.ts'
@@ -136,15 +137,10 @@ export class MasterSeparator {
 const LIMITS = { mediaSecondsMax: 60, channelsMax: 8, sampleRate: null }
 
 /** Two chunks that overlap. */
-const JOB: Job = {
-  request_id: 'r',
-  account_id: 'a',
-  created_at: '',
+const JOB = makeJob('r', '', {
   prompt: 'drums',
   options: { ...DEFAULT_OPTIONS, max_chunk_duration: 1, chunk_overlap: 0.5 },
-  source: { kind: 'file', url: '', file_name: '' },
-  upload_urls: { target: '', residual: '', target_video: '', residual_video: '' },
-}
+})
 
 async function decode(path: string): Promise<Planes> {
   const blocks: Float32Array[][] = []

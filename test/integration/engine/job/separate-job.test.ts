@@ -6,33 +6,23 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, type TestContext } from 'node:test'
-import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
 import {
   DeviceError,
   LaneTooLargeError,
   ModelError,
   NativeError,
 } from '../../../../engine/compute/compute-errors.ts'
-import { loadConfig } from '../../../../engine/config.ts'
-import type { Scheduler } from '../../../../engine/compute/scheduler.ts'
-import { createJobMedia } from '../../../../engine/job/job-media.ts'
 import { OutputThreads } from '../../../../engine/job/outputs/output-threads.ts'
 import { separateJob, type JobDeps } from '../../../../engine/job/separate-job.ts'
-import { SoundProcesses } from '../../../../engine/media/process/sound-process.ts'
-import { ResamplingThreads } from '../../../../engine/media/resampling-threads.ts'
 import { SourceUnavailableError } from '../../../../engine/media/read/source.ts'
-import { createLogger } from '../../../../shared/telemetry/log.ts'
-import type { Event, Job, Progress } from '../../../../shared/messages.ts'
-import { createPublicFetch } from '../../../../shared/http/public-fetch.ts'
 import { soundsOptions } from '../../../../shared/request-kind.ts'
 import { DEFAULT_OPTIONS, type SeparationOptions } from '../../../../shared/separation-options.ts'
-import { readTaggerConfig, TAGGER } from '../../../../models/tagger/config.ts'
-import { melFraming, stepSamples } from '../../../../models/tagger/mel.ts'
-import { FakeClock } from '../../../support/basics/fake-clock.ts'
+import { readTaggerConfig } from '../../../../models/tagger/config.ts'
+import type { Event, Progress } from '../../../../shared/messages.ts'
+import { isForTagger, makeJob, makeJobDeps, makeTags } from '../../../support/engine/job-parts.ts'
 import { makeMedia } from '../../../support/media/make-media.ts'
 import { noise } from '../../../support/media/signals.ts'
 import { wavBytes } from '../../../support/media/wav.ts'
-import { PLAIN_MODEL } from '../../../support/models/plain-model.ts'
 import { serve } from '../../../support/http/serve.ts'
 
 type Report = Pick<Progress, 'progress' | 'seconds_at_least'>
@@ -47,16 +37,6 @@ const takeOutput: RequestListener = (request, response) =>
 const away: RequestListener = (_, response) => void response.writeHead(503).end()
 
 const TAGGER_CONFIG = await readTaggerConfig()
-
-/** Logits of a tagger that is sure of one sound, and that there is no other. */
-function tagsOf({ channels, sampleRate }: ChunkOrder['request']['chunk']): Float32Array {
-  const { names } = TAGGER_CONFIG.classes
-  const steps = Math.ceil(channels[0]!.length / stepSamples(melFraming(sampleRate)))
-  const heard = names.indexOf('rain')
-  return Float32Array.from({ length: steps * names.length }, (_, i) =>
-    i % names.length === heard ? 40 : -40,
-  )
-}
 
 interface Setting {
   /** The media store's, in turn. */
@@ -99,19 +79,19 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     noticed: 0,
     ended: 0,
   }
-  const scheduler = {
-    separate: async (
-      { model, request }: ChunkOrder,
-      _owner: unknown,
-      { onStep }: { onStep(share: number): void },
-    ) => {
-      if (fails) throw fails
-      onStep(1)
-      if (model === TAGGER) return [{ target: [], score: 0, tags: tagsOf(request.chunk) }]
-      return [{ target: request.chunk.channels, score: 0 }]
-    },
-  } as unknown as Scheduler
+  const separate: Parameters<typeof makeJobDeps>[0]['separate'] = async (order, _, { onStep }) => {
+    if (fails) throw fails
+    onStep(1)
+    const { chunk } = order.request
+    const sure = (name: string) => (name === 'rain' ? 40 : -40)
+    if (isForTagger(order)) {
+      return [{ target: [], score: 0, tags: makeTags(TAGGER_CONFIG, chunk, sure) }]
+    }
+    return [{ target: chunk.channels, score: 0 }]
+  }
+  const settings = { MEDIA_SECONDS_MAX: String(mediaSecondsMax) }
   const deps: JobDeps = {
+    ...makeJobDeps({ folder, threads, separate, settings }),
     broker: {
       publishProgress: (report) => void seen.reports.push(report),
       async publishEvent(event) {
@@ -119,28 +99,11 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
         seen.events.push(event)
       },
     },
-    scheduler,
-    resampling: new ResamplingThreads(),
-    media: createJobMedia(threads),
-    soundProcesses: new SoundProcesses(folder),
     attempts: tries,
-    models: [PLAIN_MODEL],
     tagger: setting.lists ? TAGGER_CONFIG : null,
-    clock: new FakeClock(),
-    log: createLogger('test', 'silent'),
-    config: loadConfig({
-      NATS_URL: 'nats://127.0.0.1:1',
-      SCRATCH_DIR: folder,
-      MEDIA_SECONDS_MAX: String(mediaSecondsMax),
-    }),
-    publicFetch: createPublicFetch({ allowCidrs: [] }),
     store: {
-      noticed: () => {
-        seen.noticed += 1
-      },
-      ended: () => {
-        seen.ended += 1
-      },
+      noticed: () => void (seen.noticed += 1),
+      ended: () => void (seen.ended += 1),
       isAway: async () => storeIsAway,
     },
     scratch: {
@@ -149,24 +112,13 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
         return scratchIsFull
       },
     },
-    onDeviceFailed: () => {
-      seen.deviceFailed += 1
-    },
-    onSeparated: () => undefined,
-    onFailed: () => undefined,
+    onDeviceFailed: () => void (seen.deviceFailed += 1),
   }
-  const job: Job = {
-    request_id: 'r',
-    account_id: 'a',
-    created_at: '',
-    prompt: 'x',
-    options: setting.lists ? soundsOptions({}) : { ...DEFAULT_OPTIONS, ...options },
-    source: { kind: 'file', url, file_name: '' },
-    upload_urls: setting.lists
-      ? {}
-      : { target: url, residual: url, target_video: url, residual_video: url },
+  const job = makeJob('r', url, {
     start_may_measure: startMayMeasure,
-  }
+    options: { ...DEFAULT_OPTIONS, ...options },
+    ...(setting.lists && { options: soundsOptions({}), upload_urls: {} }),
+  })
   const outcome = await separateJob(job, 'attempt', deps, signal)
   return { outcome, ...seen, last: seen.events.at(-1) }
 }

@@ -9,27 +9,28 @@ import { buffer } from 'node:stream/consumers'
 import test, { after, type TestContext } from 'node:test'
 import type { ChunkOrder } from '../../../../../engine/compute/compute-messages.ts'
 import { DeviceError } from '../../../../../engine/compute/compute-errors.ts'
-import type { Scheduler } from '../../../../../engine/compute/scheduler.ts'
-import { loadConfig } from '../../../../../engine/config.ts'
 import { createJobMedia } from '../../../../../engine/job/job-media.ts'
 import { JobStopped } from '../../../../../engine/job/outcome.ts'
 import { OutputThreads } from '../../../../../engine/job/outputs/output-threads.ts'
 import { separateJob, type JobDeps } from '../../../../../engine/job/separate-job.ts'
-import { SoundProcesses } from '../../../../../engine/media/process/sound-process.ts'
 import { SourceUnavailableError } from '../../../../../engine/media/read/source.ts'
 import { ResamplingThreads } from '../../../../../engine/media/resampling-threads.ts'
 import type { HeadResult, ModelDescription } from '../../../../../models/model.ts'
-import { readTaggerConfig, TAGGER } from '../../../../../models/tagger/config.ts'
-import { melFraming, stepSamples } from '../../../../../models/tagger/mel.ts'
+import { readTaggerConfig } from '../../../../../models/tagger/config.ts'
 import { SEGMENTS_MAX } from '../../../../../shared/checkpoint.ts'
 import { createPublicFetch } from '../../../../../shared/http/public-fetch.ts'
-import type { Event, Job } from '../../../../../shared/messages.ts'
 import { DEFAULT_OPTIONS } from '../../../../../shared/separation-options.ts'
-import { createLogger } from '../../../../../shared/telemetry/log.ts'
 import { serve } from '../../../../support/http/serve.ts'
 import { noise } from '../../../../support/media/signals.ts'
 import { wavBytes } from '../../../../support/media/wav.ts'
 import { FakeClock } from '../../../../support/basics/fake-clock.ts'
+import {
+  isForTagger,
+  makeJob,
+  makeJobDeps,
+  makeTags,
+} from '../../../../support/engine/job-parts.ts'
+import type { Event } from '../../../../../shared/messages.ts'
 import { PLAIN_MODEL } from '../../../../support/models/plain-model.ts'
 
 const threads = new OutputThreads()
@@ -101,12 +102,6 @@ function answerOf({ request }: ChunkOrder, head: ChunkOrder['heads'][number]): H
   }
 }
 
-const tagsOf = ({ channels, sampleRate }: ChunkOrder['request']['chunk']) => {
-  const { names } = TAGGER_CONFIG.classes
-  const steps = Math.ceil(channels[0]!.length / stepSamples(melFraming(sampleRate)))
-  return Float32Array.from({ length: steps * names.length }, (_, i) => (i % 3 ? -40 : 20))
-}
-
 async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'checkpoint-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -118,10 +113,11 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
     _owner: unknown,
     { onStep }: { onStep(share: number): void },
   ): Promise<HeadResult[]> => {
-    const { model, request, heads } = order
-    if (model === TAGGER) {
+    const { request, heads } = order
+    if (isForTagger(order)) {
       seen.tags += 1
-      return [{ target: [], score: 0, tags: tagsOf(request.chunk) }]
+      const tags = makeTags(TAGGER_CONFIG, request.chunk, (_, i) => (i % 3 ? -40 : 20))
+      return [{ target: [], score: 0, tags }]
     }
     if (given.interrupted?.after === seen.chunks.length) {
       if (given.interrupted.by === 'device') throw new DeviceError('gone')
@@ -134,12 +130,13 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
     return heads.map((head) => answerOf(order, head))
   }
   const media = createJobMedia(threads)
+  const settings = { CHECKPOINT_SECONDS: given.checkpointSeconds ?? '4' }
   const deps: JobDeps = {
+    ...makeJobDeps({ folder, threads, separate, settings }),
     broker: {
       publishProgress: ({ progress }) => void seen.progress.push(progress),
       publishEvent: async (event) => void seen.events.push(event),
     },
-    scheduler: { separate } as unknown as Scheduler,
     resampling,
     media: {
       ...media,
@@ -149,29 +146,13 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
         return media.fetchSource(options)
       },
     },
-    soundProcesses: new SoundProcesses(folder),
-    attempts: 1,
     models: [{ ...MODEL, ...given.model }],
     tagger: TAGGER_CONFIG,
     clock,
-    log: createLogger('test', 'silent'),
-    config: loadConfig({
-      NATS_URL: 'nats://127.0.0.1:1',
-      SCRATCH_DIR: folder,
-      CHECKPOINT_SECONDS: given.checkpointSeconds ?? '4',
-    }),
     publicFetch: createPublicFetch({ allowCidrs: ['127.0.0.0/8'] }),
-    store: { noticed: () => {}, ended: () => {}, isAway: async () => false },
-    scratch: { isFull: async () => false },
-    onDeviceFailed: () => {},
-    onSeparated: () => {},
-    onFailed: () => {},
   }
   const { url } = store
-  const job: Job = {
-    request_id: 'r',
-    account_id: 'a',
-    created_at: '',
+  const job = makeJob('r', url, {
     prompt: given.prompt ?? 'rain',
     options: { ...DEFAULT_OPTIONS, reranking_candidates: 2, further_prompts: ['a dog'] },
     source: { kind: given.source ?? 'file', url: `${url}/source`, file_name: '' },
@@ -184,7 +165,7 @@ async function attempt(t: TestContext, store: Store, given: Attempt = {}) {
         return { put: address, get: address }
       }),
     }),
-  }
+  })
   const outcome = await separateJob(job, 'attempt', deps, stop.signal)
   assert.deepEqual(await readdir(folder), [], 'no file is left')
   const last = seen.events.at(-1)
