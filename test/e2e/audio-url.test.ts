@@ -14,9 +14,6 @@ import {
   type Winnow,
 } from '../support/processes/start-winnow.ts'
 
-const FILE_BYTES_MAX = 524_288_000
-const FETCH_SECONDS_MAX = 20 // the pauses between four tries make up to 16
-
 let winnow: Winnow
 let wav: Buffer
 let base = ''
@@ -47,16 +44,6 @@ const cutOff: Place = (_, reply) => {
   reply.writeHead(200, { 'content-type': 'audio/wav', 'content-length': wav.length })
   reply.write(wav.subarray(0, 100_000), () => reply.destroy())
 }
-const trickle: Place = (_, reply) => {
-  reply.writeHead(200, { 'content-type': 'audio/wav' }).write(wav.subarray(0, 44))
-  const timer = setInterval(() => reply.write(Buffer.alloc(16)), 100)
-  reply.on('close', () => clearInterval(timer))
-}
-const endless: Place = (_, reply) => {
-  reply
-    .writeHead(200, { 'content-type': 'audio/wav', 'content-length': FILE_BYTES_MAX + 1 })
-    .write(wav)
-}
 /** As scripts answer that state neither the type nor the coding of what they send. */
 const misdeclared: Place = (_, reply) =>
   reply
@@ -66,25 +53,15 @@ const misdeclared: Place = (_, reply) =>
       'content-disposition': `attachment; filename="concert.wav"; filename*=UTF-8''H%C3%B6rprobe.wav`,
     })
     .end(wav)
-const page: Place = (_, reply) =>
-  reply.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')
-
 const places: Record<string, Place> = {
   '/concert%20hall.wav': media,
-  '/moved.wav': redirect('/concert%20hall.wav'),
   '/download.php?id=3': misdeclared,
   '/missing.wav': status(404),
   '/busy.wav': inTurn(status(503), status(503), media),
   '/down.wav': status(500),
-  '/large.wav': endless,
-  '/page.wav': page,
   '/inward.wav': redirect('http://10.0.0.1/secret.wav'),
-  '/metadata.wav': redirect('http://169.254.169.254/latest/meta-data'),
-  '/file.wav': redirect('file:///etc/passwd'),
   '/silent.wav': () => {},
-  '/trickle.wav': trickle,
   '/cut-once.wav': inTurn(cutOff, media),
-  '/cut.wav': cutOff,
   '/playlist.m3u8': (_, reply) =>
     reply
       .writeHead(200, { 'content-type': 'audio/x-unknown' })
@@ -101,7 +78,7 @@ before(async (t) => {
     place(request, reply, turn)
   })
   base = served.url
-  const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8', FETCH_SECONDS_MAX: String(FETCH_SECONDS_MAX) }
+  const env = { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }
   winnow = await startWinnow(t as TestContext, { env })
 })
 
@@ -116,9 +93,7 @@ async function run(path: string) {
 
 describe('an audio_url', { concurrency: true }, () => {
   const separated = [
-    ['/concert%20hall.wav', 'concert hall'],
-    ['/concert hall.wav', 'concert hall'],
-    ['/moved.wav', 'moved'],
+    ['/concert hall.wav', 'concert hall'], // as people write it
     ['/download.php?id=3', 'Hörprobe'],
   ] as const
   for (const [path, stem] of separated) {
@@ -149,13 +124,7 @@ describe('an audio_url', { concurrency: true }, () => {
   const failing = [
     ['/missing.wav', 1, 'MEDIA_FETCH_FAILED', /status 404; it must answer with media/],
     ['/down.wav', 4, 'MEDIA_FETCH_FAILED', /status 500/],
-    ['/large.wav', 1, 'PAYLOAD_TOO_LARGE', /larger than 524288000 bytes/],
-    ['/page.wav', 1, 'INVALID_MEDIA', /a web page: send the media itself/],
     ['/inward.wav', 1, 'INVALID_AUDIO_URL', /public address|https/],
-    ['/metadata.wav', 1, 'INVALID_AUDIO_URL', /public address|https/],
-    ['/file.wav', 1, 'INVALID_AUDIO_URL', /must use https, not file/],
-    ['/cut.wav', 4, 'MEDIA_FETCH_FAILED', /broke off/],
-    ['/trickle.wav', 1, 'MEDIA_FETCH_FAILED', /longer than 20 s/],
   ] as const
   for (const [path, requests, code, message] of failing) {
     test(`${path} is accepted, and fails as ${code} after ${requests} requests`, async () => {

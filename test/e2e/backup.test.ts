@@ -124,7 +124,7 @@ test('an installation with PostgreSQL is backed up while it runs, and served fro
   const restored = await runIn({ ...fresh, PATH }, ['restore', backup])
   assert.deepEqual([restored.code, restored.errors], [0, ''])
   assert.deepEqual(await readFile(fresh.SIGNING_KEY_FILE), await readFile(keys.SIGNING_KEY_FILE))
-  const second = await startWinnow(t, { env: fresh })
+  const second = await startWinnow(t, { engines: 0, env: fresh })
   assert.equal(await sessionStatus(second, cookie), 401, 'a backup signs nobody in')
   const after = await downloadResult(second, submitted.request_id)
   assert.ok(after.target.equals(before.target) && after.residual.equals(before.residual))

@@ -1,16 +1,12 @@
 /** Credits on the real parts: an operator's tools, a metered account, and what its requests cost. */
 
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
 import { ApiError, createClient } from '../../clients/typescript/node.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
 import type { Command } from '../../scripts/cli/command.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
 import { examplePath } from '../support/media/examples.ts'
-import { makeMedia } from '../support/media/make-media.ts'
-import { noise } from '../support/media/signals.ts'
 import {
   separateFile,
   startWinnow,
@@ -69,33 +65,4 @@ test('a metered account pays for what is separated, and gets no more than it can
     submitFile(own, SIX_SECONDS, { prompt: 'siren' }),
     (error) => error instanceof ApiError && error.code === 'INSUFFICIENT_CREDITS',
   )
-})
-
-/** Media of some 12 s that seem many times longer by the bit rate at their beginning. */
-async function guessedMedia(): Promise<string[]> {
-  const sampleRate = 44_100
-  const stillAtFirst = [noise(12, sampleRate).fill(0, 0, 10 * sampleRate)]
-  const aac = join(winnow.folder, 'raw.aac')
-  await makeMedia(aac, 'adts', { audio: { planes: stillAtFirst, sampleRate, encoder: 'aac' } })
-  const part = async (seconds: number, bitRate: number) => {
-    const path = join(winnow.folder, 'part.mp3')
-    await makeMedia(path, 'mp3', {
-      audio: { planes: [noise(seconds, sampleRate)], sampleRate, encoder: 'libmp3lame', bitRate },
-      containerOptions: { write_xing: '0', id3v2_version: '0' },
-    })
-    return readFile(path)
-  }
-  const mp3 = join(winnow.folder, 'headerless.mp3')
-  await writeFile(mp3, Buffer.concat([await part(2, 32_000), await part(10, 320_000)]))
-  return [aac, mp3]
-}
-
-test('media whose container can only guess how long it is costs what it lasts', async () => {
-  for (const path of await guessedMedia()) {
-    const { own, get } = await meteredAccount(13) // encoders fill up the last of their frames
-    const { last } = await separateFile(own, path, { prompt: 'noise' })
-    assert.equal(last.status, 'COMPLETED', JSON.stringify(last.error))
-    const account = await get(`${winnow.url}/v1/account`)
-    assert.deepEqual([account.balance_seconds, account.reserved_seconds], [0, 0])
-  }
 })

@@ -1,14 +1,12 @@
 /** What is in media, from a file to the list of its sounds, by the real tagger. */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import type { HeardSound } from '../../shared/heard-sounds.ts'
 import { examplePath, readWav16 } from '../support/media/examples.ts'
-import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
+import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { wavBytes } from '../support/media/wav.ts'
 
 let winnow: Winnow
@@ -47,24 +45,6 @@ test('a separation has the same list', async () => {
     winnow.client.separate(mixture.path, 'drums'),
   ])
   assert.deepEqual(namesOf(separated.data.sounds), namesOf(listed.data.sounds))
-})
-
-test('the command prints it', async () => {
-  const words = [
-    '--import',
-    'tsx',
-    'scripts/cli/main.ts',
-    'sounds',
-    mixture.path,
-    '--url',
-    winnow.url,
-  ]
-  const env = { ...process.env, WINNOW_API_KEY: API_KEY }
-  const { stdout } = await promisify(execFile)(process.execPath, words, { env })
-  assert.match(
-    stdout,
-    /drums-and-speech\.wav, 0:0\d\.\d:\nsound +share +match +where\ndrum kit +\d+ %/,
-  )
 })
 
 test('a file without sound fails as a separation of it does', async () => {

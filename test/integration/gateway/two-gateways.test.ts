@@ -271,24 +271,6 @@ const senderOf = ({ store, clock, deps }: Gateway, posted: (message: PostedMessa
     hostAttemptsMax: 64,
   })
 
-test('a webhook is sent once, whichever gateway has it', async (t) => {
-  const [first, second] = await startTwo(t)
-  const sent: string[] = []
-  const senders = [first, second].map((gateway) => senderOf(gateway, ({ url }) => sent.push(url)))
-  const urls = Array.from({ length: 30 }, (_, i) => `https://hooks.example/${i}`)
-  for (const webhookUrl of urls) {
-    const body = { input: URL_INPUT, webhookUrl, webhookSecret: 'a secret of sixteen' }
-    const reply = await second.call('POST', SUBMIT, { body })
-    await first.event('started', reply.json().request_id)
-    await first.event('failed', reply.json().request_id)
-  }
-  while (sent.length < urls.length) {
-    await Promise.all(senders.map((sender) => sender.startDue()))
-    await Promise.all(senders.map((sender) => sender.idle()))
-  }
-  assert.deepEqual(sent.sort(), urls.sort())
-})
-
 test('keys are replaced while requests and webhooks are under way', async (t) => {
   const newKey = () => randomBytes(32).toString('base64url')
   const [oldKeys, nextKeys] = [
