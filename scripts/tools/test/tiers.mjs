@@ -2,13 +2,14 @@
 
 /**
  * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a
- * balancer with a cluster of brokers, the report on a GPU, Firefox, a driver that is compiled,
- * published weights of 98 MB and the runtime they are compared with, graphs that XLA compiles.
+ * balancer with a cluster of brokers, the report on a GPU, benches, Firefox, a driver that is
+ * compiled, published weights of 98 MB and the runtime they are compared with, graphs that XLA
+ * compiles.
  */
 const NIGHTLY = new RegExp(
   [
     '^test/(campaign|package)/',
-    '^test/e2e/(systemd|upgrade|load-balancer|gpu-report)[.]',
+    '^test/e2e/(systemd|upgrade|load-balancer|gpu-report|tuning)[.]',
     '^test/browser/firefox[.]',
     '^test/parity/(htdemucs/published|xla)[.]',
     '/sqlite-driver[.]',
