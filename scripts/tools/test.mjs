@@ -17,7 +17,7 @@ import { chooseFiles, inShard, shardOf } from './test/tiers.mjs'
 const FILE_MINUTES_MAX = 20
 const NIGHTLY_FILE_MINUTES_MAX = 60
 /** Processes that the files of a tier may start, shards together. */
-const PROCESSES_MAX = { quick: 30, rest: 820, all: 850 }
+const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
 const SLOWEST = 10
 /** One more than processors: a file waits a third of its time. */
 const FILES_AT_ONCE = availableParallelism() + 1
