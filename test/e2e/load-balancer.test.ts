@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { request as requestHttp, type IncomingMessage } from 'node:http'
@@ -14,21 +14,18 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { examplePath, readWav16, SUM_ERROR_MAX, sumError } from '../support/media/examples.ts'
-import { followLoad } from '../support/processes/follow-load.ts'
+import { startLoad } from '../support/processes/follow-load.ts'
 import { freePorts } from '../support/processes/free-ports.ts'
 import { separationClient } from '../support/clients/separation-client.ts'
-import { noise } from '../support/media/signals.ts'
 import { startCluster } from '../support/broker/start-cluster.ts'
 import { startHaproxy } from '../support/machine/start-haproxy.ts'
 import { createDatabase } from '../support/database/start-postgres.ts'
 import { API_KEY, startWinnow } from '../support/processes/start-winnow.ts'
 import { TLS_FILES } from '../support/http/tls-files.ts'
-import { readWav24, wavBytes } from '../support/media/wav.ts'
+import { readWav24 } from '../support/media/wav.ts'
 
-const LOAD = fileURLToPath(new URL('../support/processes/steady-load.ts', import.meta.url))
 const SOURCE = examplePath('speech-over-piano.wav')
 /** Requests between two events of the load: each gateway has taken some. */
 const SUBMITTED_BETWEEN = 15
@@ -193,18 +190,6 @@ async function separate({ folder, url }: Fleet): Promise<void> {
   assert.ok(sumError(target!.planes, residual!.planes, await readWav16(SOURCE)) <= SUM_ERROR_MAX)
 }
 
-/** Submits to the balancer, 8 requests a second. */
-async function startLoad(t: TestContext, { folder, url }: Fleet) {
-  const path = join(folder, 'short.wav')
-  await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))
-  const child = spawn(process.execPath, ['--import', 'tsx', LOAD, url, API_KEY, path], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...TRUST },
-  })
-  t.after(() => child.kill('SIGKILL'))
-  return followLoad(child)
-}
-
 test('a fleet behind the balancer of ops/', async (t) => {
   const fleet = await startFleet(t)
   const { winnow, url } = fleet
@@ -267,7 +252,7 @@ test('a fleet behind the balancer of ops/', async (t) => {
   })
 
   await t.test('gateways are stopped in turn under load: no call fails', async () => {
-    const load = await startLoad(t, fleet)
+    const load = await startLoad(t, url, fleet.folder, TRUST)
     await load.submitMore(SUBMITTED_BETWEEN)
     for (const index of [0, 1]) {
       assert.equal(await fleet.stop(index), 0)

@@ -1,7 +1,9 @@
 /** Measures of separated sound, and readers of the files it comes in. */
 
+import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { readWav24 } from './wav.ts'
 
 export const examplePath = (name: string): string =>
   fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
@@ -59,4 +61,17 @@ export function sumError(
     }
   }
   return worst
+}
+
+/**
+ * Fails unless these outputs, as WAV, of `siren-and-speech.wav` add up to it, and the target is the
+ * siren.
+ */
+export async function assertSiren(outputs: { target: Buffer; residual: Buffer }): Promise<void> {
+  const name = 'siren-and-speech'
+  const [target, residual] = [outputs.target, outputs.residual].map((wav) => readWav24(wav).planes)
+  const mixture = await readWav16(examplePath(`${name}.wav`))
+  assert.ok(sumError(target!, residual!, mixture) <= SUM_ERROR_MAX, 'the parts add up')
+  const siren = await readWav16(examplePath(`sources/${name}/siren.wav`))
+  assert.ok(siSdr(target!, siren) > siSdr(mixture, siren) + 6, 'the target is the siren')
 }

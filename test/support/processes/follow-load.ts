@@ -1,8 +1,15 @@
-/** Reads what the process of `steady-load.ts` prints. */
+/** Starts the process of `steady-load.ts`, and reads what it prints. */
 
 import assert from 'node:assert/strict'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { noise } from '../media/signals.ts'
+import { wavBytes } from '../media/wav.ts'
+import { API_KEY } from './start-winnow.ts'
 import type { LoadReport } from './steady-load.ts'
 
 export interface Load {
@@ -10,6 +17,28 @@ export interface Load {
   submitMore(count: number): Promise<void>
   /** Ends it, and resolves when each of its requests has ended. */
   finish(): Promise<LoadReport>
+}
+
+const PROGRAM = fileURLToPath(new URL('steady-load.ts', import.meta.url))
+
+/**
+ * Submits 8 requests a second to a service, in a process that ends with the test.
+ * @param folder for the media that is separated
+ */
+export async function startLoad(
+  t: TestContext,
+  url: string,
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Load> {
+  const path = join(folder, 'short.wav')
+  await writeFile(path, wavBytes([noise(0.2, 8_000)], 8_000))
+  const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, url, API_KEY, path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  return followLoad(child)
 }
 
 /** Resolves when the process has begun. */
