@@ -80,6 +80,8 @@ export const Job = Type.Object({
     ...optional(FURTHER_VIDEOS, Type.String()),
     /** Peaks of all outputs, to draw them. Engines of 0.2.0 make none. */
     peaks: Type.Optional(Type.String()),
+    /** Absent: nobody asked for one, or the gateway is of an earlier version. */
+    preview: Type.Optional(Type.String()),
   }),
   /**
    * SCRATCH_DIR of the engines on the gateway's host: `hand-over.ts`. Absent: it knows of none, or
@@ -168,6 +170,7 @@ const EventOutputs = Type.Object({
   residual: Output,
   ...optional(FURTHER_TARGETS, Target),
   peaks: Type.Optional(storedFile('^application/json$')),
+  preview: Type.Optional(storedFile('^audio/ogg$')),
   /** Absent in events of earlier versions: outputs may be clipped. */
   ...gainField,
 })

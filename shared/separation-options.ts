@@ -82,6 +82,8 @@ export const SeparationOptions = Type.Object(
     separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN, maxLength: 40 })),
     /** The output that people keep; absent: the targets. Engines of 0.4.0 return such a job. */
     side: Type.Optional(Type.Literal('residual')),
+    /** The gateway's alone: jobs say it by an upload address. */
+    preview: Type.Optional(Type.Literal(true)),
   },
   { additionalProperties: false },
 )

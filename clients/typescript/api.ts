@@ -131,6 +131,11 @@ export interface components {
              */
             side?: ("target" | "residual") | null;
             /**
+             * @description An extension: also make a compressed preview of the mixture and all outputs, which players stream from `data.preview_url`.
+             * @default false
+             */
+            preview?: boolean | null;
+            /**
              * @description Predict first where the target sounds.
              * @default false
              */
@@ -965,6 +970,11 @@ export interface components {
              */
             side?: "target" | "residual";
             /**
+             * @description An extension: also make a compressed preview of the mixture and all outputs, which players stream from `data.preview_url`.
+             * @default false
+             */
+            preview?: boolean;
+            /**
              * @description Predict first where the target sounds.
              * @default false
              */
@@ -1082,6 +1092,11 @@ export interface components {
             duration?: number;
             /** @description Hertz. */
             sample_rate: number;
+            /**
+             * Format: uri
+             * @description An extension: mixture and outputs as Opus, in segments that `preview` of the peaks lists. Only where `preview` was asked for, and could be made.
+             */
+            preview_url?: string;
             /** @description An extension: the gain in dB that all outputs have in common so that none clips; 0: none. */
             gain_db?: number;
             /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */

@@ -273,6 +273,7 @@ function openOutputs(
     soundIndex: mixture.streamIndex,
     track: mixture.track,
     hasPeaks: job.upload_urls.peaks !== undefined,
+    hasPreview: job.upload_urls.preview !== undefined,
     signal,
     log: reporter.log,
     onPicture,
@@ -302,7 +303,7 @@ async function measureMedia(
 
 /** Saves work when the account can't pay for the media, or its outputs do not fit. */
 async function reportMeasured(
-  { prompt, options }: Job,
+  { prompt, options, upload_urls: urls }: Job,
   context: OpenedContext,
   deps: JobDeps,
 ): Promise<void> {
@@ -317,6 +318,7 @@ async function reportMeasured(
     channels,
     videoBytes: hasVideo ? (await stat(sourcePath)).size : 0,
     coverBytes: cover?.bytes.length ?? 0,
+    hasPreview: urls.preview !== undefined,
   })
   await publishMeasured({ duration: seconds, output_bytes: bytes }, context, deps)
 }

@@ -140,6 +140,14 @@ export const AudioSeparateInput = Type.Object(
           'full level even where it is unsure that they are there; a `target` is softer there.',
       }),
     ),
+    preview: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'An extension: also make a compressed preview of the mixture and all outputs, which ' +
+          'players stream from `data.preview_url`.',
+      }),
+    ),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
     reranking_candidates: option('reranking_candidates', 'Candidates to choose the best from.'),
     acceleration: option('acceleration', 'Speed against quality.'),
@@ -339,6 +347,14 @@ export const SeparationData = Type.Object(
     residual: OutputFile,
     duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
     sample_rate: Type.Integer({ description: 'Hertz.' }),
+    preview_url: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description:
+          'An extension: mixture and outputs as Opus, in segments that `preview` of the peaks ' +
+          'lists. Only where `preview` was asked for, and could be made.',
+      }),
+    ),
     ...gainField,
     ...Recognised.properties,
     findings: Findings,

@@ -202,7 +202,7 @@ function checkSourceChoice({
 }
 
 function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptions {
-  const { spans = [], separator, side } = input
+  const { spans = [], separator, side, preview } = input
   if (separator === TAGGER) {
     throw new ServiceError('INVALID_PARAMETER', {
       message: `input.separator must be a model that separates; ${TAGGER} only lists sounds.`,
@@ -231,6 +231,7 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
     ...(input.audio_track !== undefined && { audio_track: input.audio_track }),
     ...(separator !== undefined && separator !== AUTO && { separator }),
     ...(side === 'residual' && { side }),
+    ...(preview && { preview }),
     spans: spans.map(({ start, end, include = true }) => ({ start, end, include })),
   }
 }

@@ -45,6 +45,7 @@ interface SeparationInput extends SoundsInput {
   prompts: string[]
   separator?: string
   side?: string
+  preview?: boolean
   predict_spans?: boolean
   reranking_candidates?: number
   acceleration: string | number

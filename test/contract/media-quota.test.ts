@@ -63,6 +63,7 @@ test('extension: 5 s of eight channels for eight prompts fail by name before any
     channels: 8,
     videoBytes: 0,
     coverBytes: 0,
+    hasPreview: false,
   })
   assert.ok(output_bytes > 51.8 * MB && output_bytes < 54 * MB, `${output_bytes}`)
   await gateway.event('measured', requestId, { duration: 5, output_bytes })

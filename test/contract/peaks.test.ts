@@ -1,4 +1,4 @@
-/** Peaks of the outputs (docs/decisions/api.md). */
+/** Peaks and previews of the outputs (docs/decisions/api.md). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -21,6 +21,27 @@ test('the peaks that an engine stored are found at a signed address, as JSON', a
     assert.equal(peaks.headers['content-type'], 'application/json')
     assert.match(String(peaks.headers['content-disposition']), /concert.peaks\.json/)
   }
+})
+
+test('a preview that was asked for is in the result, read by ranges and deleted with it', async (t) => {
+  const gateway = await startGateway(t)
+  const plain = await complete(gateway, await submitted(gateway))
+  assert.equal(plain.upload_urls.preview, undefined)
+  const requestId = await submitted(gateway, { preview: true })
+  const job = await complete(gateway, requestId)
+  assert.ok(!('preview' in job.options), 'engines of earlier versions would return the job')
+  const path = `${API}/requests/${requestId}/result`
+  const { preview_url: address } = (await gateway.call('GET', path)).json().data
+  const part = await gateway.call('GET', address, { key: null, headers: { range: 'bytes=1-3' } })
+  assert.deepEqual([part.statusCode, part.body], [206, 'rev'])
+  assert.equal(part.headers['content-type'], 'audio/ogg')
+  assertError(
+    await gateway.call('GET', address.replace(/signature=..../, 'signature=0000')),
+    'PERMISSION_DENIED',
+  )
+  gateway.clock.advance(7 * DAY_MS)
+  await sweep(gateway.deps)
+  assert.ok((await gateway.call('GET', address)).statusCode >= 400)
 })
 
 test('who may read the result may read them, for as long', async (t) => {

@@ -11,6 +11,7 @@ import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import { factorOf, gainDbFor, peakOf } from './output-gain.ts'
 import { OutputWriter, type WrittenFile } from './output-writer.ts'
 import { Peaks } from './peaks.ts'
+import { Preview } from './preview.ts'
 import { Mix, type SeparatedSounds } from './mix.ts'
 import { residualOf } from './residual.ts'
 import type { MixedTargets } from './target-mixer.ts'
@@ -25,6 +26,8 @@ export interface SoundsOptions {
   hasTracks: boolean
   /** True if peaks are written with them. */
   hasPeaks: boolean
+  /** True if a preview is written with the peaks. */
+  hasPreview: boolean
 }
 
 /** Facts of the files: not every format can hold what the mixture has. */
@@ -41,6 +44,9 @@ export interface FinishedSounds {
   gainDb: number
   sounds: ReadonlyMap<OutputName, WrittenFile>
   peaks: WrittenFile | null
+  preview: WrittenFile | null
+  /** Why there is no preview that was asked for; null: there is one, or none was asked for. */
+  previewProblem: string | null
 }
 
 export class OutputSounds {
@@ -48,6 +54,7 @@ export class OutputSounds {
   readonly #stop = new AbortController()
   readonly #writers = new Map<OutputName, OutputWriter>()
   readonly #peaks: Peaks | null
+  #preview: Preview | null = null
   readonly #mix = new Mix()
   /** The target of each prompt. */
   #recipeOf: readonly number[] = []
@@ -64,9 +71,10 @@ export class OutputSounds {
   /** Opens all files. */
   static async open(options: SoundsOptions): Promise<OutputSounds> {
     const opened = new OutputSounds(options)
-    const { names, folder, encoding, hasTracks: hasTrack } = options
+    const { names, folder, encoding, hasTracks: hasTrack, hasPreview } = options
     const { signal } = opened.#stop
     try {
+      if (hasPreview) opened.#preview = await Preview.open(join(folder, 'preview'), names, encoding)
       for (const name of names) {
         const writing = { name, folder, encoding, hasTrack, signal }
         opened.#writers.set(name, await OutputWriter.open(writing))
@@ -97,7 +105,7 @@ export class OutputSounds {
 
   async #write({ mixture, targets }: MixedTargets): Promise<void> {
     if (mixture[0]!.length === 0) return
-    this.#peaks?.add('mixture', mixture) // before its memory becomes that of the residual
+    this.#collect('mixture', mixture) // before its memory becomes that of the residual
     const residual = residualOf(mixture, targets)
     const parts = [...this.#recipeOf.map((recipe) => targets[recipe]!), residual]
     this.#peak = Math.max(this.#peak, ...parts.map(peakOf))
@@ -105,8 +113,13 @@ export class OutputSounds {
     if (this.#peak > 1) await allSettledOrThrow(writers.map(([, writer]) => writer.postpone()))
     const writing = writers.map(([, writer], i) => writer.write(parts[i]!))
     // While other threads write. If it throws, the writing is awaited nonetheless.
-    const collecting = writers.map(async ([name], i) => this.#peaks?.add(name, parts[i]!))
-    await allSettledOrThrow([...writing, ...collecting])
+    const collecting = writers.map(async ([name], i) => this.#collect(name, parts[i]!))
+    await allSettledOrThrow([...writing, ...collecting, this.#preview?.encode()])
+  }
+
+  #collect(name: OutputName | 'mixture', planes: readonly Float32Array[]): void {
+    this.#peaks?.add(name, planes)
+    this.#preview?.add(name, planes)
   }
 
   /**
@@ -123,14 +136,17 @@ export class OutputSounds {
     const gainDb = gainDbFor(this.#peak)
     const gain = factorOf(gainDb)
     const writers = [...this.#writers]
+    const preview = await this.#preview?.finish()
     const [peaks, ...sounds] = await allSettledOrThrow<WrittenFile | null>([
-      this.#peaks && this.#writePeaks(this.#peaks.toJson(gain)),
+      this.#peaks && this.#writePeaks(this.#peaks.toJson(gain, preview?.index)),
       ...writers.map(([, writer]) => writer.finish(gain)),
     ])
     return {
       gainDb,
       sounds: new Map(writers.map(([name], i) => [name, sounds[i]!])),
       peaks: peaks ?? null,
+      preview: preview?.file ?? null,
+      previewProblem: this.#preview?.problem ?? null,
     }
   }
 
@@ -138,7 +154,8 @@ export class OutputSounds {
   async abort(): Promise<void> {
     this.#stop.abort()
     await this.#latest.catch(() => undefined)
-    await Promise.allSettled([...this.#writers.values()].map((writer) => writer.abort()))
+    const writers = [...this.#writers.values()].map((writer) => writer.abort())
+    await Promise.allSettled([...writers, this.#preview?.close()])
   }
 
   async #writePeaks(text: string): Promise<WrittenFile> {

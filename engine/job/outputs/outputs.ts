@@ -29,6 +29,8 @@ export interface OutputsOptions {
   track?: number | undefined
   /** True if peaks are stored with them. */
   hasPeaks: boolean
+  /** True if a preview is stored with the peaks. */
+  hasPreview: boolean
   signal: AbortSignal
   log(message: string): void
   /** Called as the picture is coded again, and once nothing of it is left to code. */
@@ -68,8 +70,9 @@ export class Outputs {
   /** Opens all files; a video that must be transcoded is transcoded meanwhile. */
   static async open(options: OutputsOptions, threads: OutputThreads): Promise<Outputs> {
     const outputs = new Outputs(options)
-    const { names, folder, encoding, hasPeaks, videoPath } = options
-    const sounds = { names, folder, encoding, hasPeaks, hasTracks: videoPath !== null }
+    const { names, folder, encoding, hasPeaks, hasPreview, videoPath } = options
+    const hasTracks = videoPath !== null
+    const sounds = { names, folder, encoding, hasPeaks, hasPreview, hasTracks }
     try {
       outputs.#sounds = await threads.open(sounds, outputs.#signal)
       outputs.#logLayouts()
@@ -91,15 +94,20 @@ export class Outputs {
   }
 
   /**
-   * Completes the files, all at one gain, and hands them to `store`: all sounds and the peaks at
-   * once, each video as soon as it is whole.
+   * Completes the files, all at one gain, and hands them to `store`: all sounds, peaks and preview
+   * at once, each video as soon as it is whole.
    * @throws what `store` throws; Error when the disk is full
    */
   async finish(store: Store): Promise<OutputsResult> {
-    const { gainDb, sounds, peaks: written } = await this.#sounds.finish()
+    const finished = await this.#sounds.finish()
+    const { gainDb, sounds, previewProblem } = finished
+    if (previewProblem !== null) this.#options.log(`No preview could be made: ${previewProblem}.`)
     this.#encoding.end()
-    const [peaks, ...stored] = await allSettledOrThrow<OutputsResult['target'] | null>([
-      written ? storeFile('peaks', written, store) : null,
+    const storeSome = (part: 'peaks' | 'preview') =>
+      finished[part] ? storeFile(part, finished[part], store) : null
+    const [peaks, preview, ...stored] = await allSettledOrThrow<OutputsResult['target'] | null>([
+      storeSome('peaks'),
+      storeSome('preview'),
       ...[...sounds].map(([name, sound]) => this.#store(name, sound, store)),
     ])
     this.#pictures?.close()
@@ -107,6 +115,7 @@ export class Outputs {
     return {
       ...(Object.fromEntries(outputs) as OutputsResult),
       ...(peaks && { peaks }),
+      ...(preview && { preview }),
       gain_db: gainDb,
     }
   }

@@ -4,6 +4,7 @@
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
+import type { PreviewIndex } from './preview.ts'
 
 /** Buckets of one output, times its channels: what a screen shows, and some zoom. */
 export const PEAKS_MAX = 8_192
@@ -41,12 +42,13 @@ export class Peaks {
   /**
    * JSON: `mixture`, `targets` in their order, and `residual`.
    * @param gain a factor for every sample
+   * @param preview of the same sounds, where there is one
    */
-  toJson(gain: number): string {
+  toJson(gain: number, preview?: PreviewIndex): string {
     const { mixture, residual, ...targets } = Object.fromEntries(
       [...this.#tracks].map(([name, track]) => [name, track.waveform(this.#sampleRate, gain)]),
     )
-    return JSON.stringify({ mixture, targets: Object.values(targets), residual })
+    return JSON.stringify({ mixture, targets: Object.values(targets), residual, preview })
   }
 }
 

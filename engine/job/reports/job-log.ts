@@ -241,7 +241,7 @@ export function describeStored(stored: OutputsResult, sound: Sound, mixture: Sou
     sound.channels === mixture.channels
       ? ''
       : `, mixed down to ${countText(sound.channels, 'channel')}`
-  const { residual, peaks, gain_db, ...targets } = stored
+  const { residual, peaks, preview, gain_db, ...targets } = stored
   const names = [...Object.keys(targets), 'residual'].map((name) => name.replace('_', ' '))
   const videos = [...Object.values(targets), residual].flatMap(({ video }, i) =>
     video ? names[i]! : [],

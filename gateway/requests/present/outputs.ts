@@ -43,9 +43,9 @@ export function storedPart(
   part: OutputPart,
 ): (StoredFile & { fileName: string }) | undefined {
   if (row.kind === 'sounds') return undefined
-  if (part === 'peaks') {
-    const peaks = outputsOf(row).peaks
-    return peaks && { ...peaks, fileName: outputFileName(row.file_name, part, peaks.extension) }
+  if (part === 'peaks' || part === 'preview') {
+    const stored = outputsOf(row)[part]
+    return stored && { ...stored, fileName: outputFileName(row.file_name, part, stored.extension) }
   }
   const isVideo = part.endsWith('_video')
   const name = part.replace('_video', '') as OutputName

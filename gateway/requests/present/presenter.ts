@@ -198,6 +198,7 @@ export async function presentData(
   const { targets: found = [], ...findings } = presentFindings(row)
   const { gain_db: gainDb } = outputsOf(row)
   const sounds = soundsOf(row)
+  const previewUrl = await partUrl(row, 'preview', expiresAt, mediaStore)
   const targets = [target, ...further].map((file, i) => ({
     prompt: prompts[i]!,
     ...file,
@@ -209,6 +210,7 @@ export async function presentData(
     residual,
     duration,
     sample_rate: sampleRate,
+    ...(previewUrl !== undefined && { preview_url: previewUrl }),
     ...(gainDb !== undefined && { gain_db: gainDb }),
     ...findings,
     ...(sounds && { sounds }),
@@ -248,18 +250,25 @@ async function outputFile(
  * An address of the peaks of a COMPLETED request; undefined: its engine made none.
  * @param expiresAt epoch milliseconds
  */
-export async function peaksUrl(
+export const peaksUrl = (
   row: RequestRow,
   { mediaStore }: MediaPresenter,
   expiresAt: number,
+): Promise<string | undefined> => partUrl(row, 'peaks', expiresAt, mediaStore)
+
+async function partUrl(
+  row: RequestRow,
+  part: 'peaks' | 'preview',
+  expiresAt: number,
+  mediaStore: MediaStore,
 ): Promise<string | undefined> {
-  const peaks = storedPart(row, 'peaks')
-  if (!peaks) return undefined
+  const stored = storedPart(row, part)
+  if (!stored) return undefined
   return mediaStore.downloadUrl({
-    key: outputKey(row.request_id, 'peaks', peaks.place),
+    key: outputKey(row.request_id, part, stored.place),
     audience: 'client',
     expiresAt,
-    contentType: peaks.content_type,
-    fileName: peaks.fileName,
+    contentType: stored.content_type,
+    fileName: stored.fileName,
   })
 }

@@ -173,8 +173,12 @@ async function tryLater(deps: PublisherDeps, { row, error }: FailedJob): Promise
 function partsOf(row: RequestRow): OutputPart[] {
   if (row.kind === 'sounds') return []
   const names = [...targetNames(promptsOfRow(row).length), 'residual' as const]
-  return [...names.flatMap((name) => [name, `${name}_video` as const]), 'peaks']
+  const { preview } = optionsOf(row)
+  const drawn = preview ? (['peaks', 'preview'] as const) : (['peaks'] as const)
+  return [...names.flatMap((name) => [name, `${name}_video` as const]), ...drawn]
 }
+
+const optionsOf = (row: RequestRow) => JSON.parse(row.options) as Job['options']
 
 /** The key of a request's stored media; null: it is fetched from its `audio_url`. */
 async function sourceKey(row: RequestRow, store: Store): Promise<string | null> {
@@ -218,12 +222,13 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
   const uploadUrl = (key: string) => mediaStore.uploadUrl({ ...address, key })
   const upload = async (part: OutputPart) => [part, await uploadUrl(outputKey(requestId, part))]
   const checkpointUrls = await checkpointUrlsOf(row, deps)
+  const { preview: _asked, ...options } = optionsOf(row) // engines of 0.4.0 would refuse it
   return {
     request_id: requestId,
     account_id: row.account_id,
     created_at: row.created_at,
     prompt: row.prompt,
-    options: JSON.parse(row.options) as Job['options'],
+    options,
     interruptions: row.interruptions,
     start_may_measure: true,
     source:

@@ -107,7 +107,14 @@ export class MasterSeparator {
     const { sampleRate, channels } = mixture
     const encoding = { format, sampleRate, channels }
     const picture = { videoPath: null, soundIndex: 0, onPicture: () => undefined }
-    const rest = { folder, ...picture, hasPeaks: false, signal, log: () => undefined }
+    const rest = {
+      folder,
+      ...picture,
+      hasPeaks: false,
+      hasPreview: false,
+      signal,
+      log: () => undefined,
+    }
     const outputs = await Outputs.open({ names, encoding, ...rest }, this.#threads)
     await separateMixture(JOB, mixture, {
       scheduler: this.#scheduler,

@@ -274,6 +274,8 @@ export const callWith =
 type EventOutputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
 
 const PEAKS = { content_type: 'application/json', extension: 'json', bytes: 5 }
+const PREVIEW = { content_type: 'audio/ogg', extension: 'ogg', bytes: 7 }
+const FILES: Record<string, typeof PEAKS> = { peaks: PEAKS, preview: PREVIEW }
 const OUTPUT = { content_type: 'audio/wav', extension: 'wav', bytes: 4 }
 
 function makeEvent(
@@ -353,7 +355,7 @@ export async function firstRequest({ store, publish }: Gateway): Promise<string>
 export const outputsOf = (job: Job) => {
   const files = Object.keys(job.upload_urls)
     .filter((part) => !part.endsWith('_video'))
-    .map((name) => [name, name === 'peaks' ? PEAKS : OUTPUT] as const)
+    .map((name) => [name, FILES[name] ?? OUTPUT] as const)
   return Object.fromEntries<unknown>([...files, ['gain_db', 0]]) as EventOutputs
 }
 

@@ -97,6 +97,7 @@ const completed = () => ({
     },
     residual: FILE,
     peaks: { ...FILE, content_type: 'application/json', extension: 'json' },
+    preview: { ...FILE, content_type: 'audio/ogg', extension: 'ogg' },
     gain_db: -1,
   },
 })
@@ -128,7 +129,7 @@ const TEXTS = [
   ['at'],
   ['started_at'],
   ['logs', '0', 'timestamp'],
-  ...['target', 'residual', 'peaks'].flatMap((name) =>
+  ...['target', 'residual', 'peaks', 'preview'].flatMap((name) =>
     ['content_type', 'extension', 'place'].map((field) => ['outputs', name, field]),
   ),
   ['outputs', 'target', 'video', 'content_type'],

@@ -163,6 +163,9 @@ class AudioSeparateInput(TypedDict, total=False):
     # An extension: which output is kept. `residual`: the sounds are taken out at their full level
     # even where it is unsure that they are there; a `target` is softer there.
     side: Literal["target", "residual"] | None
+    # An extension: also make a compressed preview of the mixture and all outputs, which players
+    # stream from `data.preview_url`.
+    preview: bool | None
     # Predict first where the target sounds.
     predict_spans: bool | None
     # Candidates to choose the best from.
@@ -420,6 +423,9 @@ class SeparationData(_SeparationData, total=False):
     targets: list[PromptTarget]
     # Seconds.
     duration: float
+    # An extension: mixture and outputs as Opus, in segments that `preview` of the peaks lists. Only
+    # where `preview` was asked for, and could be made.
+    preview_url: str
     # An extension: the gain in dB that all outputs have in common so that none clips; 0: none.
     gain_db: float
     # An extension: how probable it is that the sound is in the media, if half of those are that are

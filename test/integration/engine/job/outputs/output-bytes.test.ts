@@ -29,6 +29,7 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
     videoPath,
     soundIndex: 1,
     hasPeaks: true,
+    hasPreview: true,
     signal: new AbortController().signal,
     log: () => undefined,
     onPicture: () => undefined,
@@ -52,6 +53,7 @@ async function bothSizes(folder: string, fields: object, videoPath: string | nul
     channels,
     videoBytes: videoPath === null ? 0 : (await stat(videoPath)).size,
     coverBytes: 0,
+    hasPreview: true,
   })
   return { actual, predicted }
 }

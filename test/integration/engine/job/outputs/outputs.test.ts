@@ -50,6 +50,7 @@ function openOutputs(
     videoPath,
     soundIndex: 1,
     hasPeaks,
+    hasPreview: hasPeaks,
     signal,
     log: (line: string) => lines.push(line),
     onPicture: (progress: PictureProgress) => pictures.push(progress),

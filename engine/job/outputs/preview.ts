@@ -1,0 +1,126 @@
+/**
+ * The preview of a job's sounds, for players: one file with the mixture, the targets and the
+ * residual, compressed. It consists of segments of 5 s, first the first of each sound, then the
+ * second of each. Each is an Ogg stream of its own, to be fetched by its range and decoded alone.
+ */
+
+import { open, type FileHandle } from 'node:fs/promises'
+import type { OutputName } from '../../../shared/messages.ts'
+import {
+  PREVIEW_SEGMENT_SAMPLES,
+  PreviewLane,
+  type PreviewSound,
+} from '../../media/write/preview-lane.ts'
+import { OPUS_RATE } from '../../media/write/ogg-opus.ts'
+import { allSettledOrThrow } from '../all-settled-or-throw.ts'
+import type { WrittenFile } from './output-writer.ts'
+
+/** Where everything lies in the file; stored with the peaks. */
+export interface PreviewIndex {
+  /** Hertz. */
+  sample_rate: number
+  /** Of each sound, at that rate, and of each segment but the last. */
+  samples: number
+  segment_samples: number
+  /** Bytes of each segment in the order of the file: `mixture`, the targets, `residual`, … */
+  bytes: number[]
+}
+
+type SoundName = OutputName | 'mixture'
+
+/** Costs no job its outputs: what fails here only ends the preview. */
+export class Preview {
+  readonly #path: string
+  readonly #sampleRate: number
+  #lanes = new Map<SoundName, PreviewLane>()
+  #file: FileHandle | null = null
+  #samples = 0
+  /** Segments of each lane that wait for those of the others. */
+  #waiting: Buffer[][] = []
+  readonly #bytes: number[] = []
+  /** Why there is none. */
+  problem: string | null = null
+
+  private constructor(path: string, { sampleRate }: PreviewSound) {
+    this.#path = path
+    this.#sampleRate = sampleRate
+  }
+
+  static async open(
+    path: string,
+    names: readonly OutputName[],
+    sound: PreviewSound,
+  ): Promise<Preview> {
+    const preview = new Preview(path, sound)
+    await preview.#attempt(async () => {
+      preview.#file = await open(path, 'w')
+      for (const name of ['mixture' as const, ...names]) {
+        preview.#lanes.set(name, await PreviewLane.open(sound))
+        preview.#waiting.push([])
+      }
+    })
+    return preview
+  }
+
+  /** Takes planar samples over; they are not kept. */
+  add(name: SoundName, planes: readonly Float32Array[]): void {
+    if (this.problem !== null) return
+    if (name === 'mixture') this.#samples += planes[0]!.length
+    try {
+      this.#lanes.get(name)?.add(planes)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Encodes what was added; one call at a time. */
+  encode(): Promise<void> {
+    return this.#attempt(() => this.#write((lane) => lane.encode()))
+  }
+
+  /** Completes the file; null: there is none, as `problem` says. */
+  async finish(): Promise<{ file: WrittenFile; index: PreviewIndex } | null> {
+    const samples = Math.round((this.#samples * OPUS_RATE) / this.#sampleRate)
+    await this.#attempt(() => this.#write((lane) => lane.finish(samples)))
+    await this.close()
+    if (this.problem !== null) return null
+    const bytes = this.#bytes.reduce((sum, size) => sum + size, 0)
+    return {
+      file: { path: this.#path, contentType: 'audio/ogg', extension: 'ogg', bytes },
+      index: {
+        sample_rate: OPUS_RATE,
+        samples,
+        segment_samples: PREVIEW_SEGMENT_SAMPLES,
+        bytes: this.#bytes,
+      },
+    }
+  }
+
+  /** Frees everything, once nothing is encoded any more. */
+  async close(): Promise<void> {
+    for (const lane of this.#lanes.values()) lane.close()
+    this.#lanes.clear()
+    await this.#file?.close()
+    this.#file = null
+  }
+
+  async #write(encode: (lane: PreviewLane) => Promise<Buffer[]>): Promise<void> {
+    const lanes = [...this.#lanes.values()]
+    const made = await allSettledOrThrow(lanes.map(encode))
+    for (const [lane, segments] of made.entries()) this.#waiting[lane]!.push(...segments)
+    while (this.#waiting.length > 0 && this.#waiting.every(({ length }) => length > 0)) {
+      const segments = this.#waiting.map((waiting) => waiting.shift()!)
+      this.#bytes.push(...segments.map(({ length }) => length))
+      await this.#file!.writev(segments)
+    }
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    if (this.problem !== null) return
+    await work().catch((error: unknown) => this.#fail(error))
+  }
+
+  #fail(error: unknown): void {
+    this.problem ??= error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,99 @@
+/** Writes Opus packets as an Ogg stream (RFC 3533 and 7845), in memory: a piece of sound of its own. */
+
+/** Hertz at which Opus counts samples. */
+export const OPUS_RATE = 48_000
+
+export interface OpusSound {
+  channels: number
+  /** Samples that a player drops at the start, and those that it plays after them. */
+  preSkip: number
+  samples: number
+  packets: readonly Buffer[]
+  /** Samples that each packet decodes to. */
+  packetSamples: number
+}
+
+/** A page holds as many lengths of 255 bytes or less, of which each packet needs one or more. */
+const LACES_MAX = 255
+const [FIRST_PAGE, LAST_PAGE] = [2, 4]
+
+/** Returns a complete stream. */
+export function oggOpus({ channels, preSkip, samples, packets, packetSamples }: OpusSound): Buffer {
+  const pages = [
+    pageOf([headOf(channels, preSkip)], { sequence: 0, flags: FIRST_PAGE, position: 0 }),
+    pageOf([TAGS], { sequence: 1, flags: 0, position: 0 }),
+  ]
+  for (let from = 0; from < packets.length;) {
+    const taken = fitting(packets.slice(from))
+    from += taken.length
+    const isLast = from === packets.length
+    pages.push(
+      pageOf(taken, {
+        sequence: pages.length,
+        flags: isLast ? LAST_PAGE : 0,
+        position: isLast ? preSkip + samples : from * packetSamples,
+      }),
+    )
+  }
+  return Buffer.concat(pages)
+}
+
+function headOf(channels: number, preSkip: number): Buffer {
+  const head = Buffer.alloc(19)
+  head.write('OpusHead')
+  head.writeUInt8(1, 8)
+  head.writeUInt8(channels, 9)
+  head.writeUInt16LE(preSkip, 10)
+  head.writeUInt32LE(OPUS_RATE, 12)
+  return head
+}
+
+const VENDOR = 'winnow'
+const TAGS = Buffer.alloc(16 + VENDOR.length)
+TAGS.write('OpusTags')
+TAGS.writeUInt32LE(VENDOR.length, 8)
+TAGS.write(VENDOR, 12)
+
+/** The first packets, as many as a page holds. */
+function fitting(packets: readonly Buffer[]): readonly Buffer[] {
+  let laces = 0
+  const end = packets.findIndex(({ length }) => (laces += Math.floor(length / 255) + 1) > LACES_MAX)
+  return end < 0 ? packets : packets.slice(0, end)
+}
+
+interface PageOptions {
+  sequence: number
+  flags: number
+  /** Samples up to the end of the page, those included that are dropped. */
+  position: number
+}
+
+function pageOf(packets: readonly Buffer[], { sequence, flags, position }: PageOptions): Buffer {
+  const laces = packets.flatMap(({ length }) => [
+    ...Array.from({ length: Math.floor(length / 255) }, () => 255),
+    length % 255,
+  ])
+  const head = Buffer.alloc(27)
+  head.write('OggS')
+  head.writeUInt8(flags, 5)
+  head.writeBigUInt64LE(BigInt(position), 6)
+  head.writeUInt32LE(1, 14) // the stream's number: there is one
+  head.writeUInt32LE(sequence, 18)
+  head.writeUInt8(laces.length, 26)
+  const page = Buffer.concat([head, Buffer.from(laces), ...packets])
+  page.writeUInt32LE(checksumOf(page), 22)
+  return page
+}
+
+/** Ogg's CRC runs over the bits from the highest on, as none in Node's zlib does. */
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 24
+  for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 ? 0x04c11db7 : 0)
+  return crc >>> 0
+})
+
+function checksumOf(bytes: Buffer): number {
+  let crc = 0
+  for (const byte of bytes) crc = (crc << 8) ^ CRC_TABLE[(crc >>> 24) ^ byte]!
+  return crc >>> 0
+}

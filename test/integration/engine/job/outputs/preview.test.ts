@@ -1,0 +1,137 @@
+/** The preview of outputs: its segments, decoded one by one, are the sounds to the sample. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { OutputSounds } from '../../../../../engine/job/outputs/output-sounds.ts'
+import { Preview, type PreviewIndex } from '../../../../../engine/job/outputs/preview.ts'
+import { openMixture } from '../../../../../engine/media/read/decode.ts'
+import { plainPlan } from '../../../../support/engine/plain-plan.ts'
+import { concatenate, noise, type Planes } from '../../../../support/media/signals.ts'
+
+let folder: string
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'preview-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+const LIMITS = { mediaSecondsMax: 60, channelsMax: 8, sampleRate: null }
+
+async function decode(bytes: Buffer): Promise<Planes> {
+  const path = join(folder, 'segment.ogg')
+  await writeFile(path, bytes)
+  const media = await openMixture(path, LIMITS)
+  const blocks: Float32Array[][] = []
+  for await (const block of media.blocks()) blocks.push(block)
+  await media.close()
+  return Array.from({ length: media.channels }, (_, channel) =>
+    concatenate(blocks.map((block) => block[channel]!)),
+  )
+}
+
+/** A sweep that no other place in it is like, louder on the left. */
+function sweep(seconds: number, rate: number): Float32Array[] {
+  const at = (i: number) => Math.sin(2 * Math.PI * (200 + (40 * i) / rate) * (i / rate))
+  const left = Float32Array.from({ length: Math.round(seconds * rate) }, (_, i) => 0.5 * at(i))
+  return [left, left.map((x) => x / 2)]
+}
+
+const energyOf = (wave: Float32Array): number => wave.reduce((sum, x) => sum + x * x, 0)
+
+/** In dB, of a wave that is given as another. */
+const signalToError = (wave: Float32Array, given: Float32Array): number =>
+  10 * Math.log10(energyOf(wave) / energyOf(wave.map((x, i) => x - given[i]!)))
+
+interface Written {
+  index: PreviewIndex
+  /** By lane: mixture, target, residual. */
+  segments: Buffer[][]
+}
+
+/** @param blockSamples of the blocks in which the target is written; the residual is as it is */
+async function write(sound: Float32Array[], rate: number, blockSamples: number): Promise<Written> {
+  const outputs = await OutputSounds.open({
+    names: ['target', 'residual'],
+    folder,
+    encoding: { format: 'wav', sampleRate: rate, channels: sound.length },
+    hasTracks: false,
+    hasPeaks: true,
+    hasPreview: true,
+  })
+  for (let from = 0; from < sound[0]!.length; from += blockSamples) {
+    const target = sound.map((plane) => plane.slice(from, from + blockSamples))
+    const mixture = target.map((plane) => plane.map((x) => 2 * x))
+    await outputs.write({ mixture, sounds: [target], plan: plainPlan(1) })
+  }
+  const { preview, peaks, previewProblem } = await outputs.finish()
+  assert.equal(previewProblem, null)
+  const index = JSON.parse(await readFile(peaks!.path, 'utf8')).preview as PreviewIndex
+  const bytes = await readFile(preview!.path)
+  assert.equal(bytes.length, preview!.bytes)
+  const segments: Buffer[][] = [[], [], []]
+  let at = 0
+  for (const [i, length] of index.bytes.entries()) {
+    segments[i % 3]!.push(bytes.subarray(at, at + length))
+    at += length
+  }
+  assert.equal(at, bytes.length)
+  return { index, segments }
+}
+
+test('each segment alone decodes to its samples, at any rate and length', async () => {
+  for (const [rate, seconds, blockSamples] of [
+    [48_000, 12.3456, 30_000],
+    [44_100, 9.999_999, 441_001],
+    [48_000, 5, 7_777],
+    [8_000, 0.01, 80],
+  ] as const) {
+    const name = `${seconds} s at ${rate} Hz`
+    const { index, segments } = await write(sweep(seconds, rate), rate, blockSamples)
+    const wanted = sweep(index.samples / 48_000, 48_000)
+    assert.ok(Math.abs(index.samples - seconds * 48_000) <= 3, name)
+    for (const [lane, factor] of [2, 1, 1].entries()) {
+      const decoded: Planes[] = []
+      for (const segment of segments[lane]!) decoded.push(await decode(segment))
+      assert.equal(decoded.length, Math.ceil(index.samples / index.segment_samples), name)
+      for (const [k, planes] of decoded.entries()) {
+        const from = k * index.segment_samples
+        const length = Math.min(index.segment_samples, index.samples - from)
+        assert.equal(planes[0]!.length, length, `${name}, segment ${k}`)
+        for (const [channel, plane] of planes.entries()) {
+          const part = wanted[channel]!.subarray(from, from + length).map((x) => factor * x)
+          if (length < 4_800) continue
+          assert.ok(signalToError(part, plane) > 15, `${name}: ${signalToError(part, plane)} dB`)
+          // The start of a segment is as good as any: its decoder has had a packet before it.
+          const start = signalToError(part.subarray(0, 960), plane.subarray(0, 960))
+          assert.ok(start > 12, `${name}, segment ${k}: starts at ${start} dB`)
+        }
+      }
+    }
+  }
+})
+
+test('mono is mono, surround is mixed down, and damage is silence', async () => {
+  const damaged = noise(1, 48_000).map((x, i) => (i % 100 === 0 ? NaN : x))
+  for (const [sound, channels] of [
+    [[damaged], 1],
+    [Array.from({ length: 6 }, (_, i) => noise(1, 48_000, i)), 2],
+  ] as const) {
+    const { segments } = await write([...sound], 48_000, 48_000)
+    const planes = await decode(segments[1]![0]!)
+    assert.equal(planes.length, channels)
+    assert.ok(planes.every((plane) => energyOf(plane) > 0))
+  }
+})
+
+test('a preview that cannot be written costs no output, and says why', async () => {
+  const preview = await Preview.open('/nowhere/preview', ['target', 'residual'], {
+    sampleRate: 48_000,
+    channels: 1,
+  })
+  preview.add('mixture', [noise(1, 48_000)])
+  await preview.encode()
+  assert.equal(await preview.finish(), null)
+  assert.match(preview.problem!, /ENOENT/)
+})
