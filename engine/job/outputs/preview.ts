@@ -13,6 +13,7 @@ import {
 } from '../../media/write/preview-lane.ts'
 import { OPUS_RATE } from '../../media/write/ogg-opus.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
+import { LevelMeter, type Level } from './level-meter.ts'
 import type { WrittenFile } from './output-writer.ts'
 
 /** Where everything lies in the file; stored with the peaks. */
@@ -24,6 +25,8 @@ export interface PreviewIndex {
   segment_samples: number
   /** Bytes of each segment in the order of the file: `mixture`, the targets, `residual`, … */
   bytes: number[]
+  /** Of each sound, in that order. */
+  levels: Level[]
 }
 
 type SoundName = OutputName | 'mixture'
@@ -31,8 +34,9 @@ type SoundName = OutputName | 'mixture'
 /** Costs no job its outputs: what fails here only ends the preview. */
 export class Preview {
   readonly #path: string
-  readonly #sampleRate: number
+  readonly #sound: PreviewSound
   #lanes = new Map<SoundName, PreviewLane>()
+  readonly #meters = new Map<SoundName, LevelMeter>()
   #file: FileHandle | null = null
   #samples = 0
   /** Segments of each lane that wait for those of the others. */
@@ -41,9 +45,9 @@ export class Preview {
   /** Why there is none. */
   problem: string | null = null
 
-  private constructor(path: string, { sampleRate }: PreviewSound) {
+  private constructor(path: string, sound: PreviewSound) {
     this.#path = path
-    this.#sampleRate = sampleRate
+    this.#sound = sound
   }
 
   static async open(
@@ -56,6 +60,7 @@ export class Preview {
       preview.#file = await open(path, 'w')
       for (const name of ['mixture' as const, ...names]) {
         preview.#lanes.set(name, await PreviewLane.open(sound))
+        preview.#meters.set(name, new LevelMeter(sound.sampleRate))
         preview.#waiting.push([])
       }
     })
@@ -68,6 +73,7 @@ export class Preview {
     if (name === 'mixture') this.#samples += planes[0]!.length
     try {
       this.#lanes.get(name)?.add(planes)
+      this.#meters.get(name)?.add(planes)
     } catch (error) {
       this.#fail(error)
     }
@@ -80,7 +86,8 @@ export class Preview {
 
   /** Completes the file; null: there is none, as `problem` says. */
   async finish(): Promise<{ file: WrittenFile; index: PreviewIndex } | null> {
-    const samples = Math.round((this.#samples * OPUS_RATE) / this.#sampleRate)
+    const { sampleRate, channels } = this.#sound
+    const samples = Math.round((this.#samples * OPUS_RATE) / sampleRate)
     await this.#attempt(() => this.#write((lane) => lane.finish(samples)))
     await this.close()
     if (this.problem !== null) return null
@@ -92,6 +99,7 @@ export class Preview {
         samples,
         segment_samples: PREVIEW_SEGMENT_SAMPLES,
         bytes: this.#bytes,
+        levels: [...this.#meters.values()].map((meter) => meter.finish(channels)),
       },
     }
   }

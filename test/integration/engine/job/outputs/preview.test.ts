@@ -91,6 +91,10 @@ test('each segment alone decodes to its samples, at any rate and length', async 
     const { index, segments } = await write(sweep(seconds, rate), rate, blockSamples)
     const wanted = sweep(index.samples / 48_000, 48_000)
     assert.ok(Math.abs(index.samples - seconds * 48_000) <= 3, name)
+    const [mixture, target] = index.levels
+    assert.ok(Math.abs(mixture!.peak - 1) < 0.01 && mixture!.peak === 2 * target!.peak, name)
+    const loudness = Math.sqrt((0.5 ** 2 + 0.25 ** 2) / 4) // of a sine in two channels
+    assert.ok(Math.abs(target!.loudness / loudness - 1) < 0.02, `${name}: ${target!.loudness}`)
     for (const [lane, factor] of [2, 1, 1].entries()) {
       const decoded: Planes[] = []
       for (const segment of segments[lane]!) decoded.push(await decode(segment))

@@ -1,0 +1,72 @@
+/** Measures how loud a sound is while it is written: what players need that do not decode it all. */
+
+/** Blocks for the loudness: 0.4 s, as ITU-R BS.1770 has them. */
+const BLOCK_SECONDS = 0.4
+/** Blocks that are quieter than this do not count, as in BS.1770: -70 dB, as a power. */
+const GATE_POWER = 1e-7
+
+export interface Level {
+  /** The largest absolute sample; full scale is 1. */
+  peak: number
+  /**
+   * The root mean square over the blocks in which there is sound, 0 where there is none: the gating
+   * of ITU-R BS.1770 without its frequency weighting.
+   */
+  loudness: number
+}
+
+export class LevelMeter {
+  readonly #blockSamples: number
+  #peak = 0
+  /** Of the block under way: its samples, and the sum of their squares over all channels. */
+  #fill = 0
+  #power = 0
+  #loudBlocks = 0
+  #loudPower = 0
+
+  /** @param sampleRate in hertz */
+  constructor(sampleRate: number) {
+    this.#blockSamples = Math.max(1, Math.round(BLOCK_SECONDS * sampleRate))
+  }
+
+  /** Adds planar samples. */
+  add(planes: readonly Float32Array[]): void {
+    const { length } = planes[0]!
+    for (let from = 0; from < length;) {
+      const to = Math.min(length, from + this.#blockSamples - this.#fill)
+      for (const plane of planes) this.#addPart(plane, from, to)
+      this.#fill += to - from
+      from = to
+      if (this.#fill === this.#blockSamples) this.#endBlock(planes.length)
+    }
+  }
+
+  /** @param channels of all samples */
+  finish(channels: number): Level {
+    if (this.#fill > 0) this.#endBlock(channels)
+    const loudness = this.#loudBlocks === 0 ? 0 : Math.sqrt(this.#loudPower / this.#loudBlocks)
+    return { peak: this.#peak, loudness }
+  }
+
+  #addPart(plane: Float32Array, from: number, to: number): void {
+    let [power, peak] = [0, this.#peak]
+    for (let i = from; i < to; i += 1) {
+      const sample = plane[i]!
+      power += sample * sample
+      const size = Math.abs(sample)
+      if (size > peak && size < Infinity) peak = size
+    }
+    this.#peak = peak
+    this.#power += power
+  }
+
+  #endBlock(channels: number): void {
+    const power = this.#power / this.#fill / channels
+    if (power > GATE_POWER && power < Infinity) {
+      this.#loudBlocks += 1
+      this.#loudPower += power
+    }
+    this.#fill = 0
+    this.#power = 0
+  }
+}
