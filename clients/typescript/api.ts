@@ -131,7 +131,7 @@ export interface components {
              */
             side?: ("target" | "residual") | null;
             /**
-             * @description An extension: also make a compressed preview of the mixture and all outputs, which players stream from `data.preview_url`.
+             * @description An extension: also make what `data.preview_url` streams.
              * @default false
              */
             preview?: boolean | null;
@@ -970,7 +970,7 @@ export interface components {
              */
             side?: "target" | "residual";
             /**
-             * @description An extension: also make a compressed preview of the mixture and all outputs, which players stream from `data.preview_url`.
+             * @description An extension: also make what `data.preview_url` streams.
              * @default false
              */
             preview?: boolean;
@@ -1094,7 +1094,7 @@ export interface components {
             sample_rate: number;
             /**
              * Format: uri
-             * @description An extension: mixture and outputs as Opus, in segments that `preview` of the peaks lists. Only where `preview` was asked for, and could be made.
+             * @description An extension: mixture and outputs as Opus, in segments that the peaks list; only where `preview` was asked for and could be made.
              */
             preview_url?: string;
             /** @description An extension: the gain in dB that all outputs have in common so that none clips; 0: none. */

@@ -47,6 +47,20 @@ export interface Peaks {
   mixture: Waveform
   targets: Waveform[]
   residual: Waveform
+  /** Of the preview, where one was asked for. */
+  preview?: PreviewIndex
+}
+/** Where everything lies in the file at `data.preview_url`. */
+export interface PreviewIndex {
+  /** Hertz. */
+  sample_rate: number
+  /** Of each sound, at that rate, and of each segment but the last. */
+  samples: number
+  segment_samples: number
+  /** Of each segment in the order of the file: mixture, targets, residual, mixture, … */
+  bytes: number[]
+  /** Of each sound: its largest sample, and its loudness as an amplitude. */
+  levels: { peak: number; loudness: number }[]
 }
 export type RequestList = Schemas['RequestList']
 export type WebhookDelivery = Schemas['WebhookDeliveryStatus']

@@ -143,9 +143,7 @@ export const AudioSeparateInput = Type.Object(
     preview: Type.Optional(
       Type.Boolean({
         default: false,
-        description:
-          'An extension: also make a compressed preview of the mixture and all outputs, which ' +
-          'players stream from `data.preview_url`.',
+        description: 'An extension: also make what `data.preview_url` streams.',
       }),
     ),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
@@ -351,8 +349,8 @@ export const SeparationData = Type.Object(
       Type.String({
         format: 'uri',
         description:
-          'An extension: mixture and outputs as Opus, in segments that `preview` of the peaks ' +
-          'lists. Only where `preview` was asked for, and could be made.',
+          'An extension: mixture and outputs as Opus, in segments that the peaks list; only ' +
+          'where `preview` was asked for and could be made.',
       }),
     ),
     ...gainField,

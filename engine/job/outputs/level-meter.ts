@@ -1,4 +1,4 @@
-/** Measures how loud a sound is while it is written: what players need that do not decode it all. */
+/** Measures how loud a sound is while it is written: players need not decode it all for that. */
 
 /** Blocks for the loudness: 0.4 s, as ITU-R BS.1770 has them. */
 const BLOCK_SECONDS = 0.4

@@ -1,4 +1,4 @@
-/** Writes Opus packets as an Ogg stream (RFC 3533 and 7845), in memory: a piece of sound of its own. */
+/** Writes Opus packets as an Ogg stream (RFC 3533 and 7845), in memory: a file of its own. */
 
 /** Hertz at which Opus counts samples. */
 export const OPUS_RATE = 48_000

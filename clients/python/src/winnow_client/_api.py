@@ -163,8 +163,7 @@ class AudioSeparateInput(TypedDict, total=False):
     # An extension: which output is kept. `residual`: the sounds are taken out at their full level
     # even where it is unsure that they are there; a `target` is softer there.
     side: Literal["target", "residual"] | None
-    # An extension: also make a compressed preview of the mixture and all outputs, which players
-    # stream from `data.preview_url`.
+    # An extension: also make what `data.preview_url` streams.
     preview: bool | None
     # Predict first where the target sounds.
     predict_spans: bool | None
@@ -423,8 +422,8 @@ class SeparationData(_SeparationData, total=False):
     targets: list[PromptTarget]
     # Seconds.
     duration: float
-    # An extension: mixture and outputs as Opus, in segments that `preview` of the peaks lists. Only
-    # where `preview` was asked for, and could be made.
+    # An extension: mixture and outputs as Opus, in segments that the peaks list; only where
+    # `preview` was asked for and could be made.
     preview_url: str
     # An extension: the gain in dB that all outputs have in common so that none clips; 0: none.
     gain_db: float

@@ -128,9 +128,32 @@ class Waveform(TypedDict):
     data: list[int]
 
 
-class Peaks(TypedDict):
-    """Peaks of a request's outputs, to draw them without decoding."""
+class Level(TypedDict):
+    """The largest sample of a sound, and its loudness as an amplitude."""
 
+    peak: float
+    loudness: float
+
+
+class PreviewIndex(TypedDict):
+    """Where everything lies in the file at `preview_url`: samples are of each sound and of each
+    segment but the last, bytes of each segment in the order of the file."""
+
+    sample_rate: int
+    samples: int
+    segment_samples: int
+    bytes: list[int]
+    levels: list[Level]
+
+
+class _Drawn(TypedDict):
     mixture: Waveform
     targets: list[Waveform]
     residual: Waveform
+
+
+class Peaks(_Drawn, total=False):
+    """Peaks of a request's outputs, to draw them without decoding."""
+
+    # Of the preview, where one was asked for.
+    preview: PreviewIndex
