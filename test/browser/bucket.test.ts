@@ -40,7 +40,7 @@ function watch(page: Page, { endpoint }: S3): { call: string; headers: Promise<s
   return seen
 }
 
-/** From an example to its sound, then as media that is too long to be decoded in the page. */
+/** From an example to its sound, then as media that is too long to be decoded whole. */
 async function separateTwice(page: Page, s3: S3): Promise<void> {
   const seen = watch(page, s3)
   await chooseExample(page)
@@ -55,9 +55,11 @@ async function separateTwice(page: Page, s3: S3): Promise<void> {
   await lastsTwoHours(page)
   await page.reload()
   await page.getByRole('img', { name: 'Waveform of Residual' }).waitFor() // drawn by peaks
+  await page.getByRole('button', { name: 'Play' }).click() // a range of the preview
+  await page.waitForFunction(() => /^0:0[1-9]/.test(document.querySelector('.clock')!.textContent))
   assert.equal(seen.filter(({ call }) => call.startsWith('PUT ')).length, 1)
   const fetched = seen.filter(({ call }) => call.startsWith('GET ')).length
-  assert.ok(fetched >= 3, 'a target, a residual, peaks')
+  assert.ok(fetched >= 4, 'a target, a residual, peaks, a preview')
   for (const { call, headers } of seen) {
     const secrets = (await headers).filter((name) =>
       ['authorization', 'cookie', 'x-csrf-token'].includes(name),

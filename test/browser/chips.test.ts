@@ -158,10 +158,8 @@ async function soundsInFile(place: Place): Promise<void> {
   const [name] = /^[a-z ]+(?= \d)/.exec(await prominent.innerText())!
   assert.equal(await page.getByLabel('Prompt 1').inputValue(), name)
   await assertAccessible(page, 'what is in a file')
-  assert.deepEqual(Object.keys(await inputWithoutUpload(page, () => separate(page))), [
-    'prompt',
-    'file_id',
-  ])
+  const input = await inputWithoutUpload(page, () => separate(page))
+  assert.deepEqual(Object.keys(input), ['prompt', 'file_id', 'preview'])
   await playerIsThere(page)
   await page.getByRole('button', { name: 'New separation' }).click()
   const history = page.getByRole('list').getByRole('button', { name: /^Separate again/ })

@@ -336,6 +336,7 @@ async function allOptions(place: Place): Promise<void> {
     reranking_candidates: 2,
     max_chunk_duration: 4,
     chunk_overlap: 0.5,
+    preview: true,
   })
   await playerIsThere(page)
   const saved = page.waitForEvent('download')

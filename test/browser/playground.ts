@@ -69,12 +69,13 @@ export async function chooseLongFile({ winnow }: Place, page: Page): Promise<voi
   await page.getByLabel('Prompt 1').fill('noise')
 }
 
-/** Results say from now on that their media is too long to be decoded in the page. */
+/** Results are from now on too long to be decoded in the page, and have no preview. */
 export const lastsTwoHours = (page: Page) =>
   page.route('**/result', async (route) => {
     const reply = await route.fetch()
     const result = (await reply.json()) as { data: object }
-    await route.fulfill({ json: { ...result, data: { ...result.data, duration: 7_200 } } })
+    const data = { ...result.data, duration: 7_200, preview_url: undefined }
+    await route.fulfill({ json: { ...result, data } })
   })
 
 /** The `input` of the next request that the page submits. */

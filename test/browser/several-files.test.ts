@@ -109,7 +109,7 @@ async function aFolder(place: Place): Promise<void> {
   )
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'files')
   for (const { file_id: _of, ...input } of inputs as { file_id: string }[]) {
-    assert.deepEqual(input, { prompts: ['piano', 'speech'], output_format: 'flac' })
+    assert.deepEqual(input, { prompts: ['piano', 'speech'], output_format: 'flac', preview: true })
   }
   assert.equal(inputs.length, 4)
   await line(page, 'broken.flac')

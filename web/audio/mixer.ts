@@ -1,8 +1,9 @@
 /** Plays lanes on one clock, that of an AudioContext, so that they never drift apart. */
 
 import { computed, effect, signal, type Signal } from '@preact/signals'
-import { fromDb, loudnessOf } from './levels.ts'
 import { sum } from './decode.ts'
+import { fromDb } from './levels.ts'
+import type { Sounds } from './sounds.ts'
 import type { Finding } from '../state/chip.ts'
 import type { OutputPlace } from '../state/draft.ts'
 
@@ -11,7 +12,11 @@ export type LaneKind = 'mixture' | 'target' | 'residual'
 export interface Lane {
   kind: LaneKind
   label: string
-  buffer: AudioBuffer
+  /** What is drawn of it: of each channel. */
+  drawn: readonly Float32Array[]
+  /** Its largest sample at the level of the outputs, and its loudness; both as amplitudes. */
+  peak: number
+  loudness: number
   /** The service's file, where there is one. */
   output: Output | null
   /** A target's, if its model reports one. */
@@ -45,10 +50,29 @@ export interface Section {
   end: number
 }
 
+/** So much is handed to the browser before it is played. */
+const AHEAD_SECONDS = 3
+const PUMP_MS = 250
+/** From the decision to play to the first sample. */
+const LATENCY_SECONDS = 0.02
+
+/** A part of one segment that is played without a gap. */
+interface Piece {
+  k: number
+  /** Seconds of the media. */
+  from: number
+  to: number
+}
+
 export class Mixer {
   readonly lanes: readonly Lane[]
+  readonly sounds: Sounds
   readonly seconds: number
   readonly isPlaying = signal(false)
+  /** Playing, it waits for what is to be played. */
+  readonly isWaiting = signal(false)
+  /** Why what is to be played could not be had. */
+  readonly problem = signal('')
   /** The browser could not start to play. */
   readonly isSoundless = signal(false)
   /** Seconds from the start. */
@@ -64,19 +88,32 @@ export class Mixer {
   readonly #context: AudioContext
   readonly #gains: GainNode[]
   readonly #stopEffects: readonly (() => void)[]
-  #players: AudioBufferSourceNode[] = []
-  /** The context's time at which position 0 would have been played. */
-  #origin = 0
+  readonly #lossless: (() => Promise<readonly AudioBuffer[]>) | null
+  readonly #players = new Set<AudioBufferSourceNode>()
+  /** What was handed to the browser, and when it begins by the clock of the context. */
+  #scheduled: (Piece & { at: number })[] = []
+  /** The latest run of the pump: an earlier one ends when it sees another. */
+  #run = 0
   #frame = 0
 
   /** The gain of each lane, as solo, mute, gain and comparison make it. */
   readonly levels = computed(() => this.lanes.map((lane) => this.#levelOf(lane)))
 
-  constructor(lanes: readonly Lane[]) {
+  /**
+   * @param lossless all lanes as the service keeps them, at the level of the outputs; null: they
+   *   would not fit into memory
+   */
+  constructor(
+    lanes: readonly Lane[],
+    sounds: Sounds,
+    lossless: (() => Promise<readonly AudioBuffer[]>) | null,
+  ) {
     this.lanes = lanes
-    this.seconds = Math.max(...lanes.map(({ buffer }) => buffer.duration))
+    this.sounds = sounds
+    this.seconds = sounds.seconds
+    this.#lossless = lossless
     // At the rate of the lanes: else the browser resamples them.
-    this.#context = new AudioContext({ sampleRate: lanes[0]!.buffer.sampleRate })
+    this.#context = new AudioContext({ sampleRate: sounds.sampleRate })
     this.#gains = lanes.map(() => new GainNode(this.#context, { gain: 0 }))
     const master = new GainNode(this.#context)
     master.connect(this.#context.destination)
@@ -85,7 +122,7 @@ export class Mixer {
       effect(() => {
         for (const [i, level] of this.levels.value.entries()) this.#ramp(this.#gains[i]!, level)
       }),
-      effect(() => this.#ramp(master, this.volume.value)),
+      effect(() => this.#ramp(master, sounds.gain * this.volume.value)),
     ]
   }
 
@@ -111,14 +148,25 @@ export class Mixer {
     return kind === 'mixture' || hasMixture ? 0 : this.mixedBack.value
   }
 
+  /** Files can be made of the lanes. */
+  get isRenderable(): boolean {
+    return this.#lossless !== null
+  }
+
   /** An output with so much of the others as is mixed back. */
   renderMixedBack({ url }: Output): Promise<AudioBuffer> {
-    const outputs = this.lanes.filter(({ output }) => output !== null)
+    return this.#render(({ output }) =>
+      output === null ? null : output.url === url ? 1 : this.mixedBack.value,
+    )
+  }
+
+  async #render(gainOf: (lane: Lane, i: number) => number | null): Promise<AudioBuffer> {
+    const buffers = await this.#lossless!()
     return sum(
-      outputs.map(({ buffer, output }) => ({
-        buffer,
-        gain: output?.url === url ? 1 : this.mixedBack.value,
-      })),
+      this.lanes.flatMap((lane, i) => {
+        const gain = gainOf(lane, i)
+        return gain === null ? [] : [{ buffer: buffers[i]!, gain }]
+      }),
     )
   }
 
@@ -138,41 +186,95 @@ export class Mixer {
 
   #start(position: number): void {
     this.#stopPlayers()
-    const at = this.#context.currentTime + 0.02
-    const loop = this.loop.value
-    this.#players = this.lanes.map(({ buffer }, i) => {
-      const player = new AudioBufferSourceNode(this.#context, { buffer })
-      if (loop) Object.assign(player, { loop: true, loopStart: loop.start, loopEnd: loop.end })
-      player.connect(this.#gains[i]!)
-      player.start(at, position)
-      return player
-    })
-    this.#origin = at - position
+    this.#scheduled = []
     this.position.value = position
     this.isPlaying.value = true
+    this.problem.value = ''
     cancelAnimationFrame(this.#frame)
     this.#frame = requestAnimationFrame(this.#follow)
+    this.#run += 1
+    this.#pump(position, this.#run).catch((error: Error) => {
+      this.problem.value = `What is to be played can't be had: ${error.message}`
+      this.pause()
+    })
+  }
+
+  /** Hands piece by piece to the browser, each where the last ends; later where it comes late. */
+  async #pump(position: number, run: number): Promise<void> {
+    let at = 0
+    for (const piece of this.#piecesFrom(position)) {
+      const loading = this.sounds.segment(piece.k)
+      const isLate = setTimeout(() => (this.isWaiting.value = run === this.#run), PUMP_MS)
+      const buffers = await loading.finally(() => clearTimeout(isLate))
+      if (run !== this.#run) return
+      this.isWaiting.value = false
+      at = Math.max(at, this.#context.currentTime + LATENCY_SECONDS)
+      // On a sample: else the browser interpolates, and segments do not join.
+      at = Math.ceil(at * this.sounds.sampleRate - 0.01) / this.sounds.sampleRate
+      this.#schedule(piece, buffers, at)
+      at += piece.to - piece.from
+      const next = (piece.k + 1) * this.sounds.segmentSeconds
+      if (next < this.seconds) this.sounds.segment(piece.k + 1).catch(() => undefined)
+      while (at - this.#context.currentTime > AHEAD_SECONDS) {
+        await new Promise((resolve) => setTimeout(resolve, PUMP_MS))
+        if (run !== this.#run) return
+      }
+    }
+  }
+
+  /** From a position to the end, or for ever through the loop, in whole samples. */
+  *#piecesFrom(position: number): Generator<Piece> {
+    const { segmentSeconds, sampleRate } = this.sounds
+    const onSample = (seconds: number) => Math.round(seconds * sampleRate) / sampleRate
+    const loop = this.loop.value
+    const end = onSample(loop?.end ?? this.seconds)
+    const isBehind = loop !== null && position >= loop.end
+    for (let from = onSample(isBehind ? loop.start : position); from < end;) {
+      const k = Math.floor(from / segmentSeconds + 1e-9)
+      const to = Math.min(end, onSample((k + 1) * segmentSeconds))
+      yield { k, from, to }
+      from = loop && to === end ? onSample(loop.start) : to
+    }
+  }
+
+  #schedule(piece: Piece, buffers: readonly AudioBuffer[], at: number): void {
+    const offset = piece.from - piece.k * this.sounds.segmentSeconds
+    for (const [i, buffer] of buffers.entries()) {
+      const player = new AudioBufferSourceNode(this.#context, { buffer })
+      player.connect(this.#gains[i]!)
+      player.onended = () => {
+        player.disconnect()
+        this.#players.delete(player)
+      }
+      player.start(at, Math.max(0, offset), piece.to - piece.from)
+      this.#players.add(player)
+    }
+    const now = this.#context.currentTime
+    const current = this.#scheduled.filter((each) => each.at + each.to - each.from > now)
+    this.#scheduled = [...current, { ...piece, at }]
   }
 
   readonly #follow = (): void => {
-    let position = Math.max(0, this.#context.currentTime - this.#origin)
-    const loop = this.loop.value
-    if (loop && position >= loop.end) {
-      position = loop.start + ((position - loop.start) % (loop.end - loop.start))
+    const now = this.#context.currentTime
+    const piece = this.#scheduled.findLast(({ at }) => at <= now)
+    if (piece) {
+      const position = Math.min(piece.to, piece.from + now - piece.at)
+      if (position >= this.seconds - 1e-6 && !this.loop.value) {
+        this.pause()
+        this.position.value = this.seconds
+        return
+      }
+      this.position.value = position
     }
-    if (position >= this.seconds) {
-      this.pause()
-      this.position.value = this.seconds
-      return
-    }
-    this.position.value = position
     this.#frame = requestAnimationFrame(this.#follow)
   }
 
   pause(): void {
     cancelAnimationFrame(this.#frame)
+    this.#run += 1
     this.#stopPlayers()
     this.isPlaying.value = false
+    this.isWaiting.value = false
   }
 
   /** @param seconds clipped to the length */
@@ -227,7 +329,7 @@ export class Mixer {
   /** The mix as it sounds now. */
   render(): Promise<AudioBuffer> {
     const levels = this.levels.value
-    return sum(this.lanes.map(({ buffer }, i) => ({ buffer, gain: levels[i]! })))
+    return this.#render((_, i) => levels[i]!)
   }
 
   close(): void {
@@ -238,24 +340,16 @@ export class Mixer {
 
   #stopPlayers(): void {
     for (const player of this.#players) {
+      player.onended = null
       player.stop()
       player.disconnect()
     }
-    this.#players = []
+    this.#players.clear()
   }
-}
-
-const loudness = new WeakMap<AudioBuffer, number>()
-
-function loudnessOnce(buffer: AudioBuffer): number {
-  const known = loudness.get(buffer) ?? loudnessOf(buffer)
-  loudness.set(buffer, known)
-  return known
 }
 
 /** Turns the louder of both down to the other: turned up, the other could clip. */
 function equalGain(lane: Lane, a: Lane, b: Lane): number {
-  const [own, ...both] = [lane, a, b].map(({ buffer }) => loudnessOnce(buffer))
-  const quieter = Math.min(...both)
-  return quieter > 0 && own! > 0 ? quieter / own! : 1
+  const quieter = Math.min(a.loudness, b.loudness)
+  return quieter > 0 && lane.loudness > 0 ? quieter / lane.loudness : 1
 }

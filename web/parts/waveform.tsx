@@ -1,12 +1,10 @@
-/** Draws a buffer as waveform or spectrogram. wavesurfer.js draws; it plays nothing. */
+/** Draws sound as waveform or spectrogram. wavesurfer.js draws; it plays nothing. */
 
 import { effect, signal, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type WaveSurfer from 'wavesurfer.js'
 import type RegionsPlugin from 'wavesurfer.js/plugins/regions'
-import { planesOf } from '../audio/decode.ts'
 import type { Section } from '../audio/mixer.ts'
-import { magnitudesOf } from '../audio/peaks.ts'
 import type { Span } from '../state/draft.ts'
 import { drawing, type Drawing } from './drawing.ts'
 
@@ -22,8 +20,16 @@ export interface View {
 
 export const createView = (): View => ({ zoom: signal(0), scroll: signal(0), width: signal(0) })
 
+/** What is drawn, channel by channel: peaks or, for a spectrogram, samples. */
+export interface Picture {
+  planes: readonly Float32Array[]
+  seconds: number
+  /** Hertz, of samples. */
+  sampleRate: number
+}
+
 interface WaveformProps {
-  buffer: AudioBuffer
+  picture: Picture
   label: string
   view: View
   color: string
@@ -37,7 +43,7 @@ interface WaveformProps {
 }
 
 export function Waveform(props: WaveformProps) {
-  const { buffer, label, isSpectrogram = false, spans, color } = props
+  const { picture, label, isSpectrogram = false, spans, color } = props
   const box = useRef<HTMLDivElement>(null)
   const drawn = useRef<WaveformDrawing>(null)
   const latest = useRef(props)
@@ -51,14 +57,14 @@ export function Waveform(props: WaveformProps) {
       drawn.current = null
       current.destroy()
     }
-  }, [library, buffer, isSpectrogram, color])
+  }, [library, picture, isSpectrogram, color])
   useEffect(() => {
     const shown = (spans ?? []).map((span) => ({
       ...span,
       color: SPAN_COLORS[span.include ? 'include' : 'exclude'],
     }))
     drawn.current?.show(shown)
-  }, [library, spans, buffer, isSpectrogram])
+  }, [library, spans, picture, isSpectrogram])
   return <div class="waveform" ref={box} role="img" aria-label={`Waveform of ${label}`} />
 }
 
@@ -80,13 +86,13 @@ function draw(
   box: HTMLDivElement,
   latest: { current: WaveformProps },
 ): WaveformDrawing {
-  const { buffer, view, color, isSpectrogram, height = PLAIN.height } = latest.current
+  const { picture, view, color, isSpectrogram, height = PLAIN.height } = latest.current
   const surfer = WaveSurfer.create({
     container: box,
     height: isSpectrogram ? 0 : height,
-    peaks: isSpectrogram ? planesOf(buffer).map((plane) => plane.slice()) : magnitudesOf(buffer),
-    duration: buffer.duration,
-    sampleRate: buffer.sampleRate,
+    peaks: picture.planes.map((plane) => plane.slice()),
+    duration: picture.seconds,
+    sampleRate: picture.sampleRate,
     waveColor: color,
     progressColor: color,
     cursorColor: 'transparent', // one playhead is over all lanes

@@ -1,11 +1,13 @@
 /** Loads the outputs of a completed request into lanes. */
 
 import { signal } from '@preact/signals'
-import type { OutputFile, Result } from '../../clients/typescript/client.ts'
+import type { OutputFile, Peaks, Result } from '../../clients/typescript/client.ts'
 import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
-import { fromDb, peakOf, SILENCE_DB, toDb } from '../audio/levels.ts'
+import { fromDb, loudnessOf, peakOf, SILENCE_DB, toDb } from '../audio/levels.ts'
 import { Mixer, type Lane, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
+import { magnitudesOf, planesOf } from '../audio/peaks.ts'
+import { streamedSounds, wholeSounds, type Sounds } from '../audio/sounds.ts'
 import type { Finding } from './chip.ts'
 import { currentClient } from './credential.ts'
 import type { OutputPlace } from './draft.ts'
@@ -19,7 +21,9 @@ export type PlayableResult = Pick<Result, 'data' | 'metadata'>
 export interface LoadedResult {
   mixer: Mixer
   result: PlayableResult
-  /** The mixture is the media itself, not the sum of the outputs. */
+  /** The mixture is not the media itself, but the sum of the outputs. */
+  isMixtureSum: boolean
+  /** The media itself is in this browser, and short enough to be decoded. */
   hasOriginal: boolean
   /** Nothing in the media can be heard. */
   isSilent: boolean
@@ -73,25 +77,106 @@ export function isDecodable({ data }: PlayableResult): boolean {
   return lanes * 4 * (data.duration ?? 0) * data.sample_rate * 2 <= DECODED_BYTES_MAX
 }
 
-/** @throws Error when the browser can't decode an output */
-export async function load(request: OpenRequest, result: PlayableResult): Promise<LoadedResult> {
+/**
+ * Streams the preview, where there is one that this browser can decode; else all is decoded.
+ * @returns null where that would not fit into memory
+ * @throws Error when the browser can't decode an output
+ */
+export async function load(
+  request: OpenRequest,
+  result: PlayableResult,
+  readPeaks: () => Promise<Peaks>,
+): Promise<LoadedResult | null> {
+  const { preview_url: url } = result.data
+  const canStream = new Audio().canPlayType('audio/ogg; codecs=opus') !== ''
+  const peaks = url !== undefined && canStream ? await readPeaks() : undefined
+  const decodeAll = memo(() => decodeLanes(request, result))
+  if (url !== undefined && peaks?.preview) {
+    const { preview: index } = peaks
+    const waveforms = [peaks.mixture, ...peaks.targets, peaks.residual]
+    const gain = fromDb(result.data.gain_db ?? 0)
+    const lanes = waveforms.map((waveform, i) => ({
+      drawn: planesOf(waveform),
+      peak: gain * index.levels[i]!.peak,
+      loudness: gain * index.levels[i]!.loudness,
+    }))
+    const read = async (first: number, last: number) =>
+      (await currentClient().open(url, { range: `bytes=${first}-${last}` })).arrayBuffer()
+    const sounds = streamedSounds({ index, lanes: lanes.length, gain, read })
+    return loadedOf(request, result, { sounds, lanes, decodeAll, isStreamed: true })
+  }
+  if (!isDecodable(result)) return null
+  const { buffers } = await decodeAll()
+  const lanes = buffers.map((buffer) => ({
+    drawn: magnitudesOf(buffer),
+    peak: peakOf(buffer),
+    loudness: loudnessOf(buffer),
+  }))
+  const sounds = wholeSounds(buffers)
+  return loadedOf(request, result, { sounds, lanes, decodeAll, isStreamed: false })
+}
+
+/** Calls once, and again after a failure. */
+function memo<T>(call: () => Promise<T>): () => Promise<T> {
+  let called: Promise<T> | undefined
+  return () => {
+    const current = (called ??= call())
+    current.catch(() => (called = undefined))
+    return current
+  }
+}
+
+interface DecodedLanes {
+  /** The mixture and all outputs. */
+  buffers: readonly AudioBuffer[]
+  /** The mixture is the media itself, not the sum of the outputs. */
+  hasOriginal: boolean
+}
+
+async function decodeLanes(request: OpenRequest, result: PlayableResult): Promise<DecodedLanes> {
   const rate = result.data.sample_rate
-  const lanes = await Promise.all(
-    outputsOf(request, result).map(async ({ kind, label, output, finding }) =>
-      lane({ kind, label, output, finding, buffer: await fetchBuffer(output.url, rate) }),
-    ),
-  )
+  const fetching = outputsOf(request, result).map(({ output }) => fetchBuffer(output.url, rate))
+  const outputs = await Promise.all(fetching)
   const original = await decodeOriginal(request.original, result.data)
-  const outputs = lanes.map(({ buffer }) => buffer)
-  const mixture = original ?? (await sumOf(outputs))
-  lanes.find(({ kind }) => kind === keptOf(result))!.isSolo.value = true
-  const first = lane({ kind: 'mixture', label: 'Mixture', output: null, buffer: mixture })
   return {
-    mixer: new Mixer([first, ...lanes]),
-    result,
+    buffers: [original ?? (await sumOf(outputs)), ...outputs],
     hasOriginal: original !== null,
-    isSilent: toDb(peakOf(mixture)) < SILENCE_DB,
-    nullTest: () => nullTest(mixture, outputs),
+  }
+}
+
+interface Playable {
+  sounds: Sounds
+  lanes: readonly Pick<Lane, 'drawn' | 'peak' | 'loudness'>[]
+  decodeAll: () => Promise<DecodedLanes>
+  isStreamed: boolean
+}
+
+async function loadedOf(
+  request: OpenRequest,
+  result: PlayableResult,
+  { sounds, lanes: measured, decodeAll, isStreamed }: Playable,
+): Promise<LoadedResult> {
+  const mixture = { kind: 'mixture' as const, label: 'Mixture', output: null }
+  const lanes = [mixture, ...outputsOf(request, result)].map((named, i): Lane => ({
+    ...named,
+    ...measured[i]!,
+    gainDb: signal(0),
+    isMuted: signal(false),
+    isSolo: signal(false),
+  }))
+  lanes.find(({ kind }) => kind === keptOf(result))!.isSolo.value = true
+  const lossless = async () => (await decodeAll()).buffers
+  return {
+    mixer: new Mixer(lanes, sounds, isDecodable(result) ? lossless : null),
+    result,
+    isMixtureSum: !isStreamed && !(await decodeAll()).hasOriginal,
+    hasOriginal: request.original !== null && isDecodable(result),
+    isSilent: toDb(lanes[0]!.peak) < SILENCE_DB,
+    async nullTest() {
+      const { buffers, hasOriginal } = await decodeAll()
+      if (!hasOriginal) throw new Error("This browser can't read the source.")
+      return nullTest(buffers[0]!, buffers.slice(1))
+    },
   }
 }
 
@@ -116,12 +201,3 @@ async function decodeOriginal(
 
 const sumOf = (buffers: readonly AudioBuffer[]): Promise<AudioBuffer> =>
   sum(buffers.map((buffer) => ({ buffer, gain: 1 })))
-
-type KnownLane = Pick<Lane, 'kind' | 'label' | 'output' | 'buffer' | 'finding'>
-
-const lane = (known: KnownLane): Lane => ({
-  ...known,
-  gainDb: signal(0),
-  isMuted: signal(false),
-  isSolo: signal(false),
-})

@@ -52,7 +52,7 @@ export async function submit(
   signal: AbortSignal,
 ): Promise<string> {
   const client = currentClient()
-  const submission = { input, ...(metadata && { metadata }) }
+  const submission = { input: { ...input, preview: true }, ...(metadata && { metadata }) }
   const { request_id: id } = await client.submit(submission, { idempotencyKey })
   if (signal.aborted) await client.cancel(id).catch(ignoreEnded)
   signal.throwIfAborted()

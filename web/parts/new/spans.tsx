@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { decodeShort } from '../../audio/decode.ts'
+import { magnitudesOf } from '../../audio/peaks.ts'
 import { spans, type Span } from '../../state/draft.ts'
 import { focusIfLost } from '../focus.ts'
-import { createView, Waveform } from '../waveform.tsx'
+import { createView, Waveform, type Picture } from '../waveform.tsx'
 
 /** Larger or longer files are not drawn: decoded, they would fill the memory. */
 const DRAWN_BYTES_MAX = 200_000_000
@@ -22,7 +23,7 @@ const add = (section: { start: number; end: number }) => {
 /** Marks where the sound is, and where it is not: drawn on the waveform, or typed. */
 export function Spans({ bytes }: { bytes: Blob }) {
   const [isOpen, setOpen] = useState(false)
-  const [drawn, setDrawn] = useState<AudioBuffer | 'too long' | null>(null)
+  const [drawn, setDrawn] = useState<Picture | 'too long' | null>(null)
   const view = useMemo(createView, [bytes])
   useEffect(() => {
     setDrawn(null)
@@ -58,9 +59,9 @@ export function Spans({ bytes }: { bytes: Blob }) {
         </button>
       </div>
       {drawn === 'too long' && <p class="quiet">This file is too long to be drawn: add times.</p>}
-      {drawn instanceof AudioBuffer && (
+      {drawn !== null && drawn !== 'too long' && (
         <Waveform
-          buffer={drawn}
+          picture={drawn}
           label="the source"
           view={view}
           color="#7386a8"
@@ -78,9 +79,11 @@ export function Spans({ bytes }: { bytes: Blob }) {
 }
 
 /** Null: it is too long. */
-async function decodeDrawn(bytes: Blob): Promise<AudioBuffer | null> {
+async function decodeDrawn(bytes: Blob): Promise<Picture | null> {
   if (bytes.size > DRAWN_BYTES_MAX) return null
-  return decodeShort(bytes, DRAWING_RATE, DRAWN_SECONDS_MAX)
+  const buffer = await decodeShort(bytes, DRAWING_RATE, DRAWN_SECONDS_MAX)
+  if (!buffer) return null
+  return { planes: magnitudesOf(buffer), seconds: buffer.duration, sampleRate: DRAWING_RATE }
 }
 
 /** The focus goes to the times that are added, and back where a span was removed. */

@@ -18,7 +18,7 @@ const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
 interface DownloadsProps {
   request: OpenRequest
   result: PlayableResult
-  /** Null: the media is not decoded in the page. */
+  /** Null: the page can't make files of the outputs. */
   mixer: Mixer | null
 }
 

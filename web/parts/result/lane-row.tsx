@@ -1,11 +1,12 @@
 import { useMemo } from 'preact/hooks'
-import { peakOf, toDb } from '../../audio/levels.ts'
+import { toDb } from '../../audio/levels.ts'
 import type { Lane, Mixer } from '../../audio/mixer.ts'
 import type { Span } from '../../state/draft.ts'
 import { FindingChip } from './finding-chip.tsx'
 import { FurtherButton } from './further-button.tsx'
 import { WhereBand } from './where-band.tsx'
-import { Waveform, type View } from '../waveform.tsx'
+import type { View } from '../waveform.tsx'
+import { LanePicture } from './lane-picture.tsx'
 
 const GAIN_DB_MAX = 12
 
@@ -19,7 +20,7 @@ interface LaneRowProps {
 }
 
 export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: LaneRowProps) {
-  const { label, buffer, output, finding, gainDb } = lane
+  const { label, output, finding, gainDb } = lane
   const isHeard = mixer.levels.value[mixer.lanes.indexOf(lane)]! > 0
   const fullDb = useMemo(() => fullLevelDb(lane), [lane])
   return (
@@ -52,15 +53,7 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
         {output && <FurtherButton label={label} output={output} isHeld />}
       </div>
       <div class="lane-picture">
-        <Waveform
-          buffer={buffer}
-          label={label}
-          view={view}
-          color={color}
-          onSeek={(seconds) => mixer.seek(seconds)}
-          isSpectrogram={isSpectrogram}
-          spans={spans}
-        />
+        <LanePicture {...{ lane, color, mixer, view, isSpectrogram, spans }} />
         {finding && <WhereBand finding={finding} seconds={mixer.seconds} view={view} />}
       </div>
     </section>
@@ -94,10 +87,10 @@ function SoloAndMute({ lane: { label, isSolo, isMuted } }: { lane: Lane }) {
 }
 
 /** Decibels by which a target was softened, as far as its loudest sample allows. */
-function fullLevelDb({ finding, buffer }: Lane): number {
+function fullLevelDb({ finding, peak }: Lane): number {
   const { softened_db: softer = 0 } = finding ?? {}
   if (softer < 1) return 0
-  return Math.round(Math.max(0, Math.min(softer, -toDb(peakOf(buffer)))))
+  return Math.round(Math.max(0, Math.min(softer, -toDb(peak))))
 }
 
 /** As loud as it was found. */

@@ -27,7 +27,10 @@ export function NullTest({ loaded }: { loaded: LoadedResult }) {
       >
         Null test
       </button>
-      <output>{text || (loaded.hasOriginal ? '' : 'It needs the source itself.')}</output>
+      <output>
+        {text ||
+          (loaded.hasOriginal ? '' : 'It needs the source itself, not too long to be decoded.')}
+      </output>
     </div>
   )
 }

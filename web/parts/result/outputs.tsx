@@ -3,12 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Peaks } from '../../../clients/typescript/client.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 import { messageOf } from '../../state/credential.ts'
-import {
-  isDecodable,
-  load,
-  type LoadedResult,
-  type PlayableResult,
-} from '../../state/loaded-media.ts'
+import { load, type LoadedResult, type PlayableResult } from '../../state/loaded-media.ts'
 import type { OpenRequest } from '../../state/open-request.ts'
 import { Downloads } from './downloads.tsx'
 import { Player } from './player.tsx'
@@ -18,7 +13,7 @@ interface OutputsProps<Result extends PlayableResult> {
   request: OpenRequest
   read(): Promise<Result>
   readPeaks(): Promise<Peaks>
-  /** Shown above the player, which has no mixer until the outputs are decoded. */
+  /** Shown above the player, which has no mixer until they can be played. */
   above?(result: Result, mixer: Mixer | null): ComponentChildren
   /** Shown below the downloads. */
   below(result: Result): ComponentChildren
@@ -26,9 +21,10 @@ interface OutputsProps<Result extends PlayableResult> {
 
 /** Plays and saves what a request separated. */
 export function Outputs<Result extends PlayableResult>(props: OutputsProps<Result>) {
-  const { request, read } = props
+  const { request, read, readPeaks } = props
   const [result, setResult] = useState<Result | null>(null)
   const [loaded, setLoaded] = useState<LoadedResult | null>(null)
+  const [isPlain, setPlain] = useState(false)
   const [problem, setProblem] = useState('')
   useEffect(() => {
     let mixer: LoadedResult['mixer'] | undefined
@@ -36,20 +32,22 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
     const start = async () => {
       const found = await read()
       setResult(found)
-      if (!isDecodable(found)) return
-      const done = await load(request, found)
+      const done = await load(request, found, readPeaks)
+      if (!done) return setPlain(true)
       mixer = done.mixer
       if (isGone) mixer.close()
       else setLoaded(done)
       if (request.playsAtOnce && !isGone) void mixer.play()
     }
-    start().catch((error: unknown) => setProblem(messageOf(error)))
+    start().catch((error: unknown) => {
+      setProblem(messageOf(error))
+      setPlain(true)
+    })
     return () => {
       isGone = true
       mixer?.close()
     }
   }, [request])
-  const isPlain = problem !== '' || (result !== null && !isDecodable(result))
   return (
     <>
       {problem && (
@@ -86,8 +84,11 @@ function Sounds<Result extends PlayableResult>(props: SoundsProps<Result>) {
       ) : (
         <PlainPlayer request={request} result={result} readPeaks={readPeaks} />
       )}
-      <Downloads request={request} result={result} mixer={loaded?.mixer ?? null} />
+      <Downloads request={request} result={result} mixer={renderable(loaded)} />
       {below(result)}
     </>
   )
 }
+
+const renderable = (loaded: LoadedResult | null): Mixer | null =>
+  loaded?.mixer.isRenderable ? loaded.mixer : null

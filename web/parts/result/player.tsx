@@ -47,13 +47,13 @@ export function Player({ loaded, request }: { loaded: LoadedResult; request: Ope
         ))}
         <Playhead mixer={mixer} view={view} />
       </div>
-      {!loaded.hasOriginal && (
+      {loaded.isMixtureSum && (
         <p class="quiet">
           The source is not in this browser: the mixture here is all outputs added up.
         </p>
       )}
       <div class="choice">
-        <SaveMix mixer={mixer} name={request.name} />
+        {mixer.isRenderable && <SaveMix mixer={mixer} name={request.name} />}
         {credential.value && <NullTest loaded={loaded} />}
       </div>
       <Shortcuts />

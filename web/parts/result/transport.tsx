@@ -18,7 +18,13 @@ export function Transport({ mixer }: { mixer: Mixer }) {
       <Position mixer={mixer} />
       <LoopButton mixer={mixer} />
       <Volume mixer={mixer} />
+      {mixer.isWaiting.value && (
+        <span class="quiet" role="status">
+          Loading…
+        </span>
+      )}
       <p role="alert" class="problem">
+        {mixer.problem.value}
         {mixer.isSoundless.value &&
           'This browser plays no sound: it found no device for it. Connect one and press Play ' +
             'again. Downloads work without one.'}

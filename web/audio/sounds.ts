@@ -1,0 +1,127 @@
+/**
+ * The sounds that a mixer plays, in segments of one length: streamed from a preview, which is
+ * fetched and decoded as it is needed, or decoded whole.
+ */
+
+import type { PreviewIndex } from '../../clients/typescript/client.ts'
+
+export interface Sounds {
+  readonly seconds: number
+  /** Length of each segment but the last. */
+  readonly segmentSeconds: number
+  /** Hertz. */
+  readonly sampleRate: number
+  /** Factor that brings them to the level of the outputs. */
+  readonly gain: number
+  /** Seconds of all lanes that may be in memory at once. */
+  readonly windowSecondsMax: number
+  /** A segment, a buffer for each lane. */
+  segment(k: number): Promise<readonly AudioBuffer[]>
+}
+
+/** Buffers of one rate that are there already. */
+export function wholeSounds(buffers: readonly AudioBuffer[]): Sounds {
+  const seconds = Math.max(...buffers.map(({ duration }) => duration))
+  return {
+    seconds,
+    segmentSeconds: seconds,
+    sampleRate: buffers[0]!.sampleRate,
+    gain: 1,
+    windowSecondsMax: Infinity,
+    segment: () => Promise.resolve(buffers),
+  }
+}
+
+/** Decoded segments that are kept, of all lanes together, and what is cut from them to be drawn. */
+const KEPT_BYTES_MAX = 80_000_000
+const WINDOW_BYTES_MAX = 40_000_000
+
+interface StreamOptions {
+  index: PreviewIndex
+  lanes: number
+  gain: number
+  /** Fetches bytes of the preview, from the first to the last. */
+  read(first: number, last: number): Promise<ArrayBuffer>
+}
+
+export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sounds {
+  const { sample_rate: sampleRate, samples, segment_samples: segmentSamples, bytes } = index
+  const laneSecondBytes = lanes * sampleRate * 2 * 4
+  const segmentSeconds = segmentSamples / sampleRate
+  const keptMax = Math.max(3, Math.floor(KEPT_BYTES_MAX / (laneSecondBytes * segmentSeconds)))
+  const starts = [0]
+  for (const length of bytes) starts.push(starts.at(-1)! + length)
+  /** The latest used last. */
+  const kept = new Map<number, Promise<readonly AudioBuffer[]>>()
+
+  const load = async (k: number): Promise<readonly AudioBuffer[]> => {
+    const first = k * lanes
+    const offset = starts[first]!
+    const found = await read(offset, starts[first + lanes]! - 1)
+    const parts = Array.from({ length: lanes }, (_, lane) =>
+      found.slice(starts[first + lane]! - offset, starts[first + lane + 1]! - offset),
+    )
+    const length = Math.min(segmentSamples, samples - k * segmentSamples)
+    return Promise.all(parts.map((part) => decodeSegment(part, length, sampleRate)))
+  }
+
+  return {
+    seconds: samples / sampleRate,
+    segmentSeconds,
+    sampleRate,
+    gain,
+    windowSecondsMax: WINDOW_BYTES_MAX / laneSecondBytes,
+    segment(k) {
+      const segment = kept.get(k) ?? load(k)
+      kept.delete(k)
+      kept.set(k, segment)
+      segment.catch(() => kept.delete(k)) // the next who asks fetches it again
+      for (const oldest of kept.keys()) {
+        if (kept.size <= keptMax) break
+        kept.delete(oldest)
+      }
+      return segment
+    },
+  }
+}
+
+/** Browsers drop what precedes the sound, as its head says; one that did not gives more. */
+async function decodeSegment(
+  bytes: ArrayBuffer,
+  length: number,
+  sampleRate: number,
+): Promise<AudioBuffer> {
+  const decoded = await new OfflineAudioContext(1, 1, sampleRate).decodeAudioData(bytes)
+  if (decoded.length === length) return decoded
+  const { numberOfChannels } = decoded
+  const cut = new AudioBuffer({ length, numberOfChannels, sampleRate })
+  for (let channel = 0; channel < numberOfChannels; channel += 1) {
+    const plane = decoded.getChannelData(channel)
+    cut.copyToChannel(plane.subarray(Math.max(0, plane.length - length)), channel)
+  }
+  return cut
+}
+
+/** The samples of a lane from one time to another, at most `windowSecondsMax` apart. */
+export async function windowOf(
+  sounds: Sounds,
+  lane: number,
+  { start, end }: { start: number; end: number },
+): Promise<AudioBuffer> {
+  const { segmentSeconds, sampleRate } = sounds
+  const [from, to] = [Math.round(start * sampleRate), Math.round(end * sampleRate)]
+  const first = Math.floor(start / segmentSeconds)
+  const last = Math.max(first, Math.ceil(end / segmentSeconds) - 1)
+  let cut: AudioBuffer | undefined
+  for (let k = first; k <= last; k += 1) {
+    const buffer = (await sounds.segment(k))[lane]!
+    const { numberOfChannels } = buffer
+    cut ??= new AudioBuffer({ length: Math.max(1, to - from), numberOfChannels, sampleRate })
+    const at = Math.round(k * segmentSeconds * sampleRate) - from
+    for (let channel = 0; channel < numberOfChannels; channel += 1) {
+      const plane = buffer.getChannelData(channel).subarray(Math.max(0, -at))
+      if (at < cut.length) cut.copyToChannel(plane, channel, Math.max(0, at))
+    }
+  }
+  return cut!
+}
