@@ -40,13 +40,15 @@ function watch(page: Page, { endpoint }: S3): { call: string; headers: Promise<s
   return seen
 }
 
-/** From an example to its sound, then as media that is too long to be decoded whole. */
+/** From an example to its sound, then as media that is too long to be decoded, without a preview. */
 async function separateTwice(page: Page, s3: S3): Promise<void> {
   const seen = watch(page, s3)
   await chooseExample(page)
   await page.getByLabel('Prompt 1').fill('piano')
   await separate(page)
   await playerIsThere(page)
+  await page.getByRole('button', { name: 'Play', exact: true }).click() // ranges of the preview
+  await page.waitForFunction(() => /^0:0[1-9]/.test(document.querySelector('.clock')!.textContent))
   await page.getByRole('button', { name: 'Null test' }).click()
   await page.getByText(/nothing was added and nothing lost/).waitFor()
   const saved = page.waitForEvent('download')
@@ -55,8 +57,6 @@ async function separateTwice(page: Page, s3: S3): Promise<void> {
   await lastsTwoHours(page)
   await page.reload()
   await page.getByRole('img', { name: 'Waveform of Residual' }).waitFor() // drawn by peaks
-  await page.getByRole('button', { name: 'Play' }).click() // a range of the preview
-  await page.waitForFunction(() => /^0:0[1-9]/.test(document.querySelector('.clock')!.textContent))
   assert.equal(seen.filter(({ call }) => call.startsWith('PUT ')).length, 1)
   const fetched = seen.filter(({ call }) => call.startsWith('GET ')).length
   assert.ok(fetched >= 4, 'a target, a residual, peaks, a preview')

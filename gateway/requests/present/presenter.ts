@@ -260,7 +260,7 @@ async function partUrl(
   row: RequestRow,
   part: 'peaks' | 'preview',
   expiresAt: number,
-  mediaStore: MediaStore,
+  mediaStore: MediaPresenter['mediaStore'],
 ): Promise<string | undefined> {
   const stored = storedPart(row, part)
   if (!stored) return undefined
