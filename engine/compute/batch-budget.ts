@@ -31,9 +31,23 @@ export function budgetOf(
   configured: number | 'auto',
   log: Logger,
 ): BatchBudget {
-  if (configured !== 'auto') return new BatchBudget(configured, log)
-  if (framesFitting !== null) return new BatchBudget(Math.min(framesFitting, FRAMES_AUTO_MAX), log)
-  return new BatchBudget(description.framesOnProcessor, log, description.framesOnSharedProcessor)
+  const frames = chooseFrames(configured, { description, framesFitting })
+  const isOnProcessor = configured === 'auto' && framesFitting === null
+  return new BatchBudget(
+    frames,
+    log,
+    isOnProcessor ? description.framesOnSharedProcessor : Infinity,
+  )
+}
+
+/** Frames of the largest batch of a loaded model. */
+export function chooseFrames(
+  configured: number | 'auto',
+  { description, framesFitting }: LoadedModel,
+): number {
+  if (configured !== 'auto') return configured
+  if (framesFitting === null) return description.framesOnProcessor
+  return Math.min(framesFitting, FRAMES_AUTO_MAX)
 }
 
 /** Batches stepped before twice as many frames are retried. */

@@ -2,18 +2,21 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
+import { deviceDefaults } from '../../../../models/tensorflow/device-defaults.ts'
 
 const PROGRAM = `
   const { tensorFloat32 } = await import('./models/tensorflow/tensor.ts')
   console.log(tensorFloat32.get())
   console.log((await import('node:child_process')).execFileSync('env').toString())`
 
-const seenWith = (env: NodeJS.ProcessEnv) =>
-  execFileSync(process.execPath, ['--import', 'tsx', '-e', PROGRAM], {
+const seenBy = (program: string, env: NodeJS.ProcessEnv) =>
+  execFileSync(process.execPath, ['--import', 'tsx', '-e', program], {
     env: { PATH: process.env.PATH, ...env },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   })
+
+const seenWith = (env: NodeJS.ProcessEnv) => seenBy(PROGRAM, env)
 
 test('TensorFlow is loaded with them: its switch for TF32, and the environment of all', () => {
   const seen = seenWith({ TF_CUDNN_USE_AUTOTUNE: '1' })
@@ -23,4 +26,17 @@ test('TensorFlow is loaded with them: its switch for TF32, and the environment o
   assert.match(seen, /^TF_CUDNN_USE_AUTOTUNE=1$/m)
   assert.match(seenWith({ PRECISION: 'bfloat16' }), /^true\n/)
   assert.match(seenWith({ NVIDIA_TF32_OVERRIDE: '1' }), /^true\n/)
+})
+
+test('XLA knows its flags: another ends the process', () => {
+  const program =
+    "const { tf } = await import('./models/tensorflow/tensor.ts');" +
+    "const { compiled, compiler } = await import('./models/graph/compiled.ts');" +
+    'const half = compiled((x) => x.mul(0.5));' +
+    'for (let i = 0; i < 3; i += 1) half(tf.scalar(3)); await compiler.compiling;' +
+    'console.log(half(tf.scalar(3)).dataSync()[0])'
+  const flags = deviceDefaults({ XLA: 'on', WINNOW_CACHE_DIR: '/tmp/a folder' }, '/tmp')
+  assert.equal(seenBy(program, { ...flags, XLA: 'on' }), '1.5\n')
+  const wrong = { ...flags, XLA: 'on', XLA_FLAGS: `${flags.XLA_FLAGS} --xla_gpu_unheard_of=1` }
+  assert.throws(() => seenBy(program, wrong), /Command failed/)
 })

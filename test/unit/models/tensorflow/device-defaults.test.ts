@@ -38,19 +38,6 @@ test('where XLA is on, it keeps what it compiled for GPUs, and finds the compile
     assert.deepEqual(flagsOf(off), [undefined, undefined])
 })
 
-test('XLA knows its flags: another ends the process', () => {
-  const program =
-    "const { tf } = await import('./models/tensorflow/tensor.ts');" +
-    "const { compiled, compiler } = await import('./models/graph/compiled.ts');" +
-    'const half = compiled((x) => x.mul(0.5));' +
-    'for (let i = 0; i < 3; i += 1) half(tf.scalar(3)); await compiler.compiling;' +
-    'console.log(half(tf.scalar(3)).dataSync()[0])'
-  const flags = deviceDefaults({ XLA: 'on', WINNOW_CACHE_DIR: '/tmp/a folder' }, '/tmp')
-  assert.equal(seenBy(program, { ...flags, XLA: 'on' }), '1.5\n')
-  const wrong = { ...flags, XLA: 'on', XLA_FLAGS: `${flags.XLA_FLAGS} --xla_gpu_unheard_of=1` }
-  assert.throws(() => seenBy(program, wrong), /Command failed/)
-})
-
 test('an engine has the first GPU that it may use, or none where it may use none', () => {
   const own = (visible?: string) => oneGpu({ CUDA_VISIBLE_DEVICES: visible }).CUDA_VISIBLE_DEVICES
   assert.equal(own(undefined), '0')
