@@ -1,19 +1,31 @@
 /** The playground: a page to try the service in, and to listen to what it separates. */
 
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { App } from './parts/app.tsx'
 import { loadDrawing } from './parts/drawing.ts'
+import { titleOf } from './parts/status-text.ts'
+import { isForNewPage, viewInAddress } from './state/address.ts'
+import { isAdminView } from './state/admin.ts'
 import { restoreCredential } from './state/credential.ts'
-import { openFromAddress } from './state/open-request.ts'
+import { openFromAddress, request } from './state/open-request.ts'
 import { secretInAddress } from './state/shared-result.ts'
 import { restoreFiles } from './state/file-queue.ts'
 
-// Another code, or another request, in the address of a page that is open.
-addEventListener('hashchange', () => location.reload())
 const secret = secretInAddress()
+// Back, Forward, or another fragment in the address of a page that is open.
+addEventListener('popstate', () => {
+  if (secret !== null || isForNewPage()) return location.reload()
+  isAdminView.value = viewInAddress().kind === 'operators'
+  void openFromAddress()
+})
 render(<App secret={secret} />, document.querySelector('#page')!)
 if (secret === null) {
   restoreFiles()
   await restoreCredential()
 }
-await Promise.all([loadDrawing(), ...(secret === null ? [openFromAddress()] : [])])
+effect(() => {
+  const open = request.value
+  document.title = open ? `${titleOf(open.status.value)} · ${open.name}` : 'Winnow'
+})
+await loadDrawing()

@@ -1,4 +1,5 @@
 import { TASKS } from '../../shared/tasks.ts'
+import { nameView, viewInAddress } from '../state/address.ts'
 import { isAdminView, takeOperatorCode } from '../state/admin.ts'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
@@ -14,7 +15,8 @@ import { SeveralFiles } from './new/several-files.tsx'
 import { SharedPage } from './result/shared-page.tsx'
 import { SignIn } from './sign-in.tsx'
 
-isAdminView.value = takeOperatorCode()
+takeOperatorCode()
+isAdminView.value = viewInAddress().kind === 'operators'
 
 /** @param secret of a shared result, which is then all that the page shows */
 export function App({ secret }: { secret: string | null }) {
@@ -59,6 +61,14 @@ function clearSession(): void {
   void signOut()
 }
 
+/** Between the operators' view and what was shown before. */
+function switchView(): void {
+  isAdminView.value = !isAdminView.value
+  const open = request.value
+  if (isAdminView.value) nameView({ kind: 'operators' })
+  else nameView(open ? { kind: 'request', id: open.id } : { kind: 'form' })
+}
+
 /** The address goes on naming the request that is shown. */
 function skipToContent(event: Event): void {
   event.preventDefault()
@@ -79,7 +89,7 @@ function Header({ isShared }: { isShared: boolean }) {
         {isShared ? (
           <a href="./">Playground</a>
         ) : (
-          <button class="link" onClick={() => (isAdminView.value = !isAdminView.value)}>
+          <button class="link" onClick={switchView}>
             {isAdminView.value ? 'Playground' : 'Operators'}
           </button>
         )}

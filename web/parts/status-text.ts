@@ -17,6 +17,12 @@ export function stateOf(current: Status | null): string {
   return current ? STATES[current.status] : 'connecting'
 }
 
+/** Such as `45 %`, for the title of the page: a tab shows little of it. */
+export function titleOf(current: Status | null): string {
+  if (current?.status !== 'IN_PROGRESS') return stateOf(current)
+  return `${Math.round(100 * (current.progress ?? 0))} %`
+}
+
 /** Such as `45 %, about 20 s left`: it changes all the time. */
 export function detailOf(current: Status | null): string {
   if (!current || current.status === 'COMPLETED' || current.status === 'FAILED') return ''

@@ -29,19 +29,15 @@ export const isAdminView = signal(false)
 /** Why the code of the address opened no session. */
 export const codeProblem = signal('')
 
-/**
- * Opens a session with the code in `#operator=…`, which leaves the address at once.
- * @returns whether there is one
- */
-export function takeOperatorCode(): boolean {
+/** Opens a session with the code in `#operator=…`, which leaves the address at once. */
+export function takeOperatorCode(): void {
   const code = new URLSearchParams(location.hash.slice(1)).get('operator')
-  if (code === null) return false
-  history.replaceState(null, '', location.pathname)
+  if (code === null) return
+  history.replaceState(null, '', '#operators')
   createAdmin(code)
     .act<{ token: string }>('session')
     .then(({ token }) => keepAdminToken(token))
     .catch((error: Error) => (codeProblem.value = error.message))
-  return true
 }
 
 /** Returns whether the gateway has operators' pages; true where nobody knows. */

@@ -5,6 +5,7 @@ import type { RequestList, Status } from '../../clients/typescript/client.ts'
 import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { TASKS } from '../../shared/tasks.ts'
+import { nameView, viewInAddress } from './address.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
 import {
   askedOptions,
@@ -118,8 +119,11 @@ async function resumeSubmit(): Promise<void> {
   })
 }
 
+// Also what the address named before somebody signed in.
 credential.subscribe((current) => {
-  if (current) void resumeSubmit()
+  if (!current) return
+  void resumeSubmit()
+  void openFromAddress()
 })
 
 /** Puts an output of the request that is shown into the form, to separate it further. */
@@ -162,17 +166,31 @@ export async function deleteListed({ request_id: id }: RequestListItem): Promise
   await forgetSource(id)
 }
 
-/** Goes on with the request that the address names, after a reload. */
+/** Shows what the address names: a request of the account, or the form. */
 export async function openFromAddress(): Promise<void> {
-  const id = new URLSearchParams(location.hash.slice(1)).get('request')
-  if (id === null) return
+  const view = viewInAddress()
+  if (view.kind === 'form') leave()
+  if (view.kind !== 'request' || !credential.peek() || isFollowed(view.id)) return
   try {
-    const listed = await find(id)
-    if (!listed) throw new Error(`There is no request ${id} any more.`)
-    await openListed(listed)
+    const listed = await find(view.id)
+    if (!listed) throw new Error(`There is no request ${view.id} of this account.`)
+    if (isInAddress(view.id)) await openListed(listed)
   } catch (error) {
+    if (!isInAddress(view.id)) return
+    close()
     sendProblem.value = messageOf(error)
   }
+}
+
+const isFollowed = (id: string): boolean => {
+  const open = request.peek()
+  return open?.id === id && open.problem.peek() === ''
+}
+
+/** Whoever went on meanwhile is left alone. */
+function isInAddress(id: string): boolean {
+  const view = viewInAddress()
+  return view.kind === 'request' && view.id === id
 }
 
 /** As the list has it: the status names neither file nor prompt. */
@@ -190,18 +208,22 @@ async function find(id: string): Promise<RequestListItem | undefined> {
 let following = new AbortController()
 
 function show(next: OpenRequest): void {
-  close()
+  leave()
   request.value = next
-  history.replaceState(null, '', `#request=${next.id}`)
+  nameView({ kind: 'request', id: next.id })
   void follow(next, following.signal)
 }
 
 /** Back to the form; the request goes on. */
 export function close(): void {
+  leave()
+  nameView({ kind: 'form' })
+}
+
+function leave(): void {
   following.abort()
   following = new AbortController()
   request.value = null
-  history.replaceState(null, '', location.pathname)
 }
 
 async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
