@@ -160,7 +160,8 @@ test('the source of an earlier request is separated again, without an upload', a
   await assertAccessible(page, 'an earlier source')
   const input = nextInput(page)
   await separate(page)
-  assert.deepEqual(await input, { prompt: 'a horn', request_id: id, output: 'source' })
+  const source = { request_id: id, output: 'source' }
+  assert.deepEqual(await input, { prompt: 'a horn', ...source, preview: true })
   await page.getByRole('heading', { name: 'concert.m4a' }).waitFor()
 })
 

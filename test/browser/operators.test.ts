@@ -148,7 +148,6 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   await rowOf(page, 'Accounts', poorId).getByText('0 s, 0 s reserved', { exact: true }).waitFor()
   await assertAccessible(page, 'the operators view')
   await page.reload()
-  await page.getByRole('button', { name: 'Operators' }).click()
   await region(page, 'Engines').waitFor() // the tab keeps the token, and it alone
   await rowOf(page, 'Models', 'mini').getByText('everyday sounds').waitFor()
   await page
