@@ -1,14 +1,14 @@
 /** Several models behind one prompt, as a user installs and asks for them. Their weights are random. */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { model } from '../../scripts/cli/model/command.ts'
+import { runCommand } from '../support/processes/run-command.ts'
 import { connectEngine, type EngineClient } from '../../shared/engine-control.ts'
 import { noise, sine } from '../support/media/signals.ts'
 import { startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
@@ -32,10 +32,12 @@ before(async (t) => {
 })
 
 async function install(name: string): Promise<void> {
-  const words = ['scripts/run.mjs', 'scripts/cli/main.ts', 'model', 'import', ...TINY_MODELS[name]!]
-  const env = { ...process.env, MODELS_DIR: modelsFolder }
-  const { stdout } = await promisify(execFile)(process.execPath, words, { env })
-  assert.match(stdout, RegExp(`^Installed ${name} in `))
+  const words = ['import', ...TINY_MODELS[name]!]
+  const { code, text, errors } = await runCommand(model, words, {
+    env: { MODELS_DIR: modelsFolder },
+  })
+  assert.equal(code, 0, errors)
+  assert.match(text, RegExp(`^Installed ${name} in `))
 }
 
 interface SubmitFields {
@@ -148,7 +150,7 @@ async function listed(): Promise<string[]> {
 /** Loads scnet; its process, which is stopped: a step of it lasts until it goes on. */
 async function loadStopped(engine: EngineClient): Promise<number> {
   const before = processes()
-  assert.deepEqual([before.length, (await engine.loadModel('scnet')).name], [3, 'scnet'])
+  assert.deepEqual([before.length, (await engine.loadModel('scnet')).name], [2, 'scnet'])
   const [pid] = processes().filter((each) => !before.includes(each))
   process.kill(pid!, 'SIGSTOP')
   return pid!
@@ -188,7 +190,7 @@ test('a model that is installed while the engine runs is loaded, computes apart,
 
 test('the processes of models end with their engine, even when it is killed', async () => {
   const pids = processes()
-  assert.equal(pids.length, 4)
+  assert.equal(pids.length, 3)
   await winnow.engines[0]!.end('SIGKILL')
   await until(() => pids.every((pid) => commandOf(pid) === ''))
 })
