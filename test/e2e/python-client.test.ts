@@ -25,27 +25,29 @@ test('python: the client and the nodes of ComfyUI', async (t) => {
     assert.equal(code, 0, output)
     return output
   }
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-typed-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const cache = `--cache-dir=${join(folder, 'cache')}` // of the types of Python's own library
   await t.test('they are typed and formatted', async () => {
     const folders = [PYTHON_CLIENT, COMFYUI_NODES]
     await run(['ruff', 'check', '--no-cache', '--config', PROJECT, ...folders])
     await run(['ruff', 'format', '--no-cache', '--config', PROJECT, '--check', ...folders])
-    const mypy = ['mypy', '--config-file', PROJECT, '--cache-dir=/dev/null']
+    const mypy = ['mypy', '--config-file', PROJECT, cache]
     const client = ['src', 'tests'].map((name) => join(PYTHON_CLIENT, name))
     const nodes = ['audio', 'service', 'nodes'].map((name) => join(COMFYUI_NODES, `${name}.py`))
     const env = { MYPYPATH: join(COMFYUI_NODES, 'tests/stand_ins') }
     await run([...mypy, ...client, ...nodes], env)
   })
   await t.test('whoever installs it gets its types', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'winnow-typed-'))
-    t.after(() => rm(folder, { recursive: true }))
     const program = join(folder, 'program.py')
-    const words = ['mypy', '--strict', '--cache-dir=/dev/null', program]
-    await writeFile(program, 'import winnow_client\nreveal_type(winnow_client.Client.models)\n')
-    assert.match(await run(words), /Revealed type is "def .* -> .*ModelList/)
-    await writeFile(program, 'import winnow_client\nwinnow_client.Client(1)\n')
-    const { code, output } = await python(['-m', ...words], { PYTHONPATH: path })
+    const lines = ['reveal_type(winnow_client.Client.models)', 'winnow_client.Client(1)', '']
+    await writeFile(program, ['import winnow_client', ...lines].join('\n'))
+    const words = ['-m', 'mypy', '--strict', cache, program]
+    const { code, output } = await python(words, { PYTHONPATH: path })
     assert.equal(code, 1)
+    assert.match(output, /Revealed type is "def .* -> .*ModelList/)
     assert.match(output, /incompatible type "int"; expected "str"/)
+    assert.match(output, /Found 1 error/)
   })
   await t.test('the version is that of the service', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8'))
