@@ -11,8 +11,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import * as grpc from '@grpc/grpc-js'
-import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
+import { separationClient } from '../support/clients/separation-client.ts'
 import { startNatsServer } from '../../scripts/cli/start/nats-server.ts'
 import { API_KEY } from '../support/processes/start-winnow.ts'
 
@@ -61,17 +60,12 @@ async function startHeld(t: TestContext) {
 }
 
 /** Calls List over a connection of its own; resolves with 200 as HTTP has it. */
-function listSeparations(address: string): Promise<number> {
-  const service = separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition
-  const Client = grpc.makeGenericClientConstructor(service, 'SeparationService')
-  const client = new Client(address, grpc.credentials.createInsecure())
-  const metadata = new grpc.Metadata()
-  metadata.set('authorization', `Bearer ${API_KEY}`)
-  return new Promise<number>((resolve, reject) => {
-    client.List?.({}, metadata, (error: grpc.ServiceError | null) =>
-      error ? reject(error) : resolve(200),
-    )
-  }).finally(() => client.close())
+async function listSeparations(address: string): Promise<number> {
+  const client = separationClient(address, API_KEY)
+  return client
+    .call('List', {})
+    .then(() => 200)
+    .finally(() => client.close())
 }
 
 test('a restart of the gateway refuses no connection, over HTTP and gRPC', async (t) => {

@@ -8,7 +8,7 @@ import test, { before, beforeEach, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as grpc from '@grpc/grpc-js'
 import { engineControlService } from '../../shared/engine-control.ts'
-import { SEPARATION_SERVICE, separationPackage } from '../../gateway/grpc/server.ts'
+import { separationClient } from '../support/clients/separation-client.ts'
 import { noise } from '../support/media/signals.ts'
 import { wavBytes } from '../support/media/wav.ts'
 import { startOtlpReceiver, type ReceivedSpan } from '../support/http/otlp-receiver.ts'
@@ -118,22 +118,11 @@ test("a request is one trace, from its client's call over the engine to its webh
 })
 
 test("a gRPC call goes on with its caller's trace, and a status stream does not last in it", async (t) => {
-  const Client = grpc.makeGenericClientConstructor(
-    separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition,
-    'SeparationService',
-  )
-  const address = winnow.gateway.ready.grpc ?? ''
-  const client = new Client(address, grpc.credentials.createInsecure())
+  const client = separationClient(winnow.gateway.ready.grpc ?? '', API_KEY)
   t.after(() => client.close())
-  const metadata = new grpc.Metadata()
-  metadata.set('authorization', `Bearer ${API_KEY}`)
-  metadata.set('traceparent', caller)
-  const request = { input: { prompt: 'noise', file_id: await upload(1) } }
-  const { request_id: requestId } = await new Promise<{ request_id: string }>((resolve, reject) => {
-    client.Submit?.(request, metadata, (error: Error | null, reply: { request_id: string }) =>
-      error ? reject(error) : resolve(reply),
-    )
-  })
+  const input = { prompt: 'noise', file_id: await upload(1) }
+  const metadata = { traceparent: caller }
+  const { request_id: requestId } = await client.call('Submit', { input }, { metadata })
   const served = await span('winnow.separation.v1.SeparationService/Submit')
   assert.deepEqual([served.parentSpanId, served.kind], [CALLER, 2])
   assert.equal((await span('publish job')).parentSpanId, served.spanId)
