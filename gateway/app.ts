@@ -40,6 +40,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { getFileRoute } from './routes/get-file.ts'
 import { listRoute } from './routes/list.ts'
 import { listFilesRoute } from './routes/list-files.ts'
+import { mcpRoute } from './routes/mcp.ts'
 import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
@@ -108,6 +109,7 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   const hasPage = deps.config.playground === 'on'
   await app.register(async (v1) => {
     await apiRoutes(v1, deps, createAuthenticator(deps))
+    mcpRoute(v1)
     if (hasPage) codeRoute(v1, deps)
   })
   await app.register(async (v1) => {

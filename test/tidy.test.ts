@@ -43,6 +43,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
       'shared/process/',
     ],
   ],
+  [/^(@modelcontextprotocol\/|zod)/, ['shared/mcp/', 'gateway/routes/mcp.ts', 'scripts/cli/mcp/']],
   [/^@opentelemetry\//, ['shared/telemetry/tracing.ts']],
   [/^protobufjs/, ['models/graph/', 'models/checkpoint/tensorflow-checkpoint.ts']],
   [/^@tensorflow\//, ['models/tensorflow/tensor.ts', 'models/tensorflow/bfloat16.ts']],

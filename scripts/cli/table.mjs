@@ -27,6 +27,12 @@ export const COMMANDS = {
     isClient: true,
     load: async () => (await import('./open/command.ts')).open,
   },
+  mcp: {
+    usage: '',
+    does: 'serves a running service to agents, as tools (MCP)',
+    isClient: true,
+    load: async () => (await import('./mcp/command.ts')).mcp,
+  },
   keys: { load: async () => (await import('./operator/keys.ts')).keys },
   accounts: { load: async () => (await import('./operator/accounts.ts')).accounts },
   database: { load: async () => (await import('./operator/database.ts')).database },

@@ -1,0 +1,94 @@
+/**
+ * The Model Context Protocol over HTTP: the same tools as `winnow mcp`, for agents with an API key.
+ * Each tool makes calls of the API with the caller's key, so that scopes, limits, validation and the
+ * log are those of the API. Nothing is kept between calls.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import type { Calls } from '../../shared/mcp/calls.ts'
+import { createMcpServer } from '../../shared/mcp/server.ts'
+import type { ErrorResponse } from '../api/schemas.ts'
+
+const PATH = '/mcp'
+const SESSION = 'mcp-session-id'
+const OPTIONS = { config: { scope: 'any' }, schema: { hide: true } } as const
+
+type Message = { method?: unknown; id?: unknown; params?: { requestId?: unknown } }
+
+export function mcpRoute(app: FastifyInstance): void {
+  /** What ends the calls under way, by `callKey`. */
+  const underWay = new Map<string, () => Promise<void>>()
+  app.post<{ Body: Message }>(PATH, OPTIONS, async (request, reply) => {
+    const { body } = request
+    if (Array.isArray(body)) {
+      const message = 'Send one message of JSON-RPC at a time, not an array.'
+      throw new ServiceError('INVALID_REQUEST', { message })
+    }
+    if (body?.method === 'notifications/cancelled') {
+      await underWay.get(callKey(request, body.params?.requestId))?.()
+      return reply.status(202).send()
+    }
+    const server = createMcpServer({ calls: () => callsOf(app, request) })
+    const transport = new WebStandardStreamableHTTPServerTransport({})
+    await server.connect(transport)
+    const key = callKey(request, body?.id)
+    const end = () => server.close() // ends what the call waits for
+    underWay.set(key, end)
+    reply.raw.once('close', () => {
+      if (underWay.get(key) === end) underWay.delete(key)
+      void end()
+    })
+    // It names the client's calls, by which it cancels them; the gateway keeps no session.
+    if (body?.method === 'initialize') reply.header(SESSION, randomUUID())
+    return transport.handleRequest(webRequestOf(request), { parsedBody: body as JSONRPCMessage })
+  })
+  app.route({
+    method: ['GET', 'DELETE'],
+    url: PATH,
+    ...OPTIONS,
+    handler: (_request, reply) => reply.status(405).header('allow', 'POST').send(),
+  })
+}
+
+/** Two clients of one key number their calls alike; one without a session can cancel none. */
+function callKey({ apiKey, headers, id }: FastifyRequest, rpcId: unknown): string {
+  return JSON.stringify([apiKey.key_id, headers[SESSION] ?? id, rpcId])
+}
+
+/** Of which the transport reads the headers alone. */
+function webRequestOf({ headers }: FastifyRequest): Request {
+  const pairs = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  )
+  return new Request(`http://gateway${PATH}`, { method: 'POST', headers: pairs })
+}
+
+function callsOf(app: FastifyInstance, { headers, id, client }: FastifyRequest): Calls {
+  async function call<Answer>(method: 'GET' | 'POST' | 'PUT', url: string, body?: object) {
+    const { authorization } = headers
+    const answer = await app.inject({
+      method,
+      url,
+      headers: { authorization, 'x-request-id': id },
+      remoteAddress: client,
+      ...(body && { payload: body }),
+    })
+    if (answer.statusCode < 400) return answer.json<Answer>()
+    const { error } = answer.json<ErrorResponse>()
+    throw Object.assign(new Error(error.message), error)
+  }
+  const pathOf = (requestId: string) => `/v1/queue/requests/${encodeURIComponent(requestId)}`
+  return {
+    models: () => call('GET', '/v1/models'),
+    createFile: (file) => call('POST', '/v1/files', file),
+    submit: (body) => call('POST', '/v1/queue/audio/separate', body),
+    submitSounds: (body) => call('POST', '/v1/queue/audio/sounds', body),
+    status: (requestId) => call('GET', `${pathOf(requestId)}/status`),
+    result: (requestId) => call('GET', `${pathOf(requestId)}/result`),
+    cancel: (requestId) => call('PUT', `${pathOf(requestId)}/cancel`),
+  }
+}
