@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-
-const manifest = new URL('../package.json', import.meta.url)
+// Compiled in, so that a command that is one file has it wherever it lies.
+import manifest from '../package.json' with { type: 'json' }
 
 /** Winnow's version. */
-export const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
+export const { version } = manifest
