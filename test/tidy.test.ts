@@ -13,7 +13,7 @@ import ts from 'typescript'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  shared: [],
+  shared: ['package.json'], // the version
   models: [],
   gateway: ['shared'],
   engine: ['shared', 'models'],

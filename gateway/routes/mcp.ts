@@ -1,11 +1,11 @@
 /**
  * The Model Context Protocol over HTTP: the same tools as `winnow mcp`, for agents with an API key.
- * Each tool makes calls of the API with the caller's key, so that scopes, limits, validation and the
- * log are those of the API. Nothing is kept between calls.
+ * Each tool makes calls of the API with the caller's key, so that scopes, limits, validation and
+ * the log are those of the API. Nothing is kept between calls.
  */
 
 import { randomUUID } from 'node:crypto'
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import * as webHttp from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
@@ -33,7 +33,7 @@ export function mcpRoute(app: FastifyInstance): void {
       return reply.status(202).send()
     }
     const server = createMcpServer({ calls: () => callsOf(app, request) })
-    const transport = new WebStandardStreamableHTTPServerTransport({})
+    const transport = new webHttp.WebStandardStreamableHTTPServerTransport({})
     await server.connect(transport)
     const key = callKey(request, body?.id)
     const end = () => server.close() // ends what the call waits for
@@ -70,12 +70,16 @@ function webRequestOf({ headers }: FastifyRequest): Request {
 function callsOf(app: FastifyInstance, { headers, id, client }: FastifyRequest): Calls {
   async function call<Answer>(method: 'GET' | 'POST' | 'PUT', url: string, body?: object) {
     const { authorization } = headers
-    const answer = await app.inject({
+    const options = {
       method,
       url,
       headers: { authorization, 'x-request-id': id },
       remoteAddress: client,
       ...(body && { payload: body }),
+    }
+    const answer = await app.inject(options).catch(() => {
+      const message = 'The gateway is stopping; call again in a moment.'
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message })
     })
     if (answer.statusCode < 400) return answer.json<Answer>()
     const { error } = answer.json<ErrorResponse>()

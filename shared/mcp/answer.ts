@@ -7,6 +7,13 @@ import type { RequestAnswer } from './schemas.ts'
 const SOUNDS_MAX = 40
 const SPANS_MAX = 10
 
+/** Of a request that is not finished: what to do next. */
+export const GO_ON =
+  'It is not finished. Call get_request with this request_id and wait_seconds, or cancel_request.'
+
+const TRY_AGAIN =
+  'Not every prompt was found: call separate again, with one of its suggestions or a name in sounds.'
+
 /** What a tool answers of a request that stands so. */
 export async function answerOf(calls: Calls, status: Status): Promise<RequestAnswer> {
   const { request_id: id, error } = status
@@ -14,13 +21,7 @@ export async function answerOf(calls: Calls, status: Status): Promise<RequestAns
   if (status.status === 'COMPLETED') return { ...head, ...resultAnswer(await calls.result(id)) }
   if (error) return { ...head, error: { code: error.code, message: error.message } }
   const { progress, queue_position, estimated_seconds_left } = status
-  return {
-    ...head,
-    progress,
-    queue_position,
-    estimated_seconds_left,
-    next: `It is not finished. Call get_request with this request_id and wait_seconds, or cancel_request.`,
-  }
+  return { ...head, progress, queue_position, estimated_seconds_left, next: GO_ON }
 }
 
 function resultAnswer({ data, retention }: Result): RequestAnswer {
@@ -39,9 +40,7 @@ function resultAnswer({ data, retention }: Result): RequestAnswer {
         spans: spans.slice(0, SPANS_MAX),
       })),
     delete_after: retention.delete_after,
-    next: isUnclear
-      ? 'Not every prompt was found: call separate again with one of its suggestions, or a name in sounds.'
-      : undefined,
+    next: isUnclear ? TRY_AGAIN : undefined,
   }
 }
 

@@ -1,4 +1,4 @@
-/** The calls of the API that the tools of the MCP server make, and the parts of answers they read. */
+/** The calls of the API that the tools of the MCP server make, and the parts that they read. */
 
 import type { RequestStatus } from '../request-status.ts'
 

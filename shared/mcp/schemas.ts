@@ -1,4 +1,4 @@
-/** What the tools take and answer. Names and limits of input are those of the API, which checks it. */
+/** What the tools take and answer. The API checks input, which has the names that it has there. */
 
 import { z } from 'zod'
 

@@ -8,7 +8,7 @@ import type {
   ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import { isTerminal } from '../request-status.ts'
-import { answerOf } from './answer.ts'
+import { answerOf, GO_ON } from './answer.ts'
 import type { Calls, Status } from './calls.ts'
 import type { RequestAnswer } from './schemas.ts'
 
@@ -85,8 +85,7 @@ export async function answerInTime(
     answer = await answerOf(calls, await statusInTime(calls, requestId, waiting))
   } catch (error) {
     if (waiting.signal.aborted) await calls.cancel(requestId)
-    const failure = { ...failureOf(error), request_id: requestId }
-    throw new RequestFailure(failure)
+    throw new RequestFailure({ ...failureOf(error), request_id: requestId, next: GO_ON })
   }
   if (answer.error) throw new RequestFailure(answer)
   return answer
