@@ -12,7 +12,7 @@ export const GO_ON =
   'It is not finished. Call get_request with this request_id and wait_seconds, or cancel_request.'
 
 const TRY_AGAIN =
-  'Not every prompt was found: call separate again, with one of its suggestions or a name in sounds.'
+  'Not every prompt was found: call separate again with one of its suggestions or a name in sounds.'
 
 /** What a tool answers of a request that stands so. */
 export async function answerOf(calls: Calls, status: Status): Promise<RequestAnswer> {

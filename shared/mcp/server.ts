@@ -63,8 +63,8 @@ function separateTool(server: McpServer, options: ServerOptions): void {
         '"speech", "drums" or "a dog barking". Give exactly one source: audio_url, file_id, or ' +
         `request_id with output${options.files ? ', or the path of a local file' : ''}. The ` +
         'answer has a signed link for each sound (target) and for the rest (residual), which ' +
-        'add up to the original. It costs the seconds of the media, once for each prompt, and ' +
-        'takes from about a tenth of that time to several times as long, by the machine. What ' +
+        'add up to the original. It costs the seconds of the media, once for each prompt. ' +
+        'Expect a fraction of that time on a GPU, and up to several times of it on a CPU. What ' +
         'takes longer than wait_seconds goes on: the answer then has a request_id to ask for.',
       inputSchema: separateInput(options.files !== undefined),
       outputSchema: RequestOutput,

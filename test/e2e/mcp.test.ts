@@ -152,6 +152,12 @@ test('a call that is canceled cancels its request, and a tool cancels one by its
     const [latest] = (await winnow.client.list({ limit: 1 })).data
     await assert.rejects(winnow.client.wait(latest!), { code: 'CANCELED' })
   }
+  const onprogress = () => void stdio.close()
+  await assert.rejects(call(stdio, 'separate', { file_id, prompt: 'drums' }, { onprogress }))
+  const [latest] = (await winnow.client.list({ limit: 1 })).data
+  assert.equal(latest!.prompt, 'drums')
+  await assert.rejects(winnow.client.wait(latest!), { code: 'CANCELED' }, 'its input has ended')
+
   const { request_id } = await call(http, 'separate', { file_id, prompt: 'flute', wait_seconds: 0 })
   const canceled = await call(http, 'cancel_request', { request_id })
   assert.deepEqual([canceled.status, canceled.error!.code], ['FAILED', 'CANCELED'])
