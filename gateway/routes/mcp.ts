@@ -5,12 +5,10 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import * as webHttp from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { Calls } from '../../shared/mcp/calls.ts'
-import { createMcpServer } from '../../shared/mcp/server.ts'
 import type { ErrorResponse } from '../api/schemas.ts'
 
 const PATH = '/mcp'
@@ -32,8 +30,9 @@ export function mcpRoute(app: FastifyInstance): void {
       await underWay.get(callKey(request, body.params?.requestId))?.()
       return reply.status(202).send()
     }
+    const { createMcpServer, WebStandardStreamableHTTPServerTransport } = await loadSdk()
     const server = createMcpServer({ calls: () => callsOf(app, request) })
-    const transport = new webHttp.WebStandardStreamableHTTPServerTransport({})
+    const transport = new WebStandardStreamableHTTPServerTransport({})
     await server.connect(transport)
     const key = callKey(request, body?.id)
     const end = () => server.close() // ends what the call waits for
@@ -53,6 +52,12 @@ export function mcpRoute(app: FastifyInstance): void {
     handler: (_request, reply) => reply.status(405).header('allow', 'POST').send(),
   })
 }
+
+/** At the first call: hundreds of modules, for which a start need not wait. */
+const loadSdk = async () => ({
+  ...(await import('../../shared/mcp/server.ts')),
+  ...(await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js')),
+})
 
 /** Two clients of one key number their calls alike; one without a session can cancel none. */
 function callKey({ apiKey, headers, id }: FastifyRequest, rpcId: unknown): string {
