@@ -4,8 +4,9 @@
 // `all` is `quick` and `rest`; docs/development.md says what each tier has. A tier fails, too, when
 // its files start more processes than its budget: a count of work, which no slow machine changes.
 
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -38,7 +39,7 @@ const failed = []
 /** Files of tests by the names of what is made of them. */
 const sources = new Map()
 try {
-  if (['quick', 'all'].includes(tier) && shard.index === 0) runChecks()
+  if (['quick', 'all'].includes(tier) && shard.index === 0) await runChecks()
   if (tier === 'nightly') await runNightly()
   else await runTier()
   printWork()
@@ -56,12 +57,24 @@ function allFiles() {
     .sort()
 }
 
-function runChecks() {
-  for (const project of ['.', 'web', 'test/browser']) {
-    run(`types of ${project}`, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', project])
-  }
-  run('format', ['node_modules/prettier/bin/prettier.cjs', '--log-level=warn', '--check', '.'])
-  run('lint', ['node_modules/eslint/bin/eslint.js', '.'])
+/** Types beside format and lint: each has one thread. */
+async function runChecks() {
+  await Promise.all([
+    runInTurn(
+      ['.', 'web', 'test/browser'].map((project) => [
+        `types of ${project}`,
+        ['node_modules/typescript/bin/tsc', '--noEmit', '-p', project],
+      ]),
+    ),
+    runInTurn([
+      ['format', ['node_modules/prettier/bin/prettier.cjs', '--log-level=warn', '--check', '.']],
+      ['lint', ['node_modules/eslint/bin/eslint.js', '.']],
+    ]),
+  ])
+}
+
+async function runInTurn(programs) {
+  for (const [name, args] of programs) await run(name, args)
 }
 
 async function runTier() {
@@ -86,8 +99,8 @@ async function runNightly() {
   await runTests('new seeds', drawing, env)
   await runTests('campaign, packages, systemd', files, env, { atOnce: 1 })
   const soak = ['test/campaign/main.ts', '--minutes', String(SOAK_MINUTES), '--seed', seed]
-  run('soak', ['--import', 'tsx', ...soak])
-  run('songs', ['--import', 'tsx', 'bench/songs.ts'])
+  await run('soak', ['--import', 'tsx', ...soak])
+  await run('songs', ['--import', 'tsx', 'bench/songs.ts'])
 }
 
 async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
@@ -102,7 +115,7 @@ async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) 
   const compiled = await compileTests(files)
   for (const [i, path] of compiled.files.entries()) sources.set(basename(path), files[i])
   try {
-    run(
+    await run(
       `${name}: ${files.length} files, ${atOnce} at once`,
       [...preloads, '--test', ...options, ...compiled.files],
       { ...env, WINNOW_TEST_WORK: report },
@@ -112,13 +125,14 @@ async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) 
   }
 }
 
-function run(name, args, env = {}) {
+async function run(name, args, env = {}) {
   console.log(`\n=== ${name}`)
-  const { status } = spawnSync(process.execPath, args, {
+  const program = spawn(process.execPath, args, {
     stdio: 'inherit',
     env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', ...env },
   })
-  if (status !== 0) failed.push(name)
+  const [code] = await once(program, 'exit')
+  if (code !== 0) failed.push(name)
 }
 
 /** The files that took most, and whether they kept to the budget. */
