@@ -142,7 +142,7 @@ const GATEWAY_ROOMS: readonly (readonly string[])[] = [
   ['media-store'],
 ]
 /** On top of the gateway, for every room. */
-const GATEWAY_COMMON = ['config', 'loop', 'processes', 'secrets']
+const GATEWAY_COMMON = ['config', 'loop', 'supervisor', 'secrets']
 /** Who may use `operations`. */
 const OPERATORS = ['main', 'app', 'gateway', 'routes']
 
