@@ -8,7 +8,8 @@ import { titleOf } from './parts/status-text.ts'
 import { isForNewPage, viewInAddress } from './state/address.ts'
 import { isAdminView } from './state/admin.ts'
 import { restoreCredential } from './state/credential.ts'
-import { openFromAddress, request } from './state/open-request.ts'
+import { notify } from './state/notification.ts'
+import { isOver, openFromAddress, request } from './state/open-request.ts'
 import { secretInAddress } from './state/shared-result.ts'
 import { restoreFiles } from './state/file-queue.ts'
 
@@ -27,5 +28,6 @@ if (secret === null) {
 effect(() => {
   const open = request.value
   document.title = open ? `${titleOf(open.status.value)} · ${open.name}` : 'Winnow'
+  if (open && isOver(open)) notify(document.title)
 })
 await loadDrawing()

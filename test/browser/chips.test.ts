@@ -120,7 +120,7 @@ async function vouching(place: Place): Promise<void> {
   await assertAccessible(page, 'an offer to vouch for a sound')
   const marked = [{ start: 0, end: 2, include: true }]
   const kept = await inputWithoutUpload(page, () => keep.press('Enter'))
-  assert.deepEqual(kept, { prompt: 'siren', spans: marked, ...source })
+  assert.deepEqual(kept, { prompt: 'siren', spans: marked, ...source, preview: true })
   await page.waitForURL((url) => !url.hash.includes(source.request_id))
   await playerIsThere(page)
   assert.equal(await keep.count(), 0, 'it was said')
@@ -141,7 +141,8 @@ async function vouching(place: Place): Promise<void> {
   const whole = spans as { start: number; end: number; include: boolean }[]
   assert.deepEqual([whole.length, whole[0]!.start, whole[0]!.include], [1, 0, true])
   assert.ok(whole[0]!.end > 5.9, 'all of it')
-  const asked = { prompt: 'siren', side: 'residual', request_id: removed, output: 'source' }
+  const again = { request_id: removed, output: 'source', preview: true }
+  const asked = { prompt: 'siren', side: 'residual', ...again }
   assert.deepEqual(taken, asked)
   await page.waitForURL((url) => !url.hash.includes(removed))
   await page.getByRole('button', { name: 'Solo Residual', pressed: true }).waitFor()

@@ -54,7 +54,7 @@ async function chain(place: Place): Promise<void> {
   await page.getByText('The same from your own code').click()
   await page.getByText(`"request_id":"${first}","output":"target","output_index":1`).waitFor()
   await assertAccessible(page, 'an output as the source')
-  const ofSpeech = { request_id: first, output: 'target', output_index: 1 }
+  const ofSpeech = { request_id: first, output: 'target', output_index: 1, preview: true }
   assert.deepEqual(await submitted(page), { prompt: 'a man', ...ofSpeech })
   await playerIsThere(page)
   await page.getByRole('heading', { name: 'speech-over-piano.speech.wav' }).waitFor()
@@ -68,7 +68,7 @@ async function chain(place: Place): Promise<void> {
   await further(page, 'Residual').click()
   await promptHasFocus(page)
   await page.keyboard.type('wind')
-  const ofRest = { request_id: second, output: 'residual' }
+  const ofRest = { request_id: second, output: 'residual', preview: true }
   assert.deepEqual(await submitted(page), { prompt: 'wind', ...ofRest })
   await page
     .getByRole('heading', { name: 'speech-over-piano.speech.rest.without-a-man.wav' })
@@ -96,7 +96,8 @@ async function longMedia(place: Place): Promise<void> {
   await promptHasFocus(page)
   await page.keyboard.type('wind')
   assert.equal(await page.getByText('Where does it sound?').count(), 0, 'nothing to draw on')
-  assert.deepEqual(await submitted(page), { prompt: 'wind', request_id: first, output: 'residual' })
+  const ofRest = { request_id: first, output: 'residual', preview: true }
+  assert.deepEqual(await submitted(page), { prompt: 'wind', ...ofRest })
   await page.getByRole('heading', { name: 'speech-over-piano.rest.without-piano.wav' }).waitFor()
   await further(page, 'wind').waitFor()
 }

@@ -235,6 +235,31 @@ test('views have addresses: sign-in, Back and Forward lead to them', async (t) =
   await page.goBack()
   await request.waitFor()
   await page.goto(`${url}/#request=req_of_nobody`) // typed into the address of the open page
-  await page.getByText('There is no request req_of_nobody of this account.').waitFor()
+  await page.getByText('There is no request req_of_nobody any more.').waitFor()
   assert.equal(new URL(page.url()).hash, '')
+})
+
+test('who looks elsewhere is told that a request has ended, once they asked for it', async (t) => {
+  const there = await startReachable(t)
+  const { gateway, url } = there
+  const id = await submitted(gateway, { prompt: 'a bell' })
+  const page = await open(t, there)
+  await page.addInitScript(`
+    window.shown = []
+    window.Notification = class {
+      static permission = 'default'
+      static requestPermission = async () => 'granted'
+      constructor(title) { window.shown.push(title) }
+    }`)
+  await page.goto(`${url}/#request=${id}`)
+  await page.reload()
+  const button = page.getByRole('button', { name: 'Tell me when it is done' })
+  await button.click()
+  await button.waitFor({ state: 'hidden' })
+  await page.evaluate(() => Object.defineProperty(document, 'hidden', { value: true }))
+  await gateway.event('started', id)
+  await gateway.event('failed', id)
+  await page.waitForFunction(() => 'shown' in window && String(window.shown) !== '')
+  const shown = await page.evaluate(() => (window as unknown as { shown: string[] }).shown)
+  assert.deepEqual(shown, ['failed · concert.m4a'])
 })

@@ -59,16 +59,20 @@ async function chooseAddress(page: Page, address: string): Promise<void> {
   await page.getByLabel('Prompt 1').fill('noise')
 }
 
-/** The last requests' options, as the service has them. */
+/** The last requests' options, as the service has them, but for the preview of the page's player. */
 async function asked({ folder }: Winnow, count: number) {
   const store = await openSqlite(join(folder, 'winnow.db'))
   try {
-    return await store
+    const rows = await store
       .selectFrom('requests')
       .select(['prompt', 'options', 'file_name', 'audio_url'])
       .orderBy('created_at', 'desc')
       .limit(count)
       .execute()
+    return rows.map((row) => {
+      const { preview: _ofThePlayer, ...options } = JSON.parse(row.options) as { preview?: true }
+      return { ...row, options }
+    })
   } finally {
     await store.destroy()
   }

@@ -40,6 +40,10 @@ export interface OpenRequest {
   problem: Signal<string>
 }
 
+/** Whether nothing more is to come: it has ended, or can't be followed. */
+export const isOver = ({ status, problem }: OpenRequest): boolean =>
+  ['COMPLETED', 'FAILED'].includes(status.value?.status ?? '') || problem.value !== ''
+
 /** The shown request; null: the form alone. */
 export const request = signal<OpenRequest | null>(null)
 /** State before there is a request. */
@@ -173,7 +177,7 @@ export async function openFromAddress(): Promise<void> {
   if (view.kind !== 'request' || !credential.peek() || isFollowed(view.id)) return
   try {
     const listed = await find(view.id)
-    if (!listed) throw new Error(`There is no request ${view.id} of this account.`)
+    if (!listed) throw new Error(`There is no request ${view.id} any more.`)
     if (isInAddress(view.id)) await openListed(listed)
   } catch (error) {
     if (!isInAddress(view.id)) return

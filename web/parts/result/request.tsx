@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Result } from '../../../clients/typescript/client.ts'
 import { currentClient } from '../../state/credential.ts'
-import { cancel, close, type OpenRequest } from '../../state/open-request.ts'
+import { askToNotify, permission } from '../../state/notification.ts'
+import { cancel, close, isOver, type OpenRequest } from '../../state/open-request.ts'
 import { entries } from '../../state/file-queue.ts'
 import { adviceOn } from './advice.ts'
 import { Offers } from './offers.tsx'
@@ -9,9 +10,6 @@ import { Outputs } from './outputs.tsx'
 import { Share } from './share.tsx'
 import { detailOf, readingsOf, stateOf } from '../status-text.ts'
 import { Time } from '../time.tsx'
-
-const isOver = ({ status, problem }: OpenRequest): boolean =>
-  ['COMPLETED', 'FAILED'].includes(status.value?.status ?? '') || problem.value !== ''
 
 /** The progress of a request, then what it separated. */
 export function Request({ request }: { request: OpenRequest }) {
@@ -57,8 +55,8 @@ function Progress({ request }: { request: OpenRequest }) {
       <strong>{title}</strong>
       {failure ? (
         <p role="alert" class="problem">
-          {current?.error && <code>{current.error.code}</code>} {failure}{' '}
-          {current?.error && adviceOn(current.error.code)}
+          {failure} {current?.error && adviceOn(current.error.code)}{' '}
+          {current?.error && <code>{current.error.code}</code>}
         </p>
       ) : (
         <>
@@ -83,7 +81,14 @@ function Progress({ request }: { request: OpenRequest }) {
       {current?.status === 'IN_PROGRESS' && (
         <progress aria-label={`Progress of ${title}`} value={current.progress ?? 0} />
       )}
-      {current && !isOver(request) && <button onClick={() => void cancel(request)}>Cancel</button>}
+      {current && !isOver(request) && (
+        <div>
+          <button onClick={() => void cancel(request)}>Cancel</button>
+          {permission.value === 'default' && (
+            <button onClick={() => void askToNotify()}>Tell me when it is done</button>
+          )}
+        </div>
+      )}
     </div>
   )
 }
