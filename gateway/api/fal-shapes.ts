@@ -7,11 +7,16 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { QueueStatusResponse } from './schemas.ts'
 import type { WebhookEvent } from './webhook-schemas.ts'
 
-/** The models that are answered, and what a body of each may not have. */
+export const FAL_APP = 'fal-ai/sam-audio'
+
+/** The models of the app that are answered. */
 export const FAL_MODELS = ['separate', 'span-separate'] as const
 
 /** Where gateways answer fal's clients; each of fal's hosts has a folder there. */
 export const FAL_PATH = '/fal'
+
+/** Where they find the app's queue. */
+export const FAL_QUEUE = `${FAL_PATH}/queue/${FAL_APP}`
 
 /** Where the bytes of a client's Blob are kept, for `audio_url`. */
 export const falFileUrl = (publicUrl: string, fileId: string): string =>
@@ -64,7 +69,7 @@ export function submitBody(
 
 /** A request's addresses in fal's queue. */
 export function falAddresses(publicUrl: string, requestId: string) {
-  const url = `${publicUrl}${FAL_PATH}/queue/fal-ai/sam-audio/requests/${requestId}`
+  const url = `${publicUrl}${FAL_QUEUE}/requests/${requestId}`
   return {
     request_id: requestId,
     response_url: url,

@@ -6,13 +6,12 @@
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
-import { isTerminal } from '../../shared/request-status.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { SUBMISSION_CHECKS } from '../api/validation.ts'
 import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 import { discardFile, receiveFile, type ReceiveDeps } from './submit/receive-file.ts'
 import type { RequestFeed } from './follow/request-feed.ts'
-import { watchStatus, type WatchDeps } from './follow/status-watch.ts'
+import { waitForEnd, type WatchDeps } from './follow/status-watch.ts'
 import { submit, type SubmitDeps } from './submit/submit.ts'
 
 export type SeparateDeps = SubmitDeps &
@@ -23,7 +22,7 @@ export type SeparateDeps = SubmitDeps &
 const TO_COME = 'file_to_come'
 
 /** The longest wait: proxies cut a call that goes unanswered for longer. */
-const WAIT_SECONDS_MAX = 60
+export const WAIT_SECONDS_MAX = 60
 
 /** Says what is to be done with a file, or with the source that the body names. */
 export interface CallFields {
@@ -141,19 +140,11 @@ async function endOf(
   key: ApiKeyRow,
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },
 ): Promise<RequestRow | undefined> {
-  const ms = 1_000 * seconds
   try {
-    const watch = deps.feed.watch(requestId, key.account_id, { isForEnd: true })
-    const close = () => watch.close()
-    signal.addEventListener('abort', close, { once: true })
-    if (signal.aborted) close()
-    const options = { key, requestId, logs: false, intervalMs: ms, windowMs: ms }
-    for await (const { row } of watchStatus(deps, watch, options)) {
-      if (isTerminal(row.status)) return row
-    }
+    return await waitForEnd(deps, { key, requestId, seconds, signal })
   } catch (error) {
     // as many streams are open as the account may have
-    if (!(error instanceof ServiceError && error.code === 'RATE_LIMITED')) throw error
+    if (error instanceof ServiceError && error.code === 'RATE_LIMITED') return undefined
+    throw error
   }
-  return undefined
 }

@@ -3,18 +3,16 @@
  * service as its `proxyUrl`. One setting turns it on: FAL_API.
  */
 
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
 import { newId } from '../../shared/ids.ts'
-import { isTerminal } from '../../shared/request-status.ts'
 import { errorAnswerer } from '../api/error-handler.ts'
 import { INPUT_PURPOSE } from '../api/file-schemas.ts'
 import { flagOf } from '../api/pagination.ts'
 import { checkCreateFile } from '../api/validation.ts'
-import { watchStatus } from '../requests/follow/status-watch.ts'
+import { waitForEnd, watchStatus } from '../requests/follow/status-watch.ts'
 import {
   cancel,
   findOwn,
@@ -23,17 +21,20 @@ import {
   type CancelDeps,
   type ResultDeps,
 } from '../requests/own-requests.ts'
+import { WAIT_SECONDS_MAX } from '../requests/separate.ts'
 import { keepReceived, receiveFile, type ReceiveDeps } from '../requests/submit/receive-file.ts'
 import { submit, type SubmitDeps } from '../requests/submit/submit.ts'
-import type { StreamDeps } from './status-stream.ts'
+import { sendEvents, type StreamDeps } from './status-stream.ts'
 import { hangUpOf } from './submit.ts'
 import { decrypt, encrypt, type Keys } from '../secrets.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { findFile } from '../store/files.ts'
 import { inTransaction } from '../store/database.ts'
 import {
+  FAL_APP,
   FAL_MODELS,
   FAL_PATH,
+  FAL_QUEUE,
   falAddresses,
   falError,
   falFileUrl,
@@ -49,10 +50,7 @@ type UploadDeps = ReceiveDeps & {
 /** What the calls of the API are made with, of which these are translations. */
 export type FalDeps = SubmitDeps & CancelDeps & ResultDeps & StreamDeps & UploadDeps
 
-const MODEL = '/fal-ai/sam-audio'
-const REQUEST = `${FAL_PATH}/queue${MODEL}/requests/:request_id`
-/** In which a call of `fal.run` must end: its connection is silent meanwhile. */
-const RUN_SECONDS_MAX = 60
+const REQUEST = `${FAL_QUEUE}/requests/:request_id`
 const STREAM_INTERVAL_MS = 2_000
 const UPLOAD_OWNER = 'fal-upload'
 const HIDDEN = { hide: true }
@@ -115,7 +113,7 @@ export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
 
 function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
   const options = { config: { scope: 'audio:separate' }, schema: HIDDEN } as const
-  app.post<Submit>(`${FAL_PATH}/queue${MODEL}/:model`, options, async (request, reply) => {
+  app.post<Submit>(`${FAL_QUEUE}/:model`, options, async (request, reply) => {
     const requestId = await submitFal(deps, request, reply)
     return {
       status: 'IN_QUEUE',
@@ -123,7 +121,7 @@ function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
       ...falAddresses(deps.config.publicUrl(), requestId),
     }
   })
-  app.post<Submit>(`${FAL_PATH}/run${MODEL}/:model`, options, async (request, reply) => {
+  app.post<Submit>(`${FAL_PATH}/run/${FAL_APP}/:model`, options, async (request, reply) => {
     const requestId = await submitFal(deps, request, reply)
     return endOf(deps, request, requestId)
   })
@@ -146,9 +144,7 @@ function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
   })
   app.get<OneRequest>(`${REQUEST}/status/stream`, options, async (request, reply) => {
     await ownRow(request, reply)
-    reply.header('content-type', 'text/event-stream').header('x-accel-buffering', 'no')
-    reply.header('connection', 'close')
-    return reply.send(Readable.from(statusEvents(deps, request, reply)))
+    return sendEvents(reply, statusEvents(deps, request, reply))
   })
   app.put<OneRequest>(`${REQUEST}/cancel`, options, async (request, reply) => {
     await cancel(deps, await ownRow(request, reply))
@@ -164,7 +160,7 @@ async function submitFal(
 ): Promise<string> {
   if (!FAL_MODELS.some((name) => name === model)) {
     const known = FAL_MODELS.join(' and ')
-    const message = `There is no fal-ai/sam-audio/${model} here; there is ${known}.`
+    const message = `There is no ${FAL_APP}/${model} here; there is ${known}.`
     throw new ServiceError('NOT_FOUND', { message })
   }
   const { answer } = await submit(deps, accountId, {
@@ -181,16 +177,12 @@ async function submitFal(
  * Waits for the result.
  * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute: it is canceled then
  */
-async function endOf(deps: FalDeps, { apiKey }: FastifyRequest<Submit>, requestId: string) {
-  const ms = 1_000 * RUN_SECONDS_MAX
-  const watch = deps.feed.watch(requestId, apiKey.account_id, { isForEnd: true })
-  const options = { key: apiKey, requestId, logs: false, intervalMs: ms, windowMs: ms }
-  for await (const { row } of watchStatus(deps, watch, options)) {
-    if (isTerminal(row.status)) return (await resultOf(deps, row)).data
-  }
-  await cancel(deps, await findOwn(deps, apiKey.account_id, requestId))
+async function endOf(deps: FalDeps, { apiKey: key }: FastifyRequest<Submit>, requestId: string) {
+  const ended = await waitForEnd(deps, { key, requestId, seconds: WAIT_SECONDS_MAX })
+  if (ended) return (await resultOf(deps, ended)).data
+  await cancel(deps, await findOwn(deps, key.account_id, requestId))
   throw new ServiceError('RESULT_NOT_READY', {
-    message: `It took more than ${RUN_SECONDS_MAX} seconds, and was canceled; use fal.subscribe.`,
+    message: `It took more than ${WAIT_SECONDS_MAX} seconds, and was canceled; use fal.subscribe.`,
   })
 }
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { errorBody, toServiceError } from '../api/error-handler.ts'
 import { STREAM_EXAMPLE } from '../api/openapi-examples.ts'
@@ -99,14 +99,18 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
       await findOwn(deps, request.accountId, requestId)
       const watch = deps.feed.watch(requestId, request.accountId)
       reply.raw.once('close', () => watch.close()) // the client is gone
-      reply
-        .header('content-type', 'text/event-stream')
-        .header('x-accel-buffering', 'no')
-        .header('connection', 'close') // else an idle client would delay the shutdown
-      return reply.send(Readable.from(statusEvents(deps, request, watch)))
+      return sendEvents(reply, statusEvents(deps, request, watch))
     },
   )
 }
+
+/** Answers Server-Sent Events. */
+export const sendEvents = (reply: FastifyReply, events: AsyncIterable<string>): FastifyReply =>
+  reply
+    .header('content-type', 'text/event-stream')
+    .header('x-accel-buffering', 'no')
+    .header('connection', 'close') // else an idle client would delay the shutdown
+    .send(Readable.from(events))
 
 /** The events of one stream. */
 async function* statusEvents(deps: StreamDeps, request: StreamRequest, watch: RequestWatch) {

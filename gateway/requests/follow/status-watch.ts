@@ -2,7 +2,7 @@
 
 import type { LogLine } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
-import type { RequestWatch } from './request-feed.ts'
+import type { RequestFeed, RequestWatch } from './request-feed.ts'
 import { findOwn } from '../own-requests.ts'
 import { readLogs } from '../../store/request-logs.ts'
 import type { ApiKeyRow, RequestRow } from '../../store/schema/tables.ts'
@@ -80,4 +80,32 @@ async function readRows(
 ): Promise<Pick<WatchStep, 'row' | 'logs'>> {
   const row = ended ?? (await findOwn(deps, key.account_id, requestId))
   return { row, logs: logs ? await readLogs(deps.store, requestId) : undefined }
+}
+
+interface EndWait {
+  key: ApiKeyRow
+  requestId: string
+  seconds: number
+  /** Ends the wait when it aborts. */
+  signal?: AbortSignal
+}
+
+/**
+ * Waits for the end of a request; undefined: it has not ended in time.
+ * @throws ServiceError `RATE_LIMITED` when the account has too many streams open; as `watchStatus`
+ */
+export async function waitForEnd(
+  deps: WatchDeps & { feed: Pick<RequestFeed, 'watch'> },
+  { key, requestId, seconds, signal }: EndWait,
+): Promise<RequestRow | undefined> {
+  const ms = 1_000 * seconds
+  const watch = deps.feed.watch(requestId, key.account_id, { isForEnd: true })
+  const close = () => watch.close()
+  signal?.addEventListener('abort', close, { once: true })
+  if (signal?.aborted) close()
+  const options = { key, requestId, logs: false, intervalMs: ms, windowMs: ms }
+  for await (const { row } of watchStatus(deps, watch, options)) {
+    if (isTerminal(row.status)) return row
+  }
+  return undefined
 }
