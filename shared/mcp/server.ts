@@ -4,6 +4,7 @@
  */
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { shellWord } from '../shell-word.ts'
 import { version } from '../version.ts'
 import { answerOf, outputsOf } from './answer.ts'
 import type { Calls, LocalFiles } from './calls.ts'
@@ -216,16 +217,13 @@ function uploadTool(server: McpServer, { calls }: ServerOptions): void {
           upload_url,
           method,
           headers,
-          curl: `curl --fail -X ${method} ${words.map(quoted).join(' ')}`,
+          curl: `curl --fail -X ${method} ${words.map(shellWord).join(' ')}`,
           expires_at,
           next: 'Run the command of curl, then call separate or list_sounds with file_id.',
         }
       }),
   )
 }
-
-/** A word as a shell reads it. */
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 function downloadTool(
   server: McpServer,

@@ -12,7 +12,7 @@ import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../comm
 import { readAccess, SERVICE, type Environment } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import { isUrl, namesMedia, NO_UTF8, PIPE, splitWords } from './sources.ts'
-import { shellWord } from '../shell-word.ts'
+import { shellWord } from '../../../shared/shell-word.ts'
 import { suggestion } from '../suggestion.ts'
 import { readTask } from './task.ts'
 

@@ -3,7 +3,7 @@
 import type { Client, Result } from '../../../clients/typescript/node.ts'
 import { vouchingsOf, type VouchedSeparation } from '../../../shared/vouching.ts'
 import { commandText } from '../command-name.ts'
-import { shellWord } from '../shell-word.ts'
+import { shellWord } from '../../../shared/shell-word.ts'
 import type { Arguments } from './arguments.ts'
 import { separatorsOf } from './separator.ts'
 import { PIPE } from './sources.ts'

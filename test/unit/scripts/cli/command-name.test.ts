@@ -6,7 +6,7 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { commandText, setUpAgain } from '../../../../scripts/cli/command-name.ts'
 import { COMMANDS } from '../../../../scripts/cli/table.mjs'
-import { shellWord } from '../../../../scripts/cli/shell-word.ts'
+import { shellWord } from '../../../../shared/shell-word.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const INSTALLATION = join(ROOT, 'scripts/cli/installation.mjs')
