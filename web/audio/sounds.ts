@@ -4,6 +4,7 @@
  */
 
 import type { PreviewIndex } from '../../clients/typescript/client.ts'
+import { decode } from './decode.ts'
 
 export interface Sounds {
   readonly seconds: number
@@ -91,7 +92,7 @@ async function decodeSegment(
   length: number,
   sampleRate: number,
 ): Promise<AudioBuffer> {
-  const decoded = await new OfflineAudioContext(1, 1, sampleRate).decodeAudioData(bytes)
+  const decoded = await decode(bytes, sampleRate)
   if (decoded.length === length) return decoded
   const { numberOfChannels } = decoded
   const cut = new AudioBuffer({ length, numberOfChannels, sampleRate })

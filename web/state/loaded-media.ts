@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { OutputFile, Peaks, Result } from '../../clients/typescript/client.ts'
 import { decode, DECODED_BYTES_MAX, sum } from '../audio/decode.ts'
-import { fromDb, loudnessOf, peakOf, SILENCE_DB, toDb } from '../audio/levels.ts'
+import { fromDb, levelOf, SILENCE_DB, toDb } from '../audio/levels.ts'
 import { Mixer, type Lane, type Output } from '../audio/mixer.ts'
 import { nullTest } from '../audio/null-test.ts'
 import { magnitudesOf, planesOf } from '../audio/peaks.ts'
@@ -107,11 +107,7 @@ export async function load(
   }
   if (!isDecodable(result)) return null
   const { buffers } = await decodeAll()
-  const lanes = buffers.map((buffer) => ({
-    drawn: magnitudesOf(buffer),
-    peak: peakOf(buffer),
-    loudness: loudnessOf(buffer),
-  }))
+  const lanes = buffers.map((buffer) => ({ drawn: magnitudesOf(buffer), ...levelOf(buffer) }))
   const sounds = wholeSounds(buffers)
   return loadedOf(request, result, { sounds, lanes, decodeAll, isStreamed: false })
 }

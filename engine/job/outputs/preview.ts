@@ -13,7 +13,7 @@ import {
 } from '../../media/write/preview-lane.ts'
 import { OPUS_RATE } from '../../media/write/ogg-opus.ts'
 import { allSettledOrThrow } from '../all-settled-or-throw.ts'
-import { LevelMeter, type Level } from './level-meter.ts'
+import { LevelMeter, type Level } from '../../../shared/level-meter.ts'
 import type { WrittenFile } from './output-writer.ts'
 
 /** Where everything lies in the file; stored with the peaks. */
