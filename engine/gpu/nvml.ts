@@ -30,6 +30,16 @@ export interface Gpu {
   read(): Promise<GpuReading>
 }
 
+/** The driver's answer is waited for so long: a GPU that hangs must hold up nothing else. */
+const READ_MS_MAX = 2_000
+
+/** The reading, or what stands for one that does not come in time. */
+export const inTime = <T>(reading: Promise<T>, otherwise: T): Promise<T> =>
+  Promise.race([
+    reading,
+    new Promise<T>((resolve) => setTimeout(resolve, READ_MS_MAX, otherwise).unref()),
+  ])
+
 export interface Nvml {
   /** In the order of PCI addresses. */
   gpus: readonly Gpu[]

@@ -4,11 +4,8 @@
  */
 
 import type { MemoryStats } from '../../models/tensorflow/binding.ts'
-import { openNvml } from './nvml.ts'
+import { inTime, openNvml } from './nvml.ts'
 import { visibleGpus } from './visible-gpus.ts'
-
-/** The driver's answer is waited for so long. */
-const READ_MS_MAX = 2_000
 
 /** The first generation that multiplies in bfloat16 (Ampere). */
 const COMPUTE_MAJOR_OF_BFLOAT16 = 8
@@ -39,18 +36,15 @@ export async function openOwnGpu(visible: string | undefined, open = openNvml): 
     const { memoryTotalBytes: total, memoryUsedBytes: used } = (await gpu?.read()) ?? {}
     return total === undefined || used === undefined ? undefined : total - used
   }
-  const inTime = () => Promise.race([read(), nothingAfter(READ_MS_MAX)])
-  const isKnown = (await inTime()) !== undefined
+  const freeBytes = () => inTime(read(), undefined)
+  const isKnown = (await freeBytes()) !== undefined
   const warning = isKnown
     ? ''
     : `the driver does not say how much memory is free on the GPU ${visible ?? ''}`.trim() +
       ' (of a slice by MIG it says nothing): engines that share it may plan for the same memory'
   const hasBfloat16 = (gpu?.computeMajor ?? Infinity) >= COMPUTE_MAJOR_OF_BFLOAT16
-  return { hasBfloat16, freeBytes: inTime, warning }
+  return { hasBfloat16, freeBytes, warning }
 }
-
-const nothingAfter = (ms: number): Promise<undefined> =>
-  new Promise((resolve) => setTimeout(resolve, ms, undefined).unref())
 
 /**
  * Bytes that an engine may still take.

@@ -1,7 +1,7 @@
 /** The GPUs of this engine as its metrics show them. */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
-import { openNvml, type GpuReading, type Nvml, type XidError } from '../gpu/nvml.ts'
+import { inTime, openNvml, type GpuReading, type Nvml, type XidError } from '../gpu/nvml.ts'
 import { visibleGpus } from '../gpu/visible-gpus.ts'
 
 interface GpuMonitorOptions {
@@ -10,9 +10,6 @@ interface GpuMonitorOptions {
   onXid(error: XidError): void
   log: Logger
 }
-
-/** So long a scrape waits for GPUs; one that hangs must not hide what else there is to see. */
-const READ_MS_MAX = 2_000
 
 export interface GpuMonitor {
   /** Readings of the GPUs now; empty when they do not answer in time. */
@@ -37,7 +34,7 @@ export async function openGpuMonitor(options: GpuMonitorOptions): Promise<GpuMon
       reading ??= readAll(nvml, uuids, options).finally(() => {
         reading = null
       })
-      return Promise.race([reading, nothingAfter(READ_MS_MAX)])
+      return inTime(reading, []) // one that hangs must not hide what else a scrape sees
     },
     close: () => nvml.close(),
   }
@@ -55,6 +52,3 @@ async function readAll(
   const gpus = nvml.gpus.filter(({ uuid }) => uuids.includes(uuid))
   return Promise.all(gpus.map((gpu) => gpu.read()))
 }
-
-const nothingAfter = (ms: number): Promise<readonly GpuReading[]> =>
-  new Promise((resolve) => setTimeout(() => resolve([]), ms).unref())
