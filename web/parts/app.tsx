@@ -1,6 +1,6 @@
 import { TASKS } from '../../shared/tasks.ts'
 import { nameView, viewInAddress } from '../state/address.ts'
-import { isAdminView, takeOperatorCode } from '../state/admin.ts'
+import { isAdminView, showOperators, takeOperatorCode } from '../state/admin.ts'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/kept-sources.ts'
@@ -63,10 +63,10 @@ function clearSession(): void {
 
 /** Between the operators' view and what was shown before. */
 function switchView(): void {
-  isAdminView.value = !isAdminView.value
+  if (!isAdminView.value) return showOperators()
+  isAdminView.value = false
   const open = request.value
-  if (isAdminView.value) nameView({ kind: 'operators' })
-  else nameView(open ? { kind: 'request', id: open.id } : { kind: 'form' })
+  nameView(open ? { kind: 'request', id: open.id } : { kind: 'form' })
 }
 
 /** The address goes on naming the request that is shown. */

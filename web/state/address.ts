@@ -7,9 +7,12 @@ export type View = { kind: 'form' } | { kind: 'request'; id: string } | { kind: 
 
 const OPERATORS = '#operators'
 
+/** What the fragment of the address says, such as `#request=…`. */
+export const parameters = () => new URLSearchParams(location.hash.slice(1))
+
 export function viewInAddress(): View {
   if (location.hash === OPERATORS) return { kind: 'operators' }
-  const id = new URLSearchParams(location.hash.slice(1)).get('request')
+  const id = parameters().get('request')
   return id === null ? { kind: 'form' } : { kind: 'request', id }
 }
 

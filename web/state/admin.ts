@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { readError } from '../../clients/typescript/errors.ts'
+import { nameView, parameters } from './address.ts'
 
 /** All throw an Error that says what was wrong. */
 export interface Admin {
@@ -26,12 +27,17 @@ export function keepAdminToken(token: string | null): void {
 /** Whether the page shows the view of admins. */
 export const isAdminView = signal(false)
 
+export function showOperators(): void {
+  isAdminView.value = true
+  nameView({ kind: 'operators' })
+}
+
 /** Why the code of the address opened no session. */
 export const codeProblem = signal('')
 
 /** Opens a session with the code in `#operator=…`, which leaves the address at once. */
 export function takeOperatorCode(): void {
-  const code = new URLSearchParams(location.hash.slice(1)).get('operator')
+  const code = parameters().get('operator')
   if (code === null) return
   history.replaceState(null, '', '#operators')
   createAdmin(code)

@@ -6,6 +6,7 @@
 import { signal } from '@preact/signals'
 import { createClient, type Client } from '../../clients/typescript/client.ts'
 import { ApiError, readError } from '../../clients/typescript/errors.ts'
+import { parameters } from './address.ts'
 import { SERVICE } from './service.ts'
 
 export type Credential = { kind: 'key'; key: string } | { kind: 'session'; csrfToken: string }
@@ -52,7 +53,7 @@ const sessionOf = ({ csrf_token: csrfToken }: Session): Credential => ({
 
 /** The code in `#code=…`, which leaves the address at once; a request in it stays. */
 function takeCode(): string | null {
-  const fragment = new URLSearchParams(location.hash.slice(1))
+  const fragment = parameters()
   const code = fragment.get('code')
   if (code === null) return null
   fragment.delete('code')

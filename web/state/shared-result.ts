@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import { createClient, type NewShare, type SharedResult } from '../../clients/typescript/client.ts'
 import type { PlayableResult } from './loaded-media.ts'
 import type { OpenRequest } from './open-request.ts'
+import { parameters } from './address.ts'
 import { keptOf } from './chosen-task.ts'
 import { SERVICE } from './service.ts'
 
@@ -17,8 +18,6 @@ export interface SharedView {
 
 /** The secret in `#share=…`, which stays in the address; null: the page shows no shared result. */
 export const secretInAddress = (): string | null => parameters().get('share')
-
-const parameters = () => new URLSearchParams(location.hash.slice(1))
 
 /** @throws ApiError; UnreachableError */
 export async function readShared(secret: string): Promise<SharedView> {

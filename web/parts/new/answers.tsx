@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { SONG_HINT } from '../../../shared/prompts/song-hint.ts'
 import { songStemsOf } from '../../../shared/tasks.ts'
-import { adminToken, isAdminView } from '../../state/admin.ts'
+import { adminToken, showOperators } from '../../state/admin.ts'
 import { givenPrompts, options, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
 import { task } from '../../state/chosen-task.ts'
 import { answerTo, isSongHintDue, separators, separatorsProblem } from '../../state/separators.ts'
@@ -44,7 +44,7 @@ function SongHint() {
       {after}, for whoever runs this service: see{' '}
       {isAdmin && (
         <>
-          <button type="button" class="link" onClick={() => (isAdminView.value = true)}>
+          <button type="button" class="link" onClick={showOperators}>
             the models
           </button>{' '}
           and{' '}
