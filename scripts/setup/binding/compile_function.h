@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "graph_functions.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/eager/c_api.h"
 #include "tfe_auto_op.h"
@@ -57,18 +58,10 @@ inline void Compiled(napi_env env, napi_status, void *data) {
 // compileFunction(name, ids, outputs, done): `ids` of the inputs as executeOp has them, `outputs`
 // the number of results. Throws where there is no such function or input, and calls nothing then.
 inline napi_value CompileFunction(napi_env env, napi_callback_info info) {
-  size_t argc = 4;
   napi_value args[4];
-  ENSURE_NAPI_OK_RETVAL(env, napi_get_cb_info(env, info, &argc, args, nullptr, nullptr), nullptr);
-  if (argc < 4) {
-    NAPI_THROW_ERROR(env, "compileFunction takes 4 arguments, not %zu", argc);
-    return nullptr;
-  }
   TFJSBackend *backend;
-  ENSURE_NAPI_OK_RETVAL(
-      env, napi_get_instance_data(env, reinterpret_cast<void **>(&backend)), nullptr);
   std::string name;
-  if (GetStringParam(env, args[0], name) != napi_ok) return nullptr;
+  if (!ReadArguments(env, info, "compileFunction", args, &backend, &name)) return nullptr;
   uint32_t inputs, outputs;
   ENSURE_NAPI_OK_RETVAL(env, napi_get_array_length(env, args[1], &inputs), nullptr);
   ENSURE_NAPI_OK_RETVAL(env, napi_get_value_uint32(env, args[2], &outputs), nullptr);

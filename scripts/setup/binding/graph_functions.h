@@ -74,21 +74,28 @@ inline OwnedGraph ImportGraph(napi_env env, napi_value graph_def) {
   return graph;
 }
 
+// The four arguments of a method, of which the first is the name of a function, and the backend;
+// false where an exception was thrown.
+inline bool ReadArguments(napi_env env, napi_callback_info info, const char *method,
+                          napi_value (&args)[4], TFJSBackend **backend, std::string *name) {
+  size_t argc = 4;
+  ENSURE_NAPI_OK_RETVAL(env, napi_get_cb_info(env, info, &argc, args, nullptr, nullptr), false);
+  if (argc < 4) {
+    NAPI_THROW_ERROR(env, "%s takes 4 arguments, not %zu", method, argc);
+    return false;
+  }
+  ENSURE_NAPI_OK_RETVAL(
+      env, napi_get_instance_data(env, reinterpret_cast<void **>(backend)), false);
+  return GetStringParam(env, args[0], *name) == napi_ok;
+}
+
 // addFunction(name, graphDef, inputs, outputs): `inputs` and `outputs` are arrays of "node:index".
 // Throws, and leaves nothing, where the name is taken or TensorFlow refuses the graph.
 inline napi_value AddFunction(napi_env env, napi_callback_info info) {
-  size_t argc = 4;
   napi_value args[4];
-  ENSURE_NAPI_OK_RETVAL(env, napi_get_cb_info(env, info, &argc, args, nullptr, nullptr), nullptr);
-  if (argc < 4) {
-    NAPI_THROW_ERROR(env, "addFunction takes 4 arguments, not %zu", argc);
-    return nullptr;
-  }
   TFJSBackend *backend;
-  ENSURE_NAPI_OK_RETVAL(
-      env, napi_get_instance_data(env, reinterpret_cast<void **>(&backend)), nullptr);
   std::string name;
-  if (GetStringParam(env, args[0], name) != napi_ok) return nullptr;
+  if (!ReadArguments(env, info, "addFunction", args, &backend, &name)) return nullptr;
   if (TFE_ContextHasFunction(backend->context(), name.c_str())) {
     NAPI_THROW_ERROR(env, "A function %s is there already", name.c_str());
     return nullptr;
