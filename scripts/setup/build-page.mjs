@@ -49,7 +49,7 @@ const convert = `./${nameOf(encoders.outputFiles, 'convert')}`
 const draw = `./${nameOf(drawing.outputFiles, 'wavesurfer')}`
 const { outputFiles, metafile } = await build({
   ...shared,
-  entryPoints: { page: 'web/main.tsx', style: 'web/style.css' },
+  entryPoints: { page: 'web/main.tsx', style: 'web/style/style.css' },
   define: {
     EXAMPLES: JSON.stringify(examples),
     CONVERT: JSON.stringify(convert),
