@@ -12,12 +12,14 @@ import { errorAnswerer } from '../api/error-handler.ts'
 import { INPUT_PURPOSE } from '../api/file-schemas.ts'
 import { flagOf } from '../api/pagination.ts'
 import { checkCreateFile } from '../api/validation.ts'
+import type { RequestWatch } from '../requests/follow/request-feed.ts'
 import { waitForEnd, watchStatus } from '../requests/follow/status-watch.ts'
 import {
   cancel,
   findOwn,
   resultOf,
   statusOf,
+  stop,
   type CancelDeps,
   type ResultDeps,
 } from '../requests/own-requests.ts'
@@ -30,6 +32,7 @@ import { decrypt, encrypt, type Keys } from '../secrets.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { findFile } from '../store/files.ts'
 import { inTransaction } from '../store/database.ts'
+import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
 import {
   FAL_APP,
   FAL_MODELS,
@@ -122,8 +125,9 @@ function submitRoutes(app: FastifyInstance, deps: FalDeps): void {
     }
   })
   app.post<Submit>(`${FAL_PATH}/run/${FAL_APP}/:model`, options, async (request, reply) => {
+    const signal = hangUpOf(reply)
     const requestId = await submitFal(deps, request, reply)
-    return endOf(deps, request, requestId)
+    return endOf(deps, { key: request.apiKey, requestId, signal })
   })
 }
 
@@ -144,7 +148,9 @@ function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
   })
   app.get<OneRequest>(`${REQUEST}/status/stream`, options, async (request, reply) => {
     await ownRow(request, reply)
-    return sendEvents(reply, statusEvents(deps, request, reply))
+    const watch = deps.feed.watch(request.params.request_id, request.accountId)
+    reply.raw.once('close', () => watch.close())
+    return sendEvents(reply, statusEvents(deps, request, watch))
   })
   app.put<OneRequest>(`${REQUEST}/cancel`, options, async (request, reply) => {
     await cancel(deps, await ownRow(request, reply))
@@ -174,13 +180,21 @@ async function submitFal(
 }
 
 /**
- * Waits for the result.
- * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute: it is canceled then
+ * Waits for the result. Only this call knows the request, so whatever ends the wait cancels it.
+ * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute, or once the client is
+ * gone; `RATE_LIMITED` when the account has too many streams open
  */
-async function endOf(deps: FalDeps, { apiKey: key }: FastifyRequest<Submit>, requestId: string) {
-  const ended = await waitForEnd(deps, { key, requestId, seconds: WAIT_SECONDS_MAX })
+async function endOf(
+  deps: FalDeps,
+  { key, requestId, signal }: { key: ApiKeyRow; requestId: string; signal: AbortSignal },
+) {
+  let ended: RequestRow | undefined
+  try {
+    ended = await waitForEnd(deps, { key, requestId, seconds: WAIT_SECONDS_MAX, signal })
+  } finally {
+    if (!ended) await stop(deps, await findOwn(deps, key.account_id, requestId))
+  }
   if (ended) return (await resultOf(deps, ended)).data
-  await cancel(deps, await findOwn(deps, key.account_id, requestId))
   throw new ServiceError('RESULT_NOT_READY', {
     message: `It took more than ${WAIT_SECONDS_MAX} seconds, and was canceled; use fal.subscribe.`,
   })
@@ -189,10 +203,8 @@ async function endOf(deps: FalDeps, { apiKey: key }: FastifyRequest<Submit>, req
 async function* statusEvents(
   deps: FalDeps,
   { apiKey, params: { request_id: requestId }, query, log }: FastifyRequest<OneRequest>,
-  reply: FastifyReply,
+  watch: RequestWatch,
 ) {
-  const watch = deps.feed.watch(requestId, apiKey.account_id)
-  reply.raw.once('close', () => watch.close())
   const windowMs = 1_000 * deps.config.streamWindowSeconds
   const logs = flagOf(query.logs)
   const options = { key: apiKey, requestId, logs, intervalMs: STREAM_INTERVAL_MS, windowMs }

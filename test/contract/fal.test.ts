@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createFalClient, type FalClient, type QueueStatus } from '@fal-ai/client'
 import {
   complete,
@@ -121,6 +122,34 @@ test('fal.run waits for the result, and fal.queue.cancel ends a request', async 
   await fal.queue.cancel(MODEL, { requestId })
   const status = await fal.queue.status(MODEL, { requestId })
   assert.deepEqual([status.status, Object(status).error_type], ['COMPLETED', 'CANCELED'])
+})
+
+test('fal.run cancels its request when it may not wait for it, or its client is gone', async (t) => {
+  const { gateway, fal, address } = await start(t, { streamsMaxPerAccount: 1 })
+  const input = { audio_url: 'https://example.com/a.wav', prompt: 'a bell' }
+  const running = async () => {
+    const rows = await gateway.store.selectFrom('requests').select('error_code').execute()
+    return rows.filter((row) => row.error_code === null).length
+  }
+  const { request_id: waiting } = await fal.queue.submit(MODEL, { input })
+  const { account_id: accountId } = await gateway.store
+    .selectFrom('requests')
+    .select('account_id')
+    .executeTakeFirstOrThrow()
+  const watch = gateway.feed.watch(waiting, accountId)
+  await assert.rejects(fal.run(MODEL, { input }), { status: 429 })
+  assert.equal(await running(), 1, 'the one that was submitted')
+  const stream = `${address}/fal/queue/fal-ai/sam-audio/requests/${waiting}/status/stream`
+  const refused = await fetch(stream, { headers: { authorization: `Key ${gateway.key}` } })
+  assert.equal(refused.status, 429)
+  watch.close()
+
+  const leave = new AbortController()
+  const left = fal.run(MODEL, { input, abortSignal: leave.signal })
+  while ((await running()) < 2) await sleep(5)
+  leave.abort()
+  await assert.rejects(left)
+  while ((await running()) > 1) await sleep(5)
 })
 
 test('what is wrong or missing here is refused by name, as fal refuses it', async (t) => {
