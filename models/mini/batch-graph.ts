@@ -8,7 +8,7 @@ import { windowLength, type Framing } from '../layers/framing.ts'
 import { istft, spectraOf } from '../layers/stft.ts'
 import { gatherRows, pad, tf, upload, type Tensor } from '../tensorflow/tensor.ts'
 import { rowsOf, type BatchPlan, type Group } from './batch-plan.ts'
-import { spanOf } from './lane-room.ts'
+import { spanOf } from './lane-bucket.ts'
 import { joinMasks, spectrumOfView, viewOf } from './mid-side.ts'
 import type { MaskOutput, Network } from './network/network.ts'
 import { filterByPlace } from './spatial-filter.ts'
@@ -56,7 +56,9 @@ export function loadBatch(network: Network, { inputRms, embeddingDim }: BatchSiz
         embedding: nextFacts([places.length, embeddingDim]),
         spans: nextFacts([places.length, tokens, 2]),
       }
-      const inputs = groups.map((group, i) => inputOf({ ...roomIn(group), inputRms }, mixtures[i]!))
+      const inputs = groups.map((group, i) =>
+        inputOf({ ...bucketIn(group), inputRms }, mixtures[i]!),
+      )
       const encoded = network.encodeMixture(joinRows(inputs, tokens), valid)
       const forEach = (x: Tensor) => placed(x, places)
       const streams = { x: forEach(encoded.x), z: forEach(encoded.z) }
@@ -115,9 +117,9 @@ function padTokens(x: Tensor, tokens: number): Tensor {
 }
 
 /** The part of a group that the graphs of its own depend on. */
-type GroupRoom = Pick<Group, 'framing' | 'lead' | 'targetSamples' | 'views'>
+type GroupBucket = Pick<Group, 'framing' | 'lead' | 'targetSamples' | 'views'>
 
-const roomIn = ({ framing, lead, targetSamples, views }: Group): GroupRoom => ({
+const bucketIn = ({ framing, lead, targetSamples, views }: Group): GroupBucket => ({
   framing,
   lead,
   targetSamples,
@@ -139,7 +141,7 @@ interface Mixtures {
 }
 
 const inputOf = compiledBy(
-  (plan: GroupRoom & { inputRms: number }, { waves, counts }: Mixtures): GroupInput =>
+  (plan: GroupBucket & { inputRms: number }, { waves, counts }: Mixtures): GroupInput =>
     tf.tidy(() => {
       const { framing, views, inputRms } = plan
       const { isSample, isFrame, sampleCount } = extentOf(framing, counts)
@@ -168,7 +170,7 @@ interface Seen {
 function viewsOf(
   waves: Tensor,
   spectrum: Spectrum,
-  plan: GroupRoom,
+  plan: GroupBucket,
   { inside, isFrame }: { inside: (waves: Tensor) => Tensor; isFrame: Tensor },
 ): Seen[] {
   const seen = (wave: Tensor, own: Spectrum): Seen => ({ wave, power: powerOf(own).squeeze([1]) })
@@ -181,7 +183,7 @@ function viewsOf(
 }
 
 /** waves [mixtures, channels, length] as rooms have them, to [mixtures, channels, frames, bins]. */
-function spectrumOf(waves: Tensor, { framing }: GroupRoom, isFrame: Tensor): Spectrum {
+function spectrumOf(waves: Tensor, { framing }: GroupBucket, isFrame: Tensor): Spectrum {
   const covered = spanOf(framing) - framing.hop + windowLength(framing.hop)
   const framed = tf.slice(waves, [0, 0, 0], [-1, -1, covered])
   const [mixtures, channels] = waves.shape as [number, number]
@@ -245,7 +247,7 @@ function targetsOfParts(
       const count = part.length * rowsOf(group)
       row += count
       const at = (x: Tensor) => placed(x, part)
-      return targetsOf(roomIn(group), {
+      return targetsOf(bucketIn(group), {
         real: at(spectrum.real),
         imaginary: at(spectrum.imaginary),
         counts: at(counts),
@@ -268,7 +270,7 @@ interface Answered extends MaskOutput, Spectrum {
 /** To [lanes · (channels · targetSamples + tokens + ENERGIES)]. */
 const targetsOf = compiledBy(
   (
-    { framing, views, targetSamples }: GroupRoom,
+    { framing, views, targetSamples }: GroupBucket,
     { counts, maskLogits, activityLogits, real, imaginary }: Answered,
   ): Tensor =>
     tf.tidy(() => {

@@ -1,6 +1,6 @@
 /** Lays the numbers of a batch's lanes out as `loadBatch` takes them. */
 import { rowsOf, type BatchPlan, type GroupLanes } from './batch-plan.ts'
-import { layOut } from './lane-room.ts'
+import { layOut } from './lane-bucket.ts'
 import type { MiniLane } from './mini-lane.ts'
 
 type Members = readonly GroupLanes<MiniLane>[]

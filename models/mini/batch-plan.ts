@@ -1,6 +1,6 @@
 /** Which lanes of a batch are computed together, and where their numbers lie. */
 import { groupBy } from '../group-by.ts'
-import { roomOf, type Pass, type Room } from './lane-room.ts'
+import { bucketOf, type Pass, type Bucket } from './lane-bucket.ts'
 import type { View } from './prepare-chunk.ts'
 
 /** A lane as the plan sees it. */
@@ -13,7 +13,7 @@ export interface PlannedLane {
 }
 
 /** Lanes that are alike in the coming step but for their lengths, in the room of the longest. */
-export interface Group extends Room {
+export interface Group extends Bucket {
   channels: number
   views: readonly View[] | null
   /** Count of mixtures: lanes that were opened together have one. */
@@ -77,7 +77,7 @@ function groupOf<L extends PlannedLane>(
   const [{ channels, views }] = lanes as readonly [L, ...L[]]
   const places = lanes.map((lane) => mixtures.indexOf(firstAlike(lane, lanes)))
   return {
-    ...roomOf(mixtures.map(({ pass }) => pass)),
+    ...bucketOf(mixtures.map(({ pass }) => pass)),
     channels: channels.length,
     views,
     mixtures: mixtures.length,

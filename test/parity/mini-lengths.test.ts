@@ -14,7 +14,7 @@ import { PATCH, readConfig } from '../../models/mini/config.ts'
 import { prepareChunk } from '../../models/mini/prepare-chunk.ts'
 import { MiniLane } from '../../models/mini/mini-lane.ts'
 import { loadMini } from '../../models/mini/mini.ts'
-import { roomFor } from '../../models/mini/lane-room.ts'
+import { tokensOfBucket } from '../../models/mini/lane-bucket.ts'
 import { loadNetwork, type Network } from '../../models/mini/network/network.ts'
 import { TextEncoder } from '../../models/mini/text/text-encoder.ts'
 import { openLane, type LaneRequest, type HeadResult } from '../../models/model.ts'
@@ -58,7 +58,7 @@ test('short clips of as many lengths as there are calls reach graphs', () => {
 
 test('there are few rooms, each as long as what it is for', () => {
   const tokens = Array.from({ length: 384 }, (_, i) => i + 1)
-  const rooms = tokens.map(roomFor)
+  const rooms = tokens.map(tokensOfBucket)
   assert(rooms.every((room, i) => room >= tokens[i]!))
   assert.equal(new Set(rooms).size, 12)
 })

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { readConfig } from '../../models/mini/config.ts'
 import type { Streams } from '../../models/mini/network/hybrid-block.ts'
-import { hopAt, tokenCount } from '../../models/mini/lane-room.ts'
+import { hopAt, tokenCount } from '../../models/mini/lane-bucket.ts'
 import { loadNetwork } from '../../models/mini/network/network.ts'
 import {
   applyMask,

@@ -11,7 +11,7 @@ import { loadBert, type Bert } from './bert.ts'
 const TOKENS_MAX = 256
 const REMEMBERED_MAX = 256
 /** Texts are padded to a multiple of so many tokens: for every length there is memory kept. */
-const ROOM_TOKENS = 16
+const BUCKET_TOKENS = 16
 
 export class TextEncoder {
   readonly #tokenizer: TextTokenizer
@@ -46,10 +46,10 @@ export class TextEncoder {
     return tf.tidy(() => {
       const tokens = texts.map((text) => this.tokens(text))
       const longest = Math.max(...tokens.map(({ length }) => length))
-      const room = ROOM_TOKENS * Math.ceil(longest / ROOM_TOKENS)
+      const padded = BUCKET_TOKENS * Math.ceil(longest / BUCKET_TOKENS)
       const rows = (valueOf: (own: number[], i: number) => number) =>
-        tokens.map((own) => Array.from({ length: room }, (_, i) => valueOf(own, i)))
-      const shape: [number, number] = [texts.length, room]
+        tokens.map((own) => Array.from({ length: padded }, (_, i) => valueOf(own, i)))
+      const shape: [number, number] = [texts.length, padded]
       const ids = tf.tensor2d(
         rows((own, i) => own[i] ?? 0),
         shape,

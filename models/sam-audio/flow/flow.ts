@@ -20,14 +20,14 @@ export interface Flow {
  * what recurs runs as a graph: eight lengths remain up to the double of each, at the cost of an
  * eighth at most. On a processor the padding costs more than it saves.
  */
-export type Room = (length: number) => number
+export type BucketOf = (length: number) => number
 
-export const roomOnGpu: Room = (length) => {
+export const bucketOnGpu: BucketOf = (length) => {
   const step = Math.max(4, 2 ** (Math.floor(Math.log2(length)) - 3))
   return step * Math.ceil(length / step)
 }
 
-const usualRoom: Room = deviceKind() === 'gpu' ? roomOnGpu : (length) => length
+const bucketHere: BucketOf = deviceKind() === 'gpu' ? bucketOnGpu : (length) => length
 
 /**
  * One midpoint step of every flow, each at its own place in its own plan.
@@ -38,12 +38,12 @@ export function stepFlows(
   embedTime: EmbedTime,
   flows: readonly Flow[],
   strides: readonly Stride[],
-  room = usualRoom,
+  bucketOf = bucketHere,
 ): Tensor[] {
   return tf.tidy(() => {
     const frames = flows.map(({ state }) => state.shape[1]!)
     const words = flows.map(({ memory }) => memory.shape[1]!)
-    const [longest, mostWords] = [room(Math.max(...frames)), room(Math.max(...words))]
+    const [longest, mostWords] = [bucketOf(Math.max(...frames)), bucketOf(Math.max(...words))]
     const conditions = {
       base: padRows(
         flows.map(({ base }) => base),

@@ -14,7 +14,7 @@ import {
   type BatchPlan,
   type PlannedLane,
 } from '../../../../models/mini/batch-plan.ts'
-import { hopAt, passOf } from '../../../../models/mini/lane-room.ts'
+import { hopAt, passOf } from '../../../../models/mini/lane-bucket.ts'
 
 const SAMPLE_RATE = 44_100
 const STEPS = 2_000

@@ -8,7 +8,7 @@ import {
   separateChannels,
   stft,
 } from '../../../../models/layers/stft.ts'
-import { hopAt } from '../../../../models/mini/lane-room.ts'
+import { hopAt } from '../../../../models/mini/lane-bucket.ts'
 import { native, tf } from '../../../../models/tensorflow/tensor.ts'
 import { assertClose } from '../../../support/basics/assert-close.ts'
 

@@ -10,7 +10,7 @@ const HOP_SECONDS = 0.016
 const HOP_GRAIN = 16
 
 /** About a second. */
-const ROOM_TOKENS = 32
+const BUCKET_TOKENS = 32
 
 /** A step of a lane: which frames and tokens of its mixture the network reads. */
 export interface Pass {
@@ -27,7 +27,7 @@ export interface Pass {
 }
 
 /** A bucket for passes with one hop and one shift. */
-export interface Room {
+export interface Bucket {
   /** With all frames of the bucket; those beyond the mixture's are silent. */
   framing: Framing
   /** Tokens of the bucket. */
@@ -52,9 +52,9 @@ export function passOf(samples: number, hop: number, tokenShift: number): Pass {
 }
 
 /** Returns the smallest bucket that holds all passes, which share one hop and one shift. */
-export function roomOf(passes: readonly Pass[]): Room {
+export function bucketOf(passes: readonly Pass[]): Bucket {
   const [{ hop, shift }] = passes as readonly [Pass]
-  const tokens = roomFor(Math.max(...passes.map((pass) => pass.tokens)))
+  const tokens = tokensOfBucket(Math.max(...passes.map((pass) => pass.tokens)))
   const framing = { hop, frames: PATCH * tokens, shift }
   const lead = leftOf(framing)
   const ends = [endOf(framing), spanOf(framing)]
@@ -71,7 +71,8 @@ export function hopAt(sampleRate: number): number {
  * Returns the length in tokens that a row is padded to. The native library caches what it prepares
  * for every shape, and each recurring shape becomes a graph, so few lengths keep both small.
  */
-export const roomFor = (tokens: number): number => ROOM_TOKENS * Math.ceil(tokens / ROOM_TOKENS)
+export const tokensOfBucket = (tokens: number): number =>
+  BUCKET_TOKENS * Math.ceil(tokens / BUCKET_TOKENS)
 
 /** The number of tokens of so many frames. */
 export const tokenCount = (frames: number): number => Math.ceil(frames / PATCH)
@@ -87,12 +88,12 @@ const endOf = ({ hop, frames, shift }: Pick<Framing, 'hop' | 'frames' | 'shift'>
 /** Returns the samples of as many hops as there are frames. */
 export const spanOf = ({ hop, frames }: Framing): number => hop * frames
 
-/** Writes a channel of the mixture, with its ends mirrored, to `room`, which holds zeros. */
-export function layOut(wave: Float32Array, pass: Pass, room: Float32Array): void {
+/** Writes a channel of the mixture, with its ends mirrored, to `bucket`, which holds zeros. */
+export function layOut(wave: Float32Array, pass: Pass, bucket: Float32Array): void {
   const lead = leftOf(pass)
   const trail = endOf(pass) - pass.samples
-  room.set(wave, lead)
+  bucket.set(wave, lead)
   const [first, last] = [lead, lead + pass.samples - 1]
-  for (let place = 1; place <= lead; place += 1) room[first - place] = room[first + place]!
-  for (let place = 1; place <= trail; place += 1) room[last + place] = room[last - place]!
+  for (let place = 1; place <= lead; place += 1) bucket[first - place] = bucket[first + place]!
+  for (let place = 1; place <= trail; place += 1) bucket[last + place] = bucket[last - place]!
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Weights } from '../../../models/checkpoint/weights.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
-import { roomOnGpu, stepFlows, type Room } from '../../../models/sam-audio/flow/flow.ts'
+import { bucketOnGpu, stepFlows, type BucketOf } from '../../../models/sam-audio/flow/flow.ts'
 import { planStrides } from '../../../models/sam-audio/flow/ode.ts'
 import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
@@ -23,7 +23,7 @@ interface Row {
   seed: number
 }
 
-function step(rows: readonly Row[], room: Room): Float32Array[] {
+function step(rows: readonly Row[], room: BucketOf): Float32Array[] {
   const random = (length: number, width: number, seed: number) =>
     tf.tensor3d(noise(length * width, seed, 1), [1, length, width])
   return tf.tidy(() => {
@@ -47,7 +47,7 @@ test('whatever is beyond its frames and words changes nothing of a row', () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 3 }), (rows) => {
       const plain = step(rows, (length) => length)
-      for (const [i, state] of step(rows, roomOnGpu).entries()) {
+      for (const [i, state] of step(rows, bucketOnGpu).entries()) {
         assertClose(state, plain[i]!, { absolute: 1e-5 })
       }
     }),
@@ -57,9 +57,9 @@ test('whatever is beyond its frames and words changes nothing of a row', () => {
 
 test('lengths are few, and none is more than an eighth longer', () => {
   const lengths = Array.from({ length: 1_500 }, (_, i) => i + 1)
-  assert.ok(new Set(lengths.map(roomOnGpu)).size <= 56)
+  assert.ok(new Set(lengths.map(bucketOnGpu)).size <= 56)
   for (const length of lengths) {
-    const room = roomOnGpu(length)
-    assert.ok(room >= length && room - length < Math.max(4, length / 8), `${length}: ${room}`)
+    const padded = bucketOnGpu(length)
+    assert.ok(padded >= length && padded - length < Math.max(4, length / 8), `${length}: ${padded}`)
   }
 })
