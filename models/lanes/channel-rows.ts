@@ -1,22 +1,26 @@
-/** Channels as rows of a network that takes one or two at a time, and back. */
+/**
+ * Maps the channels of a mixture to the rows of a network that takes one or two channels, and back.
+ */
 
 /**
- * Loudspeakers on the left, each with its own on the right: front, back, of the centre, side, top
- * front, top back, mixed down, wide, surround direct, top side, bottom. They are bits of a WAV
- * header's channel mask, and of FFmpeg's longer one.
+ * For each left loudspeaker, the right one of its pair: front, back, front centre, side, top front,
+ * top back, downmix, wide, surround direct, top side, bottom. The numbers are bits of the channel
+ * mask in a WAV header, or of FFmpeg's longer mask.
  */
 // prettier-ignore
 const RIGHT_OF: Readonly<Record<number, number>> = {
   0: 1, 4: 5, 6: 7, 9: 10, 12: 14, 15: 17, 29: 30, 31: 32, 33: 34, 36: 37, 39: 40,
 }
 
-/** As a row has them: the channel on each side, which may be the same one. */
+/** The channel on each side of a row; both may be the same channel. */
 type Row = readonly number[]
 
 /**
- * Which channels a row of `width` has on its sides: of two, left and right loudspeakers that belong
- * together, and every other channel alone, on both sides.
- * @param mask the loudspeakers; 0: not known, so two channels are a pair, and of more none is
+ * Returns which channels go to the `width` sides of each row. With two sides, left and right
+ * loudspeakers that belong together share a row, and every other channel has a row of its own, in
+ * which it is on both sides.
+ * @param mask the loudspeakers; 0 if unknown, in which case two channels count as a pair and more
+ *   than two as single channels
  */
 export function rowsFor(count: number, width: number, mask = 0n): Row[] {
   const all = Array.from({ length: count }, (_, channel) => channel)
@@ -29,7 +33,7 @@ export function rowsFor(count: number, width: number, mask = 0n): Row[] {
   })
 }
 
-/** Index of the channel that belongs to another one, by the index of that. */
+/** Maps the index of each channel of a pair to the index of the other. */
 function partnersOf(mask: bigint): Map<number, number> {
   const bits = [...mask.toString(2)].toReversed()
   const places = bits.flatMap((bit, place) => (bit === '1' ? [place] : []))
@@ -43,14 +47,17 @@ function partnersOf(mask: bigint): Map<number, number> {
 
 /**
  * @param channels [channels][samples]
- * @returns [rows][sides], the channels themselves
+ * @returns [rows][sides], which share the memory of `channels`
  */
 export const sidesOf = (
   channels: readonly Float32Array[],
   rows: readonly Row[],
 ): Float32Array[][] => rows.map((row) => row.map((channel) => channels[channel]!))
 
-/** The inverse, in the memory of `sides`: a channel that was on both is their mean. */
+/**
+ * The inverse of `sidesOf`, in the memory of `sides`. A channel that was on both sides becomes the
+ * mean of the two.
+ */
 export function channelsOf(
   sides: readonly (readonly Float32Array[])[],
   rows: readonly Row[],
@@ -65,7 +72,7 @@ export function channelsOf(
   return channels
 }
 
-/** `first` becomes the mean of both. */
+/** Replaces `first` by the mean of both. */
 function addHalves(first: Float32Array, second: Float32Array): void {
   for (let i = 0; i < first.length; i += 1) first[i] = (first[i]! + second[i]!) / 2
 }

@@ -1,4 +1,4 @@
-/** Weights of the samples of a chunk that overlaps its neighbours. */
+/** Weights with which overlapping chunks are joined. */
 
 /** Rises over the first half of a segment and falls over the second; at most 1. */
 export function triangle(samples: number): Float32Array {
@@ -7,15 +7,15 @@ export function triangle(samples: number): Float32Array {
   return Float32Array.from({ length: samples }, (_, i) => (i < half ? i + 1 : samples - i) / peak)
 }
 
-/** The part of a chunk over which its weights rise and fall: as `demix` of the reference has it. */
+/** The fraction of a chunk over which its weights rise and fall, as in `demix` of the reference. */
 const FADE_SHARE = 10
 
-/** Weights are above 0: the first and the last sample of a song are in one chunk alone. */
+/** Weights stay above 0, because only one chunk covers the first and the last sample of a song. */
 const WEIGHT_MIN = 1e-4
 
 export const fadeSamples = (samples: number): number => Math.floor(samples / FADE_SHARE)
 
-/** Ones, with a rise at the start and a fall at the end, as the reference joins chunks. */
+/** Returns ones that fade in at the start and out at the end, as the reference joins chunks. */
 export function fades(samples: number): Float32Array {
   const last = fadeSamples(samples) - 1
   return Float32Array.from({ length: samples }, (_, i) =>

@@ -1,25 +1,27 @@
-/** The level of sound: some models take songs at a mean of 0 and a deviation of 1. */
+/**
+ * Measures the level of sound, for models that expect songs with mean 0 and standard deviation 1.
+ */
 
-/** Of the mono mix of channels that a network takes together. */
+/** Level of the mono mix of the channels that a network takes together. */
 export interface Level {
   mean: number
-  /** Standard deviation; 0: silence. */
+  /** Standard deviation; 0 means silence. */
   deviation: number
 }
 
-/** Samples beyond this, and what is no number, are read as silence. */
+/** Louder samples than this, and samples that are not numbers, are read as silence. */
 const SAMPLE_MAX = 1e6
 
 export const heard = (sample: number): number => (Math.abs(sample) < SAMPLE_MAX ? sample : 0)
 
-/** Measures sound block by block; sums of blocks are about their own means, so nothing is lost. */
+/** Measures sound block by block. Each block is summed about its own mean, to keep precision. */
 export class LevelMeter {
   #count = 0
   #mean = 0
-  /** Sum of the squared distances from the mean. */
+  /** Sum of the squared deviations from the mean. */
   #squares = 0
 
-  /** @param sides [channels][samples], of one length */
+  /** @param sides [channels][samples], all of the same length */
   add(sides: readonly Float32Array[]): void {
     const samples = sides[0]?.length ?? 0
     if (samples === 0) return

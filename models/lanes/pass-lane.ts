@@ -1,4 +1,4 @@
-/** A lane of a model that separates row by row of channels, each with one pass of a network. */
+/** A lane that runs one pass of a network for each row of channels. */
 import { groupBy } from '../group-by.ts'
 import { channelsOf, rowsFor, sidesOf } from './channel-rows.ts'
 import { heard, levelOf, type Level } from './level.ts'
@@ -8,10 +8,12 @@ import { tf, type Tensor } from '../tensorflow/tensor.ts'
 
 const UNCHANGED: Level = { mean: 0, deviation: 1 }
 
-/** A question to a network of the model, for every row. */
+/** A network and the outputs to take from it, the same for every row. */
 export interface Pass<Network> {
   network: Network
-  /** For each head of the lane, the network's outputs whose sum is its part of the target. */
+  /**
+   * For each head of the lane, the network outputs that add up to this pass's part of the target.
+   */
   outputs: readonly (readonly number[])[]
 }
 
@@ -19,21 +21,24 @@ export interface PassLanePlan<Network> {
   request: ChunkRequest
   heads: readonly number[]
   passes: readonly Pass<Network>[]
-  /** Channels of a row. */
+  /** Channels in a row. */
   width: number
   /** Samples that the network takes. */
   samples: number
-  /** Place of a shorter chunk in the silence around it (absent: the middle). */
+  /** Where a shorter chunk lies in the silence around it (default: in the middle). */
   shortAt?: 'start' | 'middle'
-  /** True if one at the start that is longer than half is mirrored, not followed by silence. */
+  /**
+   * Whether a chunk at the start that fills more than half is continued by its mirror image instead
+   * of silence.
+   */
   mirrorsShort?: boolean
-  /** True if the network takes rows whose level has been taken away. */
+  /** Whether the network expects rows whose level has been normalised. */
   isLevelled?: boolean
-  /** Frames of a row. */
+  /** Frames in a row. */
   frames: number
 }
 
-/** Its steps are the passes over each row in turn: so little memory is needed for many channels. */
+/** One step is one pass over one row, so many channels need no more memory than one row. */
 export class PassLane<Network> implements Lane {
   readonly heads: readonly number[]
   readonly rows = 1
@@ -45,9 +50,9 @@ export class PassLane<Network> implements Lane {
   readonly #places: ReturnType<typeof rowsFor>
   /** [rows][width]. */
   readonly #rows: readonly (readonly Float32Array[])[]
-  /** Of each row. */
+  /** One for each row. */
   readonly #levels: readonly Level[]
-  /** Per head and row, [width][samples]: the sum of the passes so far. */
+  /** [heads][rows][width][samples]: the sum of the passes so far. */
   readonly #targets: Float32Array[][][]
 
   constructor(plan: PassLanePlan<Network>) {
@@ -64,7 +69,7 @@ export class PassLane<Network> implements Lane {
     this.steps = this.#rows.length * plan.passes.length
   }
 
-  /** The network of the coming step. */
+  /** The network that the next step runs. */
   get network(): Network {
     return this.#pass.network
   }
@@ -78,7 +83,7 @@ export class PassLane<Network> implements Lane {
     return this.stepsDone % this.#rows.length
   }
 
-  /** Input of the network at the coming step, [1, width, samples]. */
+  /** Returns the network's input for the next step, [1, width, samples]. */
   input(): Tensor {
     const { samples, width, mirrorsShort } = this.#plan
     const flat = new Float32Array(width * samples)
@@ -99,7 +104,7 @@ export class PassLane<Network> implements Lane {
     return this.#levels[this.#row] ?? UNCHANGED
   }
 
-  /** Outputs of the network that the coming step takes from. */
+  /** The network outputs that the next step needs. */
   get outputs(): readonly number[] {
     return this.#pass.outputs.flat()
   }
@@ -111,8 +116,8 @@ export class PassLane<Network> implements Lane {
   }
 
   /**
-   * Ends a step.
-   * @param read which of the network's outputs `values` are, [read][width][samples]
+   * Completes a step.
+   * @param read which of the network's outputs `values` holds: [read][width][samples]
    */
   advance(values: Float32Array, read: readonly number[]): void {
     const { width, samples } = this.#plan
@@ -130,7 +135,7 @@ export class PassLane<Network> implements Lane {
     this.stepsDone += 1
   }
 
-  /** The target of each head, shaped by the spans. */
+  /** Returns the target of each head, with the gain of its spans. */
   targets(): Float32Array[][] {
     const { chunk, spans } = this.#plan.request
     return this.#targets.map((sides) => {
@@ -142,9 +147,9 @@ export class PassLane<Network> implements Lane {
 }
 
 /**
- * Advances lanes by a step, in one batch for each network that they are at.
- * @param run input [batch, width, samples] to [batch, outputs, width, samples]; may run out of
- *   memory, and then no lane has moved
+ * Advances lanes by one step, in one batch for each network that they use next.
+ * @param run takes input [batch, width, samples] and returns [batch, outputs, width, samples]; if
+ *   it runs out of memory, no lane has advanced
  */
 export function stepTogether<Network>(
   lanes: readonly PassLane<Network>[],
@@ -153,7 +158,8 @@ export function stepTogether<Network>(
   if (lanes.some((lane) => lane.stepsDone === lane.steps)) {
     throw new Error('A lane whose steps are done cannot be stepped')
   }
-  // Rows of one length share a batch: what one is filled up with would reach its end.
+  // Only rows of the same length share a batch, since padding would leak into the end of a shorter
+  // one.
   const groups = [...groupBy(lanes, ({ network }) => network).values()].flatMap((group) => [
     ...groupBy(group, ({ frames }) => frames).values(),
   ])
@@ -161,7 +167,8 @@ export function stepTogether<Network>(
     const read = [...new Set(group.flatMap(({ outputs }) => outputs))].sort((a, b) => a - b)
     const outputs = tf.tidy(() => {
       const all = run(group[0]!.network, tf.concat(group.map((lane) => lane.input())), group)
-      // A read takes as long as it is large, so what nobody wants is left on the device.
+      // A read takes time in proportion to its size, so outputs that no lane needs stay on the
+      // device.
       return read.length === all.shape[1] ? all : tf.gather(all, tf.tensor1d(read, 'int32'), 1)
     })
     try {
@@ -178,7 +185,7 @@ export function stepTogether<Network>(
   }
 }
 
-/** Common part of such a model's answers: it ranks nothing. */
+/** The common part of the results of such models, which do not rank candidates. */
 export const resultsOf = <Network>(
   lane: PassLane<Network>,
   detailsOf: (head: number) => Partial<HeadResult>,

@@ -1,4 +1,4 @@
-/** A target of one channel to where its sound is among the channels of a mixture. */
+/** Distributes a mono target over the channels of its mixture. */
 import { frameCount, type Framing } from '../layers/framing.ts'
 import { istft, stft } from '../layers/stft.ts'
 import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
@@ -6,19 +6,19 @@ import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 const WINDOW = 2_048
 const HOP = 512
 
-/** Share of the target's mean power below which nothing tells where it is. */
+/** Share of the target's mean power below which a bin says nothing about where the target is. */
 const POWER_SHARE_MIN = 1e-6
 
-/** Power far below any sound's: nothing is divided by 0. */
+/** Far below the power of any sound; prevents division by 0. */
 const TINY = 1e-30
 
 /**
- * Each channel's least-squares filter of the target, bin by bin over the whole chunk: of all
- * targets that are filtered so, the one that leaves the least of the mixture. The target's own
- * sound stays.
+ * Estimates for each channel and frequency bin, over the whole chunk, the least-squares gain with
+ * which the target explains the most of the mixture. The sound of the target itself does not
+ * change.
  * @param mixture [channels][samples]
- * @param target of the channels' mean
- * @returns [channels][samples]; of one channel the target itself
+ * @param target of the mean of the channels
+ * @returns [channels][samples]; for one channel the target itself
  */
 export function placeTarget(
   mixture: readonly Float32Array[],

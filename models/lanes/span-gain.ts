@@ -1,4 +1,4 @@
-/** Spans as gains on the target, sample by sample. */
+/** Turns spans into a gain on the target, sample by sample. */
 import type { Span } from '../model.ts'
 
 const EDGE_SECONDS = 0.01
@@ -9,9 +9,10 @@ export interface Range {
 }
 
 /**
- * Gain of each sample: 0 inside `include: false` spans and, once there is an `include: true` span,
- * outside all of those; else 1. Raised-cosine edges lie within what sounds. A span that reaches the
- * end of the chunk has no edge there: it may go on in the next chunk.
+ * Returns the gain of each sample: 0 inside spans with `include: false` and, if any span has
+ * `include: true`, 0 outside all of those; otherwise 1. The raised-cosine fades lie inside the
+ * audible ranges. A span that reaches the end of the chunk has no fade there, because it may
+ * continue in the next chunk.
  */
 export function spanGain(
   spans: readonly Span[],
@@ -30,7 +31,7 @@ export function spanGain(
   return gain
 }
 
-/** The target within the spans, in its own memory: [channels][samples] at `sampleRate` hertz. */
+/** Applies the spans to a target in place: [channels][samples] at `sampleRate` hertz. */
 export function applySpans(
   target: readonly Float32Array[],
   spans: readonly Span[],
@@ -41,7 +42,7 @@ export function applySpans(
   for (const wave of target) for (let i = 0; i < wave.length; i += 1) wave[i]! *= gain[i]!
 }
 
-/** Spans that reach an end of the chunk, of so many seconds, go on beyond it. */
+/** Extends spans that reach an end of the chunk, which lasts `seconds`, beyond that end. */
 export const extendSpans = (spans: readonly Span[], seconds: number): Span[] =>
   spans.map(({ start, end, include }) => ({
     start: start <= 0 ? Number.NEGATIVE_INFINITY : start,
@@ -49,15 +50,15 @@ export const extendSpans = (spans: readonly Span[], seconds: number): Span[] =>
     include,
   }))
 
-/** The gain at a distance from the edge of what sounds, in seconds. */
+/** The gain at a distance in seconds from the edge of an audible range. */
 function edge(distance: number): number {
   const progress = Math.min(1, Math.max(0, distance / EDGE_SECONDS))
   return 0.5 - 0.5 * Math.cos(Math.PI * progress)
 }
 
 /**
- * Ranges in which the target may sound: disjoint, in order, neighbours merged, possibly without
- * end.
+ * Returns the ranges in which the target may be heard: disjoint, in order, with adjacent ones
+ * merged. The last may have no end.
  */
 export function audibleRanges(spans: readonly Span[]): Range[] {
   const times = spans.flatMap(({ start, end }) => [start, end]).sort((a, b) => a - b)
@@ -73,7 +74,7 @@ export function audibleRanges(spans: readonly Span[]): Range[] {
   return ranges
 }
 
-/** No span begins or ends within `range`. */
+/** Returns whether `range`, in which no span begins or ends, may be heard. */
 function isAudible(range: Range, spans: readonly Span[]): boolean {
   const covers = ({ start, end }: Span) => start <= range.start && range.end <= end
   if (spans.some((span) => !span.include && covers(span))) return false

@@ -1,4 +1,4 @@
-/** A model that takes songs apart: one network gives all stems, or each has its own. */
+/** A model that splits songs into stems, with one network for all of them or one for each. */
 import {
   CHANNELS_MAX,
   type ChunkRequest,
@@ -11,26 +11,26 @@ import {
 import { PassLane, resultsOf, stepTogether, type Pass } from './pass-lane.ts'
 import type { Tensor } from '../tensorflow/tensor.ts'
 
-/** A network, and what is taken from it. */
+/** A network, and which of its outputs are used. */
 export interface StemsNetwork {
-  /** Names of its outputs, in their order. */
+  /** Names of its outputs, in order. */
   sources: readonly string[]
-  /** Outputs that are taken from this network. */
+  /** The outputs that are used. */
   stems: readonly string[]
-  /** mixture [batch, width, samples] to [batch, sources, width, samples]. */
+  /** Takes a mixture [batch, width, samples]; returns [batch, sources, width, samples]. */
   separate(mixture: Tensor): Tensor
 }
 
 interface Sizes {
-  /** Channels of a row. */
+  /** Channels in a row. */
   width: number
-  /** Samples of every chunk. */
+  /** Samples in every chunk. */
   samples: number
-  /** Frames of a chunk in a batch. */
+  /** Frames that one chunk adds to a batch. */
   frames: number
-  /** Place of a shorter chunk in the silence around it (absent: the middle). */
+  /** Where a shorter chunk lies in the silence around it (default: in the middle). */
   shortAt?: 'start' | 'middle'
-  /** As of `PassLanePlan`. */
+  /** As in `PassLanePlan`. */
   mirrorsShort?: boolean
   isLevelled?: boolean
 }
@@ -50,7 +50,7 @@ export class StemsModel implements Model {
     this.#sizes = sizes
   }
 
-  /** One lane for all heads. @throws Error for a stem that the model doesn't have */
+  /** Opens one lane for all heads. @throws Error for a stem that the model does not have */
   open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
     this.#check(request)
     const { stems } = this.description
@@ -66,7 +66,7 @@ export class StemsModel implements Model {
     return [lane]
   }
 
-  /** None where no head wants anything of the network. */
+  /** Returns null if no head needs this network. */
   #passOf(network: StemsNetwork, heads: readonly Head[]): Pass<StemsNetwork>[] {
     const outputs = heads.map(({ stems = [] }) =>
       stems
@@ -86,7 +86,7 @@ export class StemsModel implements Model {
     return resultsOf(mine, (i) => ({ understoodAs: heads[i]!.stems?.join(' and ') ?? null }))
   }
 
-  /** It holds nothing on the device between steps. */
+  /** The model keeps nothing on the device between steps. */
   discard(): void {}
 
   #check({ chunk: { channels, sampleRate } }: ChunkRequest): void {

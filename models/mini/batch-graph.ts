@@ -1,7 +1,8 @@
 /**
- * Computes a batch from its lanes' samples to their targets: two tensors go in, one comes out. On a
- * GPU all of it is one graph where the lanes are alike. Until there is one, in a batch of several
- * kinds and on a processor, the parts are graphs of their own, which recur more often.
+ * Computes the targets of a batch from the samples of its lanes, with two tensors going in and one
+ * coming out. On a GPU the whole batch is one graph if its lanes have the same shape. Until that
+ * graph exists, for mixed batches, and on a processor, each part is a graph of its own, because
+ * parts recur more often than whole batches.
  */
 import { compiledBy } from '../graph/compiled.ts'
 import { windowLength, type Framing } from '../layers/framing.ts'
@@ -22,23 +23,22 @@ import {
   type Spectrum,
 } from './spectrum.ts'
 
-/** Numbers after a lane's activity: see `recognisedOf`. */
+/** How many numbers follow the activity of a lane; see `recognisedOf`. */
 export const ENERGIES = 3
 
 export interface BatchSizes {
-  /** Level that mixtures are scaled to. */
+  /** The level that mixtures are scaled to, as root mean square. */
   inputRms: number
   embeddingDim: number
 }
 
 /**
- * Makes what computes a batch.
- *
- * - `samples`: of each group's mixtures, [mixtures, channels, length], one group after the other.
- * - `facts`: of each group the counts of samples and frames [mixtures, 2]; then 1 for each token of
- *   a mixture and 0 for the rest of its row [rows, tokens]; then for each row of a lane the
- *   prompt's embedding [rows, embeddingDim], and the spans [rows, tokens, 2].
- * - The result holds for each lane, by groups: its target [channels, targetSamples] and what was
+ * Returns the function that computes a batch.
+ * - `samples`: for each group in turn, its mixtures [mixtures, channels, length].
+ * - `facts`: for each group in turn, the numbers of samples and frames [mixtures, 2]; a mask of the
+ *   real tokens in each row [rows, tokens]; then for each row of a lane the embedding of the prompt
+ *   [rows, embeddingDim] and the spans [rows, tokens, 2].
+ * - The result holds for each lane, by groups, its target [channels, targetSamples] and what was
  *   recognised [tokens + ENERGIES].
  */
 export function loadBatch(network: Network, { inputRms, embeddingDim }: BatchSizes) {
@@ -72,7 +72,7 @@ export function loadBatch(network: Network, { inputRms, embeddingDim }: BatchSiz
   return { asOne: compiledBy(inParts), inParts }
 }
 
-/** Gives the parts of a list, one after the other, in the shapes asked for. */
+/** Returns a function that takes the next part of a flat list, in the shape asked for. */
 function cutting(list: Tensor): (shape: number[]) => Tensor {
   let start = 0
   return (shape) => {
@@ -82,7 +82,7 @@ function cutting(list: Tensor): (shape: number[]) => Tensor {
   }
 }
 
-/** The row of its mixture for each row of a lane. */
+/** For each row of a lane, the index of the row of its mixture. */
 function placesOf(groups: readonly Group[]): number[] {
   let first = 0
   return groups.flatMap((group) => {
@@ -95,13 +95,13 @@ function placesOf(groups: readonly Group[]): number[] {
   })
 }
 
-/** The rows of x at these places; x itself if they are all of it in its order. */
+/** Returns the rows of x at these indices, and x itself if that is all of them in order. */
 function placed(x: Tensor, places: readonly number[]): Tensor {
   const isAll = places.length === x.shape[0] && places.every((place, i) => place === i)
   return isAll ? x.clone() : gatherRows(x, tf.tensor1d([...places], 'int32'))
 }
 
-/** Features [rows, tokens, …] of each group one after the other, as long as the longest. */
+/** Concatenates the features [rows, tokens, …] of the groups, padded to the longest. */
 const joinRows = (inputs: readonly GroupInput[], longest: number): Tensor => {
   const rows = inputs.map(({ features }) => padTokens(features, longest))
   return rows.length === 1 ? rows[0]! : tf.concat(rows)
@@ -116,7 +116,7 @@ function padTokens(x: Tensor, tokens: number): Tensor {
   )
 }
 
-/** The part of a group that the graphs of its own depend on. */
+/** The part of a group that its graphs depend on. */
 type GroupBucket = Pick<Group, 'framing' | 'lead' | 'targetSamples' | 'views'>
 
 const bucketIn = ({ framing, lead, targetSamples, views }: Group): GroupBucket => ({
@@ -134,9 +134,9 @@ type GroupInput = {
 }
 
 interface Mixtures {
-  /** [mixtures, channels, length], as rooms have them. */
+  /** [mixtures, channels, length], padded to the bucket. */
   waves: Tensor
-  /** [mixtures, 2]: the samples of each, and its frames. */
+  /** [mixtures, 2]: how many samples and frames each mixture has. */
   counts: Tensor
 }
 
@@ -159,14 +159,14 @@ const inputOf = compiledBy(
     }),
 )
 
-/** What the network reads of a mixture: [mixtures, 1, length], and its power spectrum. */
+/** What the network sees of a mixture: samples [mixtures, 1, length] and their power spectrum. */
 interface Seen {
   wave: Tensor
   /** [mixtures, frames, bins]. */
   power: Tensor
 }
 
-/** A view's spectrum is that view of the channels' spectra, since the transform is linear. */
+/** The transform is linear, so the spectrum of a view is the same view of the channels' spectra. */
 function viewsOf(
   waves: Tensor,
   spectrum: Spectrum,
@@ -182,7 +182,7 @@ function viewsOf(
   return plan.views.map((view) => seen(viewOf(waves, view), spectrumOfView(spectrum, view)))
 }
 
-/** waves [mixtures, channels, length] as rooms have them, to [mixtures, channels, frames, bins]. */
+/** Transforms waves [mixtures, channels, length] to [mixtures, channels, frames, bins]. */
 function spectrumOf(waves: Tensor, { framing }: GroupBucket, isFrame: Tensor): Spectrum {
   const covered = spanOf(framing) - framing.hop + windowLength(framing.hop)
   const framed = tf.slice(waves, [0, 0, 0], [-1, -1, covered])
@@ -193,7 +193,7 @@ function spectrumOf(waves: Tensor, { framing }: GroupBucket, isFrame: Tensor): S
   return { real: tf.real(complex).reshape(shape), imaginary: tf.imag(complex).reshape(shape) }
 }
 
-/** [mixtures, frames, 1] for each channel: [mixtures · channels, frames, 1], or one for all. */
+/** Repeats [mixtures, frames, 1] for each channel: [mixtures · channels, frames, 1]. */
 function forChannels(isFrame: Tensor, channels: number): Tensor {
   const [mixtures, frames] = isFrame.shape as [number, number]
   if (mixtures === 1 || channels === 1) return isFrame
@@ -202,9 +202,11 @@ function forChannels(isFrame: Tensor, channels: number): Tensor {
     .reshape([mixtures * channels, frames, 1])
 }
 
-/** Marks the samples and frames of the room that the mixture fills: 1 there, 0 elsewhere. */
+/**
+ * Marks the samples and frames of the bucket that belong to the mixture with 1, the padding with 0.
+ */
 interface Extent {
-  /** [mixtures, 1, samples of as many hops as frames]. */
+  /** [mixtures, 1, samples], where samples is the number of frames times the hop. */
   isSample: Tensor
   /** [mixtures, frames, 1]. */
   isFrame: Tensor
@@ -226,14 +228,17 @@ function extentOf({ hop, frames }: Framing, counts: Tensor): Extent {
   }
 }
 
-/** 0, 1, 2 … as constants: TensorFlow's own operation would fetch its limits from the device. */
+/**
+ * Returns 0, 1, 2 … as a constant. TensorFlow's own operation would read its limits from the
+ * device.
+ */
 const countUp = (count: number): Tensor =>
   upload(
     Float32Array.from({ length: count }, (_, i) => i),
     [count],
   )
 
-/** The results of the parts of all groups, in their order. */
+/** Computes the parts of all groups, in order. */
 function targetsOfParts(
   groups: readonly Group[],
   { maskLogits, activityLogits }: MaskOutput,
@@ -259,15 +264,15 @@ function targetsOfParts(
 }
 
 /**
- * The network's answer to lanes: mask logits [lanes · rows, frames, 1025], of activity [lanes ·
- * rows, tokens]. The spectrum is that of their mixtures, [lanes, channels, frames, bins].
+ * The network's output for lanes: mask logits [lanes · rows, frames, 1025] and activity logits
+ * [lanes · rows, tokens], with the spectrum of the mixtures [lanes, channels, frames, bins].
  */
 interface Answered extends MaskOutput, Spectrum {
-  /** [lanes, 2]. */
+  /** [lanes, 2], as in `Mixtures`. */
   counts: Tensor
 }
 
-/** To [lanes · (channels · targetSamples + tokens + ENERGIES)]. */
+/** Returns [lanes · (channels · targetSamples + tokens + ENERGIES)]. */
 const targetsOf = compiledBy(
   (
     { framing, views, targetSamples }: GroupBucket,
@@ -292,8 +297,8 @@ const targetsOf = compiledBy(
 )
 
 /**
- * [lanes, tokens + ENERGIES]: the logits of whether the target sounds, in the surest view, the two
- * energies of `expectedEnergies`, then the energy of the target, the sum of its squares.
+ * Returns [lanes, tokens + ENERGIES]: the activity logits of the view that is most certain, the two
+ * energies of `expectedEnergies`, and the energy of the target, as a sum of squares.
  */
 function recognisedOf(
   activityLogits: Tensor,
@@ -308,9 +313,10 @@ function recognisedOf(
 }
 
 /**
- * What a mask expects to let through, if it is the share of the sound in each bin (a Wiener
- * filter): energy of the sound, and of others, [lanes, 2]. spectrum [lanes, channels, frames,
- * bins], mask [lanes, frames, bins]. In arbitrary units, the same for all chunks of a rate.
+ * The energies that a mask implies, read as a Wiener filter, whose gain is the share of the sound
+ * in each bin: the energy of the sound and of everything else, [lanes, 2]. Takes spectrum [lanes,
+ * channels, frames, bins] and mask [lanes, frames, bins]. The unit is arbitrary, but the same for
+ * all chunks of one sample rate.
  */
 function expectedEnergies(spectrum: Spectrum, mask: Tensor): Tensor {
   const through = powerOf(spectrum).sum(1).mul(mask)
@@ -318,7 +324,7 @@ function expectedEnergies(spectrum: Spectrum, mask: Tensor): Tensor {
   return tf.stack([sound, through.sum([1, 2]).sub(sound)], 1)
 }
 
-/** [lanes · views, …] to [lanes, …] of each view. */
+/** Splits [lanes · views, …] into [lanes, …] for each view. */
 function viewsIn(rows: Tensor, lanes: number): Tensor[] {
   const [all, frames, bins] = rows.shape as [number, number, number]
   if (all === lanes) return [rows]

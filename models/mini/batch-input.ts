@@ -1,11 +1,11 @@
-/** Lays the numbers of a batch's lanes out as `loadBatch` takes them. */
+/** Flattens the inputs of a batch's lanes into the lists that `loadBatch` takes. */
 import { rowsOf, type BatchPlan, type GroupLanes } from './batch-plan.ts'
 import { layOut } from './lane-bucket.ts'
 import type { MiniLane } from './mini-lane.ts'
 
 type Members = readonly GroupLanes<MiniLane>[]
 
-/** The mixtures' samples, as their rooms have them. */
+/** The samples of the mixtures, padded to their buckets. */
 export function samplesOf({ groups }: BatchPlan, members: Members): Float32Array {
   const sizes = groups.map(({ mixtures, channels, length }) => mixtures * channels * length)
   const samples = new Float32Array(sumOf(sizes))
@@ -22,7 +22,10 @@ export function samplesOf({ groups }: BatchPlan, members: Members): Float32Array
   return samples
 }
 
-/** Counts, and of each row its real tokens, its prompt and its spans. */
+/**
+ * The numbers of samples and frames and, for each row, the mask of its tokens, its prompt and
+ * spans.
+ */
 export function factsOf({ tokens }: BatchPlan, members: Members): Float32Array {
   const mixtures = members.flatMap((group) => group.mixtures)
   const lanes = members.flatMap((group) => group.lanes)

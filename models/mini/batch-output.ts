@@ -1,9 +1,11 @@
-/** Holds the result of a batch on the device until its first lane is read, and then reads all. */
+/**
+ * Keeps the result of a batch on the device until the first of its lanes is read; then reads all.
+ */
 import type { Tensor } from '../tensorflow/tensor.ts'
 import { ENERGIES } from './batch-graph.ts'
 import type { Group } from './batch-plan.ts'
 
-/** Where a lane's numbers lie. */
+/** Where the numbers of a lane are in the result. */
 type LanePlace = Pick<Group, 'channels' | 'targetSamples' | 'tokens'> & { start: number }
 
 /** The output of one lane in one step. */
@@ -17,14 +19,14 @@ export class LaneOutput {
     this.#place = place
   }
 
-  /** [tokens + ENERGIES], as `recognisedOf` makes it. */
+  /** [tokens + ENERGIES], as returned by `recognisedOf`. */
   get recognised(): Float32Array {
     const { start, channels, targetSamples, tokens } = this.#place
     const first = start + channels * targetSamples
     return this.#batch.read().subarray(first, first + tokens + ENERGIES)
   }
 
-  /** The target's channels, of so many samples: in memory of their own, which they share. */
+  /** Returns the channels of the target, cut to `samples`, in memory that only they share. */
   takeTarget(samples: number): Float32Array[] {
     const { start, channels, targetSamples } = this.#place
     const all = this.#batch.read()
@@ -42,11 +44,11 @@ export class LaneOutput {
 }
 
 class BatchOutput {
-  /** Count of lanes that were computed. */
+  /** How many lanes were computed. */
   readonly lanes: number
   #tensor: Tensor | null
   #values: Float32Array | null = null
-  /** Lanes that may still be read. */
+  /** How many lanes may still be read. */
   #open: number
 
   constructor(tensor: Tensor, lanes: number) {
@@ -72,7 +74,7 @@ class BatchOutput {
   }
 }
 
-/** The output of each lane of a batch, by groups; they own `tensor` from here on. */
+/** Returns the output of each lane of a batch, by groups; these own `tensor` from then on. */
 export function laneOutputs(tensor: Tensor, groups: readonly Group[]): LaneOutput[] {
   const lanes = groups.flatMap((group) => group.parts.flat().map(() => group))
   const batch = new BatchOutput(tensor, lanes.length)

@@ -1,35 +1,35 @@
-/** Which lanes of a batch are computed together, and where their numbers lie. */
+/** Decides which lanes of a batch are computed together, and where their numbers are. */
 import { groupBy } from '../group-by.ts'
 import { bucketOf, type Pass, type Bucket } from './lane-bucket.ts'
 import type { View } from './prepare-chunk.ts'
 
-/** A lane as the plan sees it. */
+/** What the plan needs to know of a lane. */
 export interface PlannedLane {
-  /** Of the coming step. */
+  /** The pass of the next step. */
   readonly pass: Pass
   readonly channels: readonly Float32Array[]
-  /** Null: the network reads the channels' mean. */
+  /** Null if the network reads the mean of the channels. */
   readonly views: readonly View[] | null
 }
 
-/** Lanes that are alike in the coming step but for their lengths, in the room of the longest. */
+/** Lanes whose next step has the same shape except for the length, padded to the longest. */
 export interface Group extends Bucket {
   channels: number
   views: readonly View[] | null
-  /** Count of mixtures: lanes that were opened together have one. */
+  /** How many mixtures there are; lanes that were opened together share one. */
   mixtures: number
-  /** Lanes whose targets are computed at once, as the places of their mixtures in the group. */
+  /** Lanes whose targets are computed in one go, as indices of their mixtures within the group. */
   parts: readonly (readonly number[])[]
 }
 
-/** All that a batch's graph depends on, besides the shapes of tensors. */
+/** Everything that the graph of a batch depends on, apart from the shapes of tensors. */
 export interface BatchPlan {
   groups: readonly Group[]
-  /** Tokens of the longest room, which the network's rows are padded to. */
+  /** Tokens in the longest bucket, to which all rows of the network are padded. */
   tokens: number
 }
 
-/** The lanes of a group in their order, and one lane of each mixture. */
+/** The lanes of a group in order, and one lane for each mixture. */
 export interface GroupLanes<L> {
   lanes: readonly L[]
   mixtures: readonly L[]
@@ -37,8 +37,9 @@ export interface GroupLanes<L> {
 
 /**
  * Groups the lanes of a batch.
- * @param together all lanes that are alike: so a GPU has few operations, each of them large. Else
- *   every mixture is a group, which keeps what a processor computes small enough for its caches
+ * @param together whether all lanes of one shape form a group, which gives a GPU few and large
+ *   operations. Otherwise each mixture is a group, so that what a processor computes fits its
+ *   caches
  */
 export function planBatch<L extends PlannedLane>(
   batch: readonly L[],
@@ -53,8 +54,8 @@ export function planBatch<L extends PlannedLane>(
 }
 
 /**
- * Parts of lanes that are alike, each of as many mixtures as a power of two. Of batches with lanes
- * of several kinds hardly one is like another: their parts are, if they come in few sizes.
+ * Splits a group into parts whose numbers of mixtures are powers of two. Mixed batches hardly ever
+ * recur, but parts in a few sizes do, so they can run as graphs.
  */
 function inPowersOfTwo<L extends PlannedLane>({ lanes, mixtures }: GroupLanes<L>): GroupLanes<L>[] {
   const parts: GroupLanes<L>[] = []
@@ -85,19 +86,22 @@ function groupOf<L extends PlannedLane>(
   }
 }
 
-/** The rows of the network that a mixture or a lane takes. */
+/** How many rows of the network a mixture or a lane takes. */
 export const rowsOf = ({ views }: Pick<PlannedLane, 'views'>): number => views?.length ?? 1
 
-/** What is the same of lanes in one group. */
+/** The key that the lanes of one group share. */
 function kindOf<L extends PlannedLane>(lane: L, batch: readonly L[], together: boolean): string {
   const { pass, channels, views } = lane
-  // The mean of more channels is weighed by what all of them hold: see `mixDown`.
+  // The mean of more than two channels is weighted by the content of the whole tensor; see
+  // `mixDown`.
   const isAlone = !together || (channels.length > 1 && !views)
   if (isAlone) return String(batch.indexOf(firstAlike(lane, batch)))
   return `${pass.hop} ${pass.shift} ${channels.length} ${views?.join()}`
 }
 
-/** The first lane that has the same mixture, being opened together, in the same frames. */
+/**
+ * Returns the first lane that has the same mixture (lanes opened together share one) and framing.
+ */
 const firstAlike = <L extends PlannedLane>({ channels, pass }: L, lanes: readonly L[]): L =>
   lanes.find(
     (other) =>

@@ -1,4 +1,4 @@
-/** The sizes of the network, from the `config.json` next to its weights. */
+/** Reads the sizes of the network from the `config.json` next to its weights. */
 import { readFile } from 'node:fs/promises'
 import type { Name } from './text/understand.ts'
 
@@ -8,28 +8,28 @@ export interface MiniConfig {
   /** Channels of the frame stream. */
   frameDim: number
   heads: number
-  /** Channels per band in which the two streams exchange. */
+  /** Channels per band through which the two streams exchange information. */
   exchangeDim: number
   sharedBlocks: number
   conditionedBlocks: number
-  /** The classes and groups of sounds that a prompt may mean. */
+  /** The classes and groups of sounds that a prompt can mean. */
   names: readonly Name[]
-  /** Size of the text code, and of the embedding that it is made from. */
+  /** Size of the text code, and of the embedding that it is computed from. */
   codeDim: number
   embeddingDim: number
   headDim: number
-  /** Bins of each band. */
+  /** Bins in each band. */
   bands: readonly number[]
-  /** Level that the mixture is scaled to, as root mean square. */
+  /** The level that mixtures are scaled to, as root mean square. */
   inputRms: number
 }
 
-/** Frames of the transform that make one token. */
+/** Frames of the transform in one token. */
 export const PATCH = 2
 
 const TRANSFORM = { sample_rate: 32_000, n_fft: 2048, hop: 512, patch: PATCH }
 
-/** @throws Error naming the file when it describes another network than this folder's */
+/** @throws Error naming the file if it describes a network other than this one */
 export async function readConfig(file: string): Promise<MiniConfig> {
   const config = JSON.parse(await readFile(file, 'utf8'))
   for (const [name, value] of Object.entries(TRANSFORM)) {

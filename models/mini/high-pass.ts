@@ -1,16 +1,15 @@
 /**
- * Removes what lies below hearing, such as a constant offset and rumble, without shifting anything
- * in time.
+ * Removes inaudible low frequencies, such as a constant offset or rumble, without a phase shift.
  */
 import type { Chunk } from '../model.ts'
 
-/** Hertz. Half of the amplitude is left here, 3 % at 15 Hz and 99 % at 30 Hz. */
+/** Hertz. The amplitude is halved here; 3 % remain at 15 Hz and 99 % at 30 Hz. */
 const CUTOFF = 20
 
-/** Keeps the filter stable at rates that hold little else: a share of the rate. */
+/** Upper limit of the cutoff as a share of the sample rate, which keeps the filter stable. */
 const CUTOFF_SHARE_MAX = 1 / 4
 
-/** The poles of a Butterworth filter of sixth order, which runs forwards and backwards. */
+/** The poles of a sixth-order Butterworth filter, which runs forwards and then backwards. */
 const POLE_ANGLES = [1, 3, 5].map((odd) => (odd * Math.PI) / 12) as [number, number, number]
 
 /**
@@ -18,12 +17,12 @@ const POLE_ANGLES = [1, 3, 5].map((odd) => (odd * Math.PI) / 12) as [number, num
  */
 const EDGE_SECONDS = 0.25
 
-/** Samples beyond this, and what is no number, are read as silence. */
+/** Louder samples than this, and samples that are not numbers, are read as silence. */
 const SAMPLE_MAX = 1e6
 
 /**
- * All of a chunk that the model reads and makes targets of (`high_pass` of the training's audio).
- * The residual keeps what is taken away. The channels lie in one memory, one after the other.
+ * Returns the part of a chunk that the model reads and makes targets of (`high_pass` in training).
+ * What it removes stays in the residual. The channels lie one after the other in one buffer.
  */
 export function highPass({ channels, sampleRate }: Chunk): Chunk {
   const length = channels[0]?.length ?? 0
@@ -44,7 +43,7 @@ export function highPass({ channels, sampleRate }: Chunk): Chunk {
   return { channels: filtered, sampleRate }
 }
 
-/** Fills `samples`, in double precision: at high rates the filter's poles are next to 1. */
+/** Fills `samples` in double precision, because at high sample rates the poles come close to 1. */
 function extend(wave: Float32Array, edge: number, samples: Float64Array): void {
   const { length } = wave
   for (let i = 0; i < length; i += 1) {
@@ -58,11 +57,11 @@ function extend(wave: Float32Array, edge: number, samples: Float64Array): void {
   }
 }
 
-/** A high-pass of second order: its gain, and how its last two outputs come back. */
+/** A second-order high-pass: its gain, and the feedback of its last two outputs. */
 type Section = readonly [gain: number, back1: number, back2: number]
 type Sections = readonly [Section, Section, Section]
 
-/** By the bilinear transform. */
+/** Computed by the bilinear transform. */
 function sectionOf(angle: number, poleAngle: number): Section {
   const alpha = Math.sin(angle) * Math.cos(poleAngle)
   const cosine = Math.cos(angle)
@@ -70,9 +69,9 @@ function sectionOf(angle: number, poleAngle: number): Section {
 }
 
 /**
- * Filters in place. All sections run in one loop, which takes half the time of three. The first
- * sample counts as if it had lasted forever: a constant offset leaves nothing, not even rounding.
- * @param step 1: forwards; -1: backwards
+ * Filters in place. All sections run in one loop, which takes half as long as three loops. The
+ * filter starts as if the first sample had lasted forever, so a constant offset leaves no trace.
+ * @param step 1 for forwards, -1 for backwards
  */
 function filter(samples: Float64Array, [a, b, c]: Sections, step: 1 | -1): void {
   const [gainA, backA1, backA2] = a

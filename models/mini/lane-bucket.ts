@@ -1,24 +1,24 @@
 /**
- * The bucket of shapes that a lane's samples and frames are padded to. Padding brings clips of all
- * lengths to few shapes, and only shapes that recur run as graphs.
+ * The bucket of shapes that the samples and frames of a lane are padded to. Padding brings clips of
+ * all lengths to a few shapes, and only shapes that recur can run as graphs.
  */
 import { frameCount, windowLength, type Framing } from '../layers/framing.ts'
 import { PATCH } from './config.ts'
 
 const HOP_SECONDS = 0.016
-/** The hop is a multiple of this, so that windows are lengths with a fast transform. */
+/** The hop is a multiple of this, so that windows have lengths with a fast transform. */
 const HOP_GRAIN = 16
 
 /** About a second. */
 const BUCKET_TOKENS = 32
 
-/** A step of a lane: which frames and tokens of its mixture the network reads. */
+/** One step of a lane: which frames and tokens of its mixture the network reads. */
 export interface Pass {
   /** Samples between frames. */
   hop: number
-  /** How much earlier than usual the frames lie, in samples. */
+  /** How many samples earlier than usual the frames start. */
   shift: number
-  /** Samples of the mixture, one window at least: those beyond its end are silent. */
+  /** Samples of the mixture, at least one window; those after its end are silent. */
   samples: number
   /** Frames of the mixture. */
   frames: number
@@ -28,21 +28,21 @@ export interface Pass {
 
 /** A bucket for passes with one hop and one shift. */
 export interface Bucket {
-  /** With all frames of the bucket; those beyond the mixture's are silent. */
+  /** Includes all frames of the bucket; those after the end of the mixture are silent. */
   framing: Framing
   /** Tokens of the bucket. */
   tokens: number
-  /** Mirrored samples before the mixture's. */
+  /** How many mirrored samples precede the mixture. */
   lead: number
-  /** Samples in all, mirrored ones and silence at the end included. */
+  /** Total number of samples, including the mirrored ones and the silence at the end. */
   length: number
-  /** Samples of the target, silence at the end included. */
+  /** Samples of the target, including the silence at the end. */
   targetSamples: number
 }
 
 /**
- * @param samples of the mixture
- * @param tokenShift of the pass's frames, in tokens, less than 1
+ * @param samples how many samples the mixture has
+ * @param tokenShift how far the frames are shifted, in tokens, less than 1
  */
 export function passOf(samples: number, hop: number, tokenShift: number): Pass {
   const whole = Math.max(samples, windowLength(hop))
@@ -62,7 +62,10 @@ export function bucketOf(passes: readonly Pass[]): Bucket {
   return { framing, tokens, lead, length, targetSamples: Math.min(...ends) }
 }
 
-/** Samples between frames: at every rate about 16 ms, so that bins are about 15.6 Hz wide. */
+/**
+ * Returns the samples between frames, about 16 ms at every rate, which makes bins about 15.6 Hz
+ * wide.
+ */
 export function hopAt(sampleRate: number): number {
   return HOP_GRAIN * Math.max(1, Math.round((sampleRate * HOP_SECONDS) / HOP_GRAIN))
 }
@@ -74,21 +77,21 @@ export function hopAt(sampleRate: number): number {
 export const tokensOfBucket = (tokens: number): number =>
   BUCKET_TOKENS * Math.ceil(tokens / BUCKET_TOKENS)
 
-/** The number of tokens of so many frames. */
+/** How many tokens `frames` frames make. */
 export const tokenCount = (frames: number): number => Math.ceil(frames / PATCH)
 
-/** How far before the mixture's first sample the first frame begins. */
+/** How many samples before the start of the mixture the first frame begins. */
 const leftOf = ({ hop, shift }: Pick<Framing, 'hop' | 'shift'>): number =>
   windowLength(hop) / 2 + shift
 
-/** How far after the mixture's first sample the last frame ends. */
+/** How many samples after the start of the mixture the last frame ends. */
 const endOf = ({ hop, frames, shift }: Pick<Framing, 'hop' | 'frames' | 'shift'>): number =>
   (frames + 1) * hop - shift
 
-/** Returns the samples of as many hops as there are frames. */
+/** How many samples `frames` hops make. */
 export const spanOf = ({ hop, frames }: Framing): number => hop * frames
 
-/** Writes a channel of the mixture, with its ends mirrored, to `bucket`, which holds zeros. */
+/** Writes a channel of the mixture, with mirrored ends, to `bucket`, which holds zeros. */
 export function layOut(wave: Float32Array, pass: Pass, bucket: Float32Array): void {
   const lead = leftOf(pass)
   const trail = endOf(pass) - pass.samples

@@ -1,4 +1,4 @@
-/** A chunk with a prompt on its way through the mask network. */
+/** A chunk and a prompt on their way through the mask network. */
 import type { ChunkRequest, Expected, Head, HeadResult, Lane, Span } from '../model.ts'
 import { applySpans } from '../lanes/span-gain.ts'
 import { ENERGIES } from './batch-graph.ts'
@@ -12,33 +12,33 @@ import { spanTokens } from './span-tokens.ts'
 import type { TokenClock } from './token-clock.ts'
 
 /**
- * The steps of a lane: what its mixture's rate is taken for, relative to the true one. With longer
- * frames everything sounds higher and faster to the network, which then errs in other ways.
+ * The steps of a lane, as the factor by which each misreads the sample rate. With longer frames
+ * everything sounds higher and faster to the network, which then makes other errors.
  */
 const ONE_PASS = [1]
 const QUALITY_PASSES = [1, 7 / 8, 9 / 8]
 
 /**
- * The shift of each candidate's tokens, in eighths of a token. The first few are far apart, however
- * many there are.
+ * How far the tokens of each candidate are shifted, in eighths of a token. The order keeps the
+ * first few far apart, however many there are.
  */
 const CANDIDATE_EIGHTHS = [0, 4, 2, 6, 1, 5, 3, 7] as const
 
-/** Speech is removed from the mixture only where it is this probable. */
+/** Speech is removed from the mixture only where it is at least this probable. */
 const SPEECH_PROBABILITY_MIN = 0.9
 
-/** A request whose chunk is prepared. */
+/** A request with a prepared chunk. */
 export type MiniRequest = ChunkRequest & { chunk: MiniChunk }
 
-/** A head that a lane answers, and its place among those of its chunk. */
+/** A head that a lane answers, and its index among the heads of its chunk. */
 export interface MiniHead extends Head {
   index: number
 }
 
-/** Holds the samples, the prompt's embedding and what the steps found so far. */
+/** Holds the samples, the embedding of the prompt, and the outputs of the steps so far. */
 export class MiniLane implements Lane {
   readonly heads: readonly number[]
-  /** The heads that ask for the same sound, which differ in what is made of it. */
+  /** The heads that ask for the same sound. They differ in how their results are shaped. */
   readonly asked: readonly MiniHead[]
   readonly frames: number
   readonly steps: number
@@ -48,16 +48,17 @@ export class MiniLane implements Lane {
   readonly #chunk: MiniChunk
   readonly #spans: readonly Span[]
   readonly #predictsSpans: boolean
-  /** True if speech is separated, and the target is what it leaves. */
+  /** Whether speech is separated and the target is everything else. */
   readonly #isRest: boolean
   readonly #passes: readonly Pass[]
-  /** Of each step that is done. */
+  /** One for each completed step. */
   readonly #outputs: LaneOutput[] = []
 
   /**
-   * @param asked heads of one candidate, at least one
-   * @param isRest `embedding` is that of speech, and the target is what speech leaves: of a prompt
-   *   that no name is near the nearest one would mostly find another sound
+   * @param asked at least one head, all of one candidate
+   * @param isRest whether `embedding` is that of speech and the target is what remains without it,
+   *   as for a prompt that is near no known name: the network would mostly find a wrong sound for
+   *   it
    */
   constructor(
     { chunk, spans, acceleration, predictSpans = false }: MiniRequest,
@@ -84,7 +85,7 @@ export class MiniLane implements Lane {
     return this.#chunk.channels
   }
 
-  /** Null: the network reads the channels' mean. */
+  /** Null if the network reads the mean of the channels. */
   get views(): readonly View[] | null {
     return this.#chunk.prepared.views
   }
@@ -93,24 +94,27 @@ export class MiniLane implements Lane {
     return this.views?.length ?? 1
   }
 
-  /** The coming step. */
+  /** The pass of the next step. */
   get pass(): Pass {
     return this.#passes[this.stepsDone]!
   }
 
-  /** Which tokens the spans say something about at the coming step, [tokens · 2]. */
+  /** Returns for each token whether a span covers it in the next step, [tokens · 2]. */
   spanTokens(): Float32Array {
-    const known = this.#isRest ? [] : this.#spans // they do not say where speech is
+    const known = this.#isRest ? [] : this.#spans // the spans do not say where speech is
     return spanTokens(known, this.#seconds, this.#clockOf(this.pass))
   }
 
-  /** Ends a step; the lane owns its output from here on. */
+  /** Completes a step; from then on the lane owns its output. */
   advance(output: LaneOutput): void {
     this.#outputs.push(output)
     this.stepsDone += 1
   }
 
-  /** The target of each head, shaped by the spans: only here the device is read, once a batch. */
+  /**
+   * Returns the target of each head, with the gain of its spans. Only this reads from the device,
+   * once per batch.
+   */
   results(): HeadResult[] {
     const sound = this.#readTarget()
     const { activity, expected, energy } = this.#readRecognised()
@@ -137,7 +141,7 @@ export class MiniLane implements Lane {
     })
   }
 
-  /** The last head has the samples themselves, those before it have copies. */
+  /** The last head gets the samples themselves, the heads before it get copies. */
   #forEach(
     sound: Float32Array[],
     resultOf: (target: Float32Array[], head: MiniHead) => HeadResult,
@@ -148,7 +152,7 @@ export class MiniLane implements Lane {
     )
   }
 
-  /** The mixture without speech. */
+  /** The mixture without the speech. */
   #restOf(speech: Float32Array[], probability: number): HeadResult {
     if (probability < SPEECH_PROBABILITY_MIN) for (const wave of speech) wave.fill(0)
     const rest = this.#chunk.channels.map((mixture, i) => subtract(mixture, speech[i]!))
@@ -156,7 +160,7 @@ export class MiniLane implements Lane {
     return { target: rest, score: probability, substitute: 'everything but speech' }
   }
 
-  /** The mean of the steps' targets. */
+  /** The mean of the targets of all steps. */
   #readTarget(): Float32Array[] {
     const [first, ...others] = this.#outputs
     const samples = this.channels[0]!.length
@@ -169,10 +173,10 @@ export class MiniLane implements Lane {
   }
 
   /**
-   * Reads the activity of the target, from 0 to 1 for each token, what its mask expects, and its
-   * energy. In silence the activity is 0. Only the first step recognises: at another rate than the
-   * true one every sound is of another pitch and tempo, which helps to find it but not to recognise
-   * it.
+   * Reads the activity of the target (0 to 1 for each token), the energies that its mask implies,
+   * and its own energy. The activity is 0 in silence. Only the first step counts here: the others
+   * misread the sample rate, which changes pitch and tempo. That helps to separate a sound, but not
+   * to recognise it.
    */
   #readRecognised(): { activity: Float32Array; expected: Expected; energy: number } {
     const numbers = this.#outputs[0]!.recognised

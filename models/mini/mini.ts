@@ -1,4 +1,4 @@
-/** The built-in model: one mask per prompt over the mixture's spectrum. See `card.md`. */
+/** The built-in model: one mask per prompt on the spectrum of the mixture. See `card.md`. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -28,19 +28,19 @@ import { loadNetwork, type Network } from './network/network.ts'
 import { TextEncoder } from './text/text-encoder.ts'
 import { nearestNames, understand, type Understanding } from './text/understand.ts'
 
-/** Prompts whose understanding is remembered. */
+/** How many prompts are remembered with their meanings. */
 const UNDERSTOOD_MAX = 256
 
 export interface MiniOptions {
   /** Holds the text encoder's `model.safetensors`, `tokenizer.json`, `tokenizer_config.json`. */
   textEncoderFolder: string
-  /** For products in the network's blocks. */
+  /** Precision of the matrix products in the network's blocks. */
   precision?: Precision
-  /** Whether lanes that are alike are computed together (absent: on a GPU). */
+  /** Whether lanes of one shape are computed together (default: on a GPU). */
   together?: boolean
 }
 
-/** @throws Error naming the file when weights are missing, misshapen or unread */
+/** @throws Error naming the file if weights are missing, have the wrong shape or are not used */
 export async function loadMini({
   textEncoderFolder,
   precision = 'float32',
@@ -93,7 +93,7 @@ interface MiniParts {
 }
 
 interface PromptUnderstanding extends Understanding {
-  /** Empty where a name is near. */
+  /** Empty if a known name is near. */
   nearest: readonly string[]
   /** [embeddingDim]. */
   embedding: Float32Array
@@ -106,7 +106,8 @@ class Mini implements Model {
   readonly #understood = new LruCache<PromptUnderstanding>(UNDERSTOOD_MAX)
   readonly #batch: ReturnType<typeof loadBatch>
   /**
-   * Embeddings of the names, [names, EMBEDDING_DIM]: made for the first prompt that none is near.
+   * Embeddings of the names, [names, EMBEDDING_DIM], computed for the first prompt that is near
+   * none.
    */
   #nameEmbeddings: Tensor | null = null
 
@@ -121,7 +122,7 @@ class Mini implements Model {
     return this.#sameSounds(heads).map((asked) => this.#open({ ...request, chunk }, asked))
   }
 
-  /** Heads that ask for one sound, in whatever words, are answered by one lane. */
+  /** One lane answers all heads that ask for the same sound, whatever their wording. */
   #sameSounds(heads: readonly Head[]): MiniHead[][] {
     const groups = groupBy(
       heads.map((head, index) => ({ ...head, index })),
@@ -141,7 +142,7 @@ class Mini implements Model {
     return new MiniLane(request, asked, { embedding, isRest })
   }
 
-  /** True if no name is near, and the head gets what speech leaves. */
+  /** Whether no known name is near, so that the head gets the mixture without speech. */
   #isRest({ prompt }: Head): boolean {
     const { understoodAs, mayBeVoice } = this.#understand(prompt)
     return understoodAs === null && !mayBeVoice
@@ -183,7 +184,7 @@ class Mini implements Model {
     const numbers = [samplesOf(plan, members), factsOf(plan, members)]
     const isAlike = together && plan.groups.length === 1
     const compute = isAlike ? this.#batch.asOne : this.#batch.inParts
-    // Failures come before any lane moves on: so the step can be retried.
+    // Whatever fails does so before any lane advances, so the step can be retried.
     const output = tf.tidy(() => {
       const [samples, facts] = numbers.map((list) => upload(list, [list.length]))
       return tf.keep(compute(plan, samples!, facts!))

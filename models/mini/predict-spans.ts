@@ -1,21 +1,21 @@
-/** Predicts the spans of the target from the network's activity for each token. */
+/** Predicts the spans of the target from the activity of each token. */
 import type { Span } from '../model.ts'
 import type { TokenClock } from './token-clock.ts'
 
-/** A span begins and ends where the target sounds with this probability … */
+/** A span covers tokens with at least this probability … */
 const PROBABLE = 0.3
-/** … and somewhere within with this. */
+/** … and contains at least one with this. */
 const SURE = 0.6
 
 const SPAN_SECONDS_MIN = 0.1
-/** Spans with less between them are one: a word has pauses. */
+/** Spans closer together than this are merged, since words have pauses. */
 const GAP_SECONDS_MIN = 0.5
-/** Added at both ends, for attacks and reverberation. */
+/** Added at both ends, for onsets and reverberation. */
 const MARGIN_SECONDS = 0.1
 
 /**
- * The spans in which the target sounds, in order, in seconds from the start of a chunk that lasts
- * `seconds`; none when it does so nowhere. `activity` holds a probability for each token.
+ * Returns the spans in which the target is active, in order, in seconds from the start of a chunk
+ * that lasts `seconds`; empty if there are none. `activity` holds a probability for each token.
  */
 export function predictSpans(
   activity: Float32Array,
@@ -34,7 +34,7 @@ export function predictSpans(
 
 type Run = [first: number, end: number]
 
-/** Runs of probable tokens, of which one is sure (hysteresis). */
+/** Runs of probable tokens that contain a certain one (hysteresis). */
 function probableRuns(activity: Float32Array): Run[] {
   const runs: Run[] = []
   let first = -1

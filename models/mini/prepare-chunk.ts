@@ -1,27 +1,27 @@
-/** Prepares a chunk for its lanes. Needs no TensorFlow, so it can run on another thread. */
+/** Prepares a chunk for its lanes. It needs no TensorFlow, so it can run on another thread. */
 import { CHANNELS_MAX, type Chunk } from '../model.ts'
 import { highPass } from './high-pass.ts'
 
-/** Hertz. A window is 64 ms at every rate, and as long as that the shortest chunk is made. */
+/** Hertz. A window lasts 64 ms at every rate, and a chunk is extended to at least one window. */
 const SAMPLE_RATE_MAX = 768_000
 
-/** A view this much weaker than the other holds no sound of its own: 30 dB, as power. */
+/** A view this much weaker than the other (30 dB, as power) has no sound of its own. */
 const EMPTY = 1e-3
 
 /** Half the sum of two channels, and half their difference. */
 export type View = 'middle' | 'side'
 
-/** A chunk without what lies below hearing, [channels][samples]. */
+/** A chunk without inaudible low frequencies, [channels][samples]. */
 export interface MiniChunk extends Chunk {
   prepared: {
-    /** Views of two channels; of any other number the network reads the mean. */
+    /** The views of two channels. For any other number of channels the network reads their mean. */
     views: readonly View[] | null
-    /** The sum of all squares. */
+    /** Sum of the squared samples. */
     energy: number
   }
 }
 
-/** @throws Error when it is not a chunk that the model takes */
+/** @throws Error if the model cannot take such a chunk */
 export function prepareChunk(chunk: Chunk): MiniChunk {
   checkChunk(chunk)
   const { channels: filtered, sampleRate } = highPass(chunk)
@@ -30,7 +30,7 @@ export function prepareChunk(chunk: Chunk): MiniChunk {
   return { channels: filtered, sampleRate, prepared: { views, energy: energyOf(filtered) } }
 }
 
-/** Returns the views that hold sounds, of two channels of one length. */
+/** Returns the views that contain sound, for two channels of the same length. */
 export function viewsOf([left, right]: readonly [Float32Array, Float32Array]): readonly View[] {
   const powers = { middle: 0, side: 0 }
   for (let i = 0; i < left.length; i += 1) {

@@ -1,6 +1,6 @@
-/** Decides whether the target sounds in a chunk, and the gain on it. */
+/** Decides whether the target is present in a chunk, and with what gain. */
 
-/** Share of a mixture's energy above which the odds rise; the training's network has it too. */
+/** Share of a mixture's energy above which the odds rise, as in the training network. */
 const MAJOR_SHARE = 0.2
 
 const SOFTENED_UNTIL = 0.15
@@ -9,22 +9,22 @@ const WHOLE_FROM = 0.25
 const SOFTENED_GAIN = 10 ** (-28 / 20)
 
 /**
- * The match: how probable it is that the sound is in a chunk (`match_of` of the training's
- * network). `probability` is that of its best token, `share` that of the mixture's energy that was
- * found, both from 0 to 1. A target that is much of the mixture, or all of it, is seldom a remnant
- * of another sound, so it raises the odds, up to five times. Little of it says nothing: sounds may
- * be soft.
+ * Returns the match: how probable it is that the sound is in a chunk (`match_of` in the training
+ * network). `probability` is that of its most probable token, `share` is its share of the mixture's
+ * energy, both from 0 to 1. A target that makes up most of the mixture is seldom a remnant of
+ * another sound, so it raises the odds up to five times. A small share proves nothing, because
+ * sounds may be soft.
  */
 export const matchOf = (probability: number, share: number): number => {
   const odds = probability * Math.max(1, share / MAJOR_SHARE)
-  // not odds / (odds + absence), which rounding lets fall by a bit where the share rises by one
+  // Unlike odds / (odds + absence), this never falls by a rounding error when the share rises.
   return 1 / (1 + (1 - probability) / odds)
 }
 
 /**
- * `match` from 0 to 1 to a gain (`presence` of the training's network). If the sound is probably
- * absent from the whole chunk, the target is a remnant of other sounds, and is turned down; but a
- * sound that is there and was not recognised must never be silenced.
+ * Maps a match from 0 to 1 to a gain (`presence` in the training network). If the sound is probably
+ * absent from the whole chunk, the target is a remnant of other sounds and is turned down. It is
+ * never silenced completely, because a sound that is present may have gone unrecognised.
  */
 export const presenceGain = (match: number): number => {
   const sureness = (match - SOFTENED_UNTIL) / (WHOLE_FROM - SOFTENED_UNTIL)

@@ -1,12 +1,12 @@
-/** Turns spans into the network's input, token by token. */
+/** Converts spans into the network's input for each token. */
 import type { Span } from '../model.ts'
 import { audibleRanges, extendSpans } from '../lanes/span-gain.ts'
 import type { TokenClock } from './token-clock.ts'
 
 /**
- * The spans as the network's input: two numbers for each token, by its middle. The first is 1 where
- * a span states that the target sounds, the second where one states that it does not; both are 0
- * where no span states anything. [tokens · 2], as `hint` of the training's mixtures makes them.
+ * Returns two numbers for each token, [tokens · 2]: 1 where a span says that the target is present,
+ * and 1 where a span says that it is absent, judged at the middle of the token. Both are 0 where no
+ * span applies. This matches `hint` in the training mixtures.
  */
 export function spanTokens(
   spans: readonly Span[],

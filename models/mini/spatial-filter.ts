@@ -1,21 +1,23 @@
-/** Turns a target's mask into a filter of two channels, by where sounds lie in the stereo image. */
+/**
+ * Turns a target's mask into a two-channel filter that uses where sounds lie in the stereo image.
+ */
 import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import { channelOf, type Spectrum } from './spectrum.ts'
 
-/** The share of each covariance that is equal in all directions, which keeps it invertible. */
+/** The share of each covariance that is the same in all directions, which keeps it invertible. */
 const DIFFUSE = 1e-3
 
-/** Power far below any sound's: nothing is divided by 0. */
+/** Far below the power of any sound; prevents division by 0. */
 const TINY = 1e-30
 
 /** A Hermitian 2 × 2 matrix for each bin, [lanes, 1, bins] each, or for each frame and bin. */
 type Covariance = { left: Tensor; right: Tensor; crossReal: Tensor; crossImaginary: Tensor }
 
 /**
- * The multichannel Wiener filter of a target and the rest, whose spatial covariances the mask
- * gives: bin by bin, over the whole chunk (N. Duong, E. Vincent, R. Gribonval, "Under-determined
- * reverberant audio source separation using a full-rank spatial covariance model", 2010). If target
- * and rest come from the same place it is the mask.
+ * The multichannel Wiener filter of a target and the rest, with one pair of spatial covariances per
+ * bin for the whole chunk, estimated with the mask (N. Duong, E. Vincent, R. Gribonval,
+ * "Under-determined reverberant audio source separation using a full-rank spatial covariance
+ * model", 2010). If target and rest come from the same direction, this equals the mask.
  * @param spectrum [lanes, 2, frames, bins]
  * @param mask [lanes, frames, bins], from 0 to 1
  * @returns [lanes, 2, frames, bins]
@@ -39,7 +41,7 @@ export const filterByPlace = ({ real, imaginary }: Spectrum, mask: Tensor): Spec
         second: subtract(scaled(right, all.left), times(conjugate(all), left)),
       }
     })
-    // … and the target's covariance times that.
+    // … times the covariance of the target.
     const outputs = [
       scaled(add(scaled(first, target.left), times(target, second)), gain),
       scaled(add(times(conjugate(target), first), scaled(second, target.right)), gain),
@@ -52,7 +54,7 @@ export const filterByPlace = ({ real, imaginary }: Spectrum, mask: Tensor): Spec
     return { real: together('real'), imaginary: together('imaginary') }
   })
 
-/** Powers of each frame and bin. */
+/** Powers in each frame and bin. */
 const powersOf = (left: Spectrum, right: Spectrum): Covariance =>
   tf.tidy(() => ({
     left: left.real.square().add(left.imaginary.square()),
@@ -62,12 +64,12 @@ const powersOf = (left: Spectrum, right: Spectrum): Covariance =>
   }))
 
 /**
- * Covariance of the sound that a mask lets through, where it lets much through most; the mean power
- * is 1.
+ * Covariance of what a mask lets through, weighted towards frames with a high mask, at a mean power
+ * of 1.
  */
 const covarianceOf = (powers: Covariance, mask: Tensor): Covariance =>
   tf.tidy(() => {
-    const weight = mask.square().square() // with the mask itself both would be alike
+    const weight = mask.square().square() // unsquared weights would make both covariances similar
     // [lanes, 1, bins]
     const sum = (part: keyof Covariance) => tf.tidy(() => powers[part].mul(weight).sum(1, true))
     const [left, right] = [sum('left'), sum('right')]
@@ -80,7 +82,9 @@ const covarianceOf = (powers: Covariance, mask: Tensor): Covariance =>
     }
   })
 
-/** `one` at its share of each frame and bin, and `other` at what is left. */
+/**
+ * Returns `one` weighted by `share` in each frame and bin, plus `other` weighted by the remainder.
+ */
 function blend(one: Covariance, share: Tensor, other: Covariance): Covariance {
   const mixed = (part: keyof Covariance) =>
     tf.tidy(() => one[part].sub(other[part]).mul(share).add(other[part]))
@@ -100,7 +104,7 @@ const conjugate = (covariance: Covariance): Covariance => ({
   crossImaginary: covariance.crossImaginary.neg(),
 })
 
-/** The covariance between the channels times one of them. */
+/** Multiplies the covariance between the channels by one of the channels. */
 const times = (
   { crossReal, crossImaginary }: Covariance,
   { real, imaginary }: Spectrum,

@@ -1,31 +1,31 @@
-/**
- * Converts between waveforms of any rate and the network's view of them: features in, masks out.
- */
+/** Converts waveforms of any sample rate to the network's features, and its masks back to gains. */
 import { windowLength } from '../layers/framing.ts'
 import { gatherRows, pad, tf, type Tensor, type Tensor4D } from '../tensorflow/tensor.ts'
 import { PATCH } from './config.ts'
 
-/** The network's transform: a window of 2048 samples at 32 kHz, and its bins. */
+/**
+ * The transform that the network was trained on: a window of 2048 samples at 32 kHz, and its bins.
+ */
 const WINDOW = 2048
 const BINS = WINDOW / 2 + 1
 
-/** Bins of the last band, whose mask goes on above the network's last bin, smoothed over time. */
+/** Bins of the last band. Its mask, smoothed in time, also applies above the network's last bin. */
 const LAST_BAND_BINS = 128
 const SMOOTHING_FRAMES = 5
 
 /**
- * Channels cancel each other where their mean is this much weaker than the loudest: 30 dB, as
- * power.
+ * Channels count as cancelling each other if their mean is weaker than the loudest by this much (30
+ * dB, as power).
  */
 const CANCELLED = 1e-3
 
-/** The real and imaginary parts of a spectrum, of one shape. */
+/** The real and imaginary parts of a spectrum, of the same shape. */
 export type Spectrum = { real: Tensor; imaginary: Tensor }
 
 /**
- * The network's input: channels [lanes, channels, samples] to [lanes, 1, samples]. Of several
- * channels there is one lane.
- * @param inside the samples that decide, [lanes, channels, …]
+ * Mixes the network's input from channels [lanes, channels, samples] to [lanes, 1, samples]. More
+ * than one channel is only allowed for a single lane.
+ * @param inside the samples that decide the weights, [lanes, channels, …]
  */
 export function mixDown(channels: Tensor, inside: Tensor): Tensor {
   const [, count, samples] = channels.shape as [number, number, number]
@@ -40,9 +40,9 @@ export function mixDown(channels: Tensor, inside: Tensor): Tensor {
 }
 
 /**
- * The factor that scales a mixture to the level `rms` in the bins that the network reads, [lanes,
- * 1, 1]. meanSquare [lanes, 1, 1] of the mixture's samples; power [lanes, frames, bins] is its
- * power spectrum.
+ * Returns the factor [lanes, 1, 1] that scales a mixture to the level `rms` within the bins that
+ * the network reads. Takes the mean square of the samples [lanes, 1, 1] and the power spectrum
+ * [lanes, frames, bins].
  */
 export function inputScale(meanSquare: Tensor, power: Tensor, rms: number): Tensor {
   return tf.tidy(() => {
@@ -51,7 +51,7 @@ export function inputScale(meanSquare: Tensor, power: Tensor, rms: number): Tens
   })
 }
 
-/** The share of the power that lies in the network's bins; 1 where there are no others. */
+/** The share of the power within the network's bins; 1 if there are no others. */
 function audibleShare(power: Tensor): Tensor {
   if (power.shape[2]! <= BINS) return tf.scalar(1)
   return tf.tidy(() => {
@@ -64,7 +64,10 @@ function audibleShare(power: Tensor): Tensor {
 export const powerOf = ({ real, imaginary }: Spectrum): Tensor =>
   tf.tidy(() => real.square().add(imaginary.square()))
 
-/** One channel of [lanes, channels, …], as [lanes, 1, …]; that of a single lane is not copied. */
+/**
+ * Returns one channel of [lanes, channels, …] as [lanes, 1, …], without a copy if it is the only
+ * one.
+ */
 export function channelOf(x: Tensor, channel: number): Tensor {
   const [lanes, channels, ...rest] = x.shape as [number, number, ...number[]]
   const zeros = rest.map(() => 0)
@@ -78,8 +81,9 @@ export function channelOf(x: Tensor, channel: number): Tensor {
 }
 
 /**
- * The network's features, the root of the magnitude at the network's level and bins.
- * power [lanes, PATCH · tokens, bins]; scale as `inputScale`; to [lanes, tokens, PATCH, 1024].
+ * Returns the network's features: the square root of the magnitude, at the network's level and in
+ * its bins. Takes power [lanes, PATCH · tokens, bins] and the scale of `inputScale`; returns
+ * [lanes, tokens, PATCH, 1024].
  */
 export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
   return tf.tidy(() => {
@@ -98,8 +102,8 @@ export function featuresOf(power: Tensor, scale: Tensor, hop: number): Tensor {
 }
 
 /**
- * Mask logits [lanes, frames, 1025] to the gains of `bins` bins, [lanes, frames, bins].
- * @param isFrame [lanes, frames, 1], 1 or 0: gains of frames that are none count for no other
+ * Maps mask logits [lanes, frames, 1025] to the gains of `bins` bins, [lanes, frames, bins].
+ * @param isFrame [lanes, frames, 1], 1 or 0: padding does not influence the gains of real frames
  */
 export function maskOf(logits: Tensor, bins: number, isFrame: Tensor): Tensor {
   return tf.tidy(() => {
@@ -113,13 +117,13 @@ export function maskOf(logits: Tensor, bins: number, isFrame: Tensor): Tensor {
   })
 }
 
-/** Mean of each frame and its neighbours, [lanes, frames, 1]. */
+/** The mean of each frame and its neighbours, [lanes, frames, 1]. */
 const meanNearby = (x: Tensor): Tensor =>
   tf.tidy(() =>
     tf.avgPool(x.expandDims(2) as Tensor4D, [SMOOTHING_FRAMES, 1], 1, 'same').reshape(x.shape),
   )
 
-/** spectrum [lanes, channels, frames, bins] times masks [lanes, frames, bins]. */
+/** Multiplies spectrum [lanes, channels, frames, bins] by masks [lanes, frames, bins]. */
 export const applyMask = ({ real, imaginary }: Spectrum, mask: Tensor): Spectrum =>
   tf.tidy(() => {
     const forChannels = mask.expandDims(1)

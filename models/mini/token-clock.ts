@@ -1,4 +1,4 @@
-/** Times of the network's tokens in a chunk. */
+/** Times of the tokens in a chunk. */
 
 export interface TokenClock {
   tokens: number

@@ -1,13 +1,15 @@
-/** Each band's own linear map, neighbours of one width in one batched product (GroupLinear). */
+/**
+ * A linear map for each band; adjacent bands of one width share a batched product (GroupLinear).
+ */
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** Neighbouring bands of one width. */
+/** Adjacent bands of one width. */
 export interface BandRun {
-  /** First band, and how many. */
+  /** The first band, and how many there are. */
   start: number
   count: number
-  /** Bins of each. */
+  /** Bins in each band. */
   width: number
 }
 
@@ -21,7 +23,7 @@ export function runsOf(bands: readonly number[]): BandRun[] {
   return runs
 }
 
-/** Run number `index` of the weights: [count, rows, inDim] to [count, rows, outDim]. */
+/** Loads run `index` of the weights: maps [count, rows, inDim] to [count, rows, outDim]. */
 export function loadBandLinear(
   weights: Weights,
   index: number,

@@ -1,10 +1,10 @@
-/** Cuts each token's bins into bands and maps each band to the band stream (BandSplit). */
+/** Cuts the bins of each token into bands and maps each band to the band stream (BandSplit). */
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBandLinear, runsOf } from './band-linear.ts'
 import { PATCH, type MiniConfig } from '../config.ts'
 
-/** features [batch, tokens, PATCH, bins] to [batch, tokens, bands, bandDim]. */
+/** Maps features [batch, tokens, PATCH, bins] to [batch, tokens, bands, bandDim]. */
 export function loadBandSplit(weights: Weights, { bands, bandDim }: MiniConfig) {
   let bin = 0
   const runs = runsOf(bands).map(({ count, width }, index) => {

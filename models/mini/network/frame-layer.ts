@@ -18,8 +18,8 @@ import { loadTimeConv } from './time-conv.ts'
 const KERNEL_TOKENS = 7
 
 /**
- * z [batch, tokens, frameDim]; code [batch, codeDim], null in a layer without conditioning;
- * valid [batch, tokens], 1 or 0, null when every token is valid.
+ * Takes z [batch, tokens, frameDim]; `code` [batch, codeDim], or null in a layer without
+ * conditioning; `valid` [batch, tokens], 1 or 0, or null if every token is valid.
  */
 export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { frameDim, heads, codeDim } = config
@@ -27,7 +27,7 @@ export function loadFrameLayer(weights: Weights, config: MiniConfig, conditioned
   const gains = ['attention_norm', 'feed_forward_norm'].map((norm) =>
     readLengthGain(weights.at(norm), frameDim),
   ) as [Tensor, Tensor]
-  // Without conditioning the gains are in the matrices that come next, else in the scales.
+  // Without conditioning the gains are folded into the next matrices; with it, into the scales.
   const qkv = weights.at('qkv')
   const project = conditioned
     ? loadLinear(qkv, frameDim, 3 * frameDim)

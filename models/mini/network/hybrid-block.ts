@@ -1,4 +1,7 @@
-/** The streams exchange a projection of each other, then pass a layer of their own (Block). */
+/**
+ * Two streams that exchange a projection of each other, and then each pass a layer of their own
+ * (Block).
+ */
 import {
   loadGainedLinear,
   loadLinear,
@@ -18,7 +21,10 @@ export interface Streams {
   z: Tensor
 }
 
-/** code [batch, codeDim] or null; valid [batch, tokens] or null, as in the frame layer. */
+/**
+ * Takes `code` [batch, codeDim] or null, and `valid` [batch, tokens] or null, as in the frame
+ * layer.
+ */
 export function loadHybridBlock(weights: Weights, config: MiniConfig, conditioned: boolean) {
   const { bandDim, frameDim, exchangeDim } = config
   const bands = config.bands.length

@@ -1,11 +1,11 @@
-/** The mask of each band, from its channels of the band stream (MaskHead). */
+/** Computes the mask of each band from its channels of the band stream (MaskHead). */
 import { silu } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBandLinear, runsOf } from './band-linear.ts'
 import { PATCH, type MiniConfig } from '../config.ts'
 
-/** x [batch, tokens, bands, bandDim] to logits [batch, PATCH · tokens, bins + 1]. */
+/** Maps x [batch, tokens, bands, bandDim] to logits [batch, PATCH · tokens, bins + 1]. */
 export function loadMaskHead(weights: Weights, { bands, bandDim, headDim }: MiniConfig) {
   const hidden = loadBandLinear(weights.at('hidden'), 0, [bands.length, bandDim, headDim])
   const runs = runsOf(bands).map((run, index) => {
@@ -27,7 +27,7 @@ export function loadMaskHead(weights: Weights, { bands, bandDim, headDim }: Mini
       })
       const logits = tf.concat(parts, -1) // [batch, PATCH · tokens, bins]
       const nyquist = tf.slice(logits, [0, 0, logits.shape[2]! - 1], [-1, -1, 1])
-      // The bin at half the sample rate is in no band: it takes the mask of the last bin.
+      // No band contains the bin at half the sample rate, so it takes the mask of the last bin.
       return tf.concat([logits, nyquist], -1)
     })
 }

@@ -1,15 +1,17 @@
-/** Scales and shifts of a layer's channels, projected from the text code (Modulation; adaLN). */
+/**
+ * Scales and shifts of a layer's channels, projected from the text code (Modulation, as in adaLN).
+ */
 import { linear } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** What the channels are multiplied with, and what is added to that then. */
+/** The channels are multiplied by the scale; then the shift is added. */
 export type ScaleAndShift = [scale: Tensor, shift: Tensor]
 
 /**
- * code [batch, codeDim] to a scale and a shift for each of `gains`, shaped to broadcast over a
- * stream of `rank`. The scale is (1 + what is projected) · gain: sum and product are part of the
- * weights.
+ * Maps code [batch, codeDim] to a scale and a shift for each of `gains`, shaped to broadcast over a
+ * stream of `rank`. The scale is (1 + projection) · gain; the addition and the product are folded
+ * into the weights.
  * @param gains [dim] each, of what is modulated
  */
 export function loadModulation(
@@ -29,7 +31,7 @@ export function loadModulation(
     })
 }
 
-/** In float32: these products are of one row for each prompt. */
+/** These products stay in float32, because each has only one row per prompt. */
 function projectionOf(weights: Weights, codeDim: number, gains: readonly Tensor[]) {
   const dim = gains[0]!.size
   const outDim = 2 * gains.length * dim

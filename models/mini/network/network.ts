@@ -1,4 +1,4 @@
-/** The mask network: mixtures and prompts to masks (Separator in training). */
+/** The mask network: from mixtures and prompts to masks (Separator in training). */
 import { compiled } from '../../graph/compiled.ts'
 import { loadProjection, loadRmsNorm } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
@@ -14,27 +14,30 @@ import { fullName } from '../weight-names.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
-/** The prompt and the spans of each row of streams. */
+/** The prompt and the spans for each row of the streams. */
 export interface Conditioning {
-  /** The prompt's, [batch, embeddingDim]. */
+  /** Embedding of the prompt, [batch, embeddingDim]. */
   embedding: Tensor
-  /** 1 where a span states that the target sounds, and that it does not: [batch, tokens, 2]. */
+  /**
+   * [batch, tokens, 2]: 1 where a span says that the target is present, and where one says it is
+   * absent.
+   */
   spans: Tensor
 }
 
 export interface MaskOutput {
   /** [batch, PATCH · tokens, bins + 1]. */
   maskLogits: Tensor
-  /** That the target sounds in a token, [batch, tokens]. */
+  /** Whether the target is active in a token, [batch, tokens]. */
   activityLogits: Tensor
 }
 
 /**
- * Reads every part. Callers use `encodeMixture` and `decodeMask`; tests use the parts too.
- * Everywhere `valid` is [batch, tokens], 1 or 0, or null when every token is valid.
- * @param stored under whole names, or under the short ones of checkpoints before 0.2.0
- * @param precision of the blocks' products with their matrices; all else is float32
- * @throws Error naming weights that are missing, misshapen or unread
+ * Loads all parts. Callers use `encodeMixture` and `decodeMask`; tests also use the parts.
+ * Everywhere, `valid` is [batch, tokens] with 1 or 0, or null if every token is valid.
+ * @param stored weights under full names, or under the abbreviated ones of checkpoints before 0.2.0
+ * @param precision of the blocks' matrix products; everything else is float32
+ * @throws Error naming weights that are missing, have the wrong shape or are not used
  */
 export function loadNetwork(stored: Weights, config: MiniConfig, precision: Precision = 'float32') {
   const weights = stored.renamed(fullName)
@@ -60,7 +63,7 @@ export function loadNetwork(stored: Weights, config: MiniConfig, precision: Prec
       return { x: split(features), z }
     })
 
-  /** The part that all prompts share: features [batch, tokens, PATCH, bins] to streams. */
+  /** The part that all prompts share: maps features [batch, tokens, PATCH, bins] to streams. */
   const encodeMixture = compiled((features: Tensor, valid: Tensor | null): Streams =>
     tf.tidy(() => {
       let streams = begin(features)
@@ -69,7 +72,7 @@ export function loadNetwork(stored: Weights, config: MiniConfig, precision: Prec
     }),
   )
 
-  /** encoded: the streams of `encodeMixture`, a row for each prompt. */
+  /** `encoded` holds the streams of `encodeMixture`, with one row per prompt. */
   const decodeMask = compiled(
     (encoded: Streams, conditioning: Conditioning, valid: Tensor | null): MaskOutput =>
       tf.tidy(() => {
@@ -88,7 +91,10 @@ export function loadNetwork(stored: Weights, config: MiniConfig, precision: Prec
   return { begin, nameLogits, textCode, shared, conditioned, norm, head, encodeMixture, decodeMask }
 }
 
-/** Frees the previous streams at once: the tidy would keep those of every block to its end. */
+/**
+ * Frees the previous streams at once; the enclosing tidy would keep those of all blocks until its
+ * end.
+ */
 function replace(old: Streams, next: Streams): Streams {
   tf.dispose([old.x, old.z])
   return next

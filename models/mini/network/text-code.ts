@@ -1,4 +1,7 @@
-/** The text code that conditions the blocks: codes of the names that a prompt may mean (code). */
+/**
+ * The text code that conditions the blocks: a mixture of the codes of the names that a prompt may
+ * mean.
+ */
 import { loadLinear, loadProjection, rmsNormalize } from '../../layers/layers.ts'
 import { softmax, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -7,10 +10,14 @@ import type { MiniConfig } from '../config.ts'
 export function loadTextCode(weights: Weights, { embeddingDim, names, codeDim }: MiniConfig) {
   const logits = loadLinear(weights.at('name_logits'), embeddingDim, names.length)
   const codes = loadProjection(weights.at('name_codes'), names.length, codeDim)
-  const scale = Math.sqrt(embeddingDim) // brings a vector of length 1 to unit magnitudes
-  /** embedding [batch, embeddingDim], of length 1, to a logit of each name: [batch, names]. */
+  const scale = Math.sqrt(embeddingDim) // scales a vector of length 1 to unit magnitudes
+  /**
+   * Maps an embedding [batch, embeddingDim] of length 1 to a logit for each name, [batch, names].
+   */
   const nameLogits = (embedding: Tensor): Tensor => tf.tidy(() => logits(embedding.mul(scale)))
-  /** embedding likewise to the mean code, weighted by probability: [batch, codeDim], unit RMS. */
+  /**
+   * Maps an embedding to the mean code weighted by probability, [batch, codeDim], with an RMS of 1.
+   */
   const textCode = (embedding: Tensor): Tensor =>
     tf.tidy(() => rmsNormalize(codes(softmax(nameLogits(embedding)))))
   return { nameLogits, textCode }

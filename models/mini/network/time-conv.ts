@@ -1,11 +1,12 @@
-/** A residual depthwise convolution along time, the same for every band (TimeConv). */
+/** A residual depthwise convolution in time, the same for every band (TimeConv). */
 import { tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
 /**
- * y + conv(y) for y = x · gain, each channel by itself: x [batch, tokens, bands, dim], any number
- * of bands, to the same shape; gain [dim]. The sum and the gain are part of the taps. Beside
- * attention this layer alone mixes tokens: the caller sets tokens beyond a lane's end to 0.
+ * Computes y + conv(y) with y = x · gain, for each channel separately: x [batch, tokens, bands,
+ * dim], with any number of bands, to the same shape; gain [dim]. The addition and the gain are
+ * folded into the taps. Apart from attention only this layer mixes tokens, so the caller must set
+ * tokens after the end of a lane to 0.
  */
 export function loadTimeConv(weights: Weights, gain: Tensor, kernelTokens: number) {
   const dim = gain.size

@@ -1,4 +1,7 @@
-/** The encoder all-MiniLM-L6-v2: BERT of six layers, its mean over tokens, of length 1. */
+/**
+ * The text encoder all-MiniLM-L6-v2: a BERT of six layers, averaged over tokens and normalised to
+ * length 1.
+ */
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadBertLayers } from '../../text/bert.ts'
@@ -26,17 +29,19 @@ export function loadBert(weights: Weights) {
   }
   weights.assertAllRead()
 
-  /** ids [batch, length] int32, valid [batch, length] 1 or 0; to [batch, EMBEDDING_DIM]. */
+  /**
+   * Maps ids [batch, length] int32 and valid [batch, length] (1 or 0) to [batch, EMBEDDING_DIM].
+   */
   const forward = (ids: Tensor, valid: Tensor): Tensor =>
     tf.tidy(() => pool(encode(ids, valid), valid))
 
   return { embed, layers, forward }
 }
 
-/** The mean of the tokens that count, of length 1: [batch, length, dim] to [batch, dim]. */
+/** Averages the valid tokens and normalises to length 1: [batch, length, dim] to [batch, dim]. */
 function pool(x: Tensor, valid: Tensor): Tensor {
   return tf.tidy(() => {
-    const sum = x.mul(valid.expandDims(-1)).sum(1) // as good as the mean, once of length 1
+    const sum = x.mul(valid.expandDims(-1)).sum(1) // the sum has the same direction as the mean
     return sum.div(sum.norm('euclidean', -1, true))
   })
 }

@@ -1,4 +1,4 @@
-/** Prompts to embeddings, with the latest ones remembered. */
+/** Encodes prompts as embeddings, and remembers the latest ones. */
 import { join } from 'node:path'
 import { modelPrompt } from '../../text/prompt.ts'
 import { LruCache } from '../../lru-cache.ts'
@@ -7,10 +7,10 @@ import { TextTokenizer } from '../../text/tokenizer.ts'
 import { Weights } from '../../checkpoint/weights.ts'
 import { loadBert, type Bert } from './bert.ts'
 
-/** The encoder was trained on texts of up to this many tokens; what follows is cut off. */
+/** The encoder was trained on texts of at most this many tokens; longer ones are cut. */
 const TOKENS_MAX = 256
 const REMEMBERED_MAX = 256
-/** Texts are padded to a multiple of so many tokens: for every length there is memory kept. */
+/** Texts are padded to a multiple of this, because the library keeps memory for every length. */
 const BUCKET_TOKENS = 16
 
 export class TextEncoder {
@@ -30,18 +30,20 @@ export class TextEncoder {
     return new TextEncoder(tokenizer, bert)
   }
 
-  /** Token ids between the marks of beginning and end. */
+  /** Returns the token ids without the begin and end marks. */
   tokens(text: string): number[] {
     return this.#tokenizer.tokens(text)
   }
 
-  /** The embedding of a prompt, [1, EMBEDDING_DIM] of length 1; the caller frees it. */
+  /** Returns the embedding of a prompt, [1, EMBEDDING_DIM] of length 1, which the caller frees. */
   embed(prompt: string): Tensor {
     const text = modelPrompt(prompt)
     return this.#remembered.get(text, () => this.embedAll([text])).clone()
   }
 
-  /** The embeddings of texts, [texts, EMBEDDING_DIM], in one batch; the caller frees them. */
+  /**
+   * Returns the embeddings of texts, [texts, EMBEDDING_DIM], in one batch, which the caller frees.
+   */
   embedAll(texts: readonly string[]): Tensor {
     return tf.tidy(() => {
       const tokens = texts.map((text) => this.tokens(text))

@@ -1,17 +1,17 @@
-/** Finds which of the network's names a prompt means, and whether any is near it. */
+/** Finds which of the known names a prompt means, and whether any of them is near. */
 import type { Meaning } from '../../model.ts'
 
-/** Names of lower probability are left out of a prompt's meanings. */
+/** Less probable names are not counted among the meanings of a prompt. */
 const PROBABILITY_MIN = 0.1
 
 /**
- * How far the logit of the nearest name is above the mean of all, at the least, where a name is
- * near (measured in models/training/EXPERIMENTS.md). The softmax alone does not tell: it gives all
- * of its probability to names, however far they are.
+ * How far the logit of the nearest name must exceed the mean of all logits to count as near
+ * (measured in models/training/EXPERIMENTS.md). The softmax alone cannot tell, because it
+ * distributes all probability over the names, however far away they are.
  */
 const NEARNESS_MIN = 14
 
-/** Names of what voices do, as the network's configuration has them. */
+/** Names of what voices do, as in the configuration of the network. */
 const VOICES = new Set([
   'woman',
   'man',
@@ -24,32 +24,32 @@ const VOICES = new Set([
   'voice',
 ])
 
-/** A letter that the text encoder has not learned to read. */
+/** A letter in a script that the text encoder was not trained to read. */
 const FOREIGN = /(?!\p{Script=Latin})\p{L}/u
 
-/** Names to try in place of a prompt that none is near. */
+/** How many names are suggested for a prompt that is near none. */
 const NEAREST_MAX = 3
 
 export interface Understanding {
   /** The probable names, the most probable first. */
   meanings: readonly Meaning[]
-  /** The nearest name; null: none is near. */
+  /** The nearest name; null if none is near. */
   understoodAs: string | null
-  /** True if the prompt may mean a voice, in however unusual words. */
+  /** Whether the prompt may mean a voice, however unusual its wording. */
   mayBeVoice: boolean
 }
 
-/** A class or group of sounds: what the network's configuration and what people call it. */
+/** A class or group of sounds: its name in the network's configuration, and what people call it. */
 export interface Name {
   key: string
   text: string
 }
 
 /**
- * A name is known, however far its logit is from the others; and so is no prompt in another script
- * than the encoder's, however near it seems.
+ * A prompt that is itself a known name is always near. A prompt in another script than the
+ * encoder's never is.
  * @param logits of the softmax over `names`, for one prompt
- * @param prompt as `modelPrompt` has it
+ * @param prompt as returned by `modelPrompt`
  */
 export function understand(
   names: readonly Name[],
@@ -74,9 +74,9 @@ export function understand(
 }
 
 /**
- * Returns the names whose texts are most like the prompt's, the likeliest first: what people may
- * use instead. The network's logits do not tell, which it learned for prompts that it knows
- * ("elevator": a helicopter). `likeness` is the cosine between the text of each name and the
+ * Returns the names whose texts are most similar to the prompt, the most similar first, as
+ * suggestions. The network's logits cannot tell, since it learned them for prompts that it knows
+ * ("elevator" gives a helicopter). `likeness` is the cosine similarity between each name and the
  * prompt.
  */
 export const nearestNames = (names: readonly Name[], likeness: Float32Array): string[] =>
