@@ -13,15 +13,18 @@ import { loadSpleeter } from './spleeter/spleeter.ts'
 
 export interface ModelOptions {
   /**
-   * The built-in model's: holds `model.safetensors`, `tokenizer.json` and `tokenizer_config.json`
-   * of its text encoder.
+   * Folder of the built-in model's text encoder: `model.safetensors`, `tokenizer.json` and
+   * `tokenizer_config.json`.
    */
   textEncoderFolder: string
-  /** For products in the built-in model's blocks, or in SAM-Audio's transformers. */
+  /**
+   * Precision of the matrix products in the built-in model's blocks and in SAM-Audio's
+   * transformers.
+   */
   precision: PrecisionChoice
 }
 
-/** Loads the model chosen. @throws Error when its weights are missing or misshapen */
+/** Loads a model. @throws Error if its weights are missing or have the wrong shape */
 export async function loadModel(choice: ModelChoice, options: ModelOptions): Promise<Model> {
   const precision = choosePrecision(options.precision)
   switch (choice.kind) {
@@ -34,7 +37,7 @@ export async function loadModel(choice: ModelChoice, options: ModelOptions): Pro
   }
 }
 
-/** Its name is that of its folder, by which it is chosen. */
+/** An installed model is named after its folder, because it is chosen by that name. */
 async function loadInstalled({
   name,
   folder,

@@ -1,20 +1,20 @@
-/** Remembers values made by name: the latest used ones. */
+/** Caches values by name and keeps those used last. */
 export class LruCache<T> {
   readonly #sizeMax: number
   readonly #forget: (value: T, name: string) => void
-  /** From the least to the most recently used. */
+  /** In order of use, the least recent first. */
   readonly #remembered = new Map<string, T>()
 
   /**
-   * @param sizeMax how many are remembered
-   * @param forget frees one that no longer is, where it must be freed
+   * @param sizeMax how many values are kept
+   * @param forget is called with each value that is dropped, to free it
    */
   constructor(sizeMax: number, forget: (value: T, name: string) => void = () => {}) {
     this.#sizeMax = sizeMax
     this.#forget = forget
   }
 
-  /** Gives the remembered value, or that of `make`. */
+  /** Returns the cached value, or caches and returns the result of `make`. */
   get(name: string, make: () => T): T {
     const value = this.#remembered.get(name) ?? make()
     this.#remembered.delete(name)

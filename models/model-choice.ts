@@ -1,34 +1,34 @@
 /**
- * The models that there are, apart from their code: settings are checked without loading
- * TensorFlow.
+ * Lists the available models. It is apart from their code so that settings can be checked without
+ * loading TensorFlow.
  */
 import { installedFolders, isInstalled, readRecord } from './installed/record.ts'
 import { preferenceOf, PREFERENCES } from './preference.ts'
 
-/** Which model, and of one that is not built in, where it lies. */
+/** A model and, unless it is built in, its folder. */
 export type ModelChoice =
   | { kind: 'mini'; name: 'mini' }
   | { kind: 'sam-audio'; name: 'sam-audio'; folder: string }
   | { kind: 'installed'; name: string; folder: string }
 
-/** Models that lie on this machine. */
+/** Where models are on this machine. */
 export interface ModelFolders {
-  /** The folder in which an admin installs them, each in one of its own. */
+  /** The folder in which an admin installs models, each in a folder of its own. */
   installed: string
-  /** That of the model for songs, which set-up fetches; there may be none. */
+  /** The folder of the songs model that set-up fetches; it may not exist. */
   songs: string
 }
 
-/** The model for songs that set-up fetches. */
+/** The songs model that set-up fetches. */
 export const SONGS_MODEL = 'spleeter'
 
-/** All that are there by their names; of two with one name the installed one. */
+/** Returns all models by name; if two have the same name, the installed one. */
 export function foldersByName({ installed, songs }: ModelFolders): Map<string, string> {
   const fetched: [string, string][] = isInstalled(songs) ? [[SONGS_MODEL, songs]] : []
   return new Map([...fetched, ...installedFolders(installed)])
 }
 
-/** All that there are, in the order of preference, then the built-in one. */
+/** Returns all models in order of preference, the built-in one last. */
 export function availableChoices(folders: ModelFolders): ModelChoice[] {
   const choices: ModelChoice[] = [
     ...[...foldersByName(folders)].map(([name, folder]) => ({
@@ -42,24 +42,24 @@ export function availableChoices(folders: ModelFolders): ModelChoice[] {
   return ranked.sort((a, b) => a.rank - b.rank).map(({ choice }) => choice)
 }
 
-/** Place of a model in the order of preference; the built-in one is the last. */
+/** Position of a model in the order of preference; the built-in one is last. */
 export const rankOf = (choice: ModelChoice): number =>
   choice.kind === 'installed'
     ? preferenceOf(choice.name, readRecord(choice.folder).kind)
     : PREFERENCES.length
 
-/** Returns whether a model is there still, or again. */
+/** Whether the files of a model still exist. */
 export const isThere = (choice: ModelChoice): boolean =>
   choice.kind !== 'installed' || isInstalled(choice.folder)
 
-/** Returns whether a model came with Winnow, or with its set-up. */
+/** Whether a model came with Winnow or its set-up. */
 export const isBuiltIn = (choice: ModelChoice, { songs }: ModelFolders): boolean =>
   choice.kind === 'mini' || (choice.kind === 'installed' && choice.folder === songs)
 
 /**
- * Reads names of models with commas between them, the preferred first: `mini`,
- * `sam-audio:<folder>`, or one that is installed.
- * @throws Error saying what would be right
+ * Parses comma-separated names of models, the preferred one first: `mini`, `sam-audio:<folder>`, or
+ * an installed model.
+ * @throws Error saying what would be valid
  */
 export function parseModelChoices(text: string, folders: ModelFolders): ModelChoice[] {
   const choices = text.split(',').map((name) => parseModelChoice(name.trim(), folders))

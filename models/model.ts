@@ -1,40 +1,42 @@
 /**
- * Defines a model. A **head** is one thing that is asked of a chunk: a prompt, and which candidate
- * of it. A **lane** is a chunk on its way through the model for one head, or for several that one
- * pass answers, with its own place in its own step plan; lanes of any requests are stepped together
- * in one batch.
+ * Defines what a model is. A **head** is one thing that is asked of a chunk: a prompt, and one of
+ * its candidates. A **lane** is a chunk on its way through the model, for one head or for several
+ * that a single pass answers. Each lane has its own position in its own plan of steps, and lanes of
+ * any requests are stepped together in one batch.
  *
- * Invariant: a lane's result does not depend on the lanes it shares batches with (1e-5; in
- * bfloat16, not more than its rounding).
+ * Invariant: the result of a lane does not depend on the other lanes in its batches (within 1e-5,
+ * or in bfloat16 within its rounding).
  */
 
 import type { Level } from './lanes/level.ts'
 import type { Precision } from './tensorflow/precision.ts'
 
-/** No chunk has more channels; media with more is mixed down. */
+/** The most channels that a chunk can have; media with more are downmixed. */
 export const CHANNELS_MAX = 8
 
 export type Acceleration = 'fast' | 'balanced' | 'quality'
 
 /**
- * A slice of a mixture: planar samples, full scale ±1, one array per channel, all of one length.
+ * A piece of a mixture: planar samples at full scale ±1, one array per channel, all equally long.
  */
 export interface Chunk {
   channels: Float32Array[]
   /** Hertz. */
   sampleRate: number
-  /** Loudspeakers of the channels, as in the header of a WAV (absent or 0: not known). */
+  /** The channels' loudspeakers, as in a WAV header (default 0: unknown). */
   channelMask?: bigint
   /**
-   * Of the whole mixture, for each row of channels that `rowsFor` pairs; absent: models that need
-   * it take the chunk's own.
+   * Levels of the whole mixture, one for each row of channels that `rowsFor` forms. If absent,
+   * models that need a level measure the chunk.
    */
   levels?: readonly Level[]
-  /** Facts that its model found when it prepared the chunk; absent: it has not. */
+  /** What the model computed when it prepared the chunk; absent if it has not. */
   prepared?: object
 }
 
-/** A time range in seconds from the start of the chunk, in which the target sounds, or does not. */
+/**
+ * A time range in seconds from the start of the chunk in which the target is present, or absent.
+ */
 export interface Span {
   start: number
   end: number
@@ -42,165 +44,179 @@ export interface Span {
 }
 
 /**
- * How the end of a chunk came about: lanes of the next chunk that are given it render alike what
- * both have. A model's own; whoever hands it on does not read it.
+ * The end of a chunk, from which the lanes of the next chunk render their common part the same way.
+ * Only the model itself reads it.
  */
 export interface OverlapState {
-  /** Its start in the mixture, in samples. */
+  /** Where it starts in the mixture, in samples. */
   startSample: number
   states: Float32Array
 }
 
-/** A chunk, and how all that is asked of it is separated. */
+/** A chunk, and how everything that is asked of it is separated. */
 export interface ChunkRequest {
   chunk: Chunk
   spans: readonly Span[]
   acceleration: Acceleration
-  /** Start of the chunk in its mixture, in samples (absent: 0). */
+  /** Where the chunk starts in its mixture, in samples (default 0). */
   startSample?: number
-  /** How many samples at its end the next chunk has too (absent: 0): their states are kept. */
+  /**
+   * How many samples at its end belong to the next chunk too (default 0); their states are kept.
+   */
   overlapSamples?: number
-  /** How many candidates are made of each prompt (absent: 1): of one, nobody needs the score. */
+  /**
+   * How many candidates each prompt gets (default 1). With a single one, nobody needs the score.
+   */
   candidates?: number
-  /** True if to predict first where the target sounds, and go by that; not together with spans. */
+  /**
+   * Whether the model first predicts where the target is and then uses that. Not together with
+   * spans.
+   */
   predictSpans?: boolean
 }
 
 /** One thing that is asked of a chunk. */
 export interface Head {
   prompt: string
-  /** Stems whose sum is the target, if the model has stems. */
+  /** The stems that add up to the target, for models with stems. */
   stems?: readonly string[]
-  /** True if nothing is softened: the head's target is taken away from what people keep. */
+  /**
+   * Whether the target keeps its level even if it seems absent, because it is what people want
+   * removed.
+   */
   keepsLevel?: boolean
   /**
-   * Seeds whatever is random, so that a retried request gives the same answer. 32 bits, the
-   * same for every chunk of a candidate: with `startSample`, chunks that overlap can share there
-   * what is random.
+   * Seeds everything random, so that a retry gives the same result. 32 bits, the same for every
+   * chunk of a candidate; together with `startSample`, overlapping chunks can share random values.
    */
   seed: number
-  /** Which of several candidates it is, from 0 (absent: 0), the only one of most. */
+  /** Index of the candidate (default 0). */
   candidate?: number
-  /** The overlap state of the chunk before, for models that need it (`needsPreviousChunk`). */
+  /** The overlap state of the previous chunk, for models that need it (`needsPreviousChunk`). */
   overlapState?: OverlapState
 }
 
 export interface Lane {
-  /** Which of the heads that were opened together it answers, by index. */
+  /** Indices of the heads that this lane answers, among those opened together. */
   readonly heads: readonly number[]
-  /** Rows of a batch that the lane takes. */
+  /** How many rows of a batch the lane takes. */
   readonly rows: number
-  /** Time frames of each of its rows, which are padded to the longest of the batch. */
+  /** Time frames in each of its rows, which are padded to the longest row of the batch. */
   readonly frames: number
-  /** Evaluations that the lane needs in all. */
+  /** How many steps the lane needs in total. */
   readonly steps: number
-  /** Evaluations done; the lane can be closed when it equals `steps`. */
+  /** Completed steps; the lane can be closed when this equals `steps`. */
   stepsDone: number
 }
 
-/** A possible meaning of a prompt to a model with named classes. */
+/** A possible meaning of a prompt, for models with named classes. */
 export interface Meaning {
   name: string
   /** From 0 to 1. */
   probability: number
 }
 
-/** Energies in a target as the model expects them: of the sound, and of others that remain. */
+/**
+ * The energies that the model expects in a target: of the sound, and of other sounds left in it.
+ */
 export interface Expected {
   sound: number
   others: number
 }
 
-/** A model's finding about a prompt in one chunk; absent parts: it does not tell. */
+/** What a model found out about a prompt in one chunk. Parts that it cannot tell are absent. */
 export interface ChunkFinding {
-  /** How probable it is that the prompted sound is in the chunk. */
+  /** How probable it is that the sound is in the chunk. */
   match?: number | undefined
-  /** Absent: the model has no estimate. */
+  /** Absent if the model has no estimate. */
   expected?: Expected | undefined
-  /** The gain that the match gave the target, from 0 to 1; absent: there is none. */
+  /** The gain from 0 to 1 that the match gave the target; absent if none was applied. */
   presenceGain?: number | undefined
   /** The classes that the prompt may mean, the most probable first. */
   meanings?: readonly Meaning[] | undefined
-  /** The nearest class; null: none is near the prompt. */
+  /** The nearest class; null if none is near the prompt. */
   understoodAs?: string | null | undefined
-  /** The target's content instead, if no class is near; absent: what the nearest one found. */
+  /**
+   * What the target contains instead if no class is near; absent if it is what the nearest class
+   * found.
+   */
   substitute?: string | undefined
-  /** Names to try instead, where no class is near, the likeliest first. */
+  /** Names to suggest if no class is near, the most similar first. */
   nearest?: readonly string[] | undefined
 }
 
-/** The answer to one head. */
+/** The result for one head. */
 export interface HeadResult extends ChunkFinding {
-  /** Shaped like the chunk: its channels, its length, its rate. */
+  /** Has the channels, the length and the sample rate of the chunk. */
   target: Float32Array[]
   /**
-   * How well the model thinks it did, the higher the better: it ranks candidates of one chunk. See
-   * the model's card for what it is worth.
+   * How well the model thinks it did; higher is better. It ranks the candidates of one chunk, and
+   * the model's card says how far to trust it.
    */
   score: number
   /**
-   * Predicted spans of the target, in order; empty: nowhere, and then nothing was silenced. Absent:
-   * not requested.
+   * Predicted spans of the target, in order. Empty if there are none, in which case nothing was
+   * silenced; absent if not requested.
    */
   predictedSpans?: readonly Span[]
-  /** Present if it was asked for. */
+  /** Present if it was requested. */
   overlapState?: OverlapState
-  /** A tagger's logits, [steps · classes]: it has no target. */
+  /** Logits of a tagger, which has no target: [steps · classes]. */
   tags?: Float32Array
 }
 
-/** How the results of chunks that overlap are joined. */
+/** How the results of overlapping chunks are joined. */
 export type Joining =
-  /** Neighbours are cross-faded over the overlap; what else the later one has is context. */
+  /** Cross-faded over the overlap; the rest of what the later chunk repeats is only context. */
   | { kind: 'seam' }
-  /** The sum of all chunks, each sample weighted, over the sum of the weights. */
+  /** Weighted sample by sample, summed, and divided by the sum of the weights. */
   | { kind: 'weighted'; weights: Float32Array }
 
 export interface ModelDescription {
-  /** Short name, as the setting MODEL begins. */
+  /** Short name, with which the setting MODEL begins. */
   name: string
   /** One sentence for people. */
   summary: string
-  /** `text`: any prompt; `stems`: the stems that it names. */
+  /** `text` takes any prompt; `stems` takes the names of its stems. */
   answers: 'text' | 'stems'
-  /** Empty of a model that answers text. */
+  /** Empty for a model that takes text. */
   stems: readonly string[]
-  /** Sounds that a model for text knows; absent: it has no such list. */
+  /** Sounds that a model for text knows; absent if it has no such list. */
   names?: readonly string[]
-  /** Frames that one second of media occupies in a batch. */
+  /** Frames that a second of media takes in a batch. */
   framesPerSecond: number
-  /** Frames of a batch beyond which a processor is no faster. */
+  /** Number of frames beyond which larger batches are no faster on a processor. */
   framesOnProcessor: number
-  /** The same while requests share the processor; absent: as many. */
+  /** The same while several requests share the processor (default: the same number). */
   framesOnSharedProcessor?: number
-  /** The rate that chunks must have, in hertz; null: any. */
+  /** The sample rate that chunks must have, in hertz; null if any will do. */
   sampleRate: number | null
   /**
-   * Chunks start at multiples of so many samples, so that the frames of neighbours coincide; 1:
-   * anywhere.
+   * Chunks start at multiples of this many samples, so that the frames of overlapping chunks
+   * coincide; 1 if they may start anywhere.
    */
   frameSamples: number
-  /** The longest chunk that the model separates well, in seconds; longer media is cut up. */
+  /** The longest chunk that the model separates well, in seconds; longer media are split. */
   chunkSecondsMax: number
   /**
-   * Samples of every chunk, and from one to the next, of a model that has them fixed; null: the
-   * request and `chunkSecondsMax` say.
+   * Length and hop of chunks in samples, for a model that fixes them; null if the request and
+   * `chunkSecondsMax` decide.
    */
   fixedChunks: { samples: number; hop: number } | null
   joining: Joining
-  /** The most overlap of neighbouring chunks that pays, in seconds. */
+  /** Beyond this many seconds, more overlap between chunks does not improve the result. */
   overlapSecondsMax: Readonly<Record<Acceleration, number>>
   /** Describes each acceleration in a few words. */
   passes: Readonly<Record<Acceleration, string>>
-  /** True if chunks follow the one before, so that they are separated one after the other. */
+  /** Whether each chunk needs the one before, so that they must be separated in order. */
   needsPreviousChunk: boolean
-  /** True if chunks need the level of the whole mixture; absent: they do not. */
+  /** Whether chunks need the level of the whole mixture (default: no). */
   needsLevels?: boolean
-  /** True if candidates differ, so that several are worth making. */
+  /** Whether candidates differ, so that asking for several makes sense. */
   givesCandidates: boolean
-  /** True if it can say by itself where the target sounds. */
+  /** Whether the model can predict where the target is. */
   predictsSpans: boolean
-  /** How wide the products of its network are. */
+  /** Precision of the network's matrix products. */
   precision: Precision
   parameters: number
   /** SHA-256 of the weights file, in hexadecimal. */
@@ -209,30 +225,30 @@ export interface ModelDescription {
 
 export interface Model {
   readonly description: ModelDescription
-  /** Notes for an operator about its loading, in sentences. */
+  /** Warnings for admins about loading the model, in full sentences. */
   readonly warnings: readonly string[]
   /**
-   * Opens all that is asked of a chunk, which shares what is computed of the chunk alone.
-   * @returns lanes at their first step; together they answer each head once
-   * @throws Error when the chunk is not one that the description allows; nothing is held then
+   * Opens all heads of a chunk, which share whatever depends on the chunk alone.
+   * @returns lanes at their first step, which together answer each head once
+   * @throws Error if the description does not allow the chunk; nothing is held in that case
    */
   open(request: ChunkRequest, heads: readonly Head[]): Lane[]
-  /** Advances every lane given by one evaluation, in one batched call. */
+  /** Advances all lanes by one step, in one batched call. */
   step(lanes: readonly Lane[]): void
-  /** The result of each head of a lane whose steps are done; frees what the lane held. */
+  /** Returns the result of each head of a completed lane, and frees what the lane held. */
   close(lane: Lane): HeadResult[]
-  /** Frees what the lane held, at any step. */
+  /** Frees what a lane held, at any step. */
   discard(lane: Lane): void
 }
 
 /** One head of a chunk. */
 export type LaneRequest = ChunkRequest & Head
 
-/** Opens one head of a chunk alone. */
+/** Opens a single head of a chunk. */
 export function openLane(model: Model, { chunk, ...request }: LaneRequest): Lane {
   const [lane] = model.open({ chunk, ...request }, [request])
   return lane!
 }
 
-/** The result of a lane with one head. */
+/** Returns the result of a lane with a single head. */
 export const closeLane = (model: Model, lane: Lane): HeadResult => model.close(lane)[0]!

@@ -1,14 +1,14 @@
 /**
- * Which of the models that could answer a prompt does: the first of these that is installed. The
- * order goes by the figures for songs; where a model is new, it is put here with its own.
+ * Decides which of several suitable models answers a prompt: the first installed one in this order,
+ * which follows their figures for songs. A new model goes where its own figures put it.
  */
 import type { ModelRecord } from './installed/record.ts'
 
 interface Preference {
   name: string
-  /** As its record states it. */
+  /** As stated in its record. */
   kind: ModelRecord['kind']
-  /** SDR in dB, or why the model stands here. */
+  /** SDR in dB, or why the model is at this position. */
   figure: string
   source: string
 }
@@ -16,7 +16,7 @@ interface Preference {
 const MULTISONG = 'ZFTurbo, MVSEP Multisong'
 const SCNET = 'paper of SCNet, MUSDB18-HQ'
 
-/** The preferred first. The built-in mini, which answers any prompt, is the last of all. */
+/** Best first. The built-in mini, which answers any prompt, comes last of all. */
 export const PREFERENCES: readonly Preference[] = [
   {
     name: 'melband-roformer-kim',
@@ -60,8 +60,8 @@ export const PREFERENCES: readonly Preference[] = [
 ]
 
 /**
- * Place of a model in the order, the preferred first; one that is not known comes right after the
- * known ones of its kind.
+ * Position of a model in the order, lowest first. An unknown model comes right after the known ones
+ * of its kind.
  */
 export function preferenceOf(name: string, kind: ModelRecord['kind']): number {
   const known = PREFERENCES.findIndex((preference) => preference.name === name)

@@ -1,7 +1,8 @@
 /**
- * Compiles repeated computations of one shape into a graph. Step by step, the native library goes
- * through memory for every sum and every product; in a graph it joins a matrix product with the
- * operations after it, writes results over values no longer needed, and is called once.
+ * Compiles computations that recur with the same shapes into graphs. Run one by one, every
+ * operation reads and writes memory. In a graph the native library fuses a matrix product with the
+ * operations after it, reuses the memory of values that are no longer needed, and is called only
+ * once.
  */
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +14,7 @@ import { GRAPH_NAME, Recorder } from './recorder.ts'
 import { SharedFunctions } from './shared-functions.ts'
 import { XlaCompiler } from './xla.ts'
 
-/** The version of graphs that TensorFlow 2.21 makes. */
+/** The graph version that TensorFlow 2.21 writes. */
 const PRODUCER = 2400
 
 const GraphDef = protobuf
@@ -21,9 +22,9 @@ const GraphDef = protobuf
   .lookupType('tensorflow.GraphDef')
 
 /**
- * `forward`, as a graph once it has been called some times with inputs of the same shapes. What it
- * takes and gives are tensors, null, and objects and lists of these. Besides its inputs it may use
- * tensors that stay, and what it makes itself; it must not read any, nor do anything else.
+ * Returns `forward`, run as a graph after some calls with the same shapes. Its arguments and
+ * results are tensors, null, and objects and lists of these. It may also use tensors that persist
+ * and tensors that it makes, but must not read any values or have side effects.
  */
 export function compiled<I extends readonly unknown[], O>(
   forward: (...inputs: I) => O,
@@ -32,7 +33,10 @@ export function compiled<I extends readonly unknown[], O>(
   return (...inputs) => run(null, ...inputs)
 }
 
-/** As `compiled`, with a first argument that is no tensor: a graph is made for each value of it. */
+/**
+ * Like `compiled`, but with a first argument that is not a tensor; each of its values has its own
+ * graph.
+ */
 export function compiledBy<P, I extends readonly unknown[], O>(
   forward: (plan: P, ...inputs: I) => O,
 ): (plan: P, ...inputs: I) => O {
@@ -47,12 +51,12 @@ export function compiledBy<P, I extends readonly unknown[], O>(
   }
 }
 
-/** Count of functions that have graphs, so that no two of them share one. */
+/** Numbers the compiled functions, so that no two of them share a graph. */
 let made = 0
 
 const graphs = new GraphCache<Graph<unknown>>((graph) => graph.delete())
 
-/** Marks the places of tensors and of null. */
+/** Describes where a value has tensors and nulls. */
 function placesIn(value: unknown): string {
   if (value === null) return '-'
   if (value instanceof tf.Tensor) return 'x'
@@ -62,8 +66,8 @@ function placesIn(value: unknown): string {
 }
 
 /**
- * Types and shapes, and which are one and the same: a graph that was made of such could not tell
- * them apart.
+ * Describes types and shapes, and which tensors are identical: a graph recorded from identical ones
+ * could not tell them apart later.
  */
 function shapesOf(given: readonly NativeTensor[]): string {
   const ids = given.map(({ id }) => id)
@@ -78,7 +82,7 @@ function tensorsOf(value: unknown): Tensor[] {
   return Object.values(value).flatMap(tensorsOf)
 }
 
-/** As `pattern`, with the next of `tensors` for each tensor. */
+/** Returns `pattern` with each tensor replaced by the next one of `tensors`. */
 function replaceTensors(pattern: unknown, tensors: Iterator<Tensor>): unknown {
   if (pattern === null) return null
   if (pattern instanceof tf.Tensor) return tensors.next().value
@@ -91,7 +95,7 @@ function replaceTensors(pattern: unknown, tensors: Iterator<Tensor>): unknown {
   )
 }
 
-/** Makes a graph of what `run` does with the inputs that are given. */
+/** Records what `run` does with the given inputs as a graph. */
 function record<O>(run: () => O, given: readonly NativeTensor[]): Graph<O> {
   const { binding } = native
   const recorder = new Recorder(binding, given)
@@ -110,22 +114,22 @@ function record<O>(run: () => O, given: readonly NativeTensor[]): Graph<O> {
 
 const functions = new SharedFunctions()
 
-/** Compiles graphs once they are called, with XLA. */
+/** Compiles graphs with XLA once they are used. */
 export const compiler = new XlaCompiler((name) => functions.hold(name))
 
 let held = 0
 
-/** Graphs that there are now. */
+/** How many graphs exist now. */
 export const graphsHeld = (): number => held
 
 /**
- * A graph in the hands of the native library, which knows it as a function: run like an operation,
- * of tensors where they are. Nothing is copied, on no device.
+ * A graph that is registered with the native library as a function and runs like an operation, on
+ * tensors where they are. Nothing is copied to or from a device.
  */
 class Graph<O> {
   readonly #name: string
   readonly #release: () => void
-  /** Inputs besides those of a call. */
+  /** Inputs in addition to those of a call. */
   readonly #heldIds: number[]
   readonly #outputs: O
   readonly #outputCount: number
@@ -159,8 +163,8 @@ class Graph<O> {
 }
 
 /**
- * Graphs that do the same have one name, in every process: what XLA keeps of them on the disk is
- * found by it.
+ * Identical graphs have the same name in every process, because XLA's cache on disk finds them by
+ * name.
  */
 function hashOf(graphDef: Uint8Array, ends: string): string {
   return createHash('sha256').update(graphDef).update(ends).digest('hex').slice(0, 32)

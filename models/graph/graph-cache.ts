@@ -1,32 +1,38 @@
-/** Decides which shapes have a graph: those that recur, the latest used ones. */
+/** Decides which shapes get a graph: those that recur, most recently used first. */
 import { LruCache } from '../lru-cache.ts'
 
 /**
- * Calls in the same shapes before a graph is made of one: making it costs as much as it saves in a
- * call. So shapes that never come again cost nothing, and others little more than at best.
+ * Calls with the same shapes before they get a graph. Making one costs about as much as it saves in
+ * a call, so shapes that never recur cost nothing, and others little more than the optimum.
  */
 const CALLS_BEFORE = 1
-/** Calls until a graph has run once, which is when the native library makes it fast. */
+/**
+ * How many calls it takes until a graph has run once, which is when the native library optimises
+ * it.
+ */
 export const WARM_UP_CALLS = CALLS_BEFORE + 1
 
-/** Shapes whose calls are counted. */
+/** For how many shapes calls are counted. */
 const SHAPES_COUNTED = 512
-/** Shapes that have a graph: one of a thousand operations takes some 4 MiB. */
+/** How many shapes have a graph; one with a thousand operations takes some 4 MiB. */
 const GRAPHS_HELD = 64
 
 export class GraphCache<T> {
   readonly #calls = new LruCache<{ count: number }>(SHAPES_COUNTED)
   readonly #graphs: LruCache<T>
 
-  /** @param forget frees a graph that is no longer held */
+  /** @param forget frees a graph that is dropped */
   constructor(forget: (graph: T) => void = () => {}) {
     this.#graphs = new LruCache<T>(GRAPHS_HELD, (graph, shapes) => {
       forget(graph)
-      this.#calls.get(shapes, none).count = 0 // or it would be made again at once
+      this.#calls.get(shapes, none).count = 0 // otherwise it would be made again at once
     })
   }
 
-  /** The graph for a call in these shapes, which `make` makes; null: compute step by step. */
+  /**
+   * Returns the graph for a call with these shapes, made by `make`, or null if the call should be
+   * computed step by step.
+   */
   graphFor(shapes: string, make: () => T): T | null {
     const calls = this.#calls.get(shapes, none)
     calls.count += 1

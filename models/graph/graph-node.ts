@@ -1,4 +1,4 @@
-/** A node as `graph-def.proto` has it. */
+/** A node of `graph-def.proto`. */
 export interface GraphNode {
   name: string
   op: string

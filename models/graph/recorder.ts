@@ -1,29 +1,32 @@
-/** Records the operations of the native library as a graph. */
+/** Records operations of the native library as a graph. */
 import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { shapeBinding, ShapeMemory } from '../memory/shape-binding.ts'
 import type { GraphNode } from './graph-node.ts'
 import { nodesForXla, usesXla } from './xla.ts'
 
-/** How the names of functions that are made of graphs begin. */
+/** Prefix of the names of functions made from graphs. */
 export const GRAPH_NAME = 'winnow_graph_'
 
-/** A graph's input at every run: under a name, the tensor of an id. */
+/** An input of a graph: which tensor it gets at every run, and under which name. */
 export interface Feed {
   name: string
   id: number
 }
 
-/** Stands in for the binding while a graph is recorded: computes shapes alone, and takes notes. */
+/**
+ * Stands in for the binding while a graph is recorded: computes only shapes, and records
+ * operations.
+ */
 export class Recorder {
   readonly binding: Binding
   readonly nodes: GraphNode[] = []
-  /** First the inputs in their order, then whatever else was used: weights. */
+  /** First the inputs in order, then other tensors that were used, such as weights. */
   readonly feeds: Feed[] = []
   readonly #native: Binding
   readonly #shapes: Binding
-  /** Node output that gives the tensor of an id. */
+  /** The node output that produces the tensor with an id. */
   readonly #values = new Map<number, string>()
-  /** Tensors that were there before, by their ids. */
+  /** Tensors that existed before, by id. */
   readonly #known = new Map<number, NativeTensor>()
 
   constructor(native: Binding, inputs: readonly NativeTensor[]) {
@@ -39,7 +42,7 @@ export class Recorder {
     for (const input of inputs) this.#feed(input)
   }
 
-  /** The name of the node's output that gives the tensor of an id. */
+  /** Returns the name of the node output that produces the tensor with an id. */
   readonly valueOf = (id: number): string => this.#values.get(id) ?? this.#feed(this.#lookUp(id))
 
   #executeOp(
@@ -51,7 +54,7 @@ export class Recorder {
     if (op.startsWith(GRAPH_NAME)) return refuse('run graphs')()
     const answer = this.#shapes.executeOp(op, attributes, ids, outputs)
     const attr = Object.fromEntries(attributes.map((each) => [each.name, this.#attrOf(each)]))
-    if (op === 'ExpandDims') attr.T = { type: answer[0]!.dtype } // which tfjs leaves to be guessed
+    if (op === 'ExpandDims') attr.T = { type: answer[0]!.dtype } // tfjs leaves this to be inferred
     const name = this.#add(op, ids.map(this.valueOf), attr)
     for (const [i, { id }] of answer.entries()) this.#values.set(id, `${name}:${i}`)
     return answer
@@ -77,7 +80,7 @@ export class Recorder {
     return `${name}:0`
   }
 
-  /** Type and shape of a tensor that was there before. */
+  /** Returns type and shape of a tensor that existed before. */
   #lookUp(id: number): NativeTensor {
     const known = this.#known.get(id)
     if (known) return known

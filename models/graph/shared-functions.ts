@@ -1,13 +1,13 @@
-/** The native library's functions, each shared by all graphs that do the same. */
+/** Functions of the native library, each shared by all identical graphs. */
 import { native } from '../tensorflow/tensor.ts'
 
 export class SharedFunctions {
-  /** Counts of their users, by name. */
+  /** How many users each has, by name. */
   readonly #users = new Map<string, number>()
 
   /**
-   * @param make adds the function to the native library; called where it is not there
-   * @returns to be called once: frees the function with its last user
+   * @param make registers the function with the native library, if it is not there yet
+   * @returns a function to call once, which frees the function if this was its last user
    */
   hold(name: string, make: () => void = () => {}): () => void {
     if (!this.#users.has(name)) make()

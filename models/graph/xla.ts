@@ -1,22 +1,22 @@
 /**
- * XLA, TensorFlow's compiler: it makes one program of a graph, instead of running its operations
- * one by one. It takes seconds, so that it works on another thread, on one graph at a time, while
- * that graph goes on as it is. See docs/decisions/models.md.
+ * XLA, TensorFlow's compiler, turns a graph into one program instead of running its operations one
+ * by one. That takes seconds, so it happens on another thread, for one graph at a time, while the
+ * graph keeps running uncompiled. See docs/decisions/models.md.
  */
 import type { Attribute, Binding } from '../tensorflow/binding.ts'
 import type { GraphNode } from './graph-node.ts'
 
-/** Names alone, for those who do not load TensorFlow. */
+/** Only names, for code that does not load TensorFlow. */
 export const XLA_CHOICES = ['auto', 'on', 'off'] as const
 
-/** Graphs that are compiled in a process: the library never frees what became of one. */
+/** How many graphs one process compiles; the library never frees a compiled one. */
 const COMPILED_MAX = 64
 
-/** `auto` is off until it was measured on a GPU. */
+/** `auto` means off until XLA has been measured on a GPU. */
 export const usesXla = (env: Readonly<Record<string, string | undefined>> = process.env): boolean =>
   env.XLA === 'on'
 
-/** A call of a graph, as `executeOp` has it. */
+/** A call of a graph, as `executeOp` takes it. */
 export interface GraphCall {
   name: string
   ids: readonly number[]
@@ -25,23 +25,23 @@ export interface GraphCall {
 
 export class XlaCompiler {
   readonly #hold: (name: string) => () => void
-  /** Whether they are compiled, by the names of the graphs; one that XLA refuses never is. */
+  /** Whether each graph has been compiled, by name; one that XLA refuses stays uncompiled. */
   readonly #isCompiled = new Map<string, boolean>()
   #compiling: Promise<void> | null = null
-  /** Called with the reason when XLA refuses a graph, which goes on as it is. */
+  /** Called with the reason if XLA refuses a graph, which then keeps running uncompiled. */
   onRefusal: (reason: string) => void = () => undefined
 
-  /** @param hold keeps a graph until what is returned is called */
+  /** @param hold keeps a graph until the returned function is called */
   constructor(hold: (name: string) => () => void) {
     this.#hold = hold
   }
 
-  /** Resolves once the graph that is being compiled is done; null while none is. */
+  /** Resolves when the graph that is being compiled is done; null if there is none. */
   get compiling(): Promise<void> | null {
     return this.#compiling
   }
 
-  /** Attributes of a call; a graph may be compiled in the background from here on. */
+  /** Returns the attributes of a call, and may start to compile its graph in the background. */
   attributesFor(binding: Binding, call: GraphCall): Attribute[] {
     if (!usesXla()) return []
     const { name } = call
@@ -69,7 +69,7 @@ export class XlaCompiler {
   }
 }
 
-/** The node's operation in those that XLA has, of which the last has the node's name. */
+/** Returns nodes that XLA supports in place of `node`; the last of them keeps its name. */
 export function nodesForXla(node: GraphNode): GraphNode[] {
   const { name, op, input, attr } = node
   if (op === '_MklSoftmax') {

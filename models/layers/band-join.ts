@@ -1,17 +1,17 @@
-/** Bands of a spectrum, and the way back from them to its bins. */
+/** The bands of a spectrum, and the way back from bands to bins. */
 import type { Layer } from './layers.ts'
 import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 
-/** Bins that lie side by side; bands may overlap. */
+/** Adjacent bins; bands may overlap. */
 export interface Band {
   start: number
   bins: number
 }
 
 /**
- * Joins masks of bands to the mean of those that a bin has: the masks one after the other,
- * [batch, frames, all bins of bands · perBin], to [batch, frames, bins · perBin].
- * @param perBin numbers of a bin, next to each other
+ * Averages the masks of all bands that contain a bin. Takes the masks one after the other, [batch,
+ * frames, all bins of bands · perBin]; returns [batch, frames, bins · perBin].
+ * @param perBin how many adjacent values belong to one bin
  */
 export function bandJoin(
   { bands, window }: { bands: readonly Band[]; window: number },

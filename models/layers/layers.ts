@@ -1,4 +1,4 @@
-/** Layers that several networks share: each `loadX` reads its weights once, returns `forward`. */
+/** Layers that several networks use. Each `loadX` reads its weights once and returns a function. */
 import { asWideAs, widen } from '../tensorflow/bfloat16.ts'
 import { readStacked } from './stacked-matrices.ts'
 import {
@@ -19,13 +19,13 @@ import type { Weights } from '../checkpoint/weights.ts'
 export type Layer = (x: Tensor) => Tensor
 
 /**
- * torch.nn.Linear on the last axis: [..., inDim] to float32 [..., outDim]. The product is as wide
- * as `weights` states.
+ * torch.nn.Linear on the last axis: [..., inDim] to float32 [..., outDim]. `weights` determines the
+ * precision of the product.
  */
 export const loadLinear = (weights: Weights, inDim: number, outDim: number): Layer =>
   linear(readMatrix(weights, inDim, outDim), weights.get('bias', [outDim]))
 
-/** As `loadLinear`, of x times a gain [inDim], which is worked into the weight. */
+/** Like `loadLinear`, applied to x times a gain [inDim], which is folded into the weight. */
 export function loadGainedLinear(
   weights: Weights,
   gain: Tensor,
@@ -38,13 +38,13 @@ export function loadGainedLinear(
   return linear(matrix, weights.get('bias', [outDim]))
 }
 
-/** A float32 matrix as wide as products with `weights` are meant to be. */
+/** Converts a float32 matrix to the precision that `weights` states for products. */
 const asWideAsStated = ({ precision }: Weights, matrix: Tensor): Tensor =>
   precision === 'float32' ? matrix : toBfloat16(matrix)
 
 /**
- * x · matrixᵀ + bias on the last axis, in float32: matrix [outDim, inDim] of either width,
- * bias [outDim].
+ * Computes x · matrixᵀ + bias on the last axis, in float32: matrix [outDim, inDim] in either
+ * precision, bias [outDim].
  */
 export function linear(matrix: Tensor, bias: Tensor): Layer {
   const [outDim, inDim] = matrix.shape as [number, number]
@@ -56,27 +56,29 @@ export function linear(matrix: Tensor, bias: Tensor): Layer {
 }
 
 /**
- * The weight of a torch.nn.Linear without a bias, as PyTorch keeps it: [outDim, inDim], as wide as
- * `weights` states. The product transposes it, which takes no longer and needs no copy at load.
+ * Reads the weight of a torch.nn.Linear without bias in PyTorch's layout, [outDim, inDim], in the
+ * precision that `weights` states. The product transposes it, which costs nothing and saves a copy
+ * while loading.
  */
 export function readMatrix(weights: Weights, inDim: number, outDim: number): Tensor {
   if (weights.precision === 'float32') return weights.get('weight', [outDim, inDim])
   return readStacked([{ weights, outDim }], inDim)
 }
 
-/** torch.nn.Linear without a bias, on the last axis: [..., inDim] to float32 [..., outDim]. */
+/** torch.nn.Linear without bias on the last axis: [..., inDim] to float32 [..., outDim]. */
 export function loadProjection(weights: Weights, inDim: number, outDim: number): Layer {
   const matrix = readMatrix(weights, inDim, outDim)
   return (x) => tf.tidy(() => widen(project(x, matrix)))
 }
 
-/** The product of x and a matrix [outDim, inDim], as wide as the matrix. */
+/** Multiplies x by a matrix [outDim, inDim], in the precision of the matrix. */
 export const project = (x: Tensor, matrix: Tensor): Tensor =>
   tf.tidy(() => matmulTransposed(asWideAs(matrix, x), matrix))
 
 /**
- * A convolution of one place with a bias, on the channels: [..., inDim] to float32 [..., outDim].
- * @param kernelAxes of the stored kernel, each of size 1
+ * A convolution of kernel size 1 with a bias, over the channels: [..., inDim] to float32 [...,
+ * outDim].
+ * @param kernelAxes how many axes of size 1 the stored kernel has
  */
 export function loadPointwise(
   weights: Weights,
@@ -92,7 +94,7 @@ export function loadPointwise(
   return linear(matrix, weights.get('bias', [outDim]))
 }
 
-/** torch.nn.functional.rms_norm over the last axis, with a learned gain that is called `name`. */
+/** torch.nn.functional.rms_norm over the last axis, with a learned gain stored as `name`. */
 export function loadRmsNorm(
   weights: Weights,
   dim: number,
@@ -102,17 +104,17 @@ export function loadRmsNorm(
   return (x) => tf.tidy(() => normalizeLength(x, epsilon).mul(gain))
 }
 
-/** The gain of an rms_norm, [dim], for what `normalizeLength` gives. */
+/** Reads the gain [dim] of an rms_norm, for use with `normalizeLength`. */
 export const readLengthGain = (weights: Weights, dim: number, name = 'gain'): Tensor =>
   tf.tidy(() => weights.get(name, [dim]).mul(Math.sqrt(dim)))
 
-/** x / sqrt(mean(x²) + epsilon) over the last axis. */
+/** Computes x / sqrt(mean(x²) + epsilon) over the last axis. */
 export const rmsNormalize = (x: Tensor, epsilon = 1e-5): Tensor =>
   tf.tidy(() => normalizeLength(x, epsilon).mul(Math.sqrt(x.shape.at(-1)!)))
 
 /**
- * `rmsNormalize` of x [..., dim] but for its factor of sqrt(dim), which belongs to the gain that
- * comes next: so it is fewer operations.
+ * Like `rmsNormalize` of x [..., dim], but without the factor sqrt(dim), which is folded into the
+ * following gain to save operations.
  */
 export function normalizeLength(x: Tensor, epsilon = 1e-5): Tensor {
   return tf.tidy(() => {
@@ -128,7 +130,7 @@ export function loadLayerNorm(weights: Weights, dim: number, epsilon: number): L
   return (x) => tf.tidy(() => norm(x).add(bias))
 }
 
-/** torch.nn.LayerNorm without a bias, over the last axis. */
+/** torch.nn.LayerNorm without bias, over the last axis. */
 export function loadBareLayerNorm(weights: Weights, dim: number, epsilon: number): Layer {
   const gain = weights.get('weight', [dim])
   return (x) =>
@@ -148,14 +150,14 @@ export const glu = (x: Tensor): Tensor =>
 
 export const silu = (x: Tensor): Tensor => gateWithSigmoid(x, x)
 
-/** With the error function itself, not an approximation. */
+/** The exact GELU with the error function, not an approximation. */
 export const gelu = (x: Tensor): Tensor =>
   tf.tidy(() => x.mul(x.div(Math.SQRT2).erf().add(1)).mul(0.5))
 
 /**
- * Feed-forward with a gate: out(silu(gate) · value). Gate and value are stored as one projection;
- * as two products nothing needs to be split.
- * @param gain [dim] of what comes in, which is worked into the weights (absent: 1)
+ * A gated feed-forward: out(silu(gate) · value). Gate and value are stored as one projection but
+ * computed as two products, so that nothing needs to be split.
+ * @param gain [dim] of the input, which is folded into the weights (default 1)
  */
 export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number, gain?: Tensor): Layer {
   const inner = weights.at('input')
@@ -179,14 +181,14 @@ export function loadSwiGlu(weights: Weights, dim: number, hiddenDim: number, gai
 }
 
 /**
- * Attention of every query to every key, scaled by the root of the head's width.
- * q, k, v [batch, heads, length, dim]; bias null or one that broadcasts to [batch, heads, q, k].
+ * Attention of every query to every key, scaled by the square root of the head's width: q, k, v
+ * [batch, heads, length, dim]; bias null, or broadcastable to [batch, heads, q, k].
  */
 export function attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
   return tf.tidy(() => attendUnscaled(q.mul(1 / Math.sqrt(q.shape.at(-1)!)), k, v, bias))
 }
 
-/** As `attend`, but the scores are what the products of queries and keys are. */
+/** Like `attend`, but without scaling. */
 export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | null): Tensor {
   return tf.tidy(() => {
     const scores = matmulTransposed(q, k) // [batch, heads, q, k]
@@ -195,7 +197,7 @@ export function attendUnscaled(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | n
   })
 }
 
-/** The heads of an attention side by side: [batch, length, dim] to [batch, heads, length, …]. */
+/** Splits the heads of an attention: [batch, length, dim] to [batch, heads, length, …]. */
 export function splitHeads(x: Tensor, heads: number): Tensor {
   const [batch, length, dim] = x.shape as [number, number, number]
   return tf.tidy(() => transpose(reshape(x, [batch, length, heads, dim / heads]), [0, 2, 1, 3]))
@@ -207,7 +209,7 @@ export function mergeHeads(x: Tensor): Tensor {
   return tf.tidy(() => reshape(transpose(x, [0, 2, 1, 3]), [batch, length, heads * headDim]))
 }
 
-/** Bias of attention's scores that makes keys with `valid` 0 count for nothing. */
+/** Returns the bias that makes attention ignore keys with `valid` 0. */
 export function keyBias(valid: Tensor): Tensor {
   const [batch, length] = valid.shape as [number, number]
   return tf.tidy(() => valid.sub(1).mul(1e9).reshape([batch, 1, 1, length]))

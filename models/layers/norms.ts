@@ -1,4 +1,4 @@
-/** Normalisation over several axes at once, as HTDemucs and SCNet have it. */
+/** Normalisation over several axes at once, as in HTDemucs and SCNet. */
 import type { Weights } from '../checkpoint/weights.ts'
 import type { Layer } from './layers.ts'
 import { lastAxisNorm, tf, type Tensor } from '../tensorflow/tensor.ts'
@@ -6,7 +6,7 @@ import { lastAxisNorm, tf, type Tensor } from '../tensorflow/tensor.ts'
 /** Added to the variance in every norm. */
 export const EPSILON = 1e-5
 
-/** torch.nn.GroupNorm of one group, over `axes` of x, of which the last is the channels. */
+/** torch.nn.GroupNorm with one group, over `axes` of x, the last of which is the channels. */
 export function loadGroupNorm(weights: Weights, dim: number, axes: readonly number[]): Layer {
   const gain = weights.get('weight', [dim])
   const bias = weights.get('bias', [dim])
@@ -19,11 +19,14 @@ export function loadGroupNorm(weights: Weights, dim: number, axes: readonly numb
     })
 }
 
-/** The mean over several axes, one after the other, the last first: at once it takes longer. */
+/**
+ * The mean over several axes, taken one axis at a time from the last, which is faster than all at
+ * once.
+ */
 const meanOver = (x: Tensor, axes: readonly number[]): Tensor =>
   axes.toReversed().reduce((mean, axis) => mean.mean(axis, true), x)
 
-/** Moments of each item of a batch, [batch, 1, ..]. */
+/** Mean and deviation of each item of a batch, [batch, 1, ..]. */
 export interface Moments {
   mean: Tensor
   /** Standard deviation, unbiased. */
@@ -49,6 +52,6 @@ export function momentsOf(x: Tensor): Moments {
 export const normalize = (x: Tensor, { mean, deviation }: Moments): Tensor =>
   tf.tidy(() => x.sub(mean).div(deviation.add(EPSILON)))
 
-/** The inverse of `normalize`, but for its epsilon. */
+/** The inverse of `normalize`, apart from its epsilon. */
 export const restore = (x: Tensor, { mean, deviation }: Moments): Tensor =>
   tf.tidy(() => x.mul(deviation).add(mean))

@@ -1,15 +1,15 @@
-/** Rotary position embedding: rotates pairs of channels of queries and keys (RoPE). */
+/** Rotary position embedding (RoPE): rotates pairs of channels of queries and keys. */
 import type { RowOrder } from './stacked-matrices.ts'
 import { rollLastAxis, tf, type Tensor } from '../tensorflow/tensor.ts'
 
-/** [frames, width] each, the two halves of `width` being the two parts of every pair. */
+/** [frames, width] each; the two halves of `width` hold the two parts of every pair. */
 export interface Rotary {
   cos: Tensor
-  /** Negative for the first part of the pairs. */
+  /** Negative for the first parts of the pairs. */
   sin: Tensor
 }
 
-/** Tables of every position, as `rotaryTables` makes them, for SAM-Audio's frequencies. */
+/** Makes the tables for all positions, with the frequencies of SAM-Audio. */
 export function makeRotary(
   width: number,
   positionsMax: number,
@@ -22,9 +22,9 @@ export function makeRotary(
 }
 
 /**
- * Tables of the first positions; angles in float32, as references make them: at far positions exact
- * ones would differ by as much as 6e-4.
- * @param frequencies of each pair, in radians a position
+ * Makes the tables for the first positions. The angles are float32 as in the references: exact ones
+ * would differ by up to 6e-4 at far positions.
+ * @param frequencies of each pair, in radians per position
  */
 export function rotaryTables(
   frequencies: readonly number[],
@@ -51,18 +51,18 @@ export function rotaryTables(
   })
 }
 
-/** The tables with a gain per channel, [..., width] that broadcasts, worked in. */
+/** Folds a gain per channel, broadcastable to [..., width], into the tables. */
 export const withGain = ({ cos, sin }: Rotary, gain: Tensor): Rotary =>
   tf.tidy(() => ({ cos: cos.mul(gain), sin: sin.mul(rollLastAxis(gain, gain.shape.at(-1)! / 2)) }))
 
-/** Turns the pairs of x [..., frames, width]. */
+/** Rotates the pairs of x [..., frames, width]. */
 export const rotate = (x: Tensor, { cos, sin }: Rotary): Tensor =>
   tf.tidy(() => x.mul(cos).add(rollLastAxis(x, x.shape.at(-1)! / 2).mul(sin)))
 
 /**
- * The first parts of every head's pairs before the second ones: neighbours 2i and 2i + 1 of a
- * head's `width` channels come to i and i + width / 2. Scores do not notice, as long as queries,
- * keys and their gains are treated alike.
+ * Moves the first parts of all pairs of a head before the second parts: channels 2i and 2i + 1 of
+ * `width` go to i and i + width / 2. Scores do not change, as long as queries, keys and their gains
+ * are all permuted this way.
  */
 export const pairsInHalves =
   (width: number): RowOrder =>

@@ -1,17 +1,17 @@
 /**
- * Matrices as they are laid for products: one under the other, their rows in an order of our own,
- * in the width of the products. All work happens in the buffer that they are read into: loading
- * needs no other memory besides the result.
+ * Matrices stacked for a joint product, with their rows in an order of our own and in the precision
+ * of the products. Everything happens in the buffer that they are read into, so that loading needs
+ * no memory beyond the result.
  */
 import { roundToBfloat16 } from '../tensorflow/bfloat16.ts'
 import { upload, uploadBfloat16, type Tensor } from '../tensorflow/tensor.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 
-/** The weight of a torch.nn.Linear without a bias: [outDim, inDim]. */
+/** The weight of a torch.nn.Linear without bias: [outDim, inDim]. */
 export interface MatrixPart {
   weights: Weights
   outDim: number
-  /** Which of the stored rows comes at a place; without it, they stay as they are. */
+  /** Which stored row goes to a position; by default they keep their order. */
   rowAt?: RowOrder
 }
 
@@ -20,8 +20,8 @@ export type RowOrder = (place: number) => number
 export const asStored: RowOrder = (place) => place
 
 /**
- * To [sum of outDim, inDim], as wide as the weights of the first part say. The caller owns it.
- * @throws Error when a weight is absent or shaped otherwise
+ * Returns [sum of outDim, inDim] in the precision of the first part's weights. The caller owns it.
+ * @throws Error if a weight is missing or has the wrong shape
  */
 export function readStacked(parts: readonly MatrixPart[], inDim: number): Tensor {
   const rows = parts.reduce((sum, { outDim }) => sum + outDim, 0)
@@ -39,7 +39,7 @@ export function readStacked(parts: readonly MatrixPart[], inDim: number): Tensor
   return uploadBfloat16(bits, shape)
 }
 
-/** @param lay takes a row and where it begins */
+/** @param lay is called with a row and its offset */
 function layRows(
   parts: readonly MatrixPart[],
   inDim: number,

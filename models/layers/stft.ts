@@ -1,7 +1,7 @@
 /**
- * Short-time Fourier transform with a periodic Hann window or none, as torch.stft does it: centred
- * frames, the signal's ends mirrored. A block of a hop's samples belongs to as many frames as hops
- * begin in a window, so everything is reshapes, slices and sums.
+ * Short-time Fourier transform with a periodic Hann window or none, like torch.stft with centred
+ * frames and mirrored ends. Each block of one hop belongs to as many frames as hops fit a window,
+ * so reshapes, slices and sums suffice.
  */
 import type { Binding } from '../tensorflow/binding.ts'
 import { windowLength, type Framing } from './framing.ts'
@@ -19,8 +19,8 @@ import {
 } from '../tensorflow/tensor.ts'
 
 /**
- * wave [rows, samples] to complex [rows, frames, window / 2 + 1].
- * The signal must have more than half a window's length, since mirroring takes samples from inside.
+ * Transforms wave [rows, samples] to complex [rows, frames, window / 2 + 1]. The signal must be
+ * longer than half a window, because mirroring takes samples from it.
  */
 export function stft(wave: Tensor, framing: Framing): Tensor {
   const { hop, frames, shift, window, hops } = sizesOf(framing)
@@ -36,15 +36,15 @@ export function stft(wave: Tensor, framing: Framing): Tensor {
       ],
       'reflect',
     )
-    const beyond = hops * hop - window // of the last hop, what no window reaches
+    const beyond = hops * hop - window // the part of the last hop that no window reaches
     return spectraOf(beyond > 0 ? padEnd(mirrored, beyond) : mirrored, framing)
   })
 }
 
 /**
- * The transform of a wave whose ends are mirrored already: padded [rows, (frames + hops - 1) · hop]
- * to complex [rows, frames, window / 2 + 1], where so many hops begin in a window.
- * @param isFrame [rows or 1, frames, 1], 1 or 0: frames that are none have no sound
+ * Transforms a wave whose ends are already mirrored: padded [rows, (frames + hops - 1) · hop] to
+ * complex [rows, frames, window / 2 + 1], where `hops` is how many hops fit a window.
+ * @param isFrame [rows or 1, frames, 1], 1 or 0: padding frames are silenced
  */
 export function spectraOf(padded: Tensor, framing: Framing, isFrame?: Tensor): Tensor {
   const { hop, frames, window, hops } = sizesOf(framing)
@@ -67,12 +67,12 @@ const padEnd = (rows: Tensor, samples: number): Tensor =>
     [0, samples],
   ])
 
-/** Far below any weight: nothing is divided by 0. */
+/** Far below any weight; prevents division by 0. */
 const TINY = 1e-30
 
 /**
- * The least-squares inverse, as torch.istft: complex [rows, frames, bins] to [rows, samples].
- * @param isFrame as in `spectraOf`; samples that no frame reaches are 0
+ * The least-squares inverse, like torch.istft: complex [rows, frames, bins] to [rows, samples].
+ * @param isFrame as for `spectraOf`; samples that no frame reaches are 0
  */
 export function istft(
   spectrum: Tensor,
@@ -90,7 +90,7 @@ export function istft(
   })
 }
 
-/** The sum of all windows' squares over each sample, [rows or 1, (frames + hops - 1) · hop]. */
+/** The sum of the squared windows over each sample, [rows or 1, (frames + hops - 1) · hop]. */
 function weightOf(framing: Framing, isFrame?: Tensor): Tensor {
   const { hop, frames, window, hops } = sizesOf(framing)
   return tf.tidy(() => {
@@ -102,15 +102,15 @@ function weightOf(framing: Framing, isFrame?: Tensor): Tensor {
         [i, hops - 1 - i],
         [0, 0],
       ]),
-    ) // by the part of a window that a block of a hop is, [rows or 1, blocks, 1]
+    ) // by which part of a window covers a block, [rows or 1, blocks, 1]
     const byBlock = multiply(tf.concat(shifted, 2), squares.reshape([hops, hop]))
     return byBlock.reshape([counts.shape[0]!, -1])
   })
 }
 
 /**
- * Lays real and imaginary part of every channel next to each other: complex
- * [batch · channels, frames, bins] to [batch, frames, bins, channels · 2].
+ * Interleaves the real and imaginary parts of the channels: complex [batch · channels, frames,
+ * bins] to [batch, frames, bins, channels · 2].
  */
 export function interleaveChannels(spectrum: Tensor, channels: number): Tensor {
   return tf.tidy(() => {
@@ -121,7 +121,7 @@ export function interleaveChannels(spectrum: Tensor, channels: number): Tensor {
   })
 }
 
-/** The inverse of `interleaveChannels`, as real and imaginary parts of their own. */
+/** The inverse of `interleaveChannels`, with separate real and imaginary parts. */
 export function separateChannels(parts: Tensor): [real: Tensor, imaginary: Tensor] {
   return tf.tidy(() => {
     const [batch, frames, bins, numbers] = parts.shape as [number, number, number, number]
@@ -132,12 +132,12 @@ export function separateChannels(parts: Tensor): [real: Tensor, imaginary: Tenso
   })
 }
 
-/** `hops`: how many begin within a window. */
+/** `hops` is how many hops fit a window. */
 function sizesOf({ hop, frames, shift, window = windowLength(hop) }: Framing) {
   return { hop, frames, shift, window, hops: Math.ceil(window / hop) }
 }
 
-/** framed [rows, frames, window] to the sum where frames lie: [rows, (frames + hops - 1) · hop]. */
+/** Overlap-adds framed [rows, frames, window] to [rows, (frames + hops - 1) · hop]. */
 function overlapAdd(framed: Tensor, hop: number): Tensor {
   return tf.tidy(() => {
     const [rows, frames, window] = framed.shape as [number, number, number]
@@ -155,12 +155,12 @@ function overlapAdd(framed: Tensor, hop: number): Tensor {
   })
 }
 
-/** They are few: one for each sample rate and pass. */
+/** There are few: one for each sample rate and pass. */
 const WINDOWS_KEPT = 16
-/** By what computes with them: one without numbers serves no other. */
+/** By binding, because tensors of a binding that only computes shapes are of no use elsewhere. */
 const windows = new WeakMap<Binding, LruCache<Tensor>>()
 
-/** [window], held on the device; a graph has its own, with which its weights are made once. */
+/** [window], held on the device. A graph has its own, as it has its own weights. */
 function taperOf(framing: Framing): Tensor {
   const { window: length } = sizesOf(framing)
   const { taper = 'hann' } = framing

@@ -1,41 +1,42 @@
 /**
- * The memory that a model takes on its device: for its weights, and for lanes on their way through
- * it. Found by taking lanes through the model on shapes alone (shape-binding.ts), operation by
- * operation, so that it holds for any model and size. Libraries' own memory (workspaces of
- * convolutions, fragments of the allocator) comes on top.
+ * Predicts the memory that a model needs on its device, for its weights and for lanes. It runs
+ * lanes through the model on shapes alone (shape-binding.ts), operation by operation, so the
+ * prediction holds for any model and size. The libraries' own memory (workspaces of convolutions,
+ * fragmentation) comes on top.
  */
 import { openLane, type Lane, type Model } from '../model.ts'
 import { withShapeBinding } from './shape-binding.ts'
 
 export interface MemoryPrediction {
-  /** As they are held, in the width of the products. */
+  /** In the precision in which they are held. */
   weightsBytes: number
-  /** Length of the chunks that the rest is for. */
+  /** Length of the chunks that the rest applies to. */
   chunkSeconds: number
-  /** A lane's, with such a chunk. */
+  /** Frames of a lane with such a chunk. */
   frames: number
-  /** Needs per call: opening, every step, closing. */
+  /** What each call needs: opening, every step, closing. */
   calls: CallNeed[]
 }
 
 /**
- * Lanes in the batches that are compared. Of two lanes the most may be what one takes alone, as its
- * target is made; of many it is what they take together, in the network.
+ * How many lanes the larger of the two compared batches has. With two lanes the peak may be what
+ * one of them needs alone while its target is made; with several it is what they need together in
+ * the network.
  */
 const FEW = 4
 const MANY = 8
 
 interface CallNeed {
-  /** The most that one lane takes, or lanes that share it, weights excluded. */
+  /** The peak for one lane, or for lanes that share it, without weights. */
   firstBytes: number
-  /** Addition of each further lane in the same batch. */
+  /** How much each further lane in the same batch adds. */
   nextBytes: number
 }
 
 /**
- * @param load the model, for this alone: what it gives cannot be used
- * @param chunkSeconds of each lane; by default the longest, which takes the most for each frame
- * @throws what `load` throws
+ * @param load loads a model for this purpose only; it cannot compute anything
+ * @param chunkSeconds of each lane; by default the longest, which needs the most per frame
+ * @throws whatever `load` throws
  */
 export function predictMemory(
   load: () => Promise<Model>,
@@ -54,7 +55,7 @@ export function predictMemory(
     }) as [LaneTrial, LaneTrial, LaneTrial]
     const calls = one.bytes.map((firstBytes, i) => {
       const nextBytes = (many.bytes[i]! - few.bytes[i]!) / (MANY - FEW)
-      // What a batch takes besides its lanes counts for the first.
+      // What a batch needs apart from its lanes counts towards the first lane.
       return { firstBytes: Math.max(firstBytes, few.bytes[i]! - (FEW - 1) * nextBytes), nextBytes }
     })
     return { weightsBytes, chunkSeconds: seconds, frames: one.frames, calls }
@@ -63,15 +64,15 @@ export function predictMemory(
 
 interface LaneTrial {
   frames: number
-  /** Per call. */
+  /** One for each call. */
   bytes: number[]
 }
 
-/** The most that so many lanes in one batch take at any time, weights excluded. */
+/** The peak for this many lanes in one batch, without weights. */
 export const bytesFor = (lanes: number, { calls }: MemoryPrediction): number =>
   Math.max(...calls.map(({ firstBytes, nextBytes }) => firstBytes + (lanes - 1) * nextBytes))
 
-/** Lanes in one batch, each of a chunk of its own. */
+/** Lanes in one batch, each with its own chunk. */
 export interface LaneLoad {
   lanes: number
   /** Length of each chunk. */
@@ -79,8 +80,8 @@ export interface LaneLoad {
 }
 
 /**
- * As `laneCalls`, all at once.
- * @param onCall called after each call of the model
+ * Like `laneCalls`, but without pauses.
+ * @param onCall is called after each call of the model
  * @returns frames of each lane, over all its rows
  */
 export function runLanes(model: Model, load: LaneLoad, onCall: () => void): number {
@@ -93,8 +94,9 @@ export function runLanes(model: Model, load: LaneLoad, onCall: () => void): numb
 }
 
 /**
- * Opens lanes with all that costs memory (two channels, predicted spans, the score of candidates),
- * steps them together to their ends and closes them. Yields after each call of the model.
+ * Opens lanes with everything that costs memory (two channels, predicted spans, scores of
+ * candidates), steps them together until they are done, and closes them. Yields after each call of
+ * the model.
  * @returns frames of each lane, over all its rows
  */
 export function* laneCalls(
@@ -123,7 +125,7 @@ export function* laneCalls(
   return rows * frames
 }
 
-/** For a model that takes any rate. */
+/** For models that take any rate. */
 const DEFAULT_RATE = 44_100
 
 function openLongLane(model: Model, seconds: number, seed: number): Lane {
@@ -144,14 +146,15 @@ function openLongLane(model: Model, seconds: number, seed: number): Lane {
 }
 
 /**
- * Share of the free memory for batches: the rest is for lanes that wait, workspaces and fragments.
+ * The share of free memory for batches; the rest is for waiting lanes, workspaces and
+ * fragmentation.
  */
 const SHARE_OF_FREE = 0.7
 
 /**
- * Frames of the largest batch that fits: of lanes as long as they can be, which take the most for
- * each of their frames. At least one lane's; that one runs alone if anything does.
- * @param freeBytes of the device, the weights being there already
+ * How many frames the largest batch that fits can have, assuming lanes of full length, which need
+ * the most per frame. At least the frames of one lane, which then runs alone if at all.
+ * @param freeBytes free memory of the device with the weights loaded
  */
 export function framesThatFit(freeBytes: number, { frames, calls }: MemoryPrediction): number {
   const further = calls.map(({ firstBytes, nextBytes }) =>

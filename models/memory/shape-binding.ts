@@ -1,24 +1,26 @@
 /**
- * Stands in for the native library and computes nothing: every operation gives the shape of its
- * result alone, and the memory that it would take is counted. So a network of any size can be
- * loaded and run for what it takes, on any machine, from the shapes of its weights.
+ * Stands in for the native library and computes nothing: every operation returns only the shape of
+ * its result, and the memory that it would need is counted. This way a network of any size can be
+ * loaded and run on any machine, from the shapes of its weights, to find out what it needs.
  */
 import type { Attribute, Binding, NativeTensor } from '../tensorflow/binding.ts'
 import { native } from '../tensorflow/tensor.ts'
 import { resultsOf, TYPES, WIDTHS, type Result, type ShapedTensor } from './shape-rules.ts'
 
-/** TensorFlow's allocators round up to it. */
+/** TensorFlow's allocators round up to this. */
 const ROUNDING_BYTES = 256
 
-/** Values that are kept of what JavaScript gives: no more are needed of a shape or axes. */
+/** Of the values that JavaScript passes, this many are kept; shapes and axes never need more. */
 const VALUES_KEPT = 64
 
-/** The library counts its own from 0. */
+/** The library counts its own ids from 0. */
 const FIRST_ID = 2 ** 30
-/** The latest id: one count for all, since one may stand on another, as in `bench/feed`. */
+/**
+ * The latest id. All share one counter, because one binding may wrap another, as in `bench/feed`.
+ */
 let made = FIRST_ID
 
-/** Bytes of a device, freed with the last tensor that lies there. */
+/** Bytes on a device, freed with the last tensor that uses them. */
 interface Room {
   bytes: number
   tensors: number
@@ -28,7 +30,7 @@ interface TrackedShape extends ShapedTensor {
   room: Room
 }
 
-/** Counts the bytes in use, and the most since the last question. */
+/** Counts the bytes in use, and their peak since the last query. */
 export class ShapeMemory {
   #inUse = 0
   #peak = 0
@@ -37,7 +39,7 @@ export class ShapeMemory {
     return this.#inUse
   }
 
-  /** The most in use since the last call. */
+  /** Returns the peak since the last call. */
   takePeak(): number {
     const peak = this.#peak
     this.#peak = this.#inUse
@@ -51,8 +53,9 @@ export class ShapeMemory {
 }
 
 /**
- * Runs `work` on shapes alone; what it loads can be used within it only.
- * @throws Error while another such work runs: all of the process computes nothing meanwhile
+ * Runs `work` on shapes alone. What it loads can only be used within it.
+ * @throws Error while another such work is running, because the whole process computes nothing in
+ *   the meantime
  */
 export async function withShapeBinding<T>(work: (memory: ShapeMemory) => Promise<T>): Promise<T> {
   const { binding } = native
@@ -67,8 +70,8 @@ export async function withShapeBinding<T>(work: (memory: ShapeMemory) => Promise
 }
 
 /**
- * @param library what it stands in for: tensors that are not its own are freed there
- * @param lookUp shape and type of such a tensor; absent: none may be used
+ * @param library the binding to stand in for; tensors that are not our own are freed there
+ * @param lookUp returns shape and type of such a tensor; if absent, none may be used
  */
 export function shapeBinding(
   library: Binding,
@@ -93,7 +96,7 @@ export function shapeBinding(
 
   const createTensor: Binding['createTensor'] = (shape, dtype, given) => {
     const values = given.length <= VALUES_KEPT ? Array.from(given as Float32Array) : undefined
-    // Whole numbers stay on the host.
+    // Integers stay on the host.
     const room = dtype === TYPES.int32 ? { bytes: 0, tensors: 0 } : roomFor({ shape, dtype })
     return keep({ shape, dtype, values }, room).id
   }

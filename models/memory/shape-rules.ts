@@ -1,34 +1,36 @@
-/** The shape and type that an operation of the native library gives, from those it is given. */
+/** Shape rules: what type and shape an operation of the native library returns for given inputs. */
 import type { Attribute } from '../tensorflow/binding.ts'
 
-/** A tensor without its numbers. */
+/** A tensor without values. */
 export interface ShapedTensor {
   shape: readonly number[]
-  /** A number of TensorFlow's DataType. */
+  /** TensorFlow's number of the type. */
   dtype: number
-  /** Known if made in JavaScript: shapes, axes and the like. */
+  /** Known if it was made in JavaScript, such as shapes and axes. */
   values?: ArrayLike<number> | undefined
 }
 
-/** A result; `sharesInput`: it is the first input's memory in another shape, and takes none. */
+/**
+ * A result. `sharesInput` means that it is the first input in another shape and needs no memory.
+ */
 export interface Result extends ShapedTensor {
   sharesInput?: boolean
 }
 
-/** TensorFlow's numbers of its types, and the bytes of one value. */
+/** TensorFlow's numbers of its types, and the size of one value in bytes. */
 export const TYPES = { float32: 1, int32: 3, complex64: 8, bool: 10, bfloat16: 14 } as const
 export const WIDTHS: Readonly<Record<number, number>> = { 1: 4, 3: 4, 8: 8, 10: 1, 14: 2 }
 
 interface Call {
   inputs: readonly ShapedTensor[]
-  /** Value of an attribute by its name. */
+  /** Returns the value of an attribute. */
   attribute(name: string): Attribute['value'] | undefined
   outputs: number
 }
 
 type Rule = (call: Call) => Result[]
 
-/** @throws Error naming an operation that there is no rule for */
+/** @throws Error naming an operation without a rule */
 export function resultsOf(
   op: string,
   attributes: readonly Attribute[],
@@ -47,7 +49,7 @@ const at = (inputs: readonly ShapedTensor[], place: number): ShapedTensor => {
   throw new Error(`there is no input ${place}`)
 }
 
-/** The numbers of an input that is a shape, axes or the like. */
+/** Returns the numbers of an input that is a shape, axes or the like. */
 function numbersOf(inputs: readonly ShapedTensor[], place: number): number[] {
   const { values } = at(inputs, place)
   if (values) return Array.from(values)
@@ -56,7 +58,7 @@ function numbersOf(inputs: readonly ShapedTensor[], place: number): number[] {
 
 const same: Rule = ({ inputs }) => [{ shape: at(inputs, 0).shape, dtype: at(inputs, 0).dtype }]
 
-/** Shape of two that broadcast; `dtype`: another one than theirs. */
+/** The shape of two inputs that broadcast; `dtype` replaces their type. */
 const broadcast =
   (dtype?: number): Rule =>
   ({ inputs }) => {
@@ -95,7 +97,7 @@ const reshaped: Rule = ({ inputs }) => {
   return [{ shape: sizes, dtype, sharesInput: true }]
 }
 
-/** Axes of size 1 may move without anything else moving: then nothing is copied. */
+/** If only axes of size 1 move, nothing needs to be copied. */
 const transposed: Rule = ({ inputs }) => {
   const { shape, dtype } = at(inputs, 0)
   const order = numbersOf(inputs, 1)
@@ -104,7 +106,7 @@ const transposed: Rule = ({ inputs }) => {
   return [{ shape: order.map((axis) => shape[axis]!), dtype, sharesInput }]
 }
 
-/** Some of the first axis lie together in memory. */
+/** A slice of the first axis is contiguous in memory. */
 const sliced: Rule = ({ inputs }) => {
   const { shape, dtype } = at(inputs, 0)
   const begin = numbersOf(inputs, 1)
@@ -143,7 +145,7 @@ const pooled: Rule = ({ inputs, attribute }) => {
   return [{ shape: [shape[0]!, ...sizes, shape[3]!], dtype }]
 }
 
-/** Height and width of what windows over [batch, height, width, channels] give. */
+/** Output height and width for windows over [batch, height, width, channels]. */
 function windowed(
   shape: readonly number[],
   kernel: readonly [number, number],
@@ -210,7 +212,7 @@ const ranged: Rule = ({ inputs }) => {
   return [{ shape: [Math.ceil((limit - start) / delta)], dtype: at(inputs, 0).dtype }]
 }
 
-/** As the input, the last axis of another length. */
+/** The shape of the input, with a different last axis. */
 const transformed =
   (dtype: number, lengthOf: (length: number) => number): Rule =>
   ({ inputs }) => [
@@ -258,7 +260,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   BatchMatMulV2: product,
   Bitcast: ({ inputs, attribute }) => [
     { shape: [...at(inputs, 0).shape, 2], dtype: attribute('type') as number, sharesInput: true },
-  ], // the only one that is used: from float32 to half its width
+  ], // the only cast in use: from float32 to half the width
   Cast: ({ inputs, attribute }) => {
     const { shape, dtype: from } = at(inputs, 0)
     const dtype = attribute('DstT') as number

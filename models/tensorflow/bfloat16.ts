@@ -1,8 +1,8 @@
 /**
- * Products of matrices in half the width. A network is written once: its matrices say how wide its
- * products are. Tensors in between are float32, which the elementwise kernels of TensorFlow compute
- * several times as fast on a processor; only tensors merely moved from one product to the next stay
- * narrow.
+ * Matrix products in bfloat16. A network is written only once; its matrices determine the precision
+ * of its products. Tensors in between are float32, because TensorFlow's elementwise kernels are
+ * several times as fast on those on a processor. Only tensors that go straight from one product to
+ * the next stay in bfloat16.
  */
 import { hasInstructions } from './processor.ts'
 import type { Precision, PrecisionChoice } from './precision.ts'
@@ -11,12 +11,14 @@ import { deviceKind, isBfloat16, toBfloat16, toFloat32, type Tensor } from './te
 export const choosePrecision = (choice: PrecisionChoice): Precision =>
   choice === 'auto' ? (isBfloat16Fast() ? 'bfloat16' : 'float32') : choice
 
-/** On a processor without instructions for it, bfloat16 is slower than float32. */
+/** Without special instructions, bfloat16 is slower than float32 on a processor. */
 function isBfloat16Fast(): boolean {
   return deviceKind() === 'gpu' || hasInstructions(/\b(avx512_bf16|amx_bf16)\b/)
 }
 
-/** The upper halves of numbers, rounded to the nearest, ties to the even one: as `toBfloat16`. */
+/**
+ * Keeps the upper halves of float32 values, rounded to nearest, ties to even, like `toBfloat16`.
+ */
 export function roundToBfloat16(values: Float32Array, into: Uint16Array, at: number): void {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
   for (let i = 0; i < bits.length; i += 1) {
@@ -26,11 +28,11 @@ export function roundToBfloat16(values: Float32Array, into: Uint16Array, at: num
   }
 }
 
-/** x as wide as `matrix`, to be multiplied with it. */
+/** Converts x to the precision of `matrix`, to be multiplied with it. */
 export const asWideAs = (matrix: Tensor, x: Tensor): Tensor =>
   isBfloat16(matrix) ? narrow(x) : widen(x)
 
-/** x in float32. */
+/** Converts x to float32. */
 export const widen = (x: Tensor): Tensor => (isBfloat16(x) ? toFloat32(x) : x)
 
 const narrow = (x: Tensor): Tensor => (isBfloat16(x) ? x : toBfloat16(x))

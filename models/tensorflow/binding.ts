@@ -1,4 +1,4 @@
-/** The used part of the native library, whose types the package does not export. */
+/** The part of the native binding that we use. The package does not export its types. */
 
 export interface Binding {
   readonly TF_Version: string
@@ -20,8 +20,8 @@ export interface Binding {
     outputs: number,
   ): NativeTensor[]
   /**
-   * Makes a function of a serialized GraphDef, which executeOp runs by its name. Inputs and outputs
-   * are named `node:index`. This and the next two are ours: see scripts/setup/binding.
+   * Registers a serialized GraphDef as a function, which executeOp runs by name. Inputs and outputs
+   * are named `node:index`. This method and the next two are our own; see scripts/setup/binding.
    */
   addFunction(
     name: string,
@@ -31,8 +31,8 @@ export interface Binding {
   ): void
   removeFunction(name: string): void
   /**
-   * Has XLA compile a function for inputs of these shapes, by running it once on another thread.
-   * @param done called on this thread, with what went wrong or null
+   * Compiles a function for inputs of these shapes with XLA, by running it once on another thread.
+   * @param done is called on this thread, with an error message or null
    */
   compileFunction(
     name: string,
@@ -40,24 +40,24 @@ export interface Binding {
     outputs: number,
     done: (problem: string | null) => void,
   ): void
-  /** Set where nothing is computed: results have a shape, and no numbers. See memory/. */
+  /** Set where nothing is computed, so that results have shapes but no values. See memory/. */
   readonly givesShapesAlone?: boolean
-  /** Set while a graph is recorded: what is made then belongs to the graph. See graph/. */
+  /** Set while a graph is recorded: tensors made meanwhile belong to the graph. See graph/. */
   readonly isRecording?: boolean
-  /** Counts of the device's allocator; null if it does not count. Ours, too. */
+  /** Statistics of the device's allocator; null if it keeps none. Our own, too. */
   memoryStats(): MemoryStats | null
 }
 
 /** In bytes. */
 export interface MemoryStats {
   inUse: number
-  /** The most that was in use since the last call. */
+  /** The most in use since the last call. */
   peak: number
-  /** The allocator's limit; 0: it does not say. */
+  /** The allocator's limit; 0 if it reports none. */
   limit: number
 }
 
-/** A tensor as the native library keeps it; `dtype` is a number of its own. */
+/** A tensor as the binding represents it; `dtype` is TensorFlow's number of the type. */
 export interface NativeTensor {
   id: number
   shape: number[]

@@ -1,6 +1,7 @@
 /**
- * Settings of TensorFlow and NVIDIA's libraries in the environment, which they read as they are
- * loaded. Whatever an operator sets has precedence. Why: docs/decisions/models.md.
+ * Default environment variables for TensorFlow and NVIDIA's libraries, which read them when they
+ * are loaded. Whatever an admin has set takes precedence. The reasons are in
+ * docs/decisions/models.md.
  */
 
 import { existsSync } from 'node:fs'
@@ -11,27 +12,30 @@ import { fileURLToPath } from 'node:url'
 type Environment = Readonly<Record<string, string | undefined>>
 
 const DEFAULTS = {
-  /** Warnings of the native library are not shown. */
+  /** Hides the library's own warnings. */
   TF_CPP_MIN_LOG_LEVEL: '2',
-  /** Numbers of GPUs as nvidia-smi and NVML give them. */
+  /** Numbers GPUs as nvidia-smi and NVML do. */
   CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
-  /** Memory is taken as it is needed, not the whole card at once. */
+  /** Allocates memory on demand, instead of the whole card at once. */
   TF_FORCE_GPU_ALLOW_GROWTH: 'true',
-  /** cuDNN would try all its ways again for each length of sound. */
+  /** Otherwise cuDNN would try all its algorithms again for each length of sound. */
   TF_CUDNN_USE_AUTOTUNE: '0',
-  /** Kernels compiled at first use, of all that this build lacks machine code for: 4 GiB. */
+  /**
+   * 4 GiB for kernels that are compiled at first use, because this build has no machine code for
+   * the card.
+   */
   CUDA_CACHE_MAXSIZE: '4294967296',
 } as const
 
-/** Set-up's compiler of CUDA, in the build for GPUs only. */
+/** The CUDA compiler from set-up, in the GPU build only. */
 const NVCC = fileURLToPath(new URL('../../.runtime/tensorflow/nvidia/cuda_nvcc', import.meta.url))
 
-/** Kernels that XLA launches as one (CUDA graphs), by what computes them. */
+/** The kinds of operations that XLA launches as CUDA graphs. */
 const COMMAND_BUFFERS = 'FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL'
 
 /**
- * What XLA compiles for GPUs is kept in the cache folder, as set-up has it. What it compiles for
- * processors is not: XLA warns that another processor may not run it.
+ * XLA's compiled GPU code goes to the cache folder of set-up. Code for processors is not cached,
+ * since XLA warns that another processor may be unable to run it.
  */
 function xlaDefaults({ WINNOW_CACHE_DIR, XDG_CACHE_HOME }: Environment, nvcc: string) {
   const caches = XDG_CACHE_HOME || join(homedir(), '.cache')
@@ -44,14 +48,14 @@ function xlaDefaults({ WINNOW_CACHE_DIR, XDG_CACHE_HOME }: Environment, nvcc: st
   }
 }
 
-/** XLA's own flags. @param commandBuffers see COMMAND_BUFFERS; empty: none */
+/** Returns XLA's own flags. @param commandBuffers see COMMAND_BUFFERS; empty for none */
 export function xlaFlags(commandBuffers: string, nvcc = NVCC): string {
   const found = existsSync(nvcc) ? [`--xla_gpu_cuda_data_dir="${nvcc}"`] : []
   return [...found, `--xla_gpu_enable_command_buffer=${commandBuffers}`].join(' ')
 }
 
 /**
- * @param nvcc folder of CUDA's compiler, which may not be there
+ * @param nvcc folder of the CUDA compiler, which may not exist
  * @returns variables to add to `env`
  */
 export function deviceDefaults(env: Environment, nvcc = NVCC): Record<string, string> {
@@ -65,8 +69,8 @@ export function deviceDefaults(env: Environment, nvcc = NVCC): Record<string, st
 }
 
 /**
- * The GPU of an engine: the first that it may use, since the native library takes memory on all
- * that it sees and computes on one.
+ * Restricts an engine to its GPU, the first that it may use: the library allocates memory on every
+ * GPU that it sees but computes on only one.
  * @returns variables to add to `env`
  */
 export function oneGpu({ CUDA_VISIBLE_DEVICES: visible = '0' }: Environment) {

@@ -1,11 +1,11 @@
-/** How wide a model computes: names alone, for those who do not load TensorFlow. */
+/** The precisions in which models compute. Only names, for code that does not load TensorFlow. */
 
-/** How wide the products of a network are. */
+/** Precision of a network's matrix products. */
 export const PRECISIONS = ['float32', 'bfloat16'] as const
 
 export type Precision = (typeof PRECISIONS)[number]
 
-/** An operator's choices; `auto`: bfloat16 where the device computes it fast. */
+/** What an admin can choose; `auto` means bfloat16 if the device computes it fast. */
 export const PRECISION_CHOICES = ['auto', ...PRECISIONS] as const
 
 export type PrecisionChoice = (typeof PRECISION_CHOICES)[number]

@@ -1,9 +1,9 @@
-/** Reads the processor's abilities. */
+/** Finds out what the processor can do. */
 import { readFileSync } from 'node:fs'
 
 let flags: string | undefined
 
-/** Returns whether one of its flags, as Linux lists them, matches; elsewhere none is known. */
+/** Whether one of the processor's flags, as Linux lists them, matches; false on other systems. */
 export function hasInstructions(pattern: RegExp): boolean {
   flags ??= readFlags()
   return pattern.test(flags)

@@ -1,4 +1,6 @@
-/** TensorFlow: the only place that loads it, and the proof that the native library works. */
+/**
+ * The only place that loads TensorFlow; it fails right away if the native library does not work.
+ */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -32,31 +34,34 @@ const PACKAGE_FOLDER = dirname(
   createRequire(import.meta.url).resolve('@tensorflow/tfjs-node-gpu/package.json'),
 )
 const FRAMEWORK = 'deps/lib/libtensorflow_framework.so.2'
-/** Set-up's folder of NVIDIA's libraries, in the build for GPUs only. */
+/** NVIDIA's libraries from set-up, in the GPU build only. */
 const CUDA_LIBRARIES = join(PACKAGE_FOLDER, 'deps/nvidia')
 
 export const tf = loadTensorFlow()
 
-/** The native library; `binding` is another while a graph is recorded (graph/recorder.ts). */
+/**
+ * The native backend. While a graph is recorded, its `binding` is the recorder's
+ * (graph/recorder.ts).
+ */
 export const native = tf.backend() as unknown as NativeBackend
 const { binding } = native
-/** TF32, for TensorFlow as for NVIDIA's libraries: see device-defaults.ts. */
+/** TF32, in TensorFlow and in NVIDIA's libraries; see device-defaults.ts. */
 export const tensorFloat32 = tensorFloat32In(join(PACKAGE_FOLDER, FRAMEWORK))
 tensorFloat32.set(process.env.NVIDIA_TF32_OVERRIDE !== '0')
 native.binding = withConstants(binding)
 
-/** The native library's number for it, which the binding does not name. */
+/** TensorFlow's number of the type, for which the binding has no name. */
 const BFLOAT16 = 14
 
-/** The native library at work, such as `tensorflow 2.21.0`. */
+/** The version of the native library, such as `tensorflow 2.21.0`. */
 export const backendVersion = (): string => `tensorflow ${binding.TF_Version}`
 
 export const deviceKind = (): 'cpu' | 'gpu' => (native.isUsingGpuDevice ? 'gpu' : 'cpu')
 
-/** Warns an operator about the device: a build for GPUs computes without one as well. */
+/** Warnings for admins about the device; for example, the GPU build also runs without a GPU. */
 export const deviceWarnings = (): string[] => warningsFor(deviceKind(), existsSync(CUDA_LIBRARIES))
 
-/** @param hasCuda whether the native library is the build for GPUs */
+/** @param hasCuda whether the native library is the GPU build */
 export const warningsFor = (device: 'cpu' | 'gpu', hasCuda: boolean): string[] =>
   device === 'cpu' && hasCuda
     ? [
@@ -71,20 +76,20 @@ export function rfft(rows: TensorFlow.Tensor, length: number): TensorFlow.Tensor
   return fourier('RFFT', rows, length)
 }
 
-/** Inverse of `rfft`: complex [..., length / 2 + 1] to [..., length]. */
+/** The inverse of `rfft`: complex [..., length / 2 + 1] to [..., length]. */
 export function irfft(spectra: TensorFlow.Tensor, length: number): TensorFlow.Tensor {
   return fourier('IRFFT', spectra, length)
 }
 
-/** Euclidean length of the last axis, which stays with size 1: [..., dim] to [..., 1]. */
+/** Euclidean norm over the last axis, which is kept with size 1: [..., dim] to [..., 1]. */
 export function lastAxisNorm(x: TensorFlow.Tensor): TensorFlow.Tensor {
   const attributes = [typeOf(x), typeAttribute('Tidx', binding.TF_INT32), flag('keep_dims', true)]
   return execute('EuclideanNorm', attributes, [x], [[-1]])
 }
 
 /**
- * Product on the last axis: x [..., inDim] and matrix [inDim, outDim] to [..., outDim]. tfjs's own
- * product needs as many axes on both sides, and reshapes there and back.
+ * Matrix product on the last axis: x [..., inDim] times matrix [inDim, outDim] gives [..., outDim].
+ * tfjs's own product needs the same number of axes on both sides, and so two reshapes.
  */
 export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute(
@@ -94,13 +99,13 @@ export function multiply(x: TensorFlow.Tensor, matrix: TensorFlow.Tensor): Tenso
   )
 }
 
-/** As `multiply`, with every matrix of y [..., outDim, inDim] transposed. */
+/** Like `multiply`, but with each matrix in y [..., outDim, inDim] transposed. */
 export function matmulTransposed(x: TensorFlow.Tensor, y: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute('BatchMatMulV2', [typeOf(x), flag('adj_x', false), flag('adj_y', true)], [x, y])
 }
 
 /**
- * Softmax over the last axis. oneDNN's, where it is, takes a third of the time; in bfloat16 it
+ * Softmax over the last axis. oneDNN's takes a third of the time where it exists; for bfloat16 it
  * needs a processor with AVX-512.
  */
 export function softmax(x: TensorFlow.Tensor): TensorFlow.Tensor {
@@ -112,24 +117,26 @@ export function softmax(x: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute('_MklSoftmax', [typeOf(x), kernel], [x])
 }
 
-/** y · sigmoid(x), in one pass: what TensorFlow calls it is the gradient of softplus. */
+/**
+ * Computes y · sigmoid(x) in one pass, with the operation that TensorFlow calls the gradient of
+ * softplus.
+ */
 export function gateWithSigmoid(y: TensorFlow.Tensor, x: TensorFlow.Tensor): TensorFlow.Tensor {
   return execute('SoftplusGrad', [typeOf(x)], [y, x])
 }
 
-/** Returns whether `lstm` can be called: our binding has it for processors with AVX2. */
+/** Whether `lstm` can be called; our binding has it for processors with AVX2. */
 export const hasLstm = (): boolean =>
   !native.isUsingGpuDevice && hasInstructions(/\bavx2\b/) && hasInstructions(/\bfma\b/)
 
-/** Units of a long short-term memory that lie together in its weights. */
+/** How many units of an LSTM are stored together in its weights. */
 export const LSTM_TILE = 16
 
 /**
- * A long short-term memory in both directions, over all steps (scripts/setup/binding/lstm.h):
- * x [steps, rows, dim] to [steps, rows, 2 · hidden], forward, then backward. No row reaches
- * another.
- * @param weights [2, tiles, dim + hidden, 4, LSTM_TILE]: input, forget, cell, output; tiles of the
- * hidden units, zeros where there are none
+ * A bidirectional LSTM over all steps (scripts/setup/binding/lstm.h): x [steps, rows, dim] to
+ * [steps, rows, 2 · hidden], forward and then backward. Rows do not influence each other.
+ * @param weights [2, tiles, dim + hidden, 4, LSTM_TILE]: input, forget, cell and output gates; the
+ *   hidden units are in tiles, padded with zeros
  * @param bias [2, tiles, 4, LSTM_TILE]
  */
 export function lstm(
@@ -140,17 +147,19 @@ export function lstm(
   return execute('WinnowLstm', [], [x, weights, bias])
 }
 
-/** As tf.reshape, for tensors of any type. */
+/** Like tf.reshape, for tensors of any type. */
 export function reshape(x: TensorFlow.Tensor, shape: readonly number[]): TensorFlow.Tensor {
   return execute('Reshape', [typeOf(x), typeAttribute('Tshape', binding.TF_INT32)], [x], [shape])
 }
 
-/** As tf.transpose, for tensors of any type. */
+/** Like tf.transpose, for tensors of any type. */
 export function transpose(x: TensorFlow.Tensor, axes: readonly number[]): TensorFlow.Tensor {
   return execute('Transpose', [typeOf(x), typeAttribute('Tperm', binding.TF_INT32)], [x], [axes])
 }
 
-/** So many from `start` of the first axis, for tensors of any type; shares their memory. */
+/**
+ * Returns `count` rows from `start` along the first axis, for tensors of any type, without a copy.
+ */
 export function sliceRows(x: TensorFlow.Tensor, start: number, count: number): TensorFlow.Tensor {
   const whole = x.shape.slice(1)
   return execute(
@@ -164,19 +173,19 @@ export function sliceRows(x: TensorFlow.Tensor, start: number, count: number): T
   )
 }
 
-/** Tensors of one shape and any type, one after the other on a new first axis. */
+/** Stacks tensors of one shape and any type along a new first axis. */
 export function stackRows(rows: readonly TensorFlow.Tensor[]): TensorFlow.Tensor {
   return execute('Pack', [typeOf(rows[0]!), count('N', rows.length), count('axis', 0)], rows)
 }
 
-/** Every one of the first axis, for tensors of any type; they share the memory of x. */
+/** Splits x along its first axis, for tensors of any type, without a copy. */
 export function unstackRows(x: TensorFlow.Tensor): TensorFlow.Tensor[] {
   return tf.tidy(() =>
     Array.from({ length: x.shape[0] }, (_, i) => reshape(sliceRows(x, i, 1), x.shape.slice(1))),
   )
 }
 
-/** As tf.pad with zeros, whose number would have to be fetched from the device. */
+/** Like tf.pad with zeros, but without reading the padding value from the device. */
 export function pad(
   x: TensorFlow.Tensor,
   paddings: readonly (readonly [before: number, after: number])[],
@@ -185,8 +194,8 @@ export function pad(
 }
 
 /**
- * As tf.gather of the first axis, which fetches the indices from the device to look at them.
- * @param rows int32, each within the first axis of x
+ * Like tf.gather on the first axis, but without reading the indices from the device to check them.
+ * @param rows int32, each a valid index of the first axis of x
  */
 export function gatherRows(x: TensorFlow.Tensor, rows: TensorFlow.Tensor): TensorFlow.Tensor {
   const attributes = [
@@ -198,7 +207,7 @@ export function gatherRows(x: TensorFlow.Tensor, rows: TensorFlow.Tensor): Tenso
   return execute('GatherV2', attributes, [x, rows], [0])
 }
 
-/** Rolls the last axis forward by `places`: what leaves at its end comes back at its start. */
+/** Rolls the last axis forward by `places`; what leaves at the end comes back at the start. */
 export function rollLastAxis(x: TensorFlow.Tensor, places: number): TensorFlow.Tensor {
   const attributes = [
     typeOf(x),
@@ -208,7 +217,10 @@ export function rollLastAxis(x: TensorFlow.Tensor, places: number): TensorFlow.T
   return execute('Roll', attributes, [x], [[places], [x.rank - 1]])
 }
 
-/** tfjs's own real transforms go through a complex one of the whole length: five times slower. */
+/**
+ * tfjs's own real transforms compute a complex one of the full length, which takes five times as
+ * long.
+ */
 function fourier(name: 'RFFT' | 'IRFFT', x: TensorFlow.Tensor, length: number) {
   const attributes = [
     typeAttribute('Treal', binding.TF_FLOAT),
@@ -218,15 +230,15 @@ function fourier(name: 'RFFT' | 'IRFFT', x: TensorFlow.Tensor, length: number) {
 }
 
 /**
- * Returns whether x is held in bfloat16. tfjs has no name for it: to tfjs such a tensor is a
- * float32 one, which tidies and is disposed of like any other, but only what is here can compute
- * with it; the rest of tfjs is refused by the native library.
+ * Whether x is held in bfloat16. tfjs has no name for that type and takes such a tensor for a
+ * float32 one. It can be tidied and disposed of as usual, but only functions in this file can
+ * compute with it; the native library refuses all others.
  */
 export const isBfloat16 = (x: TensorFlow.Tensor): boolean => storedType(x) === BFLOAT16
 
 /**
- * A float32 tensor that is with the native library at once. tfjs's own wait in JavaScript until
- * they are used, and are there twice when a network is used for the first time.
+ * Makes a float32 tensor in native memory at once. tfjs's own tensors stay in JavaScript until they
+ * are used, so that a network would exist twice when it is first used.
  */
 export function upload(values: Float32Array, shape: readonly number[]): TensorFlow.Tensor {
   const id = native.binding.createTensor(shape, binding.TF_FLOAT, values)
@@ -234,22 +246,22 @@ export function upload(values: Float32Array, shape: readonly number[]): TensorFl
 }
 
 /**
- * A bfloat16 tensor of numbers given by their bits, an even number of them: the native library
- * takes them for half as many float32 ones first, which it has a way in for.
+ * Makes a bfloat16 tensor from an even number of values, given as bits. They are passed as half as
+ * many float32 values, because the native library can take those.
  */
 export function uploadBfloat16(bits: Uint16Array, shape: readonly number[]): TensorFlow.Tensor {
   return tf.tidy(() => {
     const half = bits.length / 2
     const pairs = upload(new Float32Array(bits.buffer, bits.byteOffset, half), [half])
     const attributes = [typeOf(pairs), typeAttribute('type', BFLOAT16)]
-    return reshape(execute('Bitcast', attributes, [pairs]), shape) // of [half, 2]
+    return reshape(execute('Bitcast', attributes, [pairs]), shape) // from [half, 2]
   })
 }
 
-/** x rounded to bfloat16. */
+/** Rounds x to bfloat16. */
 export const toBfloat16 = (x: TensorFlow.Tensor): TensorFlow.Tensor => cast(x, BFLOAT16)
 
-/** The float32 numbers that a bfloat16 tensor holds. */
+/** Converts a bfloat16 tensor to float32. */
 export const toFloat32 = (x: TensorFlow.Tensor): TensorFlow.Tensor => cast(x, binding.TF_FLOAT)
 
 function cast(x: TensorFlow.Tensor, type: number): TensorFlow.Tensor {
@@ -261,10 +273,10 @@ function cast(x: TensorFlow.Tensor, type: number): TensorFlow.Tensor {
   return execute('Cast', attributes, [x])
 }
 
-/** Shapes, axes and the like: numbers, lists or tables of them, which stay on the host. */
+/** Shapes, axes and similar numbers, lists or tables, which stay on the host. */
 type Integers = number | readonly number[] | readonly (readonly number[])[]
 
-/** Calls one operation of the native library; `integers` are its last inputs. */
+/** Runs one operation of the native library; `integers` are its last inputs. */
 function execute(
   name: string,
   attributes: readonly Attribute[],
@@ -280,7 +292,7 @@ function execute(
   }
 }
 
-/** The caller frees what the id stands for. */
+/** Makes a native tensor, whose id the caller must free. */
 function createIntegers(integers: Integers): number {
   const rows = [integers].flat() as (number | readonly number[])[]
   const columns = Array.isArray(rows[0]) ? [rows[0].length] : []
@@ -288,7 +300,7 @@ function createIntegers(integers: Integers): number {
   return native.binding.createTensor(shape, binding.TF_INT32, Int32Array.from(rows.flat()))
 }
 
-/** Makes a tensor of tfjs of what the native library answered. */
+/** Wraps a tensor of the native library as one of tfjs. */
 export function adopt(stored: NativeTensor): TensorFlow.Tensor {
   const dataId = {}
   native.tensorMap.set(dataId, { ...stored, values: null, refCount: 1 })
@@ -296,7 +308,7 @@ export function adopt(stored: NativeTensor): TensorFlow.Tensor {
   return tf.engine().makeTensorFromTensorInfo({ dataId, shape: stored.shape, dtype })
 }
 
-/** x as the native library keeps it, where it is from here on. */
+/** Returns x as a native tensor, which it stays from then on. */
 export function storedOf(x: TensorFlow.Tensor): NativeTensor {
   native.getInputTensorIds([x])
   return native.tensorMap.get(x.dataId)

@@ -1,4 +1,4 @@
-/** Encoders of texts after BERT: embeddings, then layers with their norms last. */
+/** BERT-like text encoders: embeddings, then layers that normalise their outputs. */
 import {
   attend,
   gelu,
@@ -16,26 +16,26 @@ export interface BertSizes {
   hiddenDim: number
   layers: number
   heads: number
-  /** Words. */
+  /** Number of tokens in the vocabulary. */
   vocabulary: number
-  /** Rows of the table of positions. */
+  /** Rows in the table of positions. */
   positions: number
-  /** Row of the first token: RoBERTa's tables begin with two that no token has. */
+  /** Row of the first token; the tables of RoBERTa begin with two that no token uses. */
   firstPosition: number
-  /** Kinds of texts; all tokens here are of the first. */
+  /** Number of segment types; all tokens here have the first. */
   types: number
-  /** The norms'. */
+  /** Of the layer norms. */
   epsilon: number
 }
 
-/** Reads `embeddings` and `encoder`; what a model has beyond them is its own. */
+/** Loads `embeddings` and `encoder`; whatever a model has beyond these is its own business. */
 export function loadBertLayers(weights: Weights, sizes: BertSizes) {
   const embed = loadEmbeddings(weights.at('embeddings'), sizes)
   const layers = Array.from({ length: sizes.layers }, (_, i) =>
     loadLayer(weights.at('encoder').at('layer').at(i), sizes),
   )
 
-  /** ids [batch, length] int32, valid [batch, length] 1 or 0; to [batch, length, dim]. */
+  /** Maps ids [batch, length] int32 and valid [batch, length] (1 or 0) to [batch, length, dim]. */
   const encode = (ids: Tensor, valid: Tensor): Tensor =>
     tf.tidy(() => {
       const bias = keyBias(valid)
@@ -45,13 +45,13 @@ export function loadBertLayers(weights: Weights, sizes: BertSizes) {
   return { embed, layers, encode }
 }
 
-/** ids [batch, length] to [batch, length, dim]. */
+/** Maps ids [batch, length] to [batch, length, dim]. */
 function loadEmbeddings(weights: Weights, sizes: BertSizes) {
   const { dim, vocabulary, positions, firstPosition, types, epsilon } = sizes
   const words = weights.at('word_embeddings').get('weight', [vocabulary, dim])
   const places = tf.tidy(() => {
     const kinds = weights.at('token_type_embeddings').get('weight', [types, dim])
-    const first = tf.slice(kinds, [0, 0], [1, dim]) // one text alone is all of the first type
+    const first = tf.slice(kinds, [0, 0], [1, dim]) // a single text has the first type throughout
     return weights.at('position_embeddings').get('weight', [positions, dim]).add(first)
   })
   const norm = loadLayerNorm(weights.at('LayerNorm'), dim, epsilon)
@@ -62,7 +62,7 @@ function loadEmbeddings(weights: Weights, sizes: BertSizes) {
     })
 }
 
-/** x [batch, length, dim] to the same shape; bias as `keyBias` makes it. */
+/** Maps x [batch, length, dim] to the same shape; `bias` comes from `keyBias`. */
 function loadLayer(weights: Weights, { dim, hiddenDim, heads, epsilon }: BertSizes) {
   const [q, k, v] = ['query', 'key', 'value'].map((name) =>
     loadLinear(weights.at('attention').at('self').at(name), dim, dim),

@@ -1,19 +1,17 @@
 /**
- * The normalisation of text that SentencePiece models carry with them: a table of what is replaced
- * by what, in the form of a trie over UTF-8 bytes (Darts-clone's double array) and a string of all
- * replacements.
+ * The text normalisation that SentencePiece models include: a table of replacements, stored as a
+ * trie over UTF-8 bytes (the double array of Darts-clone) and a string with all replacements.
  */
 
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** Longer graphemes are looked up character by character only. */
+/** Longer graphemes are looked up only character by character. */
 const GRAPHEME_BYTES_MAX = 5
 
 /**
- * Applies a `precompiled_charsmap` to a text, as the Rust tokenizers do: a grapheme, or else each
- * of its characters, gives way to the replacement of the shortest of its beginnings that the table
- * has.
- * @throws Error when it is damaged
+ * Applies a `precompiled_charsmap` to a text like the Rust tokenizers: a grapheme, or otherwise
+ * each of its characters, is replaced according to its shortest prefix in the table.
+ * @throws Error if the table is damaged
  */
 export function loadCharsmap(base64: string): (text: string) => string {
   const { trie, replacements } = readCharsmap(Buffer.from(base64, 'base64'))
@@ -30,7 +28,9 @@ export function loadCharsmap(base64: string): (text: string) => string {
     Array.from(GRAPHEMES.segment(text), ({ segment }) => replaceGrapheme(segment)).join('')
 }
 
-/** The length of the trie in bytes, the trie, and the replacements, each ended by a zero. */
+/**
+ * Reads the trie, preceded by its length in bytes, and the replacements, each terminated by a zero.
+ */
 function readCharsmap(bytes: Buffer) {
   const trieBytes = bytes.length < 4 ? Infinity : bytes.readUInt32LE(0)
   if (trieBytes % 4 !== 0 || 4 + trieBytes > bytes.length) {
@@ -41,7 +41,10 @@ function readCharsmap(bytes: Buffer) {
   return { trie, replacements: bytes.subarray(4 + trieBytes) }
 }
 
-/** The value of the shortest key that `bytes` begin with. A zero byte is part of no key. */
+/**
+ * Returns the value of the shortest key that is a prefix of `bytes`. A zero byte is never part of a
+ * key.
+ */
 function firstMatch(trie: Uint32Array, bytes: Uint8Array): number | undefined {
   let node = childrenOf(trie[0] ?? 0)
   for (const byte of bytes) {
@@ -54,10 +57,10 @@ function firstMatch(trie: Uint32Array, bytes: Uint8Array): number | undefined {
   return undefined
 }
 
-/** How far a node's children lie from it, before their labels are counted. */
+/** The offset from a node to its children, before their labels are added. */
 const childrenOf = (unit: number): number => (unit >>> 10) << ((unit & 0x200) >>> 6)
 
-/** The byte that leads to a node; a value, which has the highest bit set, is none. */
+/** The byte that leads to a node. Values have the highest bit set, so they never match. */
 const labelOf = (unit: number): number => (unit & 0x800000ff) >>> 0
 
 const endsKey = (unit: number): boolean => ((unit >>> 8) & 1) === 1

@@ -1,6 +1,6 @@
-/** Normalises a prompt for a model, whatever its punctuation and capitals. */
+/** Normalises prompts for models, so that punctuation and capitals make no difference. */
 
-/** The normalised form of a prompt: lower case, with no final punctuation. */
+/** Returns the prompt in lower case, without final punctuation. */
 export function modelPrompt(prompt: string): string {
   const text = prompt.normalize('NFC').trim().toLowerCase()
   return text.replace(/[\p{Terminal_Punctuation}…\s]+$/u, '')

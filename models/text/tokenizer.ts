@@ -1,4 +1,6 @@
-/** Texts to the token ids of an encoder, by a folder's `tokenizer.json`. */
+/**
+ * Converts texts to token ids, as described by the `tokenizer.json` in the folder of an encoder.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Tokenizer } from '@huggingface/tokenizers'
@@ -24,9 +26,9 @@ export class TextTokenizer {
   }
 
   /**
-   * Reads `tokenizer.json`, and of `tokenizer_config.json` or else `config.json` what padding is.
-   * @param tokensMax how many tokens the encoder takes at most, marks included
-   * @throws Error naming the folder when neither names a padding
+   * Reads `tokenizer.json`, and the padding token from `tokenizer_config.json` or `config.json`.
+   * @param tokensMax the most tokens that the encoder takes, including marks
+   * @throws Error naming the folder if neither file names a padding token
    */
   static async load(folder: string, tokensMax: number): Promise<TextTokenizer> {
     const json = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'))
@@ -52,14 +54,17 @@ export class TextTokenizer {
     return new TextTokenizer(tokenizer, tokensMax, padding)
   }
 
-  /** Token ids with the marks of the encoder; of a text too long the end goes, but its mark. */
+  /**
+   * Returns token ids with the marks of the encoder. If a text is too long, its end is cut but the
+   * end mark stays.
+   */
   tokens(text: string): number[] {
     const { ids } = this.#tokenizer.encode(text)
     if (ids.length <= this.#tokensMax) return ids
     return [...ids.slice(0, this.#tokensMax - 1), ids.at(-1)!]
   }
 
-  /** Padded to the longest; the caller frees both tensors. */
+  /** Pads the texts to the longest one; the caller frees both tensors. */
   batch(texts: readonly string[]): TokenBatch {
     const rows = texts.map((text) => this.tokens(text))
     const longest = Math.max(...rows.map(({ length }) => length))
@@ -76,20 +81,20 @@ export class TextTokenizer {
   }
 }
 
-/** A token is spelled as a text, or as an object with its text. */
+/** A token is given as a string, or as an object with its text. */
 const contentOf = (token: unknown): string =>
   String((token as { content?: unknown } | null | undefined)?.content ?? token)
 
-/** In the configuration of an encoder, or of a network that has one as its `text_model`. */
+/** Reads the padding from an encoder's configuration, or from its `text_model`. */
 function paddingOf({ pad_token_id: own, text_model: text }: Readonly<Record<string, unknown>>) {
   const id = own ?? (text as { pad_token_id?: unknown } | undefined)?.pad_token_id
   return Number.isSafeInteger(id) ? (id as number) : undefined
 }
 
 /**
- * The library normalises to NFKC where a tokenizer brings its own table, which differs: the table
- * keeps joiners, for one. So it is put in place of what the library made. And what splits the text
- * into words afterwards overlooks one character of white space, U+0085.
+ * The library normalises to NFKC even if a tokenizer has its own table, which differs: for example,
+ * the table keeps joiners. So this installs the table instead, and mends the later split into
+ * words, which overlooks one whitespace character, U+0085.
  */
 function applyCharsmap(
   tokenizer: Tokenizer,
