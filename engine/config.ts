@@ -22,7 +22,7 @@ import { parseJobsMax } from './jobs-max.ts'
 
 const RUNTIME_FOLDER = fileURLToPath(new URL('../.runtime', import.meta.url))
 
-/** MODELS, or MODEL where one is enough, names what the engine holds: all that there is. */
+/** MODELS, or MODEL if one is enough, names the models to hold; by default all available ones. */
 function modelsOf(
   parsed: SettingReader['parsed'],
   { MODELS = '' }: NodeJS.ProcessEnv,
@@ -36,15 +36,15 @@ function modelsOf(
 }
 
 interface ChosenModels {
-  /** Loaded at the start, the preferred first. */
+  /** Models to load at the start, the preferred one first. */
   models: ModelChoice[]
-  /** Models that the settings name: preferred to what is loaded later. */
+  /** Models named by the settings, which are preferred to those loaded later. */
   namedModels: ModelChoice[]
 }
 
 const ALL_MODELS = 'all'
 
-/** @throws Error that says what would be right */
+/** @throws Error saying what would be valid */
 function readEngineId(text: string): string {
   if (RegExp(ENGINE_ID_PATTERN).test(text)) return text
   throw new Error('must have 1 to 128 letters, digits and ._:@-')
@@ -56,7 +56,7 @@ const defaultModelsFolder = ({ DATA_DIR }: NodeJS.ProcessEnv): string =>
 
 export type EngineConfig = ReturnType<typeof loadConfig>
 
-/** @throws SettingsError naming every wrong setting */
+/** @throws SettingsError naming every invalid setting */
 export const loadConfig = (env: NodeJS.ProcessEnv) =>
   readSettings(env, (reader) => engineSettings(reader, env))
 
@@ -73,44 +73,44 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     modelFolders,
     ...modelsOf(parsed, env, modelFolders),
     /**
-     * Precision of the products in mini and SAM-Audio's transformer; auto: bfloat16 where the
-     * device computes it fast. In bfloat16 the other lanes of a batch change a lane's result by as
-     * much as the rounding does, so it is not the default.
+     * Precision of the matrix products in mini and in SAM-Audio's transformer; `auto` is bfloat16
+     * if the device computes that fast. It is not the default, because in bfloat16 the other lanes
+     * of a batch change the result of a lane by as much as rounding does.
      */
     precision: choice('PRECISION', PRECISION_CHOICES, 'float32'),
-    /** Whether XLA compiles the models' graphs: models/graph/xla.ts reads it. */
+    /** Whether XLA compiles the models' graphs; read by models/graph/xla.ts. */
     xla: choice('XLA', XLA_CHOICES, 'auto'),
     textEncoderFolder: resolve(text('TEXT_ENCODER_DIR', join(RUNTIME_FOLDER, 'text-encoder'))),
-    /** Host of the gRPC control plane; port 0 takes any free one. */
+    /** Host of the gRPC control plane; port 0 takes any free port. */
     controlHost: text('CONTROL_HOST', '127.0.0.1'),
     controlPort: integer('CONTROL_PORT', 0, 65_535, 0),
-    /** How gateways reach it, when that is not controlHost:controlPort. */
+    /** How gateways reach it, if that is not controlHost:controlPort. */
     controlAddress: optional('CONTROL_ADDRESS'),
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
-    metricsPort: integerOrOff('METRICS_PORT', 0, 65_535) ?? 0, // 0: any free one
-    /** GPUs of this machine that CUDA gives to this process. */
-    visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: there are none
-    /** Jobs in flight at once. */
+    metricsPort: integerOrOff('METRICS_PORT', 0, 65_535) ?? 0, // 0 takes any free port
+    /** The machine's GPUs that CUDA gives to this process. */
+    visibleGpus: env.CUDA_VISIBLE_DEVICES, // empty is not unset: it means no GPUs
+    /** How many jobs may be in flight. */
     jobsMax: parsed('JOBS_MAX', 'auto', (text) => parseJobsMax(text)),
-    /** Chunks of one job decoded or in the model at once. */
+    /** How many chunks of one job may be decoded or in the model. */
     chunksInFlightMax: integer('CHUNKS_IN_FLIGHT_MAX', 1, 64, 2),
-    /** Frames of one batch, padding included; auto: by the memory of a GPU. */
+    /** Frames in a batch, including padding; `auto` goes by the memory of a GPU. */
     batchFramesMax: parsed('BATCH_FRAMES_MAX', 'auto', parseBatchFrames),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30),
     drainSeconds: integer('DRAIN_SECONDS', 0, HOUR_SECONDS, 30),
-    /** The longest that one call of a model may take; then its process ends. */
+    /** How long one call of a model may take before its process is killed. */
     computeSecondsMax: integer('COMPUTE_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
-    /** Of separating that an interruption may cost; off: nothing is kept for a later attempt. */
+    /** How much separating an interruption may cost; `off` keeps nothing for a later attempt. */
     checkpointSeconds: integerOrOff('CHECKPOINT_SECONDS', 1, HOUR_SECONDS) ?? 30,
     jobSecondsMax: integer('JOB_SECONDS_MAX', 1, 604_800, 21_600),
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200),
-    /** For the media at an audio_url to arrive. */
+    /** How long the media at an audio_url may take to arrive. */
     fetchSecondsMax: integer('FETCH_SECONDS_MAX', 1, DAY_SECONDS, 1_800),
     scratchFolder: resolve(text('SCRATCH_DIR', join(tmpdir(), 'winnow'))),
-    /** With less free on its disk no job is leased. */
+    /** With less free disk space no job is leased. */
     scratchFreeBytesMin: 1e6 * integer('DISK_FREE_MB_MIN', 0, 1_000_000_000, 1_024),
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
-    /** Takes spans; without it there are none. */
+    /** Receives trace spans; without it there are none. */
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
   }

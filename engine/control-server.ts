@@ -1,4 +1,4 @@
-/** Serves engine.proto with the standard health and reflection services. */
+/** Serves engine.proto, with the standard health and reflection services. */
 
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
@@ -26,41 +26,41 @@ export interface ControlledEngine {
   describe(): EngineDescription
   stats(): EngineStats
   cancel(requestId: string): CancelOutcome
-  /** `deadlineMs` 0: the engine's own. */
+  /** A `deadlineMs` of 0 means the engine's own. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
-  /** Sets the budget of one batch, in frames. */
+  /** Sets the budget of a batch, in frames. */
   setBatching(batchFramesMax: number): void
-  /** The models that it has, or could load, in order of preference. */
+  /** Models that the engine holds or could load, in order of preference. */
   listModels(): InstalledModel[]
   /** Resolves once the model is loaded. @throws ModelRefusal */
   loadModel(name: string): Promise<DescribedModel>
   /** Resolves once the model is unloaded. @throws ModelRefusal */
   unloadModel(name: string): Promise<void>
-  /** The models that it knows. */
+  /** Models that could be fetched. */
   listCatalogue(): CatalogueModel[]
-  /** Begins to fetch a model, or joins its fetch; null: it is installed. @throws ModelRefusal */
+  /** Starts to fetch a model, or joins its fetch; null if it is installed. @throws ModelRefusal */
   fetchModel(name: string, licenceAccepted: boolean): Promise<EngineFetch | null>
   /** Resolves once the model is removed. @throws ModelRefusal */
   removeModel(name: string): Promise<void>
 }
 
-/** A fetch that an engine has under way. */
+/** A fetch in progress. */
 interface EngineFetch {
-  /** Calls `onProgress` at once and at each change; returns the function by which to leave. */
+  /** Calls `onProgress` at once and after each change; returns a function that stops following. */
   follow(onProgress: (progress: FetchProgress) => void): () => void
 }
 
 export interface ControlServer {
-  /** `host:port` that it listens on. */
+  /** The `host:port` that it listens on. */
   address: string
-  /** Sets health to NOT_SERVING from now on. */
+  /** Reports NOT_SERVING to health checks from now on. */
   notServing(): void
   stop(): void
 }
 
 const INTERVAL_MS = { least: 100, most: MINUTE_MS, usual: 1_000 }
 
-/** Listens on `host:port`; port 0 takes any free one. @throws StartError when it is taken */
+/** Listens on `host:port`; port 0 takes any free port. @throws StartError if the port is taken */
 export async function startControlServer(
   host: string,
   port: number,
@@ -117,7 +117,7 @@ function handlers(
     WatchStats: (call: grpc.ServerWritableStream<{ interval_ms: number }, EngineStats>) => {
       const asked = call.request.interval_ms || INTERVAL_MS.usual
       const intervalMs = Math.min(Math.max(asked, INTERVAL_MS.least), INTERVAL_MS.most)
-      spanOf('WatchStats', call)?.end() // it must not last as long as the stream
+      spanOf('WatchStats', call)?.end() // the span must not last as long as the stream
       call.write(engine.stats())
       const timer = setInterval(() => {
         if (!call.writableNeedDrain) call.write(engine.stats()) // a slow reader skips some
@@ -131,7 +131,7 @@ const modelHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementat
   ListModels: withTraceSpan<object, { models: InstalledModel[] }>('ListModels', (_call, reply) =>
     answer(
       reply,
-      Promise.resolve().then(() => ({ models: engine.listModels() })), // a record may be broken
+      Promise.resolve().then(() => ({ models: engine.listModels() })), // a record may be damaged
     ),
   ),
   LoadModel: withTraceSpan<{ name: string }, DescribedModel>('LoadModel', (call, reply) =>
@@ -151,7 +151,7 @@ const fetchHandlers = (engine: ControlledEngine): grpc.UntypedServiceImplementat
     (_call, reply) => reply(null, { models: engine.listCatalogue() }),
   ),
   FetchModel: (call: FetchCall) => {
-    spanOf('FetchModel', call)?.end() // it must not last as long as the stream
+    spanOf('FetchModel', call)?.end() // the span must not last as long as the stream
     followFetch(engine, call).catch((error: Error) => call.emit('error', statusOf(error)))
   },
   RemoveModel: withTraceSpan<{ name: string }, object>('RemoveModel', (call, reply) =>
@@ -167,7 +167,7 @@ type FetchCall = grpc.ServerWritableStream<
   FetchProgress
 >
 
-/** Writes how the fetch goes until its end, and leaves it when the caller does. */
+/** Reports the progress of a fetch until its end, or until the caller leaves. */
 async function followFetch(engine: ControlledEngine, call: FetchCall): Promise<void> {
   const { name, licence_accepted: licenceAccepted } = call.request
   const fetch = await engine.fetchModel(name, licenceAccepted)
@@ -181,7 +181,7 @@ async function followFetch(engine: ControlledEngine, call: FetchCall): Promise<v
   else tell({ state: 'INSTALLED', bytes: 0, bytes_total: 0, problem: '' })
 }
 
-/** Replies with what `work` resolves with; a refusal has its own status. */
+/** Replies with the result of `work`; a refusal has a status of its own. */
 function answer<Reply>(reply: grpc.sendUnaryData<Reply>, work: Promise<Reply>): void {
   work.then(
     (value) => reply(null, value),
@@ -203,7 +203,7 @@ interface Batching {
   batch_frames_max: number
 }
 
-/** A call that belongs to a trace is a span of it, to its reply. */
+/** Records a call with a trace context as a span, until its reply. */
 const withTraceSpan =
   <Request, Reply>(
     method: string,

@@ -1,4 +1,4 @@
-/** The models of an engine: those that it holds, and those that it could load while it runs. */
+/** The models that an engine holds, and those that it could load while it runs. */
 
 import { factsOf, type ModelFacts } from '../models/installed/facts.ts'
 import {
@@ -17,13 +17,13 @@ import { ModelRefusal } from './model-refusal.ts'
 
 interface EngineModelsOptions {
   folders: ModelFolders
-  /** Models that it was started with, the preferred first. */
+  /** Models to hold from the start, the preferred one first. */
   models: readonly ModelChoice[]
-  /** Models that the settings name: preferred to all others. */
+  /** Models named by the settings, which are preferred to all others. */
   namedModels: readonly ModelChoice[]
   computes: Pick<Computes, 'models' | 'load' | 'canUnload' | 'unload'>
   log: Logger
-  /** Called after each change of the models that new jobs are given. */
+  /** Called after each change of the models available to new jobs. */
   onChange(): void
 }
 
@@ -31,13 +31,13 @@ interface EngineModelsOptions {
 interface Entry {
   readonly choice: ModelChoice
   readonly facts: ModelFacts
-  /** Place in the order of preference. */
+  /** Position in the order of preference. */
   readonly rank: number
   state: ModelState
   problem: string
-  /** Jobs under way that use it. */
+  /** Jobs in flight that use it. */
   uses: number
-  /** Settles with the load that is under way. */
+  /** Settles when the load in progress ends. */
   loading: Promise<void> | null
 }
 
@@ -55,7 +55,7 @@ export class EngineModels {
     this.#descriptions = this.#loaded()
   }
 
-  /** Models for new jobs, the preferred first. */
+  /** Models for new jobs, the preferred one first. */
   get descriptions(): readonly ModelDescription[] {
     return this.#descriptions
   }
@@ -64,12 +64,12 @@ export class EngineModels {
     return this.#descriptions.map(({ name }) => name)
   }
 
-  /** Raised by each change of `descriptions`. */
+  /** Increases with each change of `descriptions`. */
   get version(): number {
     return this.#version
   }
 
-  /** Holds these models for a job until it calls the returned function; none is unloaded before. */
+  /** Keeps these models loaded for a job until it calls the returned function. */
   use(names: readonly string[]): () => void {
     const entries = names.flatMap((name) => this.#entries.get(name) ?? [])
     for (const entry of entries) entry.uses += 1
@@ -79,7 +79,7 @@ export class EngineModels {
     }
   }
 
-  /** Models that it holds, or could load, in order. @throws Error naming a broken file */
+  /** Models that it holds or could load, in order. @throws Error naming a damaged file */
   list(): InstalledModel[] {
     return this.#choices().map((choice) => {
       const { name } = choice
@@ -89,11 +89,11 @@ export class EngineModels {
     })
   }
 
-  /** Resolves once it is loaded. @throws ModelRefusal */
+  /** Resolves once the model is loaded. @throws ModelRefusal */
   async load(name: string): Promise<DescribedModel> {
     const choice = this.#choiceOf(name)
     const entry = this.#entryOf(choice)
-    if (entry.state === 'UNLOADING') this.#set(entry, 'LOADED') // jobs use it: it is here
+    if (entry.state === 'UNLOADING') this.#set(entry, 'LOADED') // since jobs use it, it is loaded
     if (entry.state === 'NOT_LOADED') entry.loading = this.#load(entry)
     await entry.loading
     const loaded = this.#descriptions.find((description) => description.name === name)
@@ -101,7 +101,9 @@ export class EngineModels {
     throw new ModelRefusal('FAILED_PRECONDITION', `${name} was unloaded meanwhile.`)
   }
 
-  /** Resolves once jobs that use it have ended, and its memory is free. @throws ModelRefusal */
+  /**
+   * Resolves once jobs that use the model have ended and its memory is free. @throws ModelRefusal
+   */
   async unload(name: string): Promise<void> {
     this.#choiceOf(name)
     const entry = this.#entries.get(name)
@@ -119,7 +121,7 @@ export class EngineModels {
     }
   }
 
-  /** The state of a model once no job uses it, or somebody has changed it. */
+  /** Returns the state of a model once no job uses it or somebody has changed it. */
   async #untilUnused(entry: Entry): Promise<ModelState> {
     while (entry.state === 'UNLOADING' && entry.uses > 0) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -127,7 +129,7 @@ export class EngineModels {
     return entry.state
   }
 
-  /** The process of a model has ended for good. */
+  /** Reports that the process of a model has ended for good. */
   lost(name: string, error: Error): void {
     const entry = this.#entries.get(name)
     if (!entry) return
@@ -187,7 +189,7 @@ export class EngineModels {
     for (const look of waiting) look()
   }
 
-  /** Models for new jobs, the preferred first. */
+  /** Models for new jobs, the preferred one first. */
   #loaded(): ModelDescription[] {
     const described = new Map(
       this.#options.computes.models.map(({ description }) => [description.name, description]),
@@ -198,14 +200,14 @@ export class EngineModels {
       .flatMap(({ choice }) => described.get(choice.name) ?? [])
   }
 
-  /** As the settings name it, then as `availableChoices` has it. */
+  /** First in the order of the settings, then in that of `availableChoices`. */
   #rankOf(choice: ModelChoice): number {
     const { namedModels } = this.#options
     const named = namedModels.findIndex(({ name }) => name === choice.name)
     return named < 0 ? rankOf(choice) : named - namedModels.length
   }
 
-  /** Each once, in order of preference; what it holds may be gone from the disk. */
+  /** Each model once, in order of preference; the files of a loaded one may be gone. */
   #choices(): ModelChoice[] {
     const { namedModels, folders } = this.#options
     const held = [...this.#entries.values()]
@@ -235,7 +237,7 @@ export class EngineModels {
   }
 }
 
-/** A model as gateways are told of it. */
+/** Describes a model for gateways. */
 export const describeModel = (model: ModelDescription): DescribedModel => ({
   name: model.name,
   answers: model.answers,

@@ -1,4 +1,4 @@
-/** The parts of an engine put together: its control interface, and the loop that serves jobs. */
+/** Assembles an engine: its control interface, and the loop that serves jobs. */
 
 import type { Broker, Lease } from '../shared/broker/broker.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -33,7 +33,7 @@ import { StoreOutage } from './media/store-outage.ts'
 
 interface EngineDeps {
   config: EngineConfig
-  /** Winnow's. */
+  /** Winnow's version. */
   version: string
   computes: Computes
   broker: Broker
@@ -41,18 +41,18 @@ interface EngineDeps {
   clock: Clock
   log: Logger
   metrics: EngineMetrics
-  /** Of the processes that fetch models. */
+  /** Environment of the processes that fetch models. */
   fetchEnvironment: NodeJS.ProcessEnv
   /** Called after each change of its models. */
   onModelsChanged(): void
-  /** Called once, when the engine cannot go on: the process must end. */
+  /** Called once if the engine cannot go on and the process must end. */
   onSick(reason: string): void
 }
 
 export interface Engine extends ControlledEngine {
   /** Starts to lease jobs. */
   start(): Promise<void>
-  /** Leases no more jobs, and returns the open ones to the queue. */
+  /** Leases no more jobs, and releases the open ones to the queue. */
   giveBack(): Promise<{ finished: number; released: number }>
 }
 
@@ -173,9 +173,9 @@ function createModels(
 }
 
 /**
- * Serves a job with the models that there are now; those that it uses stay until it has ended. A
- * job that names one which was unloaded since it was leased goes back to the queue, where engines
- * that have the model find it.
+ * Serves a job with the current models, and keeps those that it uses until it ends. A job that
+ * names a model which was unloaded since it was leased is released to the queue, where engines with
+ * the model find it.
  */
 function withModels(
   job: Job,
@@ -191,7 +191,7 @@ function withModels(
   return serve(models, jobSignal).finally(used)
 }
 
-/** Records how long an attempt waited, and how long it took. */
+/** Records how long an attempt waited and how long it took. */
 async function recordTimes(
   { created_at: createdAt }: Job,
   { clock, metrics }: EngineDeps,
@@ -206,7 +206,10 @@ async function recordTimes(
   return outcome
 }
 
-/** Traces an attempt as one span; only the first delivery's belongs to the trace of its request. */
+/**
+ * Traces an attempt as one span. Only the first delivery's span belongs to the trace of its
+ * request.
+ */
 function runTraced(
   { job, attemptId, deliveries, traceParent: from = null }: Lease,
   separate: () => Promise<Outcome>,
@@ -232,7 +235,7 @@ function computeStats(scheduler: Schedulers, computes: Computes) {
   }
 }
 
-/** That of the preferred model; none once all models are lost. */
+/** The budget of the preferred model; undefined once all models are lost. */
 const firstBudget = ({ descriptions: [first] }: EngineModels, { byModel }: Budgets) =>
   first && byModel.get(first.name)
 

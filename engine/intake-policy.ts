@@ -1,28 +1,29 @@
-/** Which jobs an engine leases and starts: pure functions of its open jobs. */
+/** Decides which jobs an engine leases and starts, as pure functions of its open jobs. */
 
 import type { JobQueue } from '../shared/broker/broker.ts'
 
-/** An open job, as the policy sees it. */
+/** What the policy needs to know of an open job. */
 export interface HeldJob {
   queue: JobQueue
-  /** Times that the job has been delivered, this one included. */
+  /** How often the job has been delivered, including this time. */
   deliveries: number
-  /** True if it has left the wait for its beginning. */
+  /** Whether it has been allowed to begin. */
   begun: boolean
 }
 
 /**
- * From this delivery on a job runs alone. Deliveries are used up by leases that lapse, mostly with
- * their engine: such a job may crash engines, and must not end other jobs with them.
+ * From this delivery on a job runs alone. Deliveries are used up by leases that lapse, mostly
+ * together with their engine, so the job may be what crashes engines and must not take other jobs
+ * with it.
  */
 const SUSPECT_DELIVERIES = 3
 
 const isSuspect = ({ deliveries }: HeldJob): boolean => deliveries >= SUSPECT_DELIVERIES
 
 /**
- * The share of an engine that the jobs of a queue may fill together with those of all queues before
- * it. So each queue has a quarter that none before it can take: there is room for a short job
- * beside any number of long ones, and for an account's only one beside the further ones of others.
+ * How much of an engine the jobs of a queue may fill, together with those of all queues before it.
+ * So each queue has a quarter that no queue before it can take, which keeps room for a short job
+ * beside any number of long ones, and for an account's only job beside the many of others.
  */
 const SHARES: Readonly<Record<JobQueue, number>> = {
   further: 1 / 4,
@@ -32,8 +33,8 @@ const SHARES: Readonly<Record<JobQueue, number>> = {
 }
 
 /**
- * Returns whether a job of the queue may be leased.
- * @param pulls queues from which a job may be on its way
+ * Whether a job of the queue may be leased.
+ * @param pulls queues from which a job may be about to arrive
  */
 export function mayLease(
   queue: JobQueue,
@@ -50,9 +51,9 @@ export function mayLease(
 }
 
 /**
- * Returns whether `job`, one of those in flight, may begin now; later each end of a job or a pull
- * is a new chance. A job that runs alone waits for the jobs of open pulls: else those would wait
- * behind it and be lost with the engine.
+ * Whether `job`, one of those in flight, may begin now. If not, it is asked again after each end of
+ * a job or a pull. A job that runs alone waits for open pulls, because their jobs would otherwise
+ * wait behind it and be lost with the engine.
  */
 export function mayBegin(
   job: HeldJob,

@@ -1,5 +1,6 @@
 /**
- * Leases jobs while there is room, keeps their leases alive, and ends each lease by its outcome.
+ * Leases jobs while there is room, keeps their leases alive, and ends each lease according to the
+ * outcome of its job.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,40 +12,40 @@ import { JobStopped, type Outcome } from './job/outcome.ts'
 
 interface IntakeOptions {
   broker: Pick<Broker, 'leaseJob'>
-  /** The names of the models that are here now: jobs that name another are not leased. */
+  /** Names of the loaded models; jobs that name another one are not leased. */
   modelNames: () => readonly string[]
   separate: (lease: Lease, signal: AbortSignal) => Promise<Outcome>
   jobsMax: number
   leaseSeconds: number
   jobSecondsMax: number
-  /** While not null, no job is leased: none could be served until it resolves. */
+  /** While not null, no job is leased, because none could be served until it resolves. */
   outage: () => Promise<void> | null
   log: Logger
 }
 
 interface JobInHand extends HeldJob {
   stop: AbortController
-  /** Ends the job's wait for its turn to begin. */
+  /** Ends the job's wait for its turn. */
   begin(): void
   ended: Promise<Outcome>
 }
 
-/** How long one pull waits for a job: also the longest that a drain waits for a pull. */
+/** How long one pull waits for a job, which is also how long a drain may wait for a pull. */
 const PULL_MS = 1_000
-/** How often the queues of jobs that name a model are polled: mostly they are empty. */
+/** How often the queues of jobs that name a model are polled; most of the time they are empty. */
 const NAMED_EVERY_MS = 1_000
-/** Pause after a failure of the broker. */
+/** How long to wait after a failure of the broker. */
 const RETRY_MS = 1_000
 /**
- * Delay of a job whose events could not be stored: 5 s, then three times as long each time (10 min
- * in all).
+ * How long a job is delayed if its events could not be stored: 5 s, then three times as long each
+ * time (10 min in total).
  */
 const retryDelayMs = (deliveries: number) => 5_000 * 3 ** (deliveries - 1)
 
 export class Intake {
   readonly #options: IntakeOptions
   readonly #inHand = new Map<string, JobInHand>()
-  /** Queues with an open pull; each has its slot already. */
+  /** Queues with an open pull, for each of which a slot is reserved. */
   readonly #pulls: JobQueue[] = []
   #awaitingRoom: (() => void)[] = []
   #draining = false
@@ -72,7 +73,7 @@ export class Intake {
     return outage() ? 'PAUSED' : 'READY'
   }
 
-  /** Stops a job in flight, which fails with CANCELED; false when it is not in flight. */
+  /** Cancels a job in flight; false if it is not in flight. */
   cancel(requestId: string): boolean {
     const job = this.#inHand.get(requestId)
     job?.stop.abort(new JobStopped('canceled'))
@@ -81,8 +82,8 @@ export class Intake {
   }
 
   /**
-   * Takes no more jobs; resolves when all have ended. Jobs that have not ended after `deadlineMs`
-   * are released to the queue.
+   * Leases no more jobs, and resolves when all have ended. Jobs that are still open after
+   * `deadlineMs` are released to the queue.
    */
   async drain(deadlineMs: number): Promise<{ finished: number; released: number }> {
     this.#draining = true
@@ -115,7 +116,7 @@ export class Intake {
     }
   }
 
-  /** Jobs that name a model: no slot is kept for them while there are none. */
+  /** Pulls jobs that name a model; no slot is reserved for them while there are none. */
   async #pullNamed(queue: JobQueue): Promise<void> {
     const { modelNames, outage } = this.#options
     while (!this.#draining && modelNames().length > 0) {
@@ -127,7 +128,7 @@ export class Intake {
     }
   }
 
-  /** Pulls a job for which there is room. */
+  /** Pulls one job. */
   async #pullOnce(queue: JobQueue, model?: string): Promise<void> {
     this.#pulls.push(queue)
     try {
@@ -151,7 +152,7 @@ export class Intake {
     return mayLease(queue, { inHand, pulls: this.#pulls, jobsMax: this.#options.jobsMax })
   }
 
-  /** Called when a job ends, or a pull returns. */
+  /** Called when a job ends or a pull returns. */
   #wake(): void {
     this.#beginWhoMay()
     const waiting = this.#awaitingRoom
@@ -165,13 +166,15 @@ export class Intake {
       deliveries,
     } = lease
     if (this.#inHand.has(requestId)) {
-      // The lease lapsed while the job was open. The job continues, and so do its heartbeats, which
-      // hold the job whichever delivery they are of; a nak would use up another delivery.
+      // The lease lapsed while the job was open. The job goes on, and its heartbeats hold it,
+      // whatever
+      // delivery they belong to. A nak would use up another delivery.
       lease.heartbeat()
       return
     }
     const stop = new AbortController()
-    // A job that arrives during a drain is returned by its events: a nak would be counted.
+    // A job that arrives during a drain is released by its events, because a nak would count as a
+    // delivery.
     if (this.#draining) stop.abort(new JobStopped('drained'))
     let begin!: () => void
     const beginning = new Promise<void>((resolve) => {
@@ -185,7 +188,10 @@ export class Intake {
     this.#beginWhoMay()
   }
 
-  /** A job that is stopped before its start needs no slot: it only reports its end. */
+  /**
+   * Lets jobs begin whose turn has come. A job that is stopped before needs no slot to report its
+   * end.
+   */
   #beginWhoMay(): void {
     const inHand = [...this.#inHand.values()]
     for (const job of inHand) {
@@ -209,7 +215,8 @@ export class Intake {
       log.info({ request_id: lease.job.request_id, outcome }, 'a job has ended')
       return outcome
     } catch (error) {
-      // The job's event is stored; a lease whose ack is lost is delivered again, and refused then.
+      // The job's event is stored. If the ack is lost, the lease is delivered again and then
+      // refused.
       log.warn({ err: error, request_id: lease.job.request_id }, 'a lease could not be released')
       return 'interrupted'
     } finally {
@@ -217,7 +224,7 @@ export class Intake {
     }
   }
 
-  /** A hanging job must not hold its lease forever, even one that ignores its signal. */
+  /** Limits how long a job may hold its lease, even if it hangs and ignores its signal. */
   async #withinLimit<T>(
     { stop, heartbeat }: { stop: AbortController; heartbeat: NodeJS.Timeout },
     work: () => Promise<T>,

@@ -1,19 +1,19 @@
-/** Says how many jobs an engine holds at once: as many as fit into its memory. */
+/** Decides how many jobs an engine holds at once: as many as fit its memory. */
 
 import { totalmem } from 'node:os'
 
-/** The range of the setting. */
+/** The allowed range of the setting. */
 export const JOBS_MAX = { least: 1, most: 1_000 }
 
 /**
- * Memory of an open job beside the model's: the process that reads its media, and its chunks in
+ * Memory of an open job apart from the model: the process that reads its media, and its chunks in
  * flight. Half of the machine's memory is for jobs.
  */
 const JOB_BYTES = 192 * 2 ** 20
-/** With more jobs each would get too small a share of the device to finish. */
+/** With more jobs, each would get too small a share of the device to finish. */
 const JOBS_AUTO_MAX = 32
 
-/** A setting; `auto`: by memory. @throws Error that says what it must be */
+/** Parses the setting; `auto` goes by memory. @throws Error saying what it must be */
 export function parseJobsMax(text: string, memoryBytes = memoryOfProcess()): number {
   const jobs = Number(text)
   const { least, most } = JOBS_MAX
@@ -24,5 +24,5 @@ export function parseJobsMax(text: string, memoryBytes = memoryOfProcess()): num
   throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
 }
 
-/** The limit of the process's control group, where it has one below the machine's memory. */
+/** The limit of the process's control group, if that is below the machine's memory. */
 const memoryOfProcess = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem())

@@ -1,5 +1,6 @@
 /**
- * The engine process: config, compute thread, broker, intake, control server; drains when stopped.
+ * The engine process: configuration, compute, broker, intake and control server. It drains when
+ * stopped.
  */
 
 import { deviceDefaults, oneGpu } from '../models/tensorflow/device-defaults.ts'
@@ -30,17 +31,17 @@ import { sandboxProblem, sandboxSupport } from './media/process/sandbox-support.
 import { EngineMetrics, engineStateText } from './operations/engine-metrics.ts'
 import { openGpuMonitor } from './operations/gpu-monitor.ts'
 
-/** The interval of engine announcements. */
+/** How often the engine announces itself. */
 const ANNOUNCE_MS = 3_000
 
 /**
- * The longest shutdown, besides the drain: with a broker that does not answer, the pull under way,
- * the reports of jobs that are released, and closing take some seconds each.
+ * How long a shutdown may take in addition to the drain. With a broker that does not answer, the
+ * pending pull, the reports of released jobs and closing take some seconds each.
  */
 const STOP_MS_MAX = 30_000
 
 collectLessOften()
-// In the compute thread the native libraries see only what is set here.
+// The native libraries of the compute thread only see variables that are set here.
 Object.assign(process.env, deviceDefaults(process.env), oneGpu(process.env))
 const config = settingsOrEnd('engine', () => loadConfig(takeCredentials(process.env)))
 const plainLog = createLogger('engine', config.logLevel)
@@ -105,7 +106,7 @@ const metricsServer =
 
 announce()
 const announcements = setInterval(announce, ANNOUNCE_MS)
-// Before the first job is leased: a process that ends without this would keep its lease.
+// Installed before the first job is leased: a process that ended without this would keep its lease.
 onShutdown(log, async () => {
   limitStop(config.drainSeconds * 1_000)
   manager.stopping(config.drainSeconds + STOP_MS_MAX / 1_000)
@@ -129,7 +130,7 @@ void broker.closed().then((error) => {
   if (error) void end(`the connection to the broker is closed: ${error.message}`)
 })
 
-/** All metrics, the state of the GPUs first: what it counts belongs to the rest. */
+/** Returns all metrics. The GPUs are read first, because that counts towards the rest. */
 async function metricsText(): Promise<string> {
   const now = {
     gpus: await gpus.read(),
@@ -141,7 +142,7 @@ async function metricsText(): Promise<string> {
   return (await metrics.text()) + (await engineStateText(now))
 }
 
-/** Nothing secret, and no GPU: a model is converted on the processor. */
+/** Contains no secret and no GPU, because models are converted on the processor. */
 function fetchEnvironment(): NodeJS.ProcessEnv {
   const names = ['HOME', 'PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'NODE_EXTRA_CA_CERTS']
   const values = names.map((name) => [name, process.env[name]])
@@ -160,14 +161,14 @@ function modelNames(): string[] {
   return engine.describe().models.map(({ name }) => name)
 }
 
-/** The status line of the service manager. */
+/** The status line for the service manager. */
 function state(): string {
   const { state: word, jobs } = engine.stats()
   const names = modelNames().join(', ')
   return `${word}: ${names} on ${device}, ${jobs} of ${config.jobsMax} jobs in flight`
 }
 
-/** Ends a process that cannot serve; its supervisor starts another. */
+/** Ends a process that cannot serve, so that its supervisor starts another. */
 async function end(reason: string): Promise<void> {
   log.fatal(reason)
   limitStop(0)

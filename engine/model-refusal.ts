@@ -1,4 +1,4 @@
-/** Says why a model was not loaded or unloaded, in a sentence for the caller. */
+/** Explains, in a sentence for the caller, why a model was not loaded or unloaded. */
 export class ModelRefusal extends Error {
   override name = 'ModelRefusal'
   readonly status: 'NOT_FOUND' | 'FAILED_PRECONDITION'

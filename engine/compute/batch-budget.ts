@@ -1,15 +1,15 @@
 /**
- * The frame budget of a model's batches: the configured one, lowered while the device lacks memory
- * for it.
+ * The frame budget of a model's batches: the configured one, lowered while the device runs out of
+ * memory.
  */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
 import type { LoadedModel } from './compute-messages.ts'
 
-/** The range of the configured budget. */
+/** The allowed range of the configured budget. */
 export const BATCH_FRAMES = { least: 1, most: 10_000_000 }
 
-/** A setting. @throws Error that says what it must be */
+/** Parses the setting. @throws Error saying what it must be */
 export function parseBatchFrames(text: string): number | 'auto' {
   const frames = Number(text)
   const { least, most } = BATCH_FRAMES
@@ -18,13 +18,16 @@ export function parseBatchFrames(text: string): number | 'auto' {
   throw new Error(`must be auto or a whole number from ${least} to ${most}, not "${text}"`)
 }
 
-/** `auto` at most: a larger batch is no faster, and those who come meanwhile wait for its end. */
+/**
+ * The most for `auto`: a larger batch is no faster, and requests that arrive meanwhile would wait
+ * for its end.
+ */
 const FRAMES_AUTO_MAX = 65_536
 
 /**
- * The budget of a loaded model. On a processor, whose memory is not counted, `auto` is what the
- * model says: fewer frames while several requests are open, since a large batch hardly gains speed
- * there, and who comes meanwhile waits for its end.
+ * Returns the budget of a loaded model. On a processor, where memory is not counted, `auto` takes
+ * what the model states, which is fewer frames while several requests are open: large batches gain
+ * little speed there, and requests that arrive meanwhile wait for their end.
  */
 export function budgetOf(
   { description, framesFitting }: LoadedModel,
@@ -40,7 +43,7 @@ export function budgetOf(
   )
 }
 
-/** Frames of the largest batch of a loaded model. */
+/** Returns how many frames the largest batch of a loaded model may have. */
 export function chooseFrames(
   configured: number | 'auto',
   { description, framesFitting }: LoadedModel,
@@ -50,7 +53,7 @@ export function chooseFrames(
   return Math.min(framesFitting, FRAMES_AUTO_MAX)
 }
 
-/** Batches stepped before twice as many frames are retried. */
+/** After this many batches, twice as many frames are tried again. */
 const STEPS_BEFORE_GROWTH = 1_000
 
 export class BatchBudget {
@@ -60,7 +63,7 @@ export class BatchBudget {
   #framesShared: number
   #steps = 0
 
-  /** @param framesShared a batch has at most so many while several requests are open */
+  /** @param framesShared the most frames in a batch while several requests are open */
   constructor(framesMax: number, log: Logger, framesShared = Infinity) {
     this.#framesSet = framesMax
     this.#framesMax = framesMax
@@ -68,7 +71,7 @@ export class BatchBudget {
     this.#log = log
   }
 
-  /** The configured budget, whatever memory the device has. */
+  /** The configured budget, however much memory the device has. */
   get framesSet(): number {
     return this.#framesSet
   }
@@ -77,12 +80,12 @@ export class BatchBudget {
     return this.#framesMax
   }
 
-  /** Frames of the next batch while so many requests are open. */
+  /** Returns the frames of the next batch while `requests` requests are open. */
   framesFor(requests: number): number {
     return requests > 1 ? Math.min(this.#framesMax, this.#framesShared) : this.#framesMax
   }
 
-  /** From the next batch on, however many requests are open. */
+  /** Applies from the next batch on, however many requests are open. */
   set framesMax(frames: number) {
     this.#framesSet = frames
     this.#framesMax = frames
@@ -90,7 +93,7 @@ export class BatchBudget {
     this.#steps = 0
   }
 
-  /** A batch was stepped. */
+  /** Reports that a batch was stepped. */
   stepped(): void {
     if (this.#framesMax === this.#framesSet) return
     this.#steps += 1
@@ -98,8 +101,8 @@ export class BatchBudget {
   }
 
   /**
-   * The device ran out of memory. The last batch may have been small on a full device: so the
-   * budget is halved, not that batch.
+   * Reports that the device ran out of memory. This halves the budget rather than the last batch,
+   * which may have been a small one on a full device.
    */
   shrink(): void {
     this.#resize(Math.floor(this.#framesMax / 2))

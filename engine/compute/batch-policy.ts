@@ -1,44 +1,50 @@
-/** Which lanes step next: a pure function of what is open and the limits. */
+/** Decides which lanes step next, as a pure function of the open lanes and the limits. */
 
 import { groupBy } from '../../models/group-by.ts'
 
-/** An open lane, as the policy sees it. */
+/** What the policy needs to know of an open lane. */
 export interface WaitingLane {
   id: number
   accountId: string
   requestId: string
-  /** The name of its model: a batch has lanes of one. */
+  /** Name of its model; all lanes of a batch have the same model. */
   model: string
-  /** Rows of a batch that it takes. */
+  /** How many rows of a batch it takes. */
   rows: number
-  /** Per row. */
+  /** In each row. */
   frames: number
 }
 
 export interface BatchLimits {
-  /** Budget of one batch: its rows times the frames of its longest. A wider lane runs alone. */
+  /**
+   * Budget of a batch: its number of rows times the frames of its longest row. A lane that exceeds
+   * it runs alone.
+   */
   framesMax: number
-  /** How long the device takes for a frame, as measured. */
+  /** How long the device takes for one frame, as measured. */
   secondsPerFrame: number
 }
 
-/** Seconds of the device that each account and each request had: who had least goes first. */
+/**
+ * How many seconds of the device each account and each request have had; the least served goes
+ * first.
+ */
 export interface DeviceSeconds {
   accounts: ReadonlyMap<string, number>
   requests: ReadonlyMap<string, number>
 }
 
-/** At least this share of a batch must be lanes, the rest may be padding. */
+/** At least this share of a batch must be lanes; the rest may be padding. */
 const FILL_MIN = 0.8
 
 /**
- * The next batch, in order of priority; empty when nothing waits. The account that was served least
- * comes first, within it the request served least, then the lane opened first: so a short request
- * overtakes a long one, and an account with many requests gets no more than its share (start-time
- * fair queueing, Goyal, Vin and Cheng 1997, on seconds of the device). The batch has the first
- * lane's model. Each lane has its turn once; one whose
- * length would waste the batch on padding waits for the next, and so do the last ones
- * with which its rows would be no bucket size.
+ * Returns the next batch in order of priority; empty if no lane waits. The account that was served
+ * least comes first, within it the request that was served least, and within that the lane that was
+ * opened first. So a short request overtakes a long one, and an account with many requests gets no
+ * more than its share (start-time fair queueing, Goyal, Vin and Cheng 1997, measured in device
+ * seconds). All lanes of the batch have the model of the first one, and each takes one step. A lane
+ * waits for the next batch if its length would fill this one with padding, and so do the last lanes
+ * if they would prevent a bucket size.
  */
 export function nextBatch(
   waiting: readonly WaitingLane[],
@@ -70,7 +76,10 @@ export function nextBatch(
   return trimToBucket(batch)
 }
 
-/** Keeps the most lanes from the first on whose rows are a bucket size; all, if none are. */
+/**
+ * Keeps as many lanes as possible from the start whose rows add up to a bucket size; all of them if
+ * no number does.
+ */
 function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
   let rows = 0
   const areBuckets = batch.map((lane) => isBucketSize((rows += lane.rows)))
@@ -78,19 +87,19 @@ function trimToBucket(batch: WaitingLane[]): WaitingLane[] {
 }
 
 /**
- * A power of two, or a small one's triple: graphs are made for each number of rows, so there are
- * few. At most a third of a small batch waits for the next, and half of a large one.
+ * Bucket sizes are powers of two and the triples of small ones, because each number of rows needs
+ * its own graphs. At most a third of a small batch waits for the next, or half of a large one.
  */
 const isBucketSize = (rows: number): boolean => {
   const times = rows / (rows & -rows)
   return times === 1 || (times === 3 && rows <= 12)
 }
 
-/** Frames of all rows of a lane. */
+/** Frames in all rows of a lane. */
 export const framesOf = ({ rows, frames }: Pick<WaitingLane, 'rows' | 'frames'>): number =>
   rows * frames
 
-/** Cost of a batch: its rows, each as long as the longest. */
+/** The cost of a batch: its number of rows times the frames of its longest row. */
 export function paddedFrames(batch: readonly WaitingLane[]): number {
   const { rows, longest } = batch.reduce(grow, { rows: 0, longest: 0, filled: 0 })
   return rows * longest
@@ -98,9 +107,9 @@ export function paddedFrames(batch: readonly WaitingLane[]): number {
 
 interface BatchSize {
   rows: number
-  /** Frames of its longest row. */
+  /** Frames of the longest row. */
   longest: number
-  /** Frames of all rows, without padding. */
+  /** Frames in all rows, without padding. */
   filled: number
 }
 
@@ -113,19 +122,19 @@ const grow = ({ rows, longest, filled }: BatchSize, lane: WaitingLane): BatchSiz
 const fits = ({ rows, longest, filled }: BatchSize, framesMax: number): boolean =>
   rows * longest <= framesMax && filled >= FILL_MIN * rows * longest
 
-/** The lanes of one request; the one opened first is last. */
+/** The lanes of a request; the one opened first is last in the list. */
 interface RequestTurn {
   served: number
   lanes: WaitingLane[]
 }
 
-/** The requests of one account; the next one is last. */
+/** The requests of an account; the next one to serve is last in the list. */
 interface AccountTurn {
   served: number
   requests: RequestTurn[]
 }
 
-/** All accounts; the next one is last. */
+/** Returns all accounts; the next one to serve is last in the list. */
 function accountsOf(waiting: readonly WaitingLane[], served: DeviceSeconds): AccountTurn[] {
   const lanes = [...waiting].sort((a, b) => b.id - a.id)
   return [...groupBy(lanes, ({ accountId }) => accountId)]
@@ -138,14 +147,14 @@ function accountsOf(waiting: readonly WaitingLane[], served: DeviceSeconds): Acc
     .sort(compareAccounts)
 }
 
-/** Positive where `a` comes before `b`: such stand later in a list. */
+/** Positive if `a` goes before `b`, because those to serve first are last in the list. */
 const compareRequests = (a: RequestTurn, b: RequestTurn): number =>
   b.served - a.served || b.lanes.at(-1)!.id - a.lanes.at(-1)!.id
 
 const compareAccounts = (a: AccountTurn, b: AccountTurn): number =>
   b.served - a.served || compareRequests(a.requests.at(-1)!, b.requests.at(-1)!)
 
-/** Puts an item where it belongs in a sorted list, by halves. */
+/** Inserts an item into a sorted list by binary search. */
 function insert<T>(sorted: T[], item: T, compare: (a: T, b: T) => number): void {
   let [from, to] = [0, sorted.length]
   while (from < to) {

@@ -1,4 +1,4 @@
-/** The budgets of a batch of each model that an engine holds. */
+/** The batch budget of each model that an engine holds. */
 
 import { TAGGER } from '../../models/tagger/config.ts'
 import type { Logger } from '../../shared/telemetry/log.ts'
@@ -10,10 +10,10 @@ export class Budgets {
   readonly #computes: Pick<Computes, 'models' | 'thread'>
   readonly #log: Logger
   #configured: number | 'auto'
-  /** By the names of the models, the tagger's among them. */
+  /** By name of the model, including the tagger. */
   readonly byModel = new Map<string, BatchBudget>()
 
-  /** @param configured as the setting has it, which is not for the tagger */
+  /** @param configured the setting, which does not apply to the tagger */
   constructor(
     computes: Pick<Computes, 'models' | 'thread'>,
     configured: number | 'auto',
@@ -27,7 +27,7 @@ export class Budgets {
     this.fit()
   }
 
-  /** Adds those of models that are new; on a GPU all have less memory left then. */
+  /** Adds budgets for new models, and fits all again if they share the memory of a GPU. */
   fit(): void {
     for (const model of this.#computes.models) {
       const isNew = !this.byModel.has(model.description.name)
@@ -35,7 +35,7 @@ export class Budgets {
     }
   }
 
-  /** Sets that of each model, and of those that come. */
+  /** Sets the budget of each model, including models that are loaded later. */
   set(framesMax: number): void {
     this.#configured = framesMax
     for (const [name, budget] of this.byModel) if (name !== TAGGER) budget.framesMax = framesMax

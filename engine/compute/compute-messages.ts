@@ -6,47 +6,49 @@ import type { PrecisionChoice } from '../../models/tensorflow/precision.ts'
 import type { TaggerConfig } from '../../models/tagger/config.ts'
 
 export interface WorkerOptions {
-  /** Its models, the preferred first. */
+  /** The models to load, the preferred one first. */
   models: readonly ModelChoice[]
-  /** Names of models that it leaves out on a processor, the tagger's among them (absent: none). */
+  /** Names of models that are not loaded on a processor; may include the tagger (default: none). */
   leftOut?: readonly string[]
-  /** Memory that its models may take on a processor, in bytes; absent: nobody counted it. */
+  /** Memory that the models may take on a processor, in bytes; absent if it is not counted. */
   freeBytes?: number
-  /** As CUDA_VISIBLE_DEVICES, its GPU first. */
+  /** Like CUDA_VISIBLE_DEVICES, starting with the engine's GPU. */
   visibleGpus?: string | undefined
   textEncoderFolder: string
   precision: PrecisionChoice
-  /** `auto`: the thread predicts what fits the device. */
+  /** With `auto`, the compute predicts what fits the device. */
   batchFramesMax: number | 'auto'
 }
 
 export interface LoadedModel {
   description: ModelDescription
-  /** Frames of a batch that fit the device's memory, as predicted; null: not predicted. */
+  /**
+   * How many frames in a batch fit the device's memory, as predicted; null without a prediction.
+   */
   framesFitting: number | null
 }
 
-/** The tagger, which every mixture passes beside the models that prompts choose. */
+/** The tagger, through which every mixture passes in addition to the models of its prompts. */
 export interface LoadedTagger extends LoadedModel {
   config: TaggerConfig
 }
 
-/** The worker's first message, when the models are loaded and warm. */
+/** The first message of the worker, once the models are loaded and warm. */
 export interface Ready {
-  /** In the order of `WorkerOptions`, without those that were left out. */
+  /** In the order of `WorkerOptions`, without the models left out. */
   models: readonly LoadedModel[]
-  /** Null of a program that has none: nothing is tagged then. */
+  /** Null if the program has no tagger; then nothing is tagged. */
   tagger: LoadedTagger | null
-  /** Such as `tensorflow 2.21.0`. */
+  /** For example `tensorflow 2.21.0`. */
   backend: string
   device: 'cpu' | 'gpu'
-  /** Notes for the operator on models and device, in sentences. */
+  /** Warnings for admins about models and device, in full sentences. */
   warnings: readonly string[]
 }
 
-/** All that is asked of one model about a chunk. */
+/** Everything that is asked of one model about a chunk. */
 export interface ChunkOrder {
-  /** Its name. */
+  /** Name of the model. */
   model: string
   request: ChunkRequest
   heads: readonly Head[]
@@ -57,14 +59,16 @@ export type Command =
   | { type: 'step'; lanes: readonly number[] }
   | { type: 'close'; lane: number }
   | { type: 'discard'; lane: number }
-  /** Answered like any other, in its turn: the thread is alive. */
+  /** Answered in turn like any other command, which proves that the compute is alive. */
   | { type: 'beat' }
   | { type: 'load'; choice: ModelChoice }
 
-/** A lane that `open` made: what it answers, what it takes of a batch, its number of steps. */
+/**
+ * A lane made by `open`: which heads it answers, what it takes of a batch, and its number of steps.
+ */
 export interface OpenedLane {
   lane: number
-  /** Indices of the order's heads. */
+  /** Indices of heads of the order. */
   heads: readonly number[]
   rows: number
   frames: number
@@ -78,29 +82,29 @@ export interface Replies {
   close: HeadResult[]
   discard: null
   beat: null
-  /** All models, for which less memory is left now. */
+  /** All models, which have less memory left now. */
   load: Pick<Ready, 'models'>
 }
 
 export type ToWorker = { call: number } & Command
 
-/** The device's state after a call. */
+/** The state of the device after a call. */
 export interface DeviceState {
   graphs: number
-  /** By TensorFlow's allocator; 0 where it does not count. */
+  /** In use according to TensorFlow's allocator; 0 if it does not count. */
   memoryBytes: number
-  /** The most since the start. */
+  /** The peak since the start. */
   memoryPeakBytes: number
   /** Resident memory of the process. */
   residentBytes: number
 }
 
-/** `seconds`: how long the thread was busy with the call. */
+/** `seconds` is how long the call kept the compute busy. */
 export type FromWorker =
   | { ready: Ready; held: DeviceState }
   /** The last message of a process: why it ends. */
   | { failed: string }
-  /** A line for the log. */
+  /** A line to log. */
   | { level: 'info' | 'warn'; line: string }
   | ({ call: number; seconds: number; held: DeviceState } & (
       { value: Replies[Command['type']] } | { error: string }

@@ -1,6 +1,7 @@
 /**
- * A process for one model whose steps take seconds on a processor: those of other models are
- * computed meanwhile, it can be killed alone when it hangs, and its memory is free once it ends.
+ * A process for one model whose steps take seconds on a processor. Other models can compute
+ * meanwhile, a hanging model can be killed alone, and its memory is free once the process has
+ * ended.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -14,22 +15,22 @@ import { Compute, type ComputeOptions, type Running } from './compute.ts'
 
 const PROGRAM = new URL('./process-main.ts', import.meta.url)
 
-/** Pauses before it is started again, by how often it ended in a row without an answer. */
+/** How long to wait before a restart, by how often in a row the process ended without answering. */
 const PAUSES_MS = [0, 1_000, 5_000, 15_000, 60_000]
-/** Starts that may fail in a row before it is given up. */
+/** After this many failed starts in a row it is given up. */
 const STARTS_MAX = 3
 
 export class ComputeProcess extends Compute {
   readonly #onLost: (error: Error) => void
   #child: ChildProcess | null = null
-  /** Times in a row that it ended before it answered a command. */
+  /** How often in a row it ended before it answered a command. */
   #ends = 0
 
   /**
    * Resolves when the models are loaded and warm.
-   * @param name of its model
-   * @param onLost called when it has ended and can't be started any more
-   * @throws what the loader of a model throws
+   * @param name of the model
+   * @param onLost is called when the process has ended and cannot be restarted
+   * @throws whatever the model's loader throws
    */
   static async start(
     name: string,
@@ -52,12 +53,12 @@ export class ComputeProcess extends Compute {
     this.#onLost = onLost
   }
 
-  /** Undefined while it does not run. */
+  /** Undefined while it is not running. */
   get pid(): number | undefined {
     return this.#child?.pid
   }
 
-  /** No model of such a process has its chunks prepared (models/prepare-chunk.ts). */
+  /** No model in such a process needs prepared chunks (models/prepare-chunk.ts). */
   async prepare(order: ChunkOrder): Promise<ChunkOrder> {
     return order
   }
@@ -101,7 +102,7 @@ export class ComputeProcess extends Compute {
     }
   }
 
-  /** It has nothing to store: so it is killed, whatever it does. */
+  /** Kills the process, which has nothing to save. */
   protected async terminate(): Promise<void> {
     const child = this.#child
     if (!child) return

@@ -1,6 +1,6 @@
 /**
- * The compute thread, in the process of the engine. TensorFlow's binding holds one state a process,
- * so that there is one such thread.
+ * The compute thread in the engine's process. TensorFlow's binding has one state per process, so
+ * there is one such thread.
  */
 
 import { Worker } from 'node:worker_threads'
@@ -12,7 +12,7 @@ import { Compute, type ComputeOptions, type Running } from './compute.ts'
 import { Preparation } from './preparation.ts'
 
 const WORKER_URL = new URL('./compute-worker.ts', import.meta.url)
-/** How long the thread may take to end: it first completes its step, and what XLA compiles. */
+/** How long the thread may take to end: it first completes its step and what XLA is compiling. */
 const STOP_MS_MAX = 25_000
 
 export class ComputeThread extends Compute {
@@ -21,10 +21,10 @@ export class ComputeThread extends Compute {
   #worker: Worker | null = null
 
   /**
-   * Resolves when the models are loaded and warm. The process ends (SIGKILL) when the start, or
-   * later a command, takes longer than `computeSecondsMax`.
-   * @param program what the thread runs
-   * @throws what the loader of a model throws
+   * Resolves when the models are loaded and warm. Kills this process (SIGKILL) if the start or a
+   * later command takes longer than `computeSecondsMax`.
+   * @param program to run in the thread
+   * @throws whatever a model's loader throws
    */
   static async start(
     options: ComputeOptions,
@@ -60,13 +60,14 @@ export class ComputeThread extends Compute {
     try {
       await this.start()
     } catch (error) {
-      // Without compute the engine is useless: the process ends, and its supervisor restarts it.
+      // Without its compute the engine is useless, so the process ends and its supervisor restarts
+      // it.
       this.log.fatal({ err: error }, 'the compute thread could not be restarted')
       process.exit(1)
     }
   }
 
-  /** Ends the process too (SIGKILL) where the thread hangs in native code. */
+  /** Kills this process as well (SIGKILL) if the thread hangs in native code. */
   protected async terminate(): Promise<void> {
     const hung = setTimeout(
       () => killHungProcess(this.log, 'the compute thread could not be stopped'),

@@ -1,8 +1,10 @@
-/** Ends an engine whose compute thread hangs in one command. */
+/** Detects a compute that hangs in a command. */
 
 import type { Logger } from '../../shared/telemetry/log.ts'
 
-/** Seconds are counted by a timer, not measured: none pass while the process is suspended. */
+/**
+ * A timer counts the seconds instead of a clock, so that none pass while the process is suspended.
+ */
 const TICK_MS = 1_000
 
 export class ComputeWatchdog {
@@ -10,13 +12,13 @@ export class ComputeWatchdog {
   readonly #onHang: () => void
   #timer: NodeJS.Timeout | undefined
 
-  /** `onHang` is called once a command has taken `secondsMax`. */
+  /** `onHang` is called when a command has taken `secondsMax`. */
   constructor(secondsMax: number, onHang: () => void) {
     this.#secondsMax = secondsMax
     this.#onHang = onHang
   }
 
-  /** The thread begins a command; the one before has ended. */
+  /** A command begins; the previous one has ended. */
   begin(): void {
     this.end()
     let seconds = 0
@@ -26,18 +28,18 @@ export class ComputeWatchdog {
     }, TICK_MS)
   }
 
-  /** The thread is idle. */
+  /** The compute is idle. */
   end(): void {
     clearInterval(this.#timer)
   }
 }
 
-/** Time for the last line of the log to be written. */
+/** Time to write the last line of the log. */
 const LAST_LINE_MS = 1_000
 
 /**
- * Ends this process. `process.exit` would wait for the compute thread forever, since nothing
- * interrupts native code. Leases that it holds lapse, and other engines take the jobs.
+ * Kills this process. `process.exit` would wait forever for the compute thread, because nothing
+ * interrupts native code. The leases lapse, and other engines take the jobs.
  */
 export function killHungProcess(log: Logger, reason: string): void {
   log.fatal(`${reason}: this process ends by SIGKILL`)

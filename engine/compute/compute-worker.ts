@@ -1,6 +1,6 @@
 /**
- * A compute's own side, in a thread of the engine or of a process of its own: it owns TensorFlow
- * and the models, and runs one command at a time.
+ * The worker side of a compute, in a thread of the engine or of a separate process. It owns
+ * TensorFlow and the models, and runs one command at a time.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ import { warmUpServed } from './served-shapes.ts'
 
 interface ModelEntry<M extends Model = Model> {
   model: M
-  /** Null where memory is not counted. */
+  /** Null if memory is not counted. */
   prediction: MemoryPrediction | null
 }
 
@@ -57,13 +57,13 @@ const options = workerData as WorkerOptions
 const models = new Map<string, ModelEntry>()
 const lanes = new Map<number, OpenLane>()
 let lanesOpened = 0
-/** The most that the allocator gave out at once. */
+/** The most that the allocator has handed out at once. */
 let memoryPeakBytes = 0
-/** Memory of a process without a model, on a processor: Node and TensorFlow. */
+/** Memory of a process without models on a processor: Node and TensorFlow. */
 const PROCESS_BYTES = 300 * 2 ** 20
-/** At most 15 characters. */
+/** Linux allows 15 characters. */
 const THREAD_NAME = 'winnow-compute'
-/** Pause before it is looked again whether lanes are open. */
+/** How long to wait before checking again whether lanes are open. */
 const IDLE_MS = 250
 
 nameThread()
@@ -79,7 +79,7 @@ for (const choice of options.models) {
 }
 const tagger = leftOut.includes(TAGGER) ? null : await load(TAGGER, loadTagger)
 for (const { model } of models.values()) warmUp(model)
-/** Commands are answered one after the other, also while a model is loaded. */
+/** Commands are answered one after the other, even while a model is loading. */
 let answered = Promise.resolve()
 port.on('message', (message: ToWorker) => {
   answered = answered.then(() => answer(message))
@@ -155,7 +155,7 @@ function runCommand(command: Exclude<Command, { type: 'load' }>): Replies[Comman
   }
 }
 
-/** A lane whose result cannot be read is freed too. */
+/** Frees the lane even if its result cannot be read. */
 function closeLane({ model, lane }: OpenLane): HeadResult[] {
   try {
     return model.close(lane)
@@ -184,8 +184,8 @@ function loadChoice(choice: ModelChoice): Promise<ModelEntry> {
 }
 
 /**
- * Loads a model next to those that are loaded.
- * @throws Error when there is no room for its weights and one lane; what `read` throws
+ * Loads a model in addition to the others.
+ * @throws Error if there is no memory for its weights and one lane; whatever `read` throws
  */
 async function load<M extends Model>(name: string, read: () => Promise<M>): Promise<ModelEntry<M>> {
   const prediction = isCounted() ? await predictMemory(read) : null
@@ -195,7 +195,7 @@ async function load<M extends Model>(name: string, read: () => Promise<M>): Prom
   return loaded
 }
 
-/** Returns whether the memory that models take is predicted, and compared with what is free. */
+/** Whether the memory of models is predicted and compared with what is free. */
 function isCounted(): boolean {
   if (isOnGpu) return options.batchFramesMax === 'auto'
   return options.freeBytes !== undefined
@@ -212,7 +212,9 @@ function assertFits(name: string, prediction: MemoryPrediction, free: number): v
   )
 }
 
-/** All models but the tagger, in the order in which they were loaded. @param free bytes */
+/**
+ * Describes all models but the tagger, in the order in which they were loaded. @param free bytes
+ */
 function describeModels(free: number): LoadedModel[] {
   const separating = [...models].filter(([name]) => name !== TAGGER)
   return separating.map(([, entry]) => describeModel(entry, free))
@@ -229,28 +231,28 @@ function deviceState(): DeviceState {
   return { graphs: graphsHeld(), memoryBytes: inUse, memoryPeakBytes, residentBytes }
 }
 
-/** What the allocator counts; the peak is that since the start. */
+/** The allocator's statistics, with the peak since the start. */
 function allocated(): MemoryStats {
   const { inUse = 0, peak = 0, limit = 0 } = native.binding.memoryStats() ?? {}
   memoryPeakBytes = Math.max(memoryPeakBytes, peak)
   return { inUse, peak: memoryPeakBytes, limit }
 }
 
-/** Memory of a GPU that its models may still take; on a processor it is not counted. */
+/** Memory of a GPU that the models may still take; not counted on a processor. */
 async function freeBytes(): Promise<number> {
   return freeFor(allocated(), await gpu?.freeBytes())
 }
 
-/** Shown by what lists the threads of an engine (`top -H`, a debugger). */
+/** Names the thread for tools that list threads (`top -H`, debuggers). */
 function nameThread(): void {
   try {
     writeFileSync('/proc/thread-self/comm', THREAD_NAME)
   } catch {
-    // where /proc can't be written, the thread works as well without a name
+    // without a writable /proc the thread works just as well without a name
   }
 }
 
-/** The first call of every kernel is slow, so it is made before any job. */
+/** The first call of every kernel is slow, so it is made before the first job. */
 function warmUp(model: Model): void {
   const { sampleRate, fixedChunks, stems } = model.description
   const rate = sampleRate ?? 32_000
@@ -263,7 +265,7 @@ function warmUp(model: Model): void {
   }
 }
 
-/** In the shapes that are served: on a GPU, and where XLA compiles; one model after the other. */
+/** Warms up the shapes that are served, one model after the other, on a GPU or if XLA compiles. */
 async function warmUpShapes(entries: readonly ModelEntry[], free: number): Promise<void> {
   if (!isOnGpu && !usesXla()) return
   const host = { turn: inTurn, compiling: () => compiler.compiling }

@@ -1,6 +1,6 @@
 /**
- * Runs compute-worker.ts for some models: sends commands, awaits results, and starts it again
- * after it ended. Where it runs is up to compute-thread.ts and compute-process.ts.
+ * Runs compute-worker.ts for some models: sends commands, awaits results, and restarts it if it
+ * ends. Whether it runs in a thread or a process is up to compute-thread.ts and compute-process.ts.
  */
 
 import type { EventEmitter } from 'node:events'
@@ -23,15 +23,15 @@ import { memoryOf } from '../threads/task-thread.ts'
 import { ComputeWatchdog } from './compute-watchdog.ts'
 
 export interface ComputeOptions extends WorkerOptions {
-  /** The longest that one command, or the start, may take, in seconds. */
+  /** How long a command, or the start, may take, in seconds. */
   computeSecondsMax: number
 }
 
 /** A worker thread or a child process. */
 export interface Running {
-  /** Emits `message`, `error` and `exit`, as both do. */
+  /** Emits `message`, `error` and `exit`, as threads and processes both do. */
   events: EventEmitter
-  /** @param transfer memory of the message that may be taken over */
+  /** @param transfer buffers of the message that need not be copied */
   post(message: ToWorker, transfer: ArrayBuffer[]): void
 }
 
@@ -42,11 +42,11 @@ interface PendingCall {
 
 export abstract class Compute {
   protected readonly log: Logger
-  /** Such as `the compute thread`. */
+  /** For example `the compute thread`. */
   protected readonly what: string
   #options: ComputeOptions
   readonly #watchdog: ComputeWatchdog
-  /** Open calls, in order: the first is worked on. */
+  /** Open calls in order; the first one is being worked on. */
   readonly #pending = new Map<number, PendingCall>()
   #running: Running | null = null
   #calls = 0
@@ -54,9 +54,9 @@ export abstract class Compute {
   #restarting: Promise<void> | null = null
   /** Set once it has started. */
   ready!: Ready
-  /** As it was after the latest call. */
+  /** The state after the latest call. */
   held: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0, residentBytes: 0 }
-  /** Time that it has spent on commands. */
+  /** Time spent on commands. */
   busySeconds = 0
 
   protected constructor(options: ComputeOptions, log: Logger, what: string) {
@@ -69,25 +69,28 @@ export abstract class Compute {
     )
   }
 
-  /** Resolves when it has started again, or has been given up; null while it runs. */
+  /** Resolves when it has restarted or been given up; null while it runs. */
   get restarting(): Promise<void> | null {
     return this.#restarting
   }
 
-  /** The order with its chunk as the model wants it; its memory is transferred. */
+  /**
+   * Returns the order with its chunk prepared as the model needs it; the chunk's memory is
+   * transferred.
+   */
   abstract prepare(order: ChunkOrder): Promise<ChunkOrder>
 
-  /** Opens the lanes of a chunk that is prepared; its memory is transferred. */
+  /** Opens the lanes of a prepared chunk, whose memory is transferred. */
   open(order: ChunkOrder): Promise<OpenedLane[]> {
     return this.#call({ type: 'open', ...order }, memoryOf(order.request.chunk.channels))
   }
 
-  /** One batched evaluation of lanes of one model. */
+  /** Steps lanes of one model in one batch. */
   async step(lanes: readonly number[]): Promise<void> {
     await this.#call({ type: 'step', lanes })
   }
 
-  /** The result of each head of the lane. */
+  /** Returns the result of each head of the lane. */
   close(lane: number): Promise<HeadResult[]> {
     return this.#call({ type: 'close', lane })
   }
@@ -97,8 +100,8 @@ export abstract class Compute {
   }
 
   /**
-   * Loads a model next to those that are loaded; it is loaded at a restart too.
-   * @throws Error when there is no room for it; what the model's loader throws
+   * Loads a model in addition to the others, now and after each restart.
+   * @throws Error if there is no memory for it; whatever its loader throws
    */
   async load(choice: ModelChoice): Promise<void> {
     const { models } = await this.#call({ type: 'load', choice })
@@ -106,12 +109,15 @@ export abstract class Compute {
     this.#options = { ...this.#options, models: [...this.#options.models, choice] }
   }
 
-  /** Resolves once it has answered; at once while it restarts, which has a limit. */
+  /**
+   * Resolves once the worker has answered, or at once while it restarts, which has a limit of its
+   * own.
+   */
   async beat(): Promise<void> {
     if (!this.#restarting) await this.#call({ type: 'beat' })
   }
 
-  /** Ends it. */
+  /** Ends the worker for good. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#watchdog.end()
@@ -121,10 +127,10 @@ export abstract class Compute {
   /** Starts the program. */
   protected abstract launch(options: WorkerOptions): Running
 
-  /** A command, or the start, takes too long. */
+  /** Called when a command, or the start, takes too long. */
   protected abstract onHang(reason: string): void
 
-  /** It has ended: starts it again, by `start`. */
+  /** Called when the worker has ended; restarts it with `start`. */
   protected abstract restart(): Promise<void>
 
   /** Ends what `launch` started. */
@@ -137,7 +143,7 @@ export abstract class Compute {
     return this.#isStopped
   }
 
-  /** @throws what the loader of a model throws */
+  /** @throws whatever a model's loader throws */
   protected async start(): Promise<void> {
     this.#watchdog.begin()
     const running = this.launch(this.#options)
@@ -192,7 +198,7 @@ export abstract class Compute {
   }
 }
 
-/** The first message of the program, which says that it is ready, or why not. */
+/** Awaits the first message of the program, which says that it is ready, or why not. */
 function untilReady(
   events: EventEmitter,
   what: string,

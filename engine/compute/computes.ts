@@ -1,7 +1,7 @@
 /**
- * Decides where the models of an engine compute. On a GPU all share the engine's thread, whose
- * steps are short. On a processor a step of an installed model takes seconds, so that each has a
- * process of its own; those that came with Winnow share the thread.
+ * Decides where the models of an engine compute. On a GPU all of them share the engine's thread,
+ * because their steps are short. On a processor a step of an installed model takes seconds, so each
+ * has its own process; models that came with Winnow share the thread.
  */
 
 import { isBuiltIn, type ModelChoice, type ModelFolders } from '../../models/model-choice.ts'
@@ -22,8 +22,8 @@ export type StartedProcess = Pick<
 
 /**
  * Starts a process for a model.
- * @param freeBytes what it may take; absent: nobody asks
- * @param onLost called when it has ended for good
+ * @param freeBytes how much memory it may take; absent if unlimited
+ * @param onLost is called when the process has ended for good
  */
 export type StartProcess = (
   choice: ModelChoice,
@@ -35,16 +35,16 @@ export class Computes {
   readonly thread: Compute
   readonly #isLight: (choice: ModelChoice) => boolean
   readonly #startProcess: StartProcess
-  /** By the names of their models. */
+  /** By name of their model. */
   readonly #processes = new Map<string, StartedProcess>()
   /** Spent by processes that have ended. */
   #busySeconds = 0
-  /** Called when the process of a model has ended for good; the model is not here any more. */
+  /** Called when the process of a model has ended for good, so that the model is gone. */
   onLost: (model: string, error: Error) => void = () => undefined
-  /** Called when a process has ended, or is about to, so that it computes no more. */
+  /** Called when a process has ended or is about to, and computes no more. */
   onEnded: (process: StartedProcess) => void = () => undefined
 
-  /** Resolves when all models are loaded and warm. @throws what the loader of a model throws */
+  /** Resolves when all models are loaded and warm. @throws whatever a model's loader throws */
   static async start(
     options: ComputeOptions & { modelFolders: ModelFolders },
     log: Logger,
@@ -64,7 +64,7 @@ export class Computes {
     return computes
   }
 
-  /** @param isLight whether a model is for the thread on a processor too */
+  /** @param isLight whether a model uses the thread even on a processor */
   constructor(
     thread: Compute,
     isLight: (choice: ModelChoice) => boolean,
@@ -75,22 +75,22 @@ export class Computes {
     this.#startProcess = startProcess
   }
 
-  /** In no order. */
+  /** In no particular order. */
   get models(): LoadedModel[] {
     return this.#all().flatMap(({ ready }) => ready.models)
   }
 
-  /** Notes for the operator on models and device, in sentences. */
+  /** Warnings for admins about models and device, in full sentences. */
   get warnings(): string[] {
     return [...new Set(this.#all().flatMap(({ ready }) => ready.warnings))]
   }
 
-  /** Time that they have spent on commands, together. */
+  /** Time spent on commands, in total. */
   get busySeconds(): number {
     return this.#all().reduce((sum, { busySeconds }) => sum + busySeconds, this.#busySeconds)
   }
 
-  /** State of the device, together. */
+  /** The state of the device, in total. */
   get held(): DeviceState {
     const add = (a: DeviceState, b: DeviceState): DeviceState => ({
       graphs: a.graphs + b.graphs,
@@ -103,13 +103,13 @@ export class Computes {
       .reduce(add)
   }
 
-  /** Resident memory of this process and of those of its models, in bytes. */
+  /** Resident memory of this process and of the model processes, in bytes. */
   get memoryBytes(): number {
     const own = process.memoryUsage.rss()
     return [...this.#processes.values()].reduce((sum, { held }) => sum + held.residentBytes, own)
   }
 
-  /** @throws ComputeLostError where a model of that name is not here any more */
+  /** @throws ComputeLostError if the model is gone */
   of(model: string): Compute | StartedProcess {
     if (model === TAGGER) return this.thread
     const found = this.#all().find(({ ready }) =>
@@ -119,14 +119,14 @@ export class Computes {
     throw new ComputeLostError(`${model} is not loaded any more`)
   }
 
-  /** @throws Error when there is no room for it; what its loader throws */
+  /** @throws Error if there is no memory for the model; whatever its loader throws */
   async load(choice: ModelChoice): Promise<void> {
     const { device } = this.thread.ready
     if (device === 'gpu' || this.#isLight(choice)) await this.thread.load(choice)
     else await this.#begin(choice, freeMemory())
   }
 
-  /** Returns whether the model can be unloaded, since it has a process of its own. */
+  /** Whether the model can be unloaded, which takes a process of its own. */
   canUnload(model: string): boolean {
     return this.#processes.has(model)
   }

@@ -1,6 +1,6 @@
-/** Detects a device that no longer computes: its engine must end. */
+/** Detects a device that no longer computes, so that the engine can end. */
 
-/** Jobs in a row that the device failed, with no lane computed between them. */
+/** How many jobs in a row may fail because of the device without a lane being computed. */
 const FAILURES_MAX = 3
 
 export class DeviceHealth {
@@ -12,12 +12,15 @@ export class DeviceHealth {
     this.#onSick = onSick
   }
 
-  /** A lane's result was read: steps of a GPU may be launched, and fail later. */
+  /**
+   * The result of a lane was read. Launching a step proves nothing, since it may fail later on a
+   * GPU.
+   */
   computed(): void {
     this.#failures = 0
   }
 
-  /** A try of a job ended by a failure of the device. */
+  /** An attempt at a job failed because of the device. */
   jobFailed(): void {
     this.#failures += 1
     if (this.#failures === FAILURES_MAX) this.#onSick()

@@ -1,4 +1,4 @@
-/** Memory that processes of this machine, or container, may still take. */
+/** Finds out how much memory processes on this machine, or in this container, may still take. */
 
 import { readFileSync } from 'node:fs'
 import { freemem } from 'node:os'
@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 const CGROUPS = '/sys/fs/cgroup'
 
 /**
- * Bytes; what lies in caches of files counts as free, since it makes room.
+ * Returns bytes. The page cache counts as free, because the kernel evicts it.
  * @param root of the control groups (version 2); without any, only the machine counts
- * @param own path of this process's group in it
+ * @param own path of this process's group below `root`
  */
 export function freeMemory(root = CGROUPS, own = ownCgroup()): number {
   const left = [freemem()]
@@ -19,12 +19,12 @@ export function freeMemory(root = CGROUPS, own = ownCgroup()): number {
   return Math.max(0, Math.min(...left))
 }
 
-/** Undefined where control groups are of another version, or there are none. */
+/** Undefined without control groups of version 2. */
 function ownCgroup(): string | undefined {
   return /^0::(\/.*)$/m.exec(textOf('/proc/self/cgroup'))?.[1]
 }
 
-/** Infinity where the group has no limit. */
+/** Infinity if the group has no limit. */
 function leftIn(group: string): number {
   const limit = Number(textOf(join(group, 'memory.max')) || Infinity) // "max" is NaN
   if (!Number.isFinite(limit)) return Infinity
@@ -33,7 +33,7 @@ function leftIn(group: string): number {
   return limit - Number(textOf(join(group, 'memory.current'))) + cached
 }
 
-/** Empty where there is no such file. */
+/** Empty if there is no such file. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')

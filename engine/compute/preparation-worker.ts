@@ -1,4 +1,4 @@
-/** Runs in a thread of `preparation.ts`: prepares one chunk after the other. */
+/** Runs in a thread of `preparation.ts` and prepares one chunk after another. */
 
 import { prepareChunk } from '../../models/prepare-chunk.ts'
 import { answerTasks } from '../threads/answer-tasks.ts'

@@ -1,6 +1,6 @@
 /**
- * Threads that prepare chunks for models that want it (models/prepare-chunk.ts), so that the
- * compute thread, for which the device waits, does not have to.
+ * Threads that prepare chunks for models that want it (models/prepare-chunk.ts), which relieves the
+ * compute thread, for which the device waits.
  */
 
 import { availableParallelism } from 'node:os'
@@ -25,9 +25,8 @@ export class Preparation {
   }
 
   /**
-   * The chunk as its model wants it; its memory is transferred.
-   * @throws ModelError when it is not one that the model takes; ComputeLostError when the thread
-   *   ends
+   * Returns the chunk as its model needs it; its memory is transferred.
+   * @throws ModelError if the model cannot take the chunk; ComputeLostError if the thread ends
    */
   async prepare(model: string, chunk: Chunk): Promise<Chunk> {
     if (!isPreparing(model)) return chunk

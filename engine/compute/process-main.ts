@@ -1,6 +1,6 @@
 /**
- * A process of compute-process.ts: its main thread hands messages on to a thread that computes, so
- * that it sees the end of the engine while that is in native code.
+ * The main program of compute-process.ts. Its main thread only passes messages to a computing
+ * thread, so that it notices the end of the engine even while native code runs.
  */
 
 import { setPriority } from 'node:os'
@@ -8,10 +8,10 @@ import { Worker } from 'node:worker_threads'
 import { threadProgram } from '../../shared/process/programs.ts'
 import type { FromWorker, ToWorker, WorkerOptions } from './compute-messages.ts'
 
-/** Behind the engine's own thread, whose steps are short. Threads have that of their maker. */
+/** Lower priority than the engine's own thread, whose steps are short. Threads inherit this. */
 const NICENESS = 5
 
-// Signals to a whole group of processes are for the engine, which ends this one in its turn.
+// A signal to the process group is meant for the engine, which then ends this process.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 setPriority(NICENESS)

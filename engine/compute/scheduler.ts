@@ -1,4 +1,6 @@
-/** The lanes of all open jobs on a compute: gives it its next batch whenever it is free. */
+/**
+ * Holds the lanes of all open jobs on a compute, and gives it the next batch whenever it is free.
+ */
 
 import type { HeadResult } from '../../models/model.ts'
 import type { BatchBudget } from './batch-budget.ts'
@@ -14,7 +16,7 @@ import type { ChunkOrder, OpenedLane } from './compute-messages.ts'
 import type { Compute as AnyCompute } from './compute.ts'
 import { ServedSeconds } from './served-seconds.ts'
 
-/** The account and request of the lane. */
+/** The account and the request that a lane belongs to. */
 export interface LaneOwner {
   accountId: string
   requestId: string
@@ -23,12 +25,12 @@ export interface LaneOwner {
 export interface LaneOptions {
   signal: AbortSignal
   onStep: (share: number) => void
-  /** Called when a batch with the first lane begins, until one of them was computed. */
+  /** Called when a batch with the first lane begins, and again if that step has to be retried. */
   onBegin?: (() => void) | undefined
 }
 
 interface OpenLane extends WaitingLane {
-  /** Indices of its order's heads. */
+  /** Indices of heads of the order. */
   heads: readonly number[]
   steps: number
   stepsLeft: number
@@ -51,13 +53,13 @@ type Compute = Pick<AnyCompute, 'prepare' | 'open' | 'step' | 'close' | 'discard
 export interface SteppedBatch {
   seconds: number
   lanes: number
-  /** Its lanes', without padding. */
+  /** Frames of its lanes, without padding. */
   frames: number
-  /** Frames that it had room for. */
+  /** How many frames it could have had. */
   framesMax: number
 }
 
-/** Receives what the device does. */
+/** Learns what the device does. */
 export interface SchedulerObserver {
   stepped?(batch: SteppedBatch): void
   /** The result of a lane was read. */
@@ -65,29 +67,29 @@ export interface SchedulerObserver {
   outOfMemory?(): void
 }
 
-/** Counts of requests that have ended are kept up to this many. */
+/** For how many ended requests the served seconds are kept. */
 const REQUESTS_REMEMBERED_MAX = 1_000
 
-/** Before a batch of a model was measured: what matters is that no frame is free. */
+/** Used until a batch of the model has been measured; all that matters is that it is not 0. */
 const SECONDS_PER_FRAME_UNKNOWN = 0.001
 
 export class Scheduler {
   readonly #compute: Compute
   readonly #budgets: ReadonlyMap<string, BatchBudget>
-  /** Per model, in its latest batch. */
+  /** By model, from its latest batch. */
   readonly #secondsPerFrame = new Map<string, number>()
   readonly #observer: SchedulerObserver
   readonly #lanes = new Map<number, OpenLane>()
   readonly #secondsByAccount = new ServedSeconds()
   readonly #secondsByRequest = new ServedSeconds()
-  /** Lanes that the thread has been asked to open. */
+  /** Lanes that the compute has been asked to open. */
   readonly #opening = new Set<Promise<unknown>>()
   readonly #totals = { stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
   #stepping = false
-  /** Per model, of its largest computed batch, padding included. */
+  /** By model, from its largest computed batch, including padding. */
   readonly #framesComputedMax = new Map<string, number>()
 
-  /** @param budgets of the models, by name */
+  /** @param budgets by name of the model */
   constructor(
     compute: Compute,
     budgets: ReadonlyMap<string, BatchBudget>,
@@ -99,10 +101,11 @@ export class Scheduler {
   }
 
   /**
-   * Takes a chunk through the model; `onStep` gets, after each step of a lane, the share of all its
-   * steps that it was, times its heads. Once aborted it rejects at once, even while a call hangs.
+   * Runs a chunk through its model. After each step of a lane, `onStep` gets the share of the
+   * lane's steps that it was, times the number of its heads. Once aborted it rejects at once, even
+   * while a call hangs.
    * @returns the result of each head
-   * @throws the signal's reason once aborted; what compute-errors.ts has
+   * @throws the signal's reason once aborted; the errors of compute-errors.ts
    */
   separate(order: ChunkOrder, owner: LaneOwner, options: LaneOptions): Promise<HeadResult[]> {
     return untilAborted(options.signal, () => this.#separate(order, owner, options))
@@ -131,14 +134,14 @@ export class Scheduler {
       )
       return byHead.sort(([one], [other]) => one - other).map(([, result]) => result)
     } catch (error) {
-      this.#abandonAll(ids, error) // the others of the chunk would be computed for nothing
+      this.#abandonAll(ids, error) // the other lanes of the chunk are no longer needed
       throw error
     } finally {
       signal.removeEventListener('abort', abandon)
     }
   }
 
-  /** Lanes that wait for their first step, and the promises of their results. */
+  /** Opens lanes, which wait for their first step, and returns promises of their results. */
   async #open(order: ChunkOrder, owner: LaneOwner, options: LaneOptions) {
     const { model } = order
     const opened = await this.#watchMemory(model, this.#compute.open(order))
@@ -170,8 +173,9 @@ export class Scheduler {
     this.#stepping = true
     try {
       for (;;) {
-        // The thread takes its calls in order: a batch without the lanes that it is opening would
-        // begin no sooner, and lanes of one chunk would not share its encoding.
+        // The compute takes its calls in order: a batch without the lanes that it is opening would
+        // begin
+        // no sooner, and the lanes of a chunk would not share their encoding.
         await Promise.allSettled(this.#opening)
         const served = {
           accounts: this.#secondsByAccount.seconds,
@@ -195,9 +199,9 @@ export class Scheduler {
   }
 
   /**
-   * Steps a batch. Without memory for it, its halves are stepped; after any other failure each of
-   * its lanes is stepped alone, so that only the one at fault fails.
-   * @param isPart of a batch that failed: it makes later batches no smaller than that one did
+   * Steps a batch. If memory runs out, steps its halves; after any other failure, steps each lane
+   * alone, so that only the faulty one fails.
+   * @param isPart whether this is part of a failed batch, after which later batches get no smaller
    */
   async #step(batch: readonly OpenLane[], isPart = false): Promise<void> {
     const { model } = batch[0]!
@@ -218,7 +222,7 @@ export class Scheduler {
       this.#observer.stepped?.({ seconds, lanes: batch.length, frames, framesMax })
       for (const lane of batch) this.#advance(lane)
     } catch (error) {
-      // A thread that ends loses every lane, not only those of the batch.
+      // The end of a compute loses every lane, not only those of the batch.
       if (error instanceof ComputeLostError) this.#abandonAll([...this.#lanes.keys()], error)
       else if (batch.length === 1) this.#abandon(batch[0]!.id, this.#faultOf(batch[0]!, error))
       else {
@@ -260,7 +264,7 @@ export class Scheduler {
     if (!lane) return
     this.#leave(lane)
     lane.reject(reason)
-    // A lane that is lost with its thread has nothing left to discard.
+    // A lane that was lost with its compute has nothing left to discard.
     this.#compute.discard(id).catch(() => undefined)
   }
 
@@ -286,7 +290,7 @@ export class Scheduler {
     this.#secondsByRequest.clear()
   }
 
-  /** Passes on what a call of the device gives; where memory ran out, batches become smaller. */
+  /** Passes on the result of a device call; if memory ran out, batches become smaller. */
   async #watchMemory<T>(model: string, call: Promise<T>, isPart = false): Promise<T> {
     try {
       return await call
@@ -300,7 +304,7 @@ export class Scheduler {
   }
 
   /**
-   * Counts a batch; each lane's owner had its share of the seconds, by frames.
+   * Counts a batch. Each lane's owner is charged its share of the seconds, by frames.
    * @returns frames of the batch
    */
   #count(batch: readonly OpenLane[], seconds: number): number {
@@ -319,7 +323,8 @@ export class Scheduler {
 }
 
 /**
- * The value of `work`; rejects as soon as the signal fires, and `work` then continues unobserved.
+ * Returns the value of `work`, but rejects as soon as the signal fires; `work` then goes on
+ * unobserved.
  */
 export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()

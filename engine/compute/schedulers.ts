@@ -1,4 +1,4 @@
-/** A scheduler for each compute, so that a long step of one model delays no other's. */
+/** One scheduler for each compute, so that a long step of one model does not delay the others. */
 
 import type { HeadResult } from '../../models/model.ts'
 import type { BatchBudget } from './batch-budget.ts'
@@ -20,10 +20,10 @@ export class Schedulers {
   readonly #budgets: ReadonlyMap<string, BatchBudget>
   readonly #observer: SchedulerObserver
   readonly #schedulers = new Map<Compute, Scheduler>()
-  /** Counts of computes that have ended. */
+  /** Statistics of computes that have ended. */
   #ended: SchedulerStats = { lanes: 0, stepsTotal: 0, laneStepsTotal: 0, framesTotal: 0 }
 
-  /** @param budgets of the models, by name; those of models that are loaded later are added */
+  /** @param budgets by name of the model; later models are added */
   constructor(
     computes: Pick<Computes, 'of'>,
     budgets: ReadonlyMap<string, BatchBudget>,
@@ -34,7 +34,7 @@ export class Schedulers {
     this.#observer = observer
   }
 
-  /** As `Scheduler.separate`, on the compute of its model; one that restarts is waited for. */
+  /** Like `Scheduler.separate`, on the compute of the model; waits for it if it restarts. */
   separate(order: ChunkOrder, owner: LaneOwner, options: LaneOptions): Promise<HeadResult[]> {
     return untilAborted(options.signal, async () => {
       await this.#computes.of(order.model).restarting
@@ -42,12 +42,12 @@ export class Schedulers {
     })
   }
 
-  /** Over all computes. */
+  /** Totals of all computes. */
   stats(): SchedulerStats {
     return [...this.#schedulers.values()].map((each) => each.stats()).reduce(add, this.#ended)
   }
 
-  /** A compute has ended: no lane of it is open. */
+  /** Reports that a compute has ended and none of its lanes are open. */
   ended(compute: Compute): void {
     const scheduler = this.#schedulers.get(compute)
     if (scheduler) this.#ended = { ...add(this.#ended, scheduler.stats()), lanes: 0 }

@@ -1,15 +1,15 @@
-/** How many seconds of the device each account, or each request, has had. */
+/** Counts how many seconds of the device each account, or each request, has had. */
 
 /**
- * A newcomer starts so far below the others: it goes first until it has had as much. So a short
- * request is through before a long one's next turn, although the tagger's part and the model's are
- * counted one after the other; and the others wait at most so long for it.
+ * How far below the others a newcomer starts; it goes first until it has had as much. This lets a
+ * short request finish before the next turn of a long one, even though the tagger's part and the
+ * model's part are counted one after the other. The others wait at most this long for it.
  */
 const NEWCOMER_SECONDS = 0.5
 
 export class ServedSeconds {
   readonly #seconds = new Map<string, number>()
-  /** The level of the others when a name joined. */
+  /** What the others had had when a name joined. */
   readonly #levels = new Map<string, number>()
 
   /** By name. */
@@ -18,10 +18,10 @@ export class ServedSeconds {
   }
 
   /**
-   * A name that is new, or returns, starts a little below the level of the others: the smallest of
-   * their counts, where one that has not reached its own level yet counts as if it had. Who returns
-   * keeps what it had beyond that: neither idling nor coming often earns more.
-   * @param open the names with open lanes; one of them keeps its count
+   * Adds a name. One that is new or returns starts slightly below the others' minimum, in which a
+   * name that has not yet caught up counts as if it had. A name that returns keeps what it had
+   * beyond that, so neither idling nor coming often earns anything.
+   * @param open the names with open lanes, which keep their counts
    */
   join(name: string, open: readonly string[]): void {
     if (open.includes(name)) return
@@ -38,7 +38,7 @@ export class ServedSeconds {
     this.#seconds.set(name, (this.#seconds.get(name) ?? 0) + seconds)
   }
 
-  /** Forgets all but `open` once there are more names than `namesMax`. */
+  /** Forgets all names but `open` once there are more than `namesMax`. */
   prune(open: ReadonlySet<string>, namesMax: number): void {
     if (this.#seconds.size <= namesMax) return
     for (const name of this.#seconds.keys()) {

@@ -1,27 +1,29 @@
 /**
- * Takes lanes through a model in the shapes that are served, so that no request is the first in
- * its shape: kernels are loaded, graphs made, the memory of the largest batch is taken, and XLA
- * compiles what it is to compile.
+ * Runs lanes through a model in the shapes that are served, so that no request is the first of its
+ * shape: kernels are loaded, graphs made, memory for the largest batch allocated, and XLA compiles.
  */
 
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import { laneCalls } from '../../models/memory/predict.ts'
 import type { Model } from '../../models/model.ts'
 
-/** Lanes of the batches of a busy device, all of the longest chunk: see batch-policy.ts. */
+/**
+ * How many lanes the batches of a busy device have, all with the longest chunk; see
+ * batch-policy.ts.
+ */
 const LANES = [1, 2, 4, 8, 16, 32]
 
 export interface ServedShapesHost {
-  /** Runs a call of the model when nothing else is to be computed. */
+  /** Runs a call of the model when nothing else needs computing. */
   turn<T>(call: () => T): Promise<T>
-  /** Resolves once the graph that XLA compiles is done; null while there is none. */
+  /** Resolves once the graph that XLA is compiling is done; null if there is none. */
   compiling(): Promise<void> | null
 }
 
 /**
  * Resolves when all shapes are warm.
  * @param framesMax of a batch
- * @throws what the model throws, such as when the device runs out of memory
+ * @throws whatever the model throws, for example when the device runs out of memory
  */
 export async function warmUpServed(
   model: Model,

@@ -1,12 +1,12 @@
 /**
- * NVIDIA's management library as far as metrics need it. Calls run on threads of their own: where a
- * GPU has fallen off its bus, one may take seconds.
+ * NVIDIA's management library (NVML), as far as metrics need it. Calls run on threads of their own,
+ * because one may take seconds when a GPU has fallen off its bus.
  */
 
 import { promisify } from 'node:util'
 import type { LibraryHandle } from 'koffi'
 
-/** A GPU's report of itself; values it does not support are absent. */
+/** What a GPU reports; unsupported values are absent. */
 export interface GpuReading {
   /** Its UUID. */
   gpu: string
@@ -17,7 +17,7 @@ export interface GpuReading {
   temperatureCelsius?: number
 }
 
-/** A critical error that the driver reported; NVIDIA documents the numbers. */
+/** A critical error reported by the driver; NVIDIA documents the numbers. */
 export interface XidError {
   gpu: string
   xid: number
@@ -25,15 +25,15 @@ export interface XidError {
 
 export interface Gpu {
   uuid: string
-  /** Its compute capability's first number, 8 of Ampere; absent: it does not say. */
+  /** Major number of its compute capability, 8 for Ampere; absent if it does not report one. */
   computeMajor?: number
   read(): Promise<GpuReading>
 }
 
-/** The driver's answer is waited for so long: a GPU that hangs must hold up nothing else. */
+/** How long to wait for the driver, so that a hanging GPU delays nothing else. */
 const READ_MS_MAX = 2_000
 
-/** The reading, or what stands for one that does not come in time. */
+/** Returns the reading, or `otherwise` if it does not arrive in time. */
 export const inTime = <T>(reading: Promise<T>, otherwise: T): Promise<T> =>
   Promise.race([
     reading,
@@ -43,7 +43,7 @@ export const inTime = <T>(reading: Promise<T>, otherwise: T): Promise<T> =>
 export interface Nvml {
   /** In the order of PCI addresses. */
   gpus: readonly Gpu[]
-  /** Xids of the GPUs in `uuids` from now on. */
+  /** Collects the Xids of the GPUs in `uuids` from now on. */
   watchXids(uuids: readonly string[]): void
   /** Errors since the last call. */
   takeXids(): Promise<XidError[]>
@@ -55,23 +55,23 @@ const TIMEOUT = 10
 const UUID_BYTES = 96
 const SENSOR_OF_GPU = 0
 const XID_EVENT = 8n
-/** More than these in one call are of no further use. */
+/** More than this many in one call are of no use. */
 const XIDS_MAX = 100
 
-/** By its name the loader of the system finds it, where there is a driver. */
+/** The dynamic loader finds it by this name if there is a driver. */
 const LIBRARY = 'libnvidia-ml.so.1'
 
 type Handle = bigint
 type OutParameter = [unknown]
 
-/** Opens it; null where there is no driver, or none that answers. */
+/** Opens the library; null if there is no driver, or none that answers. */
 export async function openNvml(library = LIBRARY): Promise<Nvml | null> {
   const koffi = (await import('koffi')).default
   let handle: LibraryHandle
   try {
     handle = koffi.load(library)
   } catch {
-    return null // the usual machine without a GPU
+    return null // most machines have no GPU
   }
   defineTypes(koffi)
   const calls = callsOf(handle)
@@ -81,7 +81,7 @@ export async function openNvml(library = LIBRARY): Promise<Nvml | null> {
   return { gpus, ...xids, close: () => void calls.shutdown() }
 }
 
-/** Names of types are the library's own, for the whole process. */
+/** koffi's type names are global to the process. */
 let typesDefined = false
 function defineTypes({ struct }: Pick<typeof import('koffi'), 'struct'>): void {
   if (typesDefined) return
@@ -99,7 +99,7 @@ function defineTypes({ struct }: Pick<typeof import('koffi'), 'struct'>): void {
 
 type Calls = ReturnType<typeof callsOf>
 
-/** Every function answers a code; 0 is success. */
+/** Every function returns a code, which is 0 for success. */
 function callsOf(library: LibraryHandle) {
   const bind = (declaration: string) =>
     promisify(library.func(declaration).async) as (...values: unknown[]) => Promise<number>
@@ -132,7 +132,7 @@ function callsOf(library: LibraryHandle) {
 
 type Synchronous = (...values: unknown[]) => number
 
-/** The value behind a call's last pointer; undefined if the GPU does not support it. */
+/** Returns what a call writes to its last pointer; undefined if the GPU does not support it. */
 async function readValue<T>(call: (out: [T | null]) => Promise<number>): Promise<T | undefined> {
   const out: [T | null] = [null]
   return (await call(out)) === SUCCESS ? (out[0] ?? undefined) : undefined
@@ -145,7 +145,7 @@ async function openGpus(calls: Calls): Promise<OpenGpu[]> {
   const gpus: OpenGpu[] = []
   for (let index = 0; index < count; index += 1) {
     const handle = await readValue<Handle>((out) => calls.handle(index, out))
-    if (handle === undefined) continue // one that is lost, or that this process may not use
+    if (handle === undefined) continue // the GPU is lost, or this process may not use it
     const text = Buffer.alloc(UUID_BYTES)
     if ((await calls.uuid(handle, text, UUID_BYTES)) !== SUCCESS) continue
     const uuid = text.toString('latin1', 0, text.indexOf(0))
@@ -190,7 +190,7 @@ function createXids(calls: Calls, gpus: readonly OpenGpu[]): Pick<Nvml, 'watchXi
         const out: [{ device: Handle; eventData: number } | null] = [null]
         const code = await calls.waitForEvent(events, out, 0)
         if (code !== SUCCESS || !out[0]) {
-          if (code !== TIMEOUT) events = null // a GPU is lost: its last Xid has been reported
+          if (code !== TIMEOUT) events = null // a GPU is lost, and its last Xid has been reported
           break
         }
         const { device, eventData } = out[0]

@@ -1,27 +1,28 @@
 /**
- * What the driver knows of the engine's GPU. Its free memory: the engine's own allocator knows what
- * was free when it began, and takes memory only as it is needed; others may have taken it since.
+ * What the driver knows about the engine's GPU, above all its free memory. The engine's allocator
+ * only knows what was free when it started, and takes memory on demand, so others may have taken
+ * some since.
  */
 
 import type { MemoryStats } from '../../models/tensorflow/binding.ts'
 import { inTime, openNvml } from './nvml.ts'
 import { visibleGpus } from './visible-gpus.ts'
 
-/** The first generation that multiplies in bfloat16 (Ampere). */
+/** The first generation with bfloat16 products (Ampere). */
 const COMPUTE_MAJOR_OF_BFLOAT16 = 8
 
 export interface OwnGpu {
-  /** Whether it computes fast in bfloat16; true where the driver does not say. */
+  /** Whether it computes fast in bfloat16; true if the driver does not say. */
   hasBfloat16: boolean
-  /** Undefined where the driver does not say, or not in time. */
+  /** Undefined if the driver does not say, or not in time. */
   freeBytes(): Promise<number | undefined>
-  /** A note for the operator, in a sentence; empty: there is none. */
+  /** A warning for admins, as a full sentence; empty if there is none. */
   warning: string
 }
 
 /**
  * Never throws.
- * @param visible as in CUDA_VISIBLE_DEVICES, the engine's GPU first; undefined: all
+ * @param visible as in CUDA_VISIBLE_DEVICES, starting with the engine's GPU; undefined for all
  */
 export async function openOwnGpu(visible: string | undefined, open = openNvml): Promise<OwnGpu> {
   const nvml = await open()
@@ -47,9 +48,10 @@ export async function openOwnGpu(visible: string | undefined, open = openNvml): 
 }
 
 /**
- * Bytes that an engine may still take.
- * @param allocated by its allocator, which keeps what it once took: at least its peak
- * @param freeOnDevice as the driver has it; undefined: it does not say
+ * Returns how many bytes an engine may still take.
+ * @param allocated statistics of its allocator, which never returns memory and so holds at least
+ *   its peak
+ * @param freeOnDevice according to the driver; undefined if it does not say
  */
 export function freeFor({ limit, inUse, peak }: MemoryStats, freeOnDevice = Infinity): number {
   return Math.min(limit - inUse, freeOnDevice + peak - inUse)

@@ -1,9 +1,9 @@
-/** Which GPUs of a machine CUDA gives to a process. */
+/** Finds out which GPUs of a machine CUDA gives to a process. */
 
 /**
- * GPUs of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As for CUDA, a name
- * that is none ends the list.
- * @param visible numbers, or UUIDs, which may be cut short; undefined: all
+ * Returns those of `uuids` (in the order of PCI addresses) that CUDA gives to a process. As in
+ * CUDA, an invalid name ends the list.
+ * @param visible numbers or UUIDs, which may be abbreviated; undefined for all
  */
 export function visibleGpus(uuids: readonly string[], visible: string | undefined): string[] {
   if (visible === undefined) return [...uuids]
