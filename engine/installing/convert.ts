@@ -1,4 +1,4 @@
-/** Converts published checkpoints to the folder of an installed model: tensors and a record. */
+/** Converts published checkpoints into an installed model: a folder with tensors and a record. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../models/audiosep/checkpoint.ts'
@@ -32,7 +32,7 @@ import { readYaml } from './read-yaml.ts'
 
 type Tensors = ReadonlyMap<string, StoredTensor>
 
-/** The fields of a record that come from the files themselves. */
+/** The fields of a record that are derived from the files themselves. */
 export type ConvertedRecord =
   | Pick<HTDemucsRecord, 'kind' | 'networks'>
   | Pick<AudioSepRecord, 'kind' | 'file' | 'sampleRate' | 'textHeads'>
@@ -43,9 +43,9 @@ export type ConvertedRecord =
 /**
  * Writes the tensors of the files into `folder`.
  * @param files one checkpoint, several of a bag, or one with its configuration and tokenizer
- * @param stemOfFile the stem that each checkpoint gives, where there are several
- * @param width of the numbers; absent: as wide as they are published
- * @throws Error naming the file and its fault, or the file that must come with it
+ * @param stemOfFile the stem that each checkpoint produces, if there are several
+ * @param width precision to store; by default that of the published file
+ * @throws Error naming the file and what is wrong with it, or the file that must come with it
  */
 export async function convert(
   files: readonly string[],
@@ -86,7 +86,7 @@ export async function convert(
     : convertAudioSep(checkpoint, beside, folder, width)
 }
 
-/** The other files of a model, next to its checkpoint. */
+/** The files that accompany the checkpoint of a model. */
 class FilesBeside {
   readonly #checkpoint: string
   readonly #files: readonly string[]
@@ -100,7 +100,7 @@ class FilesBeside {
     return this.#files.find((file) => pattern.test(basename(file)))
   }
 
-  /** @throws Error saying what is needed */
+  /** @throws Error saying which file is needed */
   get(pattern: RegExp, what: string): string {
     const file = this.find(pattern)
     if (file !== undefined) return file
@@ -110,7 +110,10 @@ class FilesBeside {
 
 const YAML = /\.ya?ml$/
 
-/** Files of other kinds are refused where they are converted. */
+/**
+ * Whether a file can be opened this way. Files of unknown kinds are refused when they are
+ * converted.
+ */
 function isKind(file: string, openCheckpoint: (file: string) => unknown): boolean {
   try {
     openCheckpoint(file)
@@ -212,7 +215,7 @@ async function convertScnet(
   return { kind: 'scnet', file: WEIGHTS_FILE, configuration }
 }
 
-/** @param configuration absent: that of the published network with two stems */
+/** @param configuration if absent, that of the published network with two stems */
 async function convertSpleeter(
   index: string,
   configuration: string | undefined,
@@ -234,7 +237,10 @@ async function sampleRateOf(file: string): Promise<number> {
   throw new Error(`${file}: does not state data.sampling_rate`)
 }
 
-/** The heads that the configuration of the text encoder states; undefined: there is none. */
+/**
+ * The number of heads that the text encoder's configuration states; undefined without a
+ * configuration.
+ */
 async function headsOf(file: string | undefined): Promise<number | undefined> {
   if (!file) return undefined
   const heads = JSON.parse(await readFile(file, 'utf8')).num_attention_heads
@@ -242,7 +248,7 @@ async function headsOf(file: string | undefined): Promise<number | undefined> {
   throw new Error(`${file}: does not state num_attention_heads`)
 }
 
-/** @throws Error naming the tensors that are missing, misshapen, or too many */
+/** @throws Error naming tensors that are missing, unexpected or have the wrong shape */
 async function checkTensors<T>(
   file: string,
   tensors: Tensors,
@@ -257,6 +263,6 @@ async function checkTensors<T>(
   return loaded as T
 }
 
-/** Writes the record, which makes the folder an installed model. */
+/** Writes the record, which turns the folder into an installed model. */
 export const writeRecord = (folder: string, file: string, record: object): Promise<void> =>
   writeFile(join(folder, file), `${JSON.stringify(record, null, 2)}\n`)

@@ -1,4 +1,4 @@
-/** Downloads large files: resumes, checks, and explains failures. */
+/** Downloads large files: resumes them, verifies them, and explains failures. */
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { withRetries } from '../media/retry.ts'
@@ -7,27 +7,27 @@ import { makeFolder } from '../../shared/process/make-folder.ts'
 import type { CatalogueFile } from './catalogue.ts'
 
 export interface DownloadOptions {
-  /** Called now and then with the bytes so far, and the total where it is known. */
+  /** Called from time to time with the bytes received so far, and the total if it is known. */
   onProgress(bytes: number, total: number | undefined): void
-  /** Waits before further attempts, in milliseconds. */
+  /** How long to wait before each retry, in milliseconds. */
   retryDelaysMs?: readonly number[]
-  /** Ends an attempt after so long without data. */
+  /** Ends an attempt that has received no data for this long. */
   idleMsMax?: number
   signal?: AbortSignal
 }
 
 const RETRY_DELAYS_MS = [1_000, 3_000, 10_000, 30_000]
 const IDLE_MS_MAX = 60_000
-/** Limits a file whose size nothing states, so that a host can't fill the disk. */
+/** Limits files of unknown size, so that a host cannot fill the disk. */
 const BYTES_MAX = 8e9
 
-/** A failure that another attempt can't change. */
+/** A failure that no retry can change. */
 class FinalError extends Error {}
 
-/** Identifies the file that a partial file belongs to. */
+/** Identifies the file that a partial download belongs to. */
 interface Part {
   url: string
-  /** The host's mark of this version; null: it gives none, and nothing is resumed. */
+  /** The host's mark of this version. Without one (null) a download is not resumed. */
   etag: string | null
 }
 
@@ -35,14 +35,14 @@ export interface DownloadedFile {
   path: string
   sha256: string
   bytes: number
-  /** True where a published checksum was compared. */
+  /** Whether a published checksum was compared. */
   verified: boolean
 }
 
 /**
- * Fetches a file to `path`, and resumes an earlier call that was interrupted.
- * @throws Error with the reason: no such file, a page in place of it, a checksum that differs
- *   (the file is removed), too large, a full disk, a connection that failed at every attempt
+ * Downloads a file to `path`, resuming an earlier call that was interrupted.
+ * @throws Error with the reason: no such file, a web page instead of it, a wrong checksum (the file
+ *   is then removed), too large, a full disk, or a connection that failed at every attempt
  */
 export async function download(
   file: CatalogueFile,
@@ -65,7 +65,7 @@ const isFinal = (error: unknown): boolean =>
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? '')
 
-/** Adds the cause: fetch() itself says no more than "fetch failed". */
+/** Includes the cause, because fetch() itself only says "fetch failed". */
 function messageOf(error: unknown): string {
   if (codeOf(error) === 'ENOSPC') return 'the disk is full; free some and run the command again'
   const { message, cause } = error as Error
@@ -95,7 +95,7 @@ async function downloadOnce(
   return finish(file, partial, path)
 }
 
-/** Bytes of the same file that were received before. */
+/** How many bytes of the same file were received before. */
 async function bytesHeld(
   partial: string,
   url: string,
@@ -105,20 +105,20 @@ async function bytesHeld(
     const { size } = await stat(partial)
     return part.url === url && part.etag && size > 0 ? { bytes: size, etag: part.etag } : null
   } catch {
-    return null // nothing, or nothing that can be used
+    return null // nothing usable
   }
 }
 
 const rangeFrom = (have: { bytes: number; etag: string } | null): Record<string, string> =>
   have ? { range: `bytes=${have.bytes}-`, 'if-range': have.etag } : {}
 
-/** A weak mark does not say that the bytes are the same. */
+/** A weak mark does not guarantee that the bytes are the same. */
 function partOf(url: string, { headers }: Response): Part {
   const etag = headers.get('etag')
   return { url, etag: etag && !etag.startsWith('W/') ? etag : null }
 }
 
-/** Returns the offset of the answer's bytes in the file, and the file's size. */
+/** Returns the offset of the answer's bytes within the file, and the size of the file. */
 function checkAnswer(answer: Response, have: number, file: CatalogueFile) {
   const { status, headers } = answer
   if (status === 401 || status === 403) {
@@ -167,7 +167,7 @@ async function receive(answer: Response, partial: string, receiving: DownloadSta
     throw new Error(`ended after ${bytes} of ${total} bytes`)
 }
 
-/** Checks the received file, and gives it its name. */
+/** Verifies the received file and gives it its final name. */
 async function finish(file: CatalogueFile, partial: string, path: string): Promise<DownloadedFile> {
   const { sha256, bytes } = await digest(partial)
   if (file.sha256 && !sha256.startsWith(file.sha256)) {
@@ -186,7 +186,7 @@ export async function digest(path: string): Promise<{ sha256: string; bytes: num
   return { sha256: await sha256Of(path), bytes: (await stat(path)).size }
 }
 
-/** Aborts when nothing has come for a while, or when another signal does. */
+/** Aborts when no data has arrived for a while, or together with another signal. */
 class IdleTimer {
   readonly #controller = new AbortController()
   readonly #timer: NodeJS.Timeout

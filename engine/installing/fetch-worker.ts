@@ -1,17 +1,17 @@
 /**
- * Fetches and installs one model, in a process of its own: converting a checkpoint takes gigabytes
- * of memory for a while, and holds up whatever else its thread does.
+ * Fetches and installs one model in a process of its own, because converting a checkpoint takes
+ * gigabytes of memory for a while and blocks its thread.
  */
 
 import { fetchModel } from './install.ts'
 import type { FetchOrder, FetchReport } from './model-fetch.ts'
 
-/** Reports of bytes are no more frequent. */
+/** Progress is reported no more often than this. */
 const REPORT_EVERY_MS = 200
 
 const report = (message: FetchReport) => void process.send!(message)
 
-process.on('disconnect', () => process.exit(1)) // the engine is gone: nobody waits for the model
+process.on('disconnect', () => process.exit(1)) // the engine is gone, so nobody waits for the model
 process.once('message', (order: FetchOrder) => {
   fetchAndReport(order).then(
     () => report({ type: 'installed' }),

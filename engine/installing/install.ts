@@ -25,24 +25,28 @@ export interface InstallOptions {
 }
 
 export interface FetchOptions extends InstallOptions {
-  /** Called with the name of each file as its download begins. */
+  /** Called with the name of each file when its download begins. */
   onFile?(name: string): void
-  /** Called once all is downloaded. */
+  /** Called once everything is downloaded. */
   onConvert?(): void
-  /** Called when another process fetches it, such as `process 17 on host-a`: this one waits. */
+  /**
+   * Called if another process, such as `process 17 on host-a`, is already fetching it, so that this
+   * one waits.
+   */
   onWait?(other: string): void
   onProgress: DownloadOptions['onProgress']
   /** Passed to `download`. */
   retryDelaysMs?: readonly number[]
 }
 
-/** Next to the files of a download, a folder in which they are converted. */
+/** The folder next to the downloaded files in which they are converted. */
 const CONVERTED = '.converted'
 
 /**
- * Downloads the files of a model and installs it. Downloads are kept until then, so that the next
- * call resumes an interrupted one. Of several processes one fetches it, and the others get that.
- * @throws Error as `download` and `convert`, or when it is already installed
+ * Downloads the files of a model and installs it. Downloads are kept until then, so the next call
+ * resumes an interrupted one. If several processes fetch the same model, one downloads it and the
+ * others wait for the result.
+ * @throws Error like `download` and `convert`, or if the model is already installed
  */
 export async function fetchModel(
   modelsFolder: string,
@@ -78,14 +82,14 @@ async function fetchLocked(
   }
   options.onConvert?.()
   const fresh = join(downloads, CONVERTED)
-  await rm(fresh, { recursive: true, force: true }) // of a process that was killed
+  await rm(fresh, { recursive: true, force: true }) // left by a process that was killed
   await mkdir(fresh)
   const record = await install(modelsFolder, fresh, entry.name, sources, entry, options)
   await rm(downloads, { recursive: true })
   return record
 }
 
-/** Demands twice the size: the download and its conversion exist at once for a while. */
+/** Requires twice the size, because the download and its conversion exist together for a while. */
 async function checkFreeSpace(modelsFolder: string, { name, megabytes }: CatalogueEntry) {
   const needed = 2 * megabytes
   const free = Math.floor((await freeBytes(modelsFolder)) / 1e6)
@@ -96,9 +100,9 @@ async function checkFreeSpace(modelsFolder: string, { name, megabytes }: Catalog
 }
 
 /**
- * Installs a model from files that were fetched by hand.
- * @param name absent: the name of the catalogue's model that has the first file
- * @throws Error as `convert`, or when a name is needed, or when it is already installed
+ * Installs a model from files that were downloaded by hand.
+ * @param name if absent, the catalogue's model with the first file
+ * @throws Error like `convert`, or if a name is needed, or if the model is already installed
  */
 export async function importModel(
   modelsFolder: string,
@@ -118,7 +122,7 @@ export async function importModel(
   return install(modelsFolder, fresh, named, sources, entry, options)
 }
 
-/** @throws Error when a published checksum differs */
+/** @throws Error if a published checksum differs */
 async function sourceOf(path: string, catalogued: CatalogueEntry | undefined) {
   const file = basename(path)
   const { sha256, bytes } = await digest(path)
@@ -129,7 +133,9 @@ async function sourceOf(path: string, catalogued: CatalogueEntry | undefined) {
   return { path, file, sha256, bytes, verified: published !== undefined }
 }
 
-/** Converts into the empty folder `fresh`, which gets the model's name once it is complete. */
+/**
+ * Converts into the empty folder `fresh`, which is renamed to the model's name once it is complete.
+ */
 async function install(
   modelsFolder: string,
   fresh: string,
@@ -138,7 +144,7 @@ async function install(
   { licence, stemOfFile }: Partial<CatalogueEntry>,
   { width }: InstallOptions,
 ): Promise<ModelRecord> {
-  await chmod(fresh, 0o755) // engines may run as another user
+  await chmod(fresh, 0o755) // engines may run as a different user
   try {
     const converted = await convert(
       sources.map(({ path }) => path),
@@ -162,7 +168,7 @@ async function install(
   }
 }
 
-/** @throws Error when the name can't be one, or a model has it */
+/** @throws Error if the name is invalid or taken */
 async function claim(modelsFolder: string, name: string): Promise<void> {
   if (!isModelName(name)) {
     throw new Error(

@@ -1,14 +1,14 @@
-/** Places in the folder of installed models, and what is removed there. */
+/** Layout of the folder of installed models, and what is removed there. */
 import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isModelName, RECORD_FILE } from '../../models/installed/record.ts'
 import { LockedError, withLock } from '../../shared/process/file-lock.ts'
 
-/** Holds downloads until they are installed; no model's name begins like it. */
+/** Holds downloads until they are installed; the name of a model never starts like this. */
 const DOWNLOADS = '.downloads'
 
-/** The folder of the downloads of a model, or of all. */
+/** The folder with the downloads of a model, or of all models. */
 export const downloadsOf = (modelsFolder: string, name = ''): string =>
   join(modelsFolder, DOWNLOADS, name)
 
@@ -27,13 +27,13 @@ export async function removeDownloads(modelsFolder: string, name: string): Promi
   }
 }
 
-/** @throws Error when there is no such model */
+/** @throws Error if there is no such model */
 export async function removeModel(modelsFolder: string, name: string): Promise<void> {
   const folder = join(modelsFolder, name)
   if (!isModelName(name) || !existsSync(join(folder, RECORD_FILE))) {
     throw new Error(`${name} is not installed in ${modelsFolder}`)
   }
   const gone = await mkdtemp(join(modelsFolder, '.removed-'))
-  await rename(folder, join(gone, name)) // at once, even if what follows is interrupted
+  await rename(folder, join(gone, name)) // gone at once, even if the next step is interrupted
   await rm(gone, { recursive: true })
 }

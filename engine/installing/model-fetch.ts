@@ -1,4 +1,7 @@
-/** One fetch of a model: a process that downloads and installs it, and whoever follows that. */
+/**
+ * One fetch of a model: a process that downloads and installs it, and everybody who follows its
+ * progress.
+ */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { FetchProgress } from '../../shared/engine-control.ts'
@@ -7,7 +10,7 @@ import type { CatalogueEntry } from './catalogue.ts'
 
 /** The first message to the process. */
 export interface FetchOrder {
-  /** In which models are installed. */
+  /** The folder in which models are installed. */
   folder: string
   entry: CatalogueEntry
 }
@@ -27,7 +30,7 @@ const STOPPED =
 export class ModelFetch {
   readonly #child: ChildProcess
   readonly #followers = new Set<(progress: FetchProgress) => void>()
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>
   progress: FetchProgress
 
@@ -39,7 +42,7 @@ export class ModelFetch {
       env: environment,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    this.#child.unref() // an engine that ends takes it along
+    this.#child.unref() // it ends together with the engine
     this.#child.channel?.unref()
     this.ended = new Promise((resolve) => {
       const end = (problem: string) => {
@@ -50,7 +53,7 @@ export class ModelFetch {
       this.#child.on('exit', (code, signal) => end(`Its process ended (${signal ?? code}).`))
     })
     this.#child.on('message', (report: FetchReport) => this.#take(report))
-    this.#child.send(order, () => undefined) // where it can't be sent, the process has ended
+    this.#child.send(order, () => undefined) // if nothing can be sent, the process has ended
   }
 
   get hasEnded(): boolean {
@@ -58,9 +61,9 @@ export class ModelFetch {
   }
 
   /**
-   * Calls `onProgress` with what there is to tell from now on; the last call has the end. Once all
-   * who follow have left, the fetch stops.
-   * @returns the function by which the follower leaves
+   * Calls `onProgress` with all progress from now on, and last with the end. The fetch stops once
+   * nobody follows it any more.
+   * @returns a function that stops following
    */
   follow(onProgress: (progress: FetchProgress) => void): () => void {
     this.#followers.add(onProgress)
@@ -71,7 +74,7 @@ export class ModelFetch {
     }
   }
 
-  /** Ends the process, whatever it does, and resolves when it is gone. */
+  /** Ends the process, whatever it is doing, and resolves when it has ended. */
   async stop(): Promise<void> {
     this.#child.kill('SIGKILL')
     if (!this.hasEnded) this.#tell({ state: 'FAILED', problem: STOPPED })

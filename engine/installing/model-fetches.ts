@@ -1,4 +1,4 @@
-/** What an engine fetches and removes, in the folder of installed models. */
+/** What an engine fetches to, and removes from, the folder of installed models. */
 
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
@@ -11,17 +11,17 @@ import { CATALOGUE, type CatalogueEntry } from './catalogue.ts'
 import { removeDownloads, removeModel } from './installed-folder.ts'
 import { ModelFetch } from './model-fetch.ts'
 
-/** Models that are fetched at once: a conversion takes twice the size of a model in memory. */
+/** How many models are fetched at once; a conversion takes twice the size of a model in memory. */
 const FETCHES_MAX = 2
 
 interface ModelFetchesOptions {
-  /** In which models are installed. */
+  /** The folder in which models are installed. */
   folder: string
-  /** Of the processes that fetch. */
+  /** Environment of the processes that fetch. */
   environment: NodeJS.ProcessEnv
-  /** Tests have their own. */
+  /** Replaced in tests. */
   catalogue?: readonly CatalogueEntry[]
-  /** Names of the models without which the engine would not start again: settings name them. */
+  /** Models named by the settings, without which the engine would not start again. */
   named: readonly string[]
   models: {
     list(): Pick<InstalledModel, 'name' | 'built_in'>[]
@@ -32,7 +32,7 @@ interface ModelFetchesOptions {
 export class ModelFetches {
   readonly #options: ModelFetchesOptions
   readonly #catalogue: readonly CatalogueEntry[]
-  /** The last of each model since this process started. */
+  /** The latest fetch of each model since this process started. */
   readonly #fetches = new Map<string, ModelFetch>()
 
   constructor(options: ModelFetchesOptions) {
@@ -41,7 +41,7 @@ export class ModelFetches {
     this.#catalogue = catalogue
   }
 
-  /** The models that are known, and how far the fetch of each is. */
+  /** Lists the models of the catalogue, with the progress of their fetches. */
   list(): CatalogueModel[] {
     return this.#catalogue.map((entry) => {
       const progress = this.#fetches.get(entry.name)?.progress
@@ -62,7 +62,7 @@ export class ModelFetches {
   }
 
   /**
-   * Begins to fetch a model, or joins the fetch that is under way; null: it is installed.
+   * Starts to fetch a model, or joins the fetch in progress; null if it is already installed.
    * @throws ModelRefusal
    */
   async fetch(name: string, licenceAccepted: boolean): Promise<ModelFetch | null> {
@@ -85,7 +85,7 @@ export class ModelFetches {
   }
 
   /**
-   * Unloads and removes an installed model, or stops its fetch and removes what was downloaded.
+   * Unloads and removes an installed model, or stops its fetch and removes the downloads.
    * @throws ModelRefusal
    */
   async remove(name: string): Promise<void> {
@@ -107,7 +107,7 @@ export class ModelFetches {
     if (isInstalled(join(folder, name))) await removeModel(folder, name) // else another engine has
   }
 
-  /** @throws ModelRefusal that names those that there are */
+  /** @throws ModelRefusal naming the known models */
   #entryOf(name: string): CatalogueEntry {
     const fetchable = this.#catalogue.filter(({ isBuiltIn }) => !isBuiltIn) // set-up fetches those
     const entry = fetchable.find((each) => each.name === name)
@@ -131,7 +131,7 @@ export class ModelFetches {
     throw new ModelRefusal('FAILED_PRECONDITION', message)
   }
 
-  /** @param command what an admin of the host can do instead */
+  /** @param command what an admin of the host can run instead */
   async #assertWritable(command: string): Promise<void> {
     const { folder } = this.#options
     try {

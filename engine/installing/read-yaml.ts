@@ -1,13 +1,12 @@
-/** Configurations as those who train models publish them. */
+/** Reads model configurations as they are published. */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 
 type Tables = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /**
- * Reads a table of tables; other values next to the tables are left out. A tuple of Python is read
- * as a list.
- * @throws Error naming the file when it holds something else
+ * Reads a table of tables and ignores values next to the tables. Python tuples are read as lists.
+ * @throws Error naming the file if it contains anything else
  */
 export async function readYaml(file: string): Promise<Tables> {
   const text = (await readFile(file, 'utf8')).replaceAll('!!python/tuple', '')

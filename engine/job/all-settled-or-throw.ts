@@ -1,6 +1,6 @@
-/** Awaits promises together. */
+/** Awaits several promises. */
 
-/** As Promise.all, but it throws only after all promises have settled. */
+/** Like Promise.all, but throws only after all promises have settled. */
 export async function allSettledOrThrow<T>(promises: readonly (Promise<T> | T)[]): Promise<T[]> {
   const settled = await Promise.allSettled(promises)
   const failed = settled.find((each) => each.status === 'rejected')

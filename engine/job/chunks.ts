@@ -1,8 +1,8 @@
 /**
- * Cuts a mixture of any length into chunks and joins their results, streaming: what is held is
- * bounded by the chunks in flight. Every chunk of a longer mixture has the same length, so that
- * chunks share batches: the last one is moved back rather than shortened (but for less than a
- * frame, where chunks must start at whole frames).
+ * Cuts a mixture of any length into chunks and joins their results. It streams, so memory is
+ * bounded by the chunks in flight. All chunks of a longer mixture have the same length, so that
+ * they can share batches: the last one starts earlier rather than being shorter (except for less
+ * than a frame, if chunks must start at whole frames).
  */
 
 import type { Joining, ModelDescription } from '../../models/model.ts'
@@ -10,45 +10,45 @@ import { LIMITS } from '../../shared/separation-options.ts'
 import { WeightedJoiner } from './weighted-joiner.ts'
 
 export interface ChunkPlan {
-  /** Samples of every chunk; a shorter mixture is one chunk of its own length. */
+  /** Length of every chunk; a shorter mixture is one chunk of its own length. */
   chunkSamples: number
-  /** Samples over which neighbouring chunks are cross-faded; less than `chunkSamples`. */
+  /** Over how many samples adjacent chunks are cross-faded; less than `chunkSamples`. */
   overlapSamples: number
-  /** Chunks start at multiples of so many samples, and both numbers above are such. */
+  /** Chunks start at multiples of this, and both numbers above are multiples of it. */
   frameSamples: number
 }
 
-/** Planar audio of one chunk, `[channels][samples]`, and where it starts in the mixture. */
+/** Planar audio of a chunk, `[channels][samples]`, and where it starts in the mixture. */
 export interface MixtureChunk {
   index: number
   startSample: number
-  /** How many samples at its end the next chunk shares; 0 for the last chunk. */
+  /** How many samples at its end the next chunk repeats; 0 for the last chunk. */
   sharedSamples: number
   channels: Float32Array[]
 }
 
-/** No chunk holds more samples than this over all its channels: 64 MiB. */
+/** A chunk has at most this many samples in all its channels: 64 MiB. */
 const CHUNK_SAMPLES_MAX = 2 ** 24
 
 interface PlanOptions {
-  /** Hertz, of the chunks. */
+  /** Sample rate of the chunks in hertz. */
   sampleRate: number
   channels: number
   /** The request's `max_chunk_duration` and `chunk_overlap`, in seconds. */
   chunkSecondsMax: number
   overlapSeconds: number
-  /** The model's best chunk length and overlap, in seconds. */
+  /** The best chunk length and overlap for the model, in seconds. */
   modelChunkSecondsMax: number
   modelOverlapSecondsMax: number
-  /** Samples of the model's frames, at which chunks start. */
+  /** Samples in a frame of the model; chunks start at whole frames. */
   frameSamples: number
-  /** The model's fixed chunks: nothing else counts then. */
+  /** The model's fixed chunks, which override everything else. */
   fixedChunks?: ModelDescription['fixedChunks']
 }
 
 /**
- * The plan within the limits of the request, the model and memory. Every chunk costs a lane of its
- * own, however short it is: under `chunkSecondsMin` the work would have no bound.
+ * Returns the plan within the limits of the request, the model and memory. Each chunk needs a lane,
+ * however short it is, so without `chunkSecondsMin` the work would have no bound.
  */
 export function planChunks(options: PlanOptions): ChunkPlan {
   const { sampleRate, channels, frameSamples, fixedChunks } = options
@@ -63,19 +63,19 @@ export function planChunks(options: PlanOptions): ChunkPlan {
   const samplesThatFit = Math.min(samplesMax, Math.floor(CHUNK_SAMPLES_MAX / channels))
   const chunkSamples = Math.max(frameSamples, wholeFrames(samplesThatFit))
   const overlapSeconds = Math.min(options.overlapSeconds, options.modelOverlapSecondsMax)
-  // Over half a chunk, three chunks would sound at once and the work would more than double.
+  // Beyond half a chunk, three chunks would overlap and the work would more than double.
   const overlapMax = Math.floor(chunkSamples / 2)
   const overlap = Math.min(Math.round(overlapSeconds * sampleRate), overlapMax)
   return { chunkSamples, overlapSamples: wholeFrames(overlap), frameSamples }
 }
 
-/** Chunks in a mixture of `samples` samples; 0 for an empty one. */
+/** How many chunks a mixture of `samples` samples has; 0 if it is empty. */
 export function chunkCount(samples: number, { chunkSamples, overlapSamples }: ChunkPlan): number {
   if (samples <= chunkSamples) return samples > 0 ? 1 : 0
   return 1 + Math.ceil((samples - chunkSamples) / (chunkSamples - overlapSamples))
 }
 
-/** Cuts planar blocks of any lengths into the plan's chunks, as soon as each is whole. */
+/** Cuts planar blocks of any length into chunks, each as soon as it is complete. */
 export class ChunkCutter {
   readonly #plan: ChunkPlan
   readonly #held: SampleQueue
@@ -88,12 +88,12 @@ export class ChunkCutter {
     this.#held = new SampleQueue(channels)
   }
 
-  /** Chunks that are whole with the next block, which is kept. */
+  /** Yields the chunks that the next block completes; the block is kept. */
   *add(block: Float32Array[]): Generator<MixtureChunk> {
     const { chunkSamples, overlapSamples } = this.#plan
     const held = this.#held
     held.push(block)
-    // One sample more than a chunk is awaited, so that the last chunk is never empty.
+    // A chunk is cut only once one more sample has arrived, so that the last chunk is never empty.
     while (held.length > chunkSamples + (this.#startSample - held.startSample)) {
       const startSample = this.#startSample
       const channels = held.read(startSample, chunkSamples)
@@ -101,12 +101,12 @@ export class ChunkCutter {
       this.#emittedEnd = startSample + chunkSamples
       this.#index += 1
       this.#startSample += chunkSamples - overlapSamples
-      // A whole chunk is kept, since the last one may have to start earlier.
+      // A whole chunk is kept, because the last one may have to start earlier.
       held.dropBefore(this.#emittedEnd - chunkSamples)
     }
   }
 
-  /** The last chunk. */
+  /** Yields the last chunk. */
   *finish(): Generator<MixtureChunk> {
     const { chunkSamples, frameSamples } = this.#plan
     const held = this.#held
@@ -119,11 +119,11 @@ export class ChunkCutter {
   }
 }
 
-/** Joins chunks' results in order. */
+/** Joins the results of chunks in order. */
 export interface ChunkJoiner {
-  /** Takes the next chunk, with its memory; returns the planar samples that are settled by it. */
+  /** Takes the next chunk and its memory; returns the planar samples that are final now. */
   push(startSample: number, channels: Float32Array[]): Float32Array[]
-  /** Samples left after the last chunk. */
+  /** Returns the samples that are left after the last chunk. */
   finish(): Float32Array[]
 }
 
@@ -131,7 +131,7 @@ export function createJoiner(joining: Joining, plan: ChunkPlan): ChunkJoiner {
   if (joining.kind === 'seam') return new Stitcher(plan)
   const { weights } = joining
   const joiner = new WeightedJoiner()
-  // A chunk that is shorter is the only one.
+  // A shorter chunk is the only one.
   const weightsOf = (samples: number) =>
     samples < weights.length ? new Float32Array(samples).fill(1) : weights
   return {
@@ -141,14 +141,13 @@ export function createJoiner(joining: Joining, plan: ChunkPlan): ChunkJoiner {
 }
 
 /**
- * Neighbours are cross-faded over the plan's overlap at the end of
- * the earlier one, with gains that sum to 1 (a raised cosine); what the later one has before that
- * is context, and is dropped. (Overlap-add as in Demucs, `demucs/apply.py`, with a fixed seam
- * length.)
+ * Cross-fades adjacent chunks over the plan's overlap, at the end of the earlier one, with
+ * raised-cosine gains that add up to 1. What the later chunk repeats before that is only context
+ * and is dropped. (Overlap-add as in Demucs, `demucs/apply.py`, with a seam of fixed length.)
  */
 export class Stitcher implements ChunkJoiner {
   readonly #overlap: number
-  /** The end of the last chunk, still to be faded out: at most the overlap, and where it starts. */
+  /** The end of the last chunk, which is still to be faded out, and where it starts. */
   #tail: Float32Array[] = []
   #tailStart = 0
 
@@ -175,7 +174,7 @@ export class Stitcher implements ChunkJoiner {
   }
 }
 
-/** Fades the first samples of `next` in, over `tail` fading out. */
+/** Fades the first samples of `next` in while `tail` fades out. */
 function fadeOver(tail: Float32Array, next: Float32Array): void {
   const gains = fadeIn(tail.length)
   for (let i = 0; i < tail.length; i += 1) {
@@ -183,7 +182,7 @@ function fadeOver(tail: Float32Array, next: Float32Array): void {
   }
 }
 
-/** Kept from one call to the next: nearly all are of one length. */
+/** Cached between calls, because nearly all seams have the same length. */
 let latestGains = new Float64Array(0)
 
 function fadeIn(samples: number): Float64Array {
@@ -196,7 +195,7 @@ function fadeIn(samples: number): Float64Array {
   return latestGains
 }
 
-/** Planar samples in arrival order, read by absolute position and dropped from the front. */
+/** A queue of planar samples, read by absolute position and dropped from the front. */
 export class SampleQueue {
   readonly #channels: number
   #blocks: Float32Array[][] = []
@@ -214,7 +213,7 @@ export class SampleQueue {
     this.length += samples
   }
 
-  /** A copy of `samples` samples from the absolute position `start`. */
+  /** Returns a copy of `samples` samples from the absolute position `start`. */
   read(start: number, samples: number): Float32Array[] {
     const out = Array.from({ length: this.#channels }, () => new Float32Array(samples))
     let blockStart = this.startSample
@@ -233,7 +232,9 @@ export class SampleQueue {
     return out
   }
 
-  /** As `read`, dropping them; a block that they are the whole of is returned itself. */
+  /**
+   * Like `read`, but drops the samples. A block that matches exactly is returned without a copy.
+   */
   take(start: number, samples: number): Float32Array[] {
     const first = this.#blocks[0]
     const isWhole = start === this.startSample && samples === first?.[0]?.length
@@ -242,7 +243,7 @@ export class SampleQueue {
     return taken
   }
 
-  /** Drops whole blocks that end before the absolute position `start`. */
+  /** Drops blocks that end before the absolute position `start`. */
   dropBefore(start: number): void {
     for (;;) {
       const length = this.#blocks[0]?.[0]?.length ?? 0

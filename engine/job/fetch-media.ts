@@ -12,20 +12,20 @@ import type { JobMedia } from './job-media.ts'
 
 interface FetchDeps {
   media: JobMedia
-  /** Fetches the addresses of clients; refuses private ones. */
+  /** Fetches addresses given by clients; refuses private ones. */
   publicFetch: PublicFetch
   config: Pick<EngineConfig, 'fetchSecondsMax'>
   store: Pick<StoreOutage, 'noticed' | 'ended'>
 }
 
-/** A source in the job's folder. */
+/** A source in the folder of its job. */
 export interface FetchedMedia {
   path: string
-  /** The name that the server of the `audio_url` gave it. */
+  /** The name given by the server of the `audio_url`. */
   source_name?: string
 }
 
-/** Brings the source to the job's folder. */
+/** Fetches the source to the folder of the job. */
 export async function fetchMedia(
   { source, shared_folder: sharedFolder }: Job,
   folder: string,

@@ -1,4 +1,4 @@
-/** A job's access to files and the network, which simulated runs replace. */
+/** A job's access to files and the network, which simulations replace. */
 
 import { rm } from 'node:fs/promises'
 import { fetchPublicSource, fetchSource } from '../media/read/source.ts'
@@ -7,12 +7,12 @@ import type { OutputThreads } from './outputs/output-threads.ts'
 import { Outputs, type OutputsOptions } from './outputs/outputs.ts'
 import { makeJobFolder } from './scratch.ts'
 
-/** The files of a job's results, while they are written. */
+/** The files of a job's results while they are written. */
 export type JobOutputs = Pick<Outputs, 'sound' | 'write' | 'finish' | 'abort'>
 
 export interface JobMedia {
   makeFolder: typeof makeJobFolder
-  /** Removes the folder of a job and all that is in it. */
+  /** Removes the folder of a job with everything in it. */
   removeFolder(folder: string): Promise<void>
   fetchSource: typeof fetchSource
   fetchPublicSource: typeof fetchPublicSource
@@ -20,10 +20,10 @@ export interface JobMedia {
   uploadOutput: typeof uploadOutput
 }
 
-/** On this machine's disk, and over its network. */
+/** Uses the disk and the network of this machine. */
 export const createJobMedia = (threads: OutputThreads): JobMedia => ({
   makeFolder: makeJobFolder,
-  // With retries: the gateway may still put a copy there, although nobody waits for it any more.
+  // With retries, because the gateway may still put a copy there that nobody waits for any more.
   removeFolder: (folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   fetchSource,
   fetchPublicSource,

@@ -16,12 +16,12 @@ import { ThreadLostError } from '../threads/task-thread.ts'
 import type { ScratchRoom } from './scratch-room.ts'
 
 /**
- * `released`: nothing was decided, and the gateway queues the request again; `interrupted`: nothing
- * was decided or reported, and the job must be delivered again.
+ * `released` means that nothing was decided and the gateway queues the request again. `interrupted`
+ * means that nothing was decided or reported, so the job must be delivered again.
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
-/** `drained`: returned because the engine ends; `released`: for another reason. */
+/** `drained` if the engine is shutting down, `released` for any other reason. */
 type StopCause = 'canceled' | 'drained' | 'released'
 
 /** The reason in the abort signal of an open job that is stopped. */
@@ -35,11 +35,12 @@ export class JobStopped extends Error {
 }
 
 /**
- * Attempts at a job after an error of unknown cause: the job may be at fault, or only this engine.
+ * How many attempts a job gets after errors of unknown cause, which may lie in the job or only in
+ * this engine.
  */
 const UNCLASSIFIED_ATTEMPTS_MAX = 2
 
-/** Errors that come from a job's environment, not from the job. */
+/** Errors that come from the job's environment, not from the job. */
 const PASSING = [JobStopped, TransientError, ComputeLostError, DeviceError, ThreadLostError]
 
 interface Failure {
@@ -47,7 +48,7 @@ interface Failure {
   message: string
 }
 
-/** Returns the permanent failure that an error means; null when another attempt may succeed. */
+/** Returns the permanent failure that an error means; null if another attempt may succeed. */
 export function failureOf(error: unknown, attempts: number): Failure | null {
   // Any other ServiceError is a fault of the source.
   if (error instanceof ServiceError) {
@@ -64,8 +65,8 @@ const failureWith = (code: FailureCode): Failure => ({ code, message: ERRORS[cod
 type ReleaseCause = NonNullable<Extract<Event, { type: 'released' }>['cause']>
 
 /**
- * Why a job is released: a drain, an outage of the media store or a disk that is full without it
- * does not count against it.
+ * Returns why a job is released. A drain, an outage of the media store, or a disk that others have
+ * filled does not count against it.
  */
 export async function releaseCauseOf(
   error: unknown,

@@ -1,5 +1,6 @@
 /**
- * Watches whether the scratch disk is full: then no job is leased, because none could be served.
+ * Watches whether the scratch disk is full. While it is, no job is leased, because none could be
+ * served.
  */
 
 import { freeBytes } from '../../shared/free-bytes.ts'
@@ -7,10 +8,10 @@ import type { Logger } from '../../shared/telemetry/log.ts'
 
 interface ScratchRoomOptions {
   scratchFolder: string
-  /** With less free the disk counts as full. */
+  /** With less free space the disk counts as full. */
   scratchFreeBytesMin: number
   log: Logger
-  /** Bytes free on the disk of a folder. */
+  /** Returns the free bytes on the disk of a folder. */
   free?: (folder: string) => Promise<number>
 }
 
@@ -25,18 +26,18 @@ export class ScratchRoom {
     this.#options = options
   }
 
-  /** Resolves when there is room again; null while there is. */
+  /** Resolves when there is space again; null while there is. */
   get current(): Promise<void> | null {
     return this.#current
   }
 
-  /** Checks now, and then every two seconds for as long as the process lives. */
+  /** Checks now, and then every two seconds as long as the process lives. */
   async watch(): Promise<void> {
     await this.isFull()
     setInterval(() => void this.isFull(), LOOK_MS).unref()
   }
 
-  /** Checks now. A folder that can't be checked counts as full. */
+  /** Checks now. A folder that cannot be checked counts as full. */
   async isFull(): Promise<boolean> {
     const { scratchFolder: folder, scratchFreeBytesMin: freeBytesMin, log } = this.#options
     const { free = freeBytes } = this.#options

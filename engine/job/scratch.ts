@@ -1,4 +1,4 @@
-/** Folders for the media of open jobs, on local disk, removed at the latest by the next engine. */
+/** Folders on local disk for the media of open jobs. The next engine removes any that are left. */
 
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -8,13 +8,13 @@ import { makeFolder } from '../../shared/process/make-folder.ts'
 
 const FOLDER_NAME = /^job-(\d+)-/
 
-/** A new empty folder for one job. */
+/** Creates a new empty folder for one job. */
 export const makeJobFolder = (scratchFolder: string): Promise<string> =>
   mkdtemp(join(scratchFolder, `job-${process.pid}-`))
 
 /**
- * Makes the scratch folder, and removes what killed engines left in it.
- * @throws StartError when the disk takes no files
+ * Creates the scratch folder, and removes what killed engines left in it.
+ * @throws StartError if nothing can be written there
  */
 export async function prepareScratch(scratchFolder: string): Promise<void> {
   await onDisk(`SCRATCH_DIR: ${scratchFolder}`, makeFolder(scratchFolder))

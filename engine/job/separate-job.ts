@@ -1,4 +1,4 @@
-/** Serves one job, from source to outputs. */
+/** Serves one job, from its source to its outputs. */
 
 import { stat } from 'node:fs/promises'
 import type { Broker } from '../../shared/broker/broker.ts'
@@ -55,33 +55,33 @@ export interface JobDeps {
   broker: Pick<Broker, 'publishEvent' | 'publishProgress'>
   scheduler: Pick<Scheduler, 'separate'>
   resampling: ResamplingThreads
-  /** The engine's models, the preferred first. */
+  /** The engine's models, the preferred one first. */
   models: readonly ModelDescription[]
-  /** Null: nothing is tagged. */
+  /** Null if nothing is tagged. */
   tagger: TaggerConfig | null
   config: EngineConfig
   clock: Clock
   log: Logger
   media: JobMedia
-  /** Processes that read the files of clients. */
+  /** Processes that read clients' files. */
   soundProcesses: SoundProcesses
-  /** Fetches the addresses of clients; refuses private ones. */
+  /** Fetches addresses given by clients; refuses private ones. */
   publicFetch: PublicFetch
   store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
   scratch: Pick<ScratchRoom, 'isFull'>
-  /** Attempts at the request, this one included; those that a drain ended do not count. */
+  /** How many attempts the request has had, including this one but not those that a drain ended. */
   attempts: number
-  /** Called when the device fails the job. */
+  /** Called when the job fails because of the device. */
   onDeviceFailed(): void
-  /** Called with the seconds of media once they are separated. */
+  /** Called with the seconds of media that were separated. */
   onSeparated(seconds: number): void
-  /** Called when the job fails for good, once that is stored. */
+  /** Called when the job has failed permanently and that is stored. */
   onFailed(code: FailureCode): void
 }
 
 /**
- * Serves one job and reports its outcome; never throws. An outcome other than `interrupted` has
- * been stored by the broker as an event.
+ * Serves one job and reports its outcome; never throws. Unless the outcome is `interrupted`, the
+ * broker has stored it as an event.
  */
 export async function separateJob(
   job: Job,
@@ -90,7 +90,7 @@ export async function separateJob(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const reporter = createReporter(job, attemptId, deps)
-  // No other event may come before it.
+  // No other event may precede it.
   const start = new StartReport(reporter.event('started'), {
     mayWait: job.start_may_measure === true,
     publish: (event) => publishUntilStored(event, deps, signal),
@@ -109,13 +109,13 @@ export async function separateJob(
     await publishUntilStored(event, deps, signal)
     return 'completed'
   } catch (error) {
-    // A disk that is full without the job's files is no fault of the job.
+    // A disk that is full without the job's files is not the job's fault.
     if (folder) await deps.media.removeFolder(folder)
     const unreported = await reasonOf(start.stored())
     if (unreported === undefined) {
       return await reportFailure(signal.aborted ? signal.reason : error, reporter, deps, signal)
     }
-    // The gateway ignores a release by an attempt whose start was not reported.
+    // The gateway ignores a release by an attempt whose start it never learned of.
     deps.log.warn({ err: unreported }, 'the start of the job could not be reported')
     return 'interrupted'
   } finally {
@@ -123,7 +123,7 @@ export async function separateJob(
   }
 }
 
-/** Why `promise` failed; undefined when it did not. */
+/** Returns why `promise` failed; undefined if it did not. */
 const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => undefined,
@@ -175,7 +175,7 @@ async function produceResult(
 interface OpenedContext extends JobContext {
   mixture: Mixture
   limits: MixtureLimits
-  /** Media's, by its packets; 0: unknown. */
+  /** Length according to the packets; 0 if unknown. */
   seconds: number
 }
 
@@ -245,14 +245,14 @@ async function separateSource(
   }
 }
 
-/** Another attempt will follow. */
+/** Whether another attempt will follow. */
 const isReleased = (error: unknown, { attempts }: JobDeps): boolean =>
   !(error instanceof JobStopped && error.because === 'canceled') &&
   failureOf(error, attempts) === null
 
 interface OutputsContext extends Pick<JobContext, 'folder' | 'sourcePath' | 'reporter' | 'signal'> {
   mixture: Mixture
-  /** The targets'. */
+  /** Names of the targets. */
   names: readonly OutputName[]
   isLfeFull: boolean
   onPicture: OutputsOptions['onPicture']
@@ -281,8 +281,8 @@ function openOutputs(
 }
 
 /**
- * Seconds of media, where its packets give them. Media that is too long is reported: it is refused
- * at the next submit of its file.
+ * Returns the length of the media in seconds, if its packets state it. Media that is too long is
+ * reported, so that the next submit of its file is refused.
  * @throws ServiceError MEDIA_TOO_LONG
  */
 async function measureMedia(
@@ -301,7 +301,7 @@ async function measureMedia(
   return seconds
 }
 
-/** Saves work when the account can't pay for the media, or its outputs do not fit. */
+/** Saves work if the account cannot pay for the media, or its outputs do not fit. */
 async function reportMeasured(
   { prompt, options, upload_urls: urls }: Job,
   context: OpenedContext,

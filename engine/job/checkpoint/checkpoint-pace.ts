@@ -1,21 +1,21 @@
-/** How often a job keeps what it has separated. A pure function. */
+/** Decides how often a job stores what it has separated. A pure function. */
 
 export interface Pace {
-  /** Since the attempt began to separate. */
+  /** Since the attempt started to separate. */
   elapsedMs: number
-  /** How much of the job was separated then, and is now; from 0 to 1. */
+  /** The share of the job that was separated then, and that is separated now, from 0 to 1. */
   shareBefore: number
   share: number
-  /** CHECKPOINT_SECONDS, in milliseconds. */
+  /** CHECKPOINT_SECONDS in milliseconds. */
   pauseMs: number
-  /** Addresses of the job that hold nothing yet. */
+  /** Addresses of the job that are still unused. */
   segmentsLeft: number
 }
 
 /**
- * How long the next segment is filled before it is sent; null: nothing is kept now. What a job
- * separates in its first `pauseMs` is not kept, nor that of one that will end soon, so that short
- * work writes nothing. The segments that are left are spread over the time that is left.
+ * Returns for how long to fill the next segment before sending it; null if nothing is kept now.
+ * Nothing is kept of the first `pauseMs`, nor of a job that will end soon, so that short work
+ * writes nothing. The remaining segments are spread over the remaining time.
  */
 export function segmentMs(pace: Pace): number | null {
   const { elapsedMs, shareBefore, share, pauseMs, segmentsLeft } = pace

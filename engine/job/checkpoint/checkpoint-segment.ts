@@ -1,10 +1,10 @@
 /**
- * A segment of a checkpoint: a file of entries, each under a name. Every entry has its own
- * checksum, and the first entry says what work the others are of, so that nothing is taken for a
- * result that is damaged, incomplete or another job's.
+ * A segment of a checkpoint: a file of named entries. Every entry has its own checksum, and the
+ * first one says which work the others belong to, so that damaged, incomplete or foreign data is
+ * never taken for a result.
  *
- * An entry: the bytes of its name and of its body (two 32-bit numbers, little-endian), the SHA-256
- * of both, the name, the body.
+ * An entry consists of the lengths of its name and body (two 32-bit numbers, little-endian), the
+ * SHA-256 of both, the name, and the body.
  */
 
 import { createHash } from 'node:crypto'
@@ -13,12 +13,12 @@ import { deserialize, serialize } from 'node:v8'
 
 const DIGEST_BYTES = 32
 const HEAD_BYTES = 8 + DIGEST_BYTES
-/** Of a name: what is longer is no entry of ours. */
+/** A longer name cannot be one of our entries. */
 const NAME_BYTES_MAX = 256
-/** The name of the first entry. */
+/** Name of the first entry. */
 const WORK = 'work'
 
-/** An entry as it is in a file. */
+/** An entry as stored in a file. */
 export type EntryBytes = readonly Uint8Array[]
 
 /** @param value anything that can be sent to another thread; it is copied */
@@ -39,19 +39,19 @@ const digestOf = (label: Uint8Array, body: Uint8Array): Buffer =>
 /** Writes a segment; calls may overlap. */
 export class SegmentWriter {
   readonly path: string
-  /** Of the entries added so far. */
+  /** Size of the entries added so far. */
   bytes = 0
   readonly #file: Promise<FileHandle>
   #written: Promise<unknown>
 
-  /** @param work what the entries are of */
+  /** @param work what the entries belong to */
   constructor(path: string, work: string) {
     this.path = path
     this.#written = this.#file = open(path, 'w')
-    void this.add(encodeEntry(WORK, work)).catch(() => undefined) // so does the next one
+    void this.add(encodeEntry(WORK, work)).catch(() => undefined) // the next call throws it
   }
 
-  /** @throws Error when the disk is full */
+  /** @throws Error if the disk is full */
   add(entry: EntryBytes): Promise<void> {
     const position = this.bytes
     this.bytes += bytesOf(entry)
@@ -68,7 +68,7 @@ export class SegmentWriter {
 
   /**
    * Completes the file.
-   * @throws Error when an entry was not written
+   * @throws Error if an entry was not written
    */
   async close(): Promise<void> {
     try {
@@ -79,17 +79,17 @@ export class SegmentWriter {
   }
 }
 
-/** Where an entry is. */
+/** The location of an entry. */
 export interface StoredEntry {
   path: string
   name: string
-  /** Of its head, in bytes. */
+  /** Offset of its header in bytes. */
   position: number
 }
 
 /**
- * Lists the entries of a file, up to the first that is incomplete.
- * @returns null when it is no segment, or one of other work
+ * Lists the entries of a file, up to the first incomplete one.
+ * @returns null if this is not a segment, or belongs to other work
  */
 export async function listEntries(path: string, work: string): Promise<StoredEntry[] | null> {
   const file = await open(path, 'r')
@@ -110,7 +110,7 @@ export async function listEntries(path: string, work: string): Promise<StoredEnt
   }
 }
 
-/** Returns the value of an entry; undefined when it is damaged. */
+/** Returns the value of an entry; undefined if it is damaged. */
 export async function readEntry({ path, position }: StoredEntry): Promise<unknown> {
   const file = await open(path, 'r')
   try {
@@ -132,7 +132,7 @@ interface Head {
   end: number
 }
 
-/** Undefined at the end of the file, or where no whole entry is. */
+/** Undefined at the end of the file, or if no complete entry follows. */
 async function readHead(file: FileHandle, position: number, size: number) {
   if (position + HEAD_BYTES > size) return undefined
   const head = await readBytes(file, position, HEAD_BYTES)

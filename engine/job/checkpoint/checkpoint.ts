@@ -1,13 +1,14 @@
 /**
- * The checkpoint of a job: what it has separated so far, so that the next attempt goes on there.
+ * The checkpoint of a job: what it has separated so far, so that the next attempt continues there.
  *
- * It holds what models answered, chunk by chunk, and nothing of what follows from that: the next
- * attempt decodes the media, cuts and joins chunks, mixes and encodes as if it separated them anew,
- * and only asks no model for what is kept. So its outputs are the same, bit for bit, and what is
- * missing or damaged is separated again, wherever it is.
+ * It holds what the models returned for each chunk, and nothing derived from that. The next attempt
+ * decodes the media, cuts and joins chunks, mixes and encodes as usual; it only does not ask a
+ * model for what is stored. So its outputs are the same, bit for bit, and whatever is missing or
+ * damaged is separated again.
  *
- * Segments stand alone, and each replaces what was at its address. Two attempts at once (the older
- * one has lost its lease) may replace each other's, which costs chunks and never makes wrong ones.
+ * Each segment stands alone and replaces what was at its address. If two attempts run at once,
+ * because the older one has lost its lease, they may replace each other's segments. That costs
+ * chunks but never produces wrong ones.
  */
 
 import { createHash } from 'node:crypto'
@@ -40,10 +41,10 @@ import type { ScratchRoom } from '../scratch-room.ts'
 export interface CheckpointOptions {
   job: Pick<Job, 'request_id' | 'source' | 'shared_folder' | 'checkpoint_urls'>
   attemptId: string
-  /** The job's, where its source is at `sourcePath`. */
+  /** The job's folder, with the source at `sourcePath`. */
   folder: string
   sourcePath: string
-  /** CHECKPOINT_SECONDS, in milliseconds. */
+  /** CHECKPOINT_SECONDS in milliseconds. */
   pauseMs: number
   signal: AbortSignal
   media: Pick<JobMedia, 'fetchSource' | 'uploadOutput'>
@@ -55,29 +56,29 @@ export interface CheckpointOptions {
 /** The segment that is being filled. */
 interface Segment {
   writer: SegmentWriter
-  /** By the clock's elapsed time. */
+  /** In elapsed time of the clock. */
   endsAt: number
 }
 
-/** To send what a job that is released has kept last. */
+/** How long a released job may take to send what it stored last. */
 const FLUSH_MS_MAX = 10_000
 
 export class Checkpoint {
   readonly #options: CheckpointOptions
   readonly #addresses: NonNullable<Job['checkpoint_urls']>
-  /** Ends uploads: they may outlast the job's signal. */
+  /** Aborts uploads, which may outlast the job's signal. */
   readonly #stop = new AbortController()
-  /** Of earlier attempts. */
+  /** Entries of earlier attempts. */
   readonly #kept = new Map<string, StoredEntry>()
-  /** Entries of each of their files that are still to be read. */
+  /** How many entries of each of their files are still to be read. */
   readonly #unread = new Map<string, number>()
   #startedAt = 0
   #shareAtStart = 0
-  /** How much of the job is separated, from 0 to 1. */
+  /** The share of the job that is separated, from 0 to 1. */
   #share: () => number = () => 0
-  /** Null: not known yet. */
+  /** Null until it is known. */
   #work: string | null = null
-  /** Addresses that hold what is kept. */
+  /** How many addresses are in use. */
   #used = 0
   #segment: Segment | null = null
   #made = 0
@@ -90,10 +91,10 @@ export class Checkpoint {
   }
 
   /**
-   * Fetches what earlier attempts have kept, as far as it is of the same work. Whatever is wrong
-   * with it costs what was kept, and not the job.
-   * @param work all on which results depend, besides the media; it can be written as JSON
-   * @returns a sentence for the client's log where something can't be used
+   * Fetches what earlier attempts have stored, as far as it belongs to the same work. Any problem
+   * with it costs what was stored, but not the job.
+   * @param work everything besides the media that results depend on, serializable as JSON
+   * @returns a sentence for the client's log if something is unusable
    * @throws the signal's reason
    */
   async open(work: object): Promise<string | undefined> {
@@ -119,8 +120,8 @@ export class Checkpoint {
   }
 
   /**
-   * Begins to keep what is separated from now on.
-   * @param share how much of the job is separated, from 0 to 1
+   * Starts to store what is separated from now on.
+   * @param share returns how much of the job is separated, from 0 to 1
    */
   begin(share: () => number): void {
     this.#startedAt = this.#options.clock.elapsed()
@@ -128,14 +129,14 @@ export class Checkpoint {
     this.#shareAtStart = share()
   }
 
-  /** Results of earlier attempts whose names begin so. */
+  /** How many results of earlier attempts have names with this prefix. */
   count(prefix: string): number {
     return [...this.#kept.keys()].filter((name) => name.startsWith(prefix)).length
   }
 
   /**
-   * Returns a result of an earlier attempt, or what `make` returns where there is none, or it is
-   * damaged. To be called once for each name.
+   * Returns a result of an earlier attempt; if there is none or it is damaged, what `make` returns.
+   * May be called once for each name.
    */
   async recall<T>(name: string, make: () => Promise<T>): Promise<T> {
     const entry = this.#kept.get(name)
@@ -151,8 +152,8 @@ export class Checkpoint {
   }
 
   /**
-   * Keeps a result, which is copied first, unless it is kept already, or there is no use or no room
-   * for it now. Never rejects.
+   * Stores a copy of a result, unless it is already stored or there is currently no use or space
+   * for it. Never rejects.
    */
   async keep(name: string, value: unknown): Promise<void> {
     if (this.#kept.has(name) || !this.#mayKeep()) return
@@ -165,8 +166,9 @@ export class Checkpoint {
   }
 
   /**
-   * Ends all that is under way, and frees what is held. Never rejects.
-   * @param flush true if the job is released: what was kept last is sent, if it takes not too long
+   * Ends everything in progress and frees what is held. Never rejects.
+   * @param flush whether the job is released, so that what was stored last should be sent if that
+   *   is quick
    */
   async close({ flush }: { flush: boolean }): Promise<void> {
     if (!flush) this.#stop.abort()
@@ -193,7 +195,9 @@ export class Checkpoint {
     return this.#segment !== null || segmentMs(this.#pace) !== null
   }
 
-  /** The segment that has room for `entry`; null: one is still being sent, or it fits in none. */
+  /**
+   * Returns the segment for `entry`; null if one is still being sent, or if the entry fits none.
+   */
   #segmentFor(entry: EntryBytes): Segment | null {
     const bytes = bytesOf(entry)
     if (this.#segment && this.#segment.writer.bytes + bytes > SEGMENT_BYTES_MAX) {
@@ -208,7 +212,7 @@ export class Checkpoint {
     return (this.#segment = { writer: new SegmentWriter(path, this.#work!), endsAt })
   }
 
-  /** Sends the segment: one at a time, so that a slow store bounds what is kept. */
+  /** Sends the segment. Only one is sent at a time, so a slow store limits how much is kept. */
   #send(): void {
     const { writer } = this.#segment!
     this.#segment = null
@@ -241,7 +245,7 @@ export class Checkpoint {
 
   /**
    * Fetches the segment at an address.
-   * @returns its entries; a sentence, where it can't be used; null: there is none
+   * @returns its entries; a sentence if it is unusable; null if there is none
    * @throws the signal's reason
    */
   async #fetch(
@@ -266,7 +270,7 @@ export class Checkpoint {
     }
   }
 
-  /** Hashes the work, with the media where these may have changed since an earlier attempt. */
+  /** Hashes the work, including the media if that may have changed since an earlier attempt. */
   async #identify(work: object): Promise<string> {
     const { job, sourcePath, signal } = this.#options
     const media = createHash('sha256')
@@ -277,7 +281,7 @@ export class Checkpoint {
     return createHash('sha256').update(JSON.stringify(all)).digest('hex')
   }
 
-  /** Removes the file of an earlier attempt once all of it is read. */
+  /** Removes the file of an earlier attempt once all of it has been read. */
   async #noteRead({ path }: StoredEntry): Promise<void> {
     const unread = this.#unread.get(path)! - 1
     this.#unread.set(path, unread)
@@ -291,7 +295,7 @@ export class Checkpoint {
     if (writer) await Promise.allSettled([writer.close(), rm(writer.path, { force: true })])
   }
 
-  /** The job goes on without a checkpoint. */
+  /** Lets the job go on without a checkpoint. */
   #end(error: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -301,7 +305,7 @@ export class Checkpoint {
   }
 }
 
-/** @returns undefined where the job keeps nothing: its media are short, or a setting says so */
+/** @returns undefined if the job stores nothing, because its media is short or a setting says so */
 export function createCheckpoint(
   { seconds, ...options }: Omit<CheckpointOptions, 'pauseMs'> & { seconds: number },
   { checkpointSeconds }: { checkpointSeconds: number | 'off' },

@@ -1,4 +1,7 @@
-/** Sums up what a model found out about a prompt in each chunk, and the tagger in all. */
+/**
+ * Summarises what the model found out about a prompt in each chunk, and the tagger in the whole
+ * file.
+ */
 
 import { NEAREST_MAX, type Finding } from '../../../shared/finding.ts'
 import type { PromptedSound } from '../../../shared/prompts/read-prompt.ts'
@@ -8,22 +11,20 @@ import { matchEvidence, presenceOf } from './presence.ts'
 import { fewSpans, probabilityOf, type TaggedSound, type TimeSpan } from './tagged-file.ts'
 import { qualityOf } from './target-quality.ts'
 
-/** 100 dB: what is softer is silence. */
+/** -100 dB; anything softer is silence. */
 const GAIN_LEAST = 1e-5
 
 /** A sound of a prompt, and what was found out about it. */
 export interface FoundSound {
   prompt: string
   isUnwanted: boolean
-  /** By the model, in each chunk. */
+  /** From the model, for each chunk. */
   work: readonly ChunkFinding[]
-  /** By the tagger; null: it does not know the sound. */
+  /** From the tagger; null if it does not know the sound. */
   tagged: TaggedSound | null
 }
 
-/**
- * There is no state when neither model nor tagger reports anything, unless the prompt is unknown.
- */
+/** Returns no state if neither model nor tagger reports anything, unless the prompt is unknown. */
 export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>): Finding {
   const { understoodAs, meanings, substitute, nearest = [] } = work[0] ?? {}
   const name = { ...(understoodAs !== undefined && { understood_as: understoodAs }) }
@@ -51,16 +52,16 @@ export function findingOf({ work, tagged }: Pick<FoundSound, 'work' | 'tagged'>)
   return { ...common, softened_db, ...similar }
 }
 
-/** Returns by how many dB at most a target was softened where its sound seems absent. */
+/** Returns by how many dB a target was softened at most, because its sound seems absent. */
 export function softenedDb(work: readonly Pick<ChunkFinding, 'presenceGain'>[]): number {
   const softest = Math.min(1, ...work.map(({ presenceGain = 1 }) => presenceGain))
   return softest < 1 ? -20 * Math.log10(Math.max(GAIN_LEAST, softest)) : 0
 }
 
-/** In order, the least certain first. */
+/** From the least certain to the most certain. */
 const STATES = ['unknown', 'absent', 'similar', 'unsure', 'found'] as const
 
-/** Joins the findings about a prompt's sounds; the least certain of them decides. */
+/** Combines the findings about the sounds of a prompt; the least certain one decides. */
 export function promptFinding(
   sounds: readonly FoundSound[],
   asked: readonly PromptedSound[],
@@ -82,8 +83,8 @@ export function promptFinding(
 }
 
 /**
- * Estimates the quality only for sounds that were found: nobody can judge what is absent, unknown,
- * or what a prompt leaves over.
+ * Estimates the quality only for sounds that were found, because nobody can judge what is absent,
+ * unknown, or the remainder that a prompt asks for.
  */
 function qualityFor(
   sounds: readonly FoundSound[],
@@ -127,7 +128,7 @@ function whereOf(sounds: readonly FoundSound[]): Pick<Finding, 'where' | 'share'
   return { where: fewSpans(where), share: Math.min(1, covered / tags[0]!.seconds) }
 }
 
-/** Merges spans: the same times in order, with no overlap. */
+/** Merges spans into disjoint ones, in order. */
 function union(spans: readonly TimeSpan[]): TimeSpan[] {
   const all: TimeSpan[] = []
   for (const span of [...spans].sort((a, b) => a.start - b.start)) {

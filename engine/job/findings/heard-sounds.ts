@@ -3,12 +3,12 @@
 import { HEARD_SOUNDS_MAX, type HeardSound } from '../../../shared/heard-sounds.ts'
 import type { TaggedFile } from './tagged-file.ts'
 
-/** A sound is listed only if it is more probable than not. */
+/** Sounds are listed only if they are more probable than not. */
 const MATCH_LEAST = 0.5
 
 /**
- * Lists the most prominent sound first: the one that fills most of the file. A group is listed
- * where something of its kind is heard but no member is certain enough.
+ * Lists sounds by the share of the file that they fill, largest first. A group is listed if
+ * something of its kind is heard but no member is certain enough.
  */
 export function heardSounds(file: TaggedFile): HeardSound[] {
   const { classes, groups } = file.config

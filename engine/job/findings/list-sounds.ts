@@ -1,4 +1,7 @@
-/** The middle of a job that asks what is in media: a mixture in, the list of its sounds out. */
+/**
+ * The core of a job that asks what is in the media: takes a mixture, returns the list of its
+ * sounds.
+ */
 
 import type { TaggerConfig } from '../../../models/tagger/config.ts'
 import type { HeardSound } from '../../../shared/heard-sounds.ts'
@@ -11,16 +14,16 @@ import { TaggedFile } from './tagged-file.ts'
 
 interface ListingDeps {
   scheduler: Pick<Scheduler, 'separate'>
-  /** Null: the engine has none, and no job that asks for a list is for it. */
+  /** Null if the engine has none; then it gets no jobs that ask for a list. */
   tagger: TaggerConfig | null
   signal: AbortSignal
-  /** Seconds of the mixture as far as they are known before it is decoded; 0: they are not. */
+  /** Length of the mixture in seconds as far as it is known before decoding; 0 if unknown. */
   secondsExpected: number
   /** From 0 to 1. */
   onProgress(progress: number): void
 }
 
-/** @throws what decoding or the tagger throws */
+/** @throws whatever decoding or the tagger throws */
 export async function listSounds(
   { account_id: accountId, request_id: requestId }: Job,
   mixture: Mixture,

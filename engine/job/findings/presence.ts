@@ -1,18 +1,21 @@
-/** Whether a sound is in a file, by the tagger and by what its separation says of each chunk. */
+/**
+ * Decides whether a sound is in a file, from the tagger and from how its separation went in each
+ * chunk.
+ */
 
 import type { TaggerAnswer } from '../../../models/tagger/decisions.ts'
 import { probabilityOf, type TaggedSound } from './tagged-file.ts'
 
 export interface Presence {
   state: TaggerAnswer['state']
-  /** How probable it is that the sound is in the file. */
+  /** The probability that the sound is in the file. */
   match: number
 }
 
 /**
- * @param matches of the chunks; empty: the model tells none
- * @param tagged null: the tagger does not know the sound
- * @returns null where nothing is known
+ * @param matches of the chunks; empty if the model reports none
+ * @param tagged null if the tagger does not know the sound
+ * @returns null if nothing is known
  */
 export function presenceOf(
   matches: readonly number[],
@@ -25,7 +28,7 @@ export function presenceOf(
   return { state: match < 0.5 ? 'unsure' : 'found', match }
 }
 
-/** As it was fitted: see the tagger's card. */
+/** Combines both as fitted; see the card of the tagger. */
 function combineEvidence(
   matches: readonly number[],
   { combined: rule, evidence, relative }: TaggedSound,
@@ -38,14 +41,14 @@ function combineEvidence(
   return { state: relative === null ? 'unsure' : 'similar', match }
 }
 
-/** No file is surer than this logit, either way; and no chunk than that, so that it is finite. */
+/** No file or chunk is more certain than this logit either way, which keeps the logits finite. */
 const LOGIT_MOST = 8
 const CHUNK_LOGIT_MOST = 30
 
 /**
- * The logarithm of the mean of the chunks' odds to a power: a longer file has no more than a short
- * one, as it would by a maximum.
- * @param sharpness the power: the higher, the nearer to the maximum
+ * The logarithm of the power mean of the chunks' odds. Unlike a maximum, it does not grow with the
+ * length of the file.
+ * @param sharpness the exponent; the higher, the closer to the maximum
  */
 export function matchEvidence(matches: readonly number[], sharpness = 1): number {
   const sum = matches.reduce((total, match) => {

@@ -1,4 +1,6 @@
-/** Streams a mixture through the tagger: the logits of every sound for every half second. */
+/**
+ * Streams a mixture through the tagger, which returns logits of every sound for every half second.
+ */
 
 import type { HeadResult } from '../../../models/model.ts'
 import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'
@@ -8,17 +10,17 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { ChunkCutter, type MixtureChunk } from '../chunks.ts'
 import type { Tags } from './tagged-file.ts'
 
-/** Pieces that are under way at once. */
+/** How many pieces are in flight at once. */
 const IN_FLIGHT_MAX = 2
 
 interface TagPassDeps {
   scheduler: Pick<Scheduler, 'separate'>
   tagger: TaggerConfig
-  /** Ends all that is under way. */
+  /** Aborts everything in progress. */
   signal: AbortSignal
-  /** A piece failed. */
+  /** Called when a piece has failed. */
   onFailed(error: unknown): void
-  /** Keeps pieces, and has those of earlier attempts; absent: the job has no checkpoint. */
+  /** Stores pieces and has those of earlier attempts; absent if the job has no checkpoint. */
   checkpoint?: Checkpoint | undefined
 }
 
@@ -37,7 +39,7 @@ export class TagPass {
   readonly #stepSamples: number
   readonly #cutter: ChunkCutter
   readonly #inFlight: Piece[] = []
-  /** [steps · classes] of each piece, and where it starts. */
+  /** [steps · classes] of each piece, and its first step. */
   readonly #answers: { firstStep: number; logits: Float32Array }[] = []
   #samples = 0
 
@@ -53,7 +55,7 @@ export class TagPass {
     })
   }
 
-  /** Takes the next planar block, which stays the caller's; resolves when there is room. */
+  /** Takes the next planar block without keeping it; resolves when there is room for another. */
   async push(block: readonly Float32Array[]): Promise<void> {
     this.#samples += block[0]?.length ?? 0
     for (const piece of this.#cutter.add([meanOf(block)])) await this.#begin(piece)
@@ -67,7 +69,7 @@ export class TagPass {
     const last = this.#answers.at(-1)
     const joined = new Float32Array(last ? last.firstStep * width + last.logits.length : 0)
     for (const { firstStep, logits } of this.#answers) {
-      // The next piece has its first steps after them, whose context it knows better.
+      // The next piece repeats these steps with more context, so they are left to it.
       const skipped = firstStep === 0 ? 0 : this.#deps.tagger.contextSteps
       joined.set(logits.subarray(skipped * width), (firstStep + skipped) * width)
     }
@@ -75,7 +77,7 @@ export class TagPass {
     return { logits: joined, stepSeconds: this.#stepSamples / rate, seconds: this.#samples / rate }
   }
 
-  /** Resolves when nothing is under way; never rejects. */
+  /** Resolves when nothing is in flight; never rejects. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight.map(({ tagged }) => tagged))
   }

@@ -1,6 +1,4 @@
-/**
- * Holds what the tagger found in a whole file, for each sound that it knows, by its English name.
- */
+/** What the tagger found in a whole file, for each sound that it knows, by its English name. */
 
 import { HEARD_SPANS_MAX } from '../../../shared/heard-sounds.ts'
 import type { CombinedRule, TaggerConfig } from '../../../models/tagger/config.ts'
@@ -12,10 +10,10 @@ import {
   type TaggerAnswer,
 } from '../../../models/tagger/decisions.ts'
 
-/** A file's logits of all classes, [steps · classes], before calibration. */
+/** Logits of all classes in a file, [steps · classes], before calibration. */
 export interface Tags {
   logits: Float32Array
-  /** As samples of the file's rate make it: about half a second. */
+  /** About half a second, exactly as the file's sample rate allows. */
   stepSeconds: number
   /** Length of the file. */
   seconds: number
@@ -29,37 +27,43 @@ export interface TimeSpan {
 
 /** A sound that the tagger knows, in one file. */
 export interface TaggedSound {
-  /** By the tagger alone, as `probability`. */
+  /** From the tagger alone, based on `probability`. */
   state: TaggerAnswer['state']
   /**
-   * The probability that it is there, from 0 to 1, if half of the sounds that people ask for are
-   * present.
+   * The probability from 0 to 1 that it is present, assuming that half of the sounds people ask for
+   * are.
    */
   probability: number
-  /** The same for a sound that nobody asked for: nearly all sounds are absent from any one file. */
+  /**
+   * The same for a sound that nobody asked for, since almost all sounds are absent from any one
+   * file.
+   */
   unasked: number
   /** A logit. */
   evidence: number
-  /** Joins the evidence with a separation's match. */
+  /** How to combine the evidence with the match of a separation. */
   combined: CombinedRule
-  /** The surest sound like it that is found, and surer than it is; null: there is none. */
+  /**
+   * The most certain similar sound that is found with more certainty than this one; null if there
+   * is none.
+   */
   relative: string | null
-  /** Where it is if it is there; at least one, in order, at most HEARD_SPANS_MAX. */
+  /** Where it would be, if it is present; from one to HEARD_SPANS_MAX spans, in order. */
   spans: TimeSpan[]
-  /** The part of the file that they are, from 0 to 1. */
+  /** The share of the file that the spans cover, from 0 to 1. */
   share: number
   /** Length of the file. */
   seconds: number
 }
 
-/** Sounds that people ask for by other names; several: whichever is surest. */
+/** Sounds that people call by other names; if there are several, the most certain one counts. */
 const CALLED: Readonly<Record<string, readonly string[]>> = {
-  // Models for songs take whoever speaks in one for its vocals, too.
+  // Models for songs count a speaker in one as vocals, too.
   vocals: ['singing', 'voice'],
   'white noise': ['noise'],
 }
 
-/** A class has more relatives than this only if it is an instrument: a flute is like no drum. */
+/** Only instruments may have more relatives than this, because a flute does not resemble a drum. */
 const RELATIVES_MAX = 16
 
 export class TaggedFile {
@@ -67,7 +71,7 @@ export class TaggedFile {
   readonly #tags: Tags
   readonly #classes: FileTags
   readonly #groups: FileTags
-  /** Of each class, the others that sound like it. */
+  /** For each class, the other classes that sound similar. */
   readonly #close: readonly (readonly number[])[]
 
   constructor(tags: Tags, config: TaggerConfig) {
@@ -83,7 +87,7 @@ export class TaggedFile {
     this.#groups = new FileTags(calibrate(any, groups.calibration), none, groups.rules)
   }
 
-  /** The sound that is called so; null: the tagger does not know it, or the file is empty. */
+  /** Returns the sound of this name; null if the tagger does not know it or the file is empty. */
   sound(name: string): TaggedSound | null {
     const names = Object.hasOwn(CALLED, name) ? CALLED[name]! : [name]
     const sounds = names.flatMap((each) => this.#called(each) ?? [])
@@ -131,7 +135,7 @@ export class TaggedFile {
   }
 }
 
-/** For each class those that sound like it: of many relatives, the ones in its smallest group. */
+/** For each class, the similar ones: if it has many relatives, those in its smallest group. */
 function closeRelatives({ classes, groups }: TaggerConfig): (readonly number[])[] {
   return classes.relatives.map((relatives, place) => {
     if (relatives.length <= RELATIVES_MAX) return relatives
@@ -142,13 +146,13 @@ function closeRelatives({ classes, groups }: TaggerConfig): (readonly number[])[
   })
 }
 
-/** The probability, from 0 to 1, to four decimals. @param logit the logarithm of its odds */
+/** Returns a probability from 0 to 1 with four decimals. @param logit the logarithm of its odds */
 export const probabilityOf = (logit: number): number =>
   Math.round(10_000 / (1 + Math.exp(-logit))) / 10_000
 
 const roundSeconds = (seconds: number): number => Math.round(100 * seconds) / 100
 
-/** At most HEARD_SPANS_MAX: those are joined that have the smallest gaps between them. */
+/** Reduces spans to at most HEARD_SPANS_MAX by closing the smallest gaps. */
 export function fewSpans(spans: readonly TimeSpan[]): TimeSpan[] {
   const gaps = spans.slice(1).map(({ start }, i) => start - spans[i]!.end)
   const kept = new Set(

@@ -1,18 +1,18 @@
 /**
- * How well a target is separated, judged by the masks that made it (`mini-quality` of the training:
- * on held-out mixtures of two sounds its correlation with SI-SDR is 0.86).
+ * Estimates how well a target is separated, from the masks that made it (`mini-quality` in
+ * training; on held-out mixtures of two sounds it correlates with SI-SDR at 0.86).
  */
 
 import type { ChunkFinding } from '../../../models/model.ts'
 import type { Quality } from '../../../shared/finding.ts'
 
-/** dB of the sound over all else in its target, as its masks expect it. */
+/** Level of the sound over everything else in its target, in dB, as the masks imply. */
 const GOOD_FROM_DB = 12
 const FAIR_FROM_DB = 6
 
 /**
- * @param work of all sounds that are wanted, in each chunk
- * @returns undefined where the model has no estimate, or there is silence
+ * @param work for all wanted sounds, in each chunk
+ * @returns undefined if the model has no estimate, or in silence
  */
 export function qualityOf(work: readonly Pick<ChunkFinding, 'expected'>[]): Quality | undefined {
   const sums = work.reduce(

@@ -1,26 +1,26 @@
-/** Mixes targets in one window of a short-time spectrum, where they compete for the mixture. */
+/** Mixes targets within one window of a short-time spectrum, where they compete for the mixture. */
 
 import FFT from 'fft.js'
 
-/** Samples of a window, 46 ms at 44.1 kHz, and from one to the next. */
+/** Length and hop of the windows in samples; a window lasts 46 ms at 44.1 kHz. */
 export const WINDOW = 2048
 export const HOP = WINDOW / 2
 const BINS = HOP + 1
 
-/** The square root of a Hann window: applied before and after, overlapping frames add up to 1. */
+/** The square root of a Hann window. Applied before and after, overlapping frames add up to 1. */
 const FADE = Float64Array.from({ length: WINDOW }, (_, i) =>
   Math.sin((Math.PI * (i + 0.5)) / WINDOW),
 )
 
 /** How a target is made of sounds. */
 export interface TargetRecipe {
-  /** Indices of the sounds whose sum it is; null: it is the mixture. */
+  /** Indices of the sounds that add up to it; null for the mixture. */
   wanted: readonly number[] | null
-  /** Indices of the sounds that are taken away from that. */
+  /** Indices of the sounds that are subtracted. */
   unwanted: readonly number[]
 }
 
-/** Half a spectrum: of a real signal, the other half is its mirror image. */
+/** Half a spectrum; for a real signal the other half is its mirror image. */
 interface Spectrum {
   real: Float64Array
   imaginary: Float64Array
@@ -40,7 +40,7 @@ export class CompetingFrame {
   readonly #fft = new FFT(WINDOW)
   readonly #packed = new Float64Array(2 * WINDOW)
   readonly #transformed = new Float64Array(2 * WINDOW)
-  /** The mixture's, then the sounds'. */
+  /** The mixture, followed by the sounds. */
   readonly #waves: readonly Spectrum[]
   readonly #targets: readonly CompetingTarget[]
   readonly #explained = new Float64Array(BINS)
@@ -61,7 +61,8 @@ export class CompetingFrame {
   /**
    * Mixes one window of one channel.
    * @param waves WINDOW samples of the mixture, then of each sound
-   * @returns as many of each target, faded for overlap-add; the memory is used again
+   * @returns WINDOW samples of each target, faded for overlap-add, in memory that the next call
+   *   reuses
    */
   mix(waves: readonly Float32Array[]): readonly Float64Array[] {
     for (let i = 0; i < waves.length; i += 2) this.#forward(waves, i)
@@ -82,7 +83,7 @@ export class CompetingFrame {
     subtract(taken.imaginary, target.imaginary)
   }
 
-  /** The sum of parts that compete. */
+  /** The sum of competing parts. */
   #sum(parts: readonly Spectrum[], sum: Spectrum): void {
     sum.real.fill(0)
     sum.imaginary.fill(0)
@@ -93,7 +94,7 @@ export class CompetingFrame {
     if (parts.length > 1) this.#share(parts, [sum])
   }
 
-  /** Takes the share of `taken` away from that of `target`, of which nothing is left below 0. */
+  /** Subtracts the share of `taken` from that of `target`, but never below 0. */
   #lowerBy(taken: Spectrum, target: Spectrum): void {
     const mixture = this.#waves[0]!
     for (let bin = 0; bin < BINS; bin += 1) {
@@ -125,7 +126,7 @@ export class CompetingFrame {
     }
   }
 
-  /** Two real signals are transformed as one complex signal. */
+  /** Transforms two real signals as one complex signal. */
   #forward(waves: readonly Float32Array[], first: number): void {
     const [one, other] = [waves[first]!, waves[first + 1]]
     for (let i = 0; i < WINDOW; i += 1) {
@@ -149,7 +150,7 @@ export class CompetingFrame {
     }
   }
 
-  /** The inverse of `#forward`, of targets. */
+  /** The inverse of `#forward`, for targets. */
   #inverse(first: number): void {
     const [a, b = SILENCE] = [this.#targets[first]!, this.#targets[first + 1]]
     for (let bin = 0; bin < BINS; bin += 1) {
@@ -178,6 +179,8 @@ function subtract(part: Float64Array, rest: Float64Array): void {
   for (let i = 0; i < rest.length; i += 1) rest[i]! -= part[i]!
 }
 
-/** The real part of one times the conjugate of the other: how much of one explains the other. */
+/**
+ * The real part of one times the conjugate of the other: how much of the one explains the other.
+ */
 const productAt = (one: Spectrum, other: Spectrum, bin: number): number =>
   one.real[bin]! * other.real[bin]! + one.imaginary[bin]! * other.imaginary[bin]!

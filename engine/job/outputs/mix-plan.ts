@@ -1,26 +1,26 @@
-/** Plans how the targets of prompts are made of the sounds that models found. */
+/** Plans how the targets of prompts are made of the sounds that models separate. */
 
 import type { TargetRecipe } from './competing-frame.ts'
 
-/** Targets are made of sounds, which are counted over all prompts in their order. */
+/** Targets are made of sounds, which are numbered across all prompts in order. */
 export interface MixPlan {
   /** How each distinct target is made. */
   recipes: readonly TargetRecipe[]
-  /** The recipe of each prompt: prompts that are read as one sound share it. */
+  /** The recipe for each prompt; prompts that mean the same share one. */
   recipeOf: readonly number[]
-  /** False where targets never take more of the mixture than there is. */
+  /** False if targets can never take more of the mixture than there is. */
   mayOverlap: boolean
 }
 
-/** A sound that a prompt names, as a model found it. */
+/** A sound that a prompt names, as a model understood it. */
 export interface PlannedSound {
   prompt: string
   stems: readonly string[]
-  /** The prompt asks for it to be taken away. */
+  /** Whether the prompt excludes it. */
   isUnwanted: boolean
-  /** The model's name for it; null: it knows none. Absent of a model that has no names. */
+  /** The model's name for it; null if it knows none, absent if the model has no names. */
   understoodAs?: string | null | undefined
-  /** The answer instead, where the model knows no name. */
+  /** What the model returns instead if it knows no name. */
   substitute?: string | undefined
 }
 
@@ -47,8 +47,8 @@ export function planMix(prompts: readonly PlannedPrompt[]): MixPlan {
 }
 
 /**
- * Which sounds count. One that the model does not know is not guessed where it would be taken away,
- * or where others are wanted too; and one sound of two names counts once.
+ * Returns which sounds count. A sound that the model does not know is not guessed if it would be
+ * subtracted, or if others are wanted too. A sound that is named twice counts once.
  */
 export function countedSounds(
   sounds: readonly Pick<PlannedSound, 'isUnwanted' | 'understoodAs'>[],
@@ -74,7 +74,7 @@ function recipeFor(sounds: readonly PlannedSound[], first: number): TargetRecipe
   return { wanted: isWithout ? null : placesOf(false), unwanted: placesOf(true) }
 }
 
-/** The same for prompts that are read as the same sounds. */
+/** Equal for prompts that mean the same sounds. */
 function identityOf({ model, sounds }: PlannedPrompt): string {
   const names = sounds.map(({ prompt, stems, isUnwanted, understoodAs, substitute }) => {
     const asked = understoodAs ?? substitute ?? prompt.toLowerCase()
@@ -84,7 +84,7 @@ function identityOf({ model, sounds }: PlannedPrompt): string {
   return JSON.stringify([model, [...new Set(names)].sort()])
 }
 
-/** Different stems of one model never hold the same part of the mixture. */
+/** Different stems of one model never contain the same part of the mixture. */
 function mayOverlap(prompts: readonly PlannedPrompt[], recipes: readonly TargetRecipe[]): boolean {
   const [only] = recipes
   if (recipes.length === 1 && (only!.wanted?.length ?? 0) + only!.unwanted.length <= 1) return false

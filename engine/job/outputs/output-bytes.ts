@@ -1,4 +1,4 @@
-/** How much the outputs of a request will take, before anything is separated. */
+/** Predicts the size of a request's outputs before anything is separated. */
 
 import type { SoundFormat } from '../../media/channel-layout.ts'
 import { OPUS_RATE } from '../../media/write/ogg-opus.ts'
@@ -10,16 +10,16 @@ import {
 import { PEAKS_MAX } from './peaks.ts'
 
 interface Outputs {
-  /** Targets and residual. */
+  /** How many targets and residuals. */
   count: number
   seconds: number
   format: SoundFormat
-  /** The mixture's. */
+  /** Sample rate of the mixture. */
   sampleRate: number
   channels: number
-  /** The source's; 0: it has no picture. */
+  /** Size of the source; 0 if it has no picture. */
   videoBytes: number
-  /** The source's cover, which MP3 and FLAC hold. */
+  /** Size of the source's cover, which MP3 and FLAC contain. */
   coverBytes: number
   hasPreview: boolean
 }
@@ -27,18 +27,18 @@ interface Outputs {
 /** Tags, headers and the index of a file. */
 const EXTRA_BYTES = 65_536
 const BYTES_PER_SAMPLE = 3
-/** MP3 takes 320 kbit/s at most, AAC 128 kbit/s a channel. */
+/** MP3 takes at most 320 kbit/s, AAC 128 kbit/s for each channel. */
 const MP3_BYTES_PER_SECOND = 40_000
 const AAC_BYTES_PER_SECOND_AND_CHANNEL = 16_000
-/** Least and greatest of each bucket, as text such as `-128,`. */
+/** Minimum and maximum of each bucket, as text such as `-128,`. */
 const PEAKS_BYTES = 2 * 5 * PEAKS_MAX
-/** The encoder keeps its rate on average: what is short may take more. */
+/** The encoder only keeps its average rate, so short sounds may exceed it. */
 const PREVIEW_BITS_FACTOR = 1.1
 const PREVIEW_SEGMENT_EXTRA_BYTES = 2_560
 
 /**
- * No less than the files of the sound take. A picture that is copied takes what the source has; how
- * much one takes that is coded again, nobody knows before.
+ * An upper bound for the sound. A copied picture takes as much as in the source; the size of a
+ * re-encoded one is unknown in advance.
  */
 export function predictOutputBytes(outputs: Outputs): number {
   const { count, seconds, channels, videoBytes } = outputs
@@ -48,7 +48,7 @@ export function predictOutputBytes(outputs: Outputs): number {
   return Math.ceil(count * (soundBytes(outputs) + video) + drawn)
 }
 
-/** Of one sound: headers, a packet twice and the entry of the index come with each segment. */
+/** For one sound: each segment adds headers, a repeated packet and an index entry. */
 function previewBytes({ seconds, channels, hasPreview }: Outputs): number {
   if (!hasPreview) return 0
   const segments = Math.ceil((seconds * OPUS_RATE) / PREVIEW_SEGMENT_SAMPLES)

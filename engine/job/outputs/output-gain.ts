@@ -1,16 +1,16 @@
-/** The gain that all outputs of a request have in common, so that none of them clips. */
+/** The gain that all outputs of a request share, so that none of them clips. */
 
 /**
- * Decibels, of two decimals and at most 0, that bring the greatest absolute sample to full scale:
- * 0 where none is beyond it.
+ * Returns the gain in decibels (two decimals, at most 0) that brings the largest absolute sample to
+ * full scale; 0 if none exceeds it.
  */
 export const gainDbFor = (peak: number): number =>
   peak > 1 ? Math.floor(-2_000 * Math.log10(peak)) / 100 : 0
 
-/** A gain in decibels as a factor. */
+/** Converts a gain in decibels to a factor. */
 export const factorOf = (gainDb: number): number => 10 ** (gainDb / 20)
 
-/** The greatest absolute sample of planar samples; what is no finite number does not count. */
+/** Returns the largest absolute sample of planar samples, ignoring values that are not finite. */
 export function peakOf(planes: readonly Float32Array[]): number {
   let peak = 0
   for (const plane of planes) {

@@ -1,6 +1,6 @@
 /**
- * The sound of all outputs of a job, in files: encoded as it comes, at one gain, with its peaks.
- * Runs in a thread of `output-threads.ts`.
+ * The sound of all outputs of a job: encoded to files as it comes, with one gain, and with its
+ * peaks. Runs in a thread of `output-threads.ts`.
  */
 
 import { writeFile } from 'node:fs/promises'
@@ -17,35 +17,35 @@ import { residualOf } from './residual.ts'
 import type { MixedTargets } from './target-mixer.ts'
 
 export interface SoundsOptions {
-  /** Outputs to write: the targets in their order, then the residual. */
+  /** The outputs to write: the targets in order, then the residual. */
   names: readonly OutputName[]
   /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
-  /** True if each output also gets the sound track of a video. */
+  /** Whether each output also gets the sound track of a video. */
   hasTracks: boolean
-  /** True if peaks are written with them. */
+  /** Whether peaks are written with them. */
   hasPeaks: boolean
-  /** True if a preview is written with the peaks. */
+  /** Whether a preview is written with the peaks. */
   hasPreview: boolean
 }
 
-/** Facts of the files: not every format can hold what the mixture has. */
+/** Format of the files, since not every format can hold what the mixture has. */
 export interface SoundFormat {
   sampleRate: number
   channels: number
-  /** Why the loudspeakers have other names in sounds and in tracks; null: they have not. */
+  /** Why sounds and tracks have different channel names; null if they do not. */
   layoutChange: string | null
   trackLayoutChange: string | null
 }
 
 export interface FinishedSounds {
-  /** Decibels, the same for every file. */
+  /** In decibels, the same for every file. */
   gainDb: number
   sounds: ReadonlyMap<OutputName, WrittenFile>
   peaks: WrittenFile | null
   preview: WrittenFile | null
-  /** Why there is no preview that was asked for; null: there is one, or none was asked for. */
+  /** Why a requested preview is missing; null otherwise. */
   previewProblem: string | null
 }
 
@@ -56,9 +56,9 @@ export class OutputSounds {
   readonly #peaks: Peaks | null
   #preview: Preview | null = null
   readonly #mix = new Mix()
-  /** The target of each prompt. */
+  /** The index of each prompt's target. */
   #recipeOf: readonly number[] = []
-  /** The greatest absolute sample of all outputs; full scale is 1. */
+  /** The largest absolute sample of all outputs; full scale is 1. */
   #peak = 0
   /** The latest call of `write` or `finish`. */
   #latest: Promise<unknown> = Promise.resolve()
@@ -95,8 +95,8 @@ export class OutputSounds {
 
   /**
    * Adds samples to all files. The residual is the mixture minus all targets, sample by sample, so
-   * that all outputs add up to it; a target that prompts share is taken from it once. Once a sample
-   * is beyond full scale, all wait for their gain.
+   * that all outputs add up to the mixture; a target that several prompts share is subtracted once.
+   * Once a sample exceeds full scale, all files wait until the gain is known.
    */
   write(separated: SeparatedSounds): Promise<void> {
     this.#recipeOf = separated.plan.recipeOf
@@ -105,14 +105,14 @@ export class OutputSounds {
 
   async #write({ mixture, targets }: MixedTargets): Promise<void> {
     if (mixture[0]!.length === 0) return
-    this.#collect('mixture', mixture) // before its memory becomes that of the residual
+    this.#collect('mixture', mixture) // before its memory is reused for the residual
     const residual = residualOf(mixture, targets)
     const parts = [...this.#recipeOf.map((recipe) => targets[recipe]!), residual]
     this.#peak = Math.max(this.#peak, ...parts.map(peakOf))
     const writers = [...this.#writers]
     if (this.#peak > 1) await allSettledOrThrow(writers.map(([, writer]) => writer.postpone()))
     const writing = writers.map(([, writer], i) => writer.write(parts[i]!))
-    // While other threads write. If it throws, the writing is awaited nonetheless.
+    // Runs while other threads write. If it throws, the writing is still awaited.
     const collecting = writers.map(async ([name], i) => this.#collect(name, parts[i]!))
     await allSettledOrThrow([...writing, ...collecting, this.#preview?.encode()])
   }
@@ -123,8 +123,8 @@ export class OutputSounds {
   }
 
   /**
-   * Completes the files, all at one gain.
-   * @throws Error when the disk is full, or after `abort`
+   * Completes the files with one gain.
+   * @throws Error if the disk is full, or after `abort`
    */
   finish(): Promise<FinishedSounds> {
     return (this.#latest = this.#finish())
@@ -150,7 +150,7 @@ export class OutputSounds {
     }
   }
 
-  /** Aborts, once what is under way has ended. The caller removes what is in the folder. */
+  /** Aborts once the current call has ended. The caller removes the folder's contents. */
   async abort(): Promise<void> {
     this.#stop.abort()
     await this.#latest.catch(() => undefined)

@@ -13,7 +13,7 @@ interface OutputStoreDeps {
   store: Pick<StoreOutage, 'noticed' | 'ended'>
 }
 
-/** Hands files over, or sends each to the job's address for its part. */
+/** Hands files over on a shared disk, or sends each one to the job's address for it. */
 export function createStore(
   { upload_urls: urls, shared_folder: sharedFolder, hand_over_url: handOverUrl }: Job,
   attemptId: string,

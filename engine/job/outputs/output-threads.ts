@@ -1,6 +1,6 @@
 /**
- * Threads that write the sound of outputs. All work on single samples is done there, so that the
- * main thread, which feeds the model, does not have to.
+ * Threads that write the sound of outputs. All work on single samples happens there, which relieves
+ * the main thread, which feeds the model.
  */
 
 import { availableParallelism } from 'node:os'
@@ -9,7 +9,7 @@ import { TaskThreads } from '../../threads/task-threads.ts'
 import type { SeparatedSounds } from './mix.ts'
 import type { FinishedSounds, SoundFormat, SoundsOptions } from './output-sounds.ts'
 
-/** `job` names the outputs of one job in their thread. */
+/** `job` identifies the outputs of one job within their thread. */
 export type OutputTask = { job: number } & (
   | { do: 'open'; options: SoundsOptions }
   | { do: 'write'; separated: SeparatedSounds }
@@ -23,7 +23,7 @@ export class OutputThreads {
   readonly #threads: TaskThreads<OutputTask>
   #jobs = 0
 
-  /** Starts the threads: else the first jobs would wait for them. */
+  /** Starts the threads, so that the first jobs need not wait for them. */
   constructor(cores = availableParallelism()) {
     this.#threads = new TaskThreads(PROGRAM, cores)
     this.#threads.start()
@@ -31,8 +31,8 @@ export class OutputThreads {
 
   /**
    * Opens all files of a job.
-   * @param signal aborts them: all calls end with its reason
-   * @throws ThreadLostError; Error when a file cannot be made
+   * @param signal aborts them; then all calls reject with its reason
+   * @throws ThreadLostError; Error if a file cannot be created
    */
   async open(options: SoundsOptions, signal: AbortSignal): Promise<SoundsInThread> {
     const job = ++this.#jobs
@@ -46,7 +46,7 @@ export class OutputThreads {
   }
 }
 
-/** `OutputSounds` of another thread. */
+/** The interface of `OutputSounds` in another thread. */
 export class SoundsInThread {
   readonly format: SoundFormat
   readonly #job: number
@@ -67,27 +67,27 @@ export class SoundsInThread {
     else signal.addEventListener('abort', this.#abort, { once: true })
   }
 
-  /** As `OutputSounds.write`. The memory of the samples is transferred. */
+  /** Like `OutputSounds.write`; the memory of the samples is transferred. */
   write(separated: SeparatedSounds): Promise<void> {
     const memory = memoryOf([separated.mixture, ...separated.sounds].flat())
     return this.#call({ do: 'write', job: this.#job, separated }, memory)
   }
 
-  /** As `OutputSounds.finish`. */
+  /** Like `OutputSounds.finish`. */
   async finish(): Promise<FinishedSounds> {
     const finished = await this.#call<FinishedSounds>({ do: 'finish', job: this.#job })
     this.#signal.removeEventListener('abort', this.#abort)
     return finished
   }
 
-  /** Resolves once nothing is written any more, after the signal was aborted. */
+  /** Resolves once nothing is being written any more, after the signal was aborted. */
   async aborted(): Promise<void> {
     await this.#aborting
   }
 
   readonly #abort = () => {
     this.#aborting = this.#thread.call({ do: 'abort', job: this.#job })
-    this.#aborting.catch(() => undefined) // whoever waits for it gets it
+    this.#aborting.catch(() => undefined) // whoever awaits it gets the error
   }
 
   async #call<T>(task: OutputTask, memory: readonly ArrayBuffer[] = []): Promise<T> {

@@ -1,4 +1,4 @@
-/** Runs in a thread of `output-threads.ts`: writes the sound of several jobs, in turns. */
+/** Runs in a thread of `output-threads.ts` and writes the sound of several jobs in turn. */
 
 import { answerTasks } from '../../threads/answer-tasks.ts'
 import { OutputSounds } from './output-sounds.ts'

@@ -1,4 +1,4 @@
-/** Writes one output: its sound, and the sound track of its video where the source has one. */
+/** Writes one output: its sound and, if the source has a picture, the sound track of its video. */
 
 import { join } from 'node:path'
 import type { OutputName } from '../../../shared/messages.ts'
@@ -18,14 +18,14 @@ export interface OutputWriterOptions {
   /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
-  /** True if there is also the sound track of a video. */
+  /** Whether there is also the sound track of a video. */
   hasTrack: boolean
   signal: AbortSignal
 }
 
 /**
- * Encodes samples as they come, and keeps them too: should a later one clip, the files are written
- * again at the gain that is known at the end.
+ * Encodes samples as they come, and also keeps them: if a later sample would clip, the files are
+ * written again with the gain that is known at the end.
  */
 export class OutputWriter {
   readonly #options: OutputWriterOptions
@@ -70,7 +70,7 @@ export class OutputWriter {
     ])
   }
 
-  /** Removes what was encoded: from here on samples are only kept. */
+  /** Removes what was encoded; from now on samples are only kept. */
   async postpone(): Promise<void> {
     if (this.#isPostponed) return
     this.#isPostponed = true
@@ -78,10 +78,10 @@ export class OutputWriter {
   }
 
   /**
-   * Completes the files; encodes what was kept first, where that was postponed.
+   * Completes the files; if encoding was postponed, encodes the kept samples first.
    * @param gain a factor for every sample
    * @returns the sound's file
-   * @throws the signal's reason once aborted; Error when the disk is full
+   * @throws the signal's reason once aborted; Error if the disk is full
    */
   async finish(gain: number): Promise<WrittenFile> {
     await this.#encodePostponed(gain)
@@ -101,7 +101,7 @@ export class OutputWriter {
     await this.#kept.remove()
   }
 
-  /** Removes what is not complete. */
+  /** Removes incomplete files. */
   async abort(): Promise<void> {
     await Promise.allSettled([this.#sound?.abort(), this.#track?.abort(), this.#kept.remove()])
   }
@@ -119,7 +119,7 @@ export class OutputWriter {
   }
 }
 
-/** Path of the sound track of an output's video. */
+/** Path of the sound track for the video of an output. */
 export const trackPath = (folder: string, name: OutputName): string => join(folder, `${name}_track`)
 
 function multiply(plane: Float32Array, gain: number): void {

@@ -1,6 +1,6 @@
 /**
- * The files of a job's targets and residual: sound, which a thread writes, and, when the source has
- * a picture, video.
+ * The files of a job's targets and residual: sounds, which a thread writes, and videos if the
+ * source has a picture.
  */
 
 import { join } from 'node:path'
@@ -17,27 +17,27 @@ import type { PreparedVideo } from '../../media/write/prepare-video.ts'
 import { VideoProcess } from '../../media/process/video-process.ts'
 
 export interface OutputsOptions {
-  /** Outputs to write: the targets in their order, then the residual. */
+  /** The outputs to write: the targets in order, then the residual. */
   names: readonly OutputName[]
   /** Folder of the files. */
   folder: string
   encoding: EncoderOptions
-  /** The source's file, when it has a picture. */
+  /** The source's file, if it has a picture. */
   videoPath: string | null
-  /** Its stream that is separated, with which the picture stays in step, and its track. */
+  /** The source's stream that is separated, with which the picture stays in sync, and its track. */
   soundIndex: number
   track?: number | undefined
-  /** True if peaks are stored with them. */
+  /** Whether peaks are stored with them. */
   hasPeaks: boolean
-  /** True if a preview is stored with the peaks. */
+  /** Whether a preview is stored with the peaks. */
   hasPreview: boolean
   signal: AbortSignal
   log(message: string): void
-  /** Called as the picture is coded again, and once nothing of it is left to code. */
+  /** Called while the picture is re-encoded, and once more at its end. */
   onPicture(progress: PictureProgress): void
 }
 
-/** Stores a complete file; returns its place, if it has one of its own. */
+/** Stores a complete file; returns its location, if it has one of its own. */
 export type Store = (
   part: OutputPart,
   path: string,
@@ -51,9 +51,9 @@ export class Outputs {
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
   readonly #encoding: TraceSpan
-  /** Null: there is no picture. */
+  /** Null without a picture. */
   readonly #pictures: VideoProcess | null
-  /** Null: there is no picture, or none that an MP4 could show. */
+  /** Null without a picture, or if an MP4 could not show it. */
   readonly #video: Promise<PreparedVideo | null>
   #sounds!: SoundsInThread
 
@@ -67,7 +67,7 @@ export class Outputs {
     this.#video.catch(() => undefined) // awaited at the end; marked as handled until then
   }
 
-  /** Opens all files; a video that must be transcoded is transcoded meanwhile. */
+  /** Opens all files; a video that needs it is transcoded at the same time. */
   static async open(options: OutputsOptions, threads: OutputThreads): Promise<Outputs> {
     const outputs = new Outputs(options)
     const { names, folder, encoding, hasPeaks, hasPreview, videoPath } = options
@@ -83,20 +83,20 @@ export class Outputs {
     }
   }
 
-  /** Sound of the files: not every format can hold what the mixture has. */
+  /** Format of the files, since not every format can hold what the mixture has. */
   get sound(): { sampleRate: number; channels: number } {
     return this.#sounds.format
   }
 
-  /** Adds samples to all; their memory is transferred. */
+  /** Adds samples to all files; their memory is transferred. */
   write(separated: SeparatedSounds): Promise<void> {
     return this.#sounds.write(separated)
   }
 
   /**
-   * Completes the files, all at one gain, and hands them to `store`: all sounds, peaks and preview
-   * at once, each video as soon as it is whole.
-   * @throws what `store` throws; Error when the disk is full
+   * Completes the files with one gain and hands them to `store`: all sounds, peaks and the preview
+   * at once, each video as soon as it is complete.
+   * @throws whatever `store` throws; Error if the disk is full
    */
   async finish(store: Store): Promise<OutputsResult> {
     const finished = await this.#sounds.finish()
@@ -120,7 +120,7 @@ export class Outputs {
     }
   }
 
-  /** Aborts. The caller removes what is in the folder. */
+  /** Aborts. The caller removes the folder's contents. */
   async abort(): Promise<void> {
     this.#stop.abort()
     this.#encoding.end({ code: 'INTERRUPTED' })

@@ -1,17 +1,17 @@
 /**
- * The peaks of mixture, targets and residual, to draw long media without decoding it: the least and
- * greatest sample of each bucket, as audiowaveform's JSON has them (version 2, 8 bits).
+ * The peaks of mixture, targets and residual, for drawing long media without decoding it: minimum
+ * and maximum of each bucket of samples, as in audiowaveform's JSON (version 2, 8 bits).
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
 import type { PreviewIndex } from './preview.ts'
 
-/** Buckets of one output, times its channels: what a screen shows, and some zoom. */
+/** Buckets in one output, times its channels: enough for a screen and some zoom. */
 export const PEAKS_MAX = 8_192
-/** Samples of the first buckets. They double whenever there are too many. */
+/** Samples in the first buckets. Buckets are merged in pairs whenever there are too many. */
 const BUCKET_SAMPLES = 256
 
-/** One output in audiowaveform's format: least and greatest of each channel, bucket by bucket. */
+/** One output in audiowaveform's format: minimum and maximum of each channel, bucket by bucket. */
 export interface Waveform {
   version: 2
   channels: number
@@ -40,9 +40,9 @@ export class Peaks {
   }
 
   /**
-   * JSON: `mixture`, `targets` in their order, and `residual`.
+   * Returns JSON with `mixture`, `targets` in order, and `residual`.
    * @param gain a factor for every sample
-   * @param preview of the same sounds, where there is one
+   * @param preview of the same sounds, if there is one
    */
   toJson(gain: number, preview?: PreviewIndex): string {
     const { mixture, residual, ...targets } = Object.fromEntries(
@@ -52,13 +52,13 @@ export class Peaks {
   }
 }
 
-/** Least and greatest of each bucket, for one channel after the other. */
+/** Minimum and maximum of each bucket, one channel after the other. */
 class Track {
   readonly #bucketsMax: number
   readonly #least: number[][]
   readonly #greatest: number[][]
   #bucketSamples = BUCKET_SAMPLES
-  /** Samples of the last bucket. */
+  /** How many samples the last bucket has. */
   #inLast = BUCKET_SAMPLES
 
   constructor(channels: number) {
@@ -110,7 +110,7 @@ class Track {
     this.#inLast = 0
   }
 
-  /** Makes one bucket of two. */
+  /** Merges pairs of buckets. */
   #halve(): void {
     const pairs = (buckets: number[], merge: (a: number, b: number) => number): number[] =>
       Array.from({ length: Math.ceil(buckets.length / 2) }, (_, i) =>

@@ -1,7 +1,8 @@
 /**
- * The preview of a job's sounds, for players: one file with the mixture, the targets and the
- * residual, compressed. It consists of segments of 5 s, first the first of each sound, then the
- * second of each. Each is an Ogg stream of its own, to be fetched by its range and decoded alone.
+ * The preview of a job's sounds for players: one file with the mixture, the targets and the
+ * residual, compressed. It consists of segments of 5 s: the first segment of each sound, then the
+ * second of each, and so on. Each segment is an Ogg stream of its own, which can be fetched by its
+ * range and decoded alone.
  */
 
 import { open, type FileHandle } from 'node:fs/promises'
@@ -16,22 +17,22 @@ import { allSettledOrThrow } from '../all-settled-or-throw.ts'
 import { LevelMeter, type Level } from '../../../shared/level-meter.ts'
 import type { WrittenFile } from './output-writer.ts'
 
-/** Where everything lies in the file; stored with the peaks. */
+/** Where everything is in the file; stored with the peaks. */
 export interface PreviewIndex {
   /** Hertz. */
   sample_rate: number
-  /** Of each sound, at that rate, and of each segment but the last. */
+  /** Length of each sound at that rate, and of each segment but the last. */
   samples: number
   segment_samples: number
-  /** Bytes of each segment in the order of the file: `mixture`, the targets, `residual`, … */
+  /** Size of each segment in the order of the file: `mixture`, the targets, `residual`, … */
   bytes: number[]
-  /** Of each sound, in that order. */
+  /** One for each sound, in the same order. */
   levels: Level[]
 }
 
 type SoundName = OutputName | 'mixture'
 
-/** Costs no job its outputs: what fails here only ends the preview. */
+/** A failure here ends only the preview, never the outputs of the job. */
 export class Preview {
   readonly #path: string
   readonly #sound: PreviewSound
@@ -39,10 +40,10 @@ export class Preview {
   readonly #meters = new Map<SoundName, LevelMeter>()
   #file: FileHandle | null = null
   #samples = 0
-  /** Segments of each lane that wait for those of the others. */
+  /** Segments of each sound that wait for those of the others. */
   #waiting: Buffer[][] = []
   readonly #bytes: number[] = []
-  /** Why there is none. */
+  /** Why there is no preview; null as long as there is one. */
   problem: string | null = null
 
   private constructor(path: string, sound: PreviewSound) {
@@ -67,7 +68,7 @@ export class Preview {
     return preview
   }
 
-  /** Takes planar samples over; they are not kept. */
+  /** Takes over planar samples without keeping them. */
   add(name: SoundName, planes: readonly Float32Array[]): void {
     if (this.problem !== null) return
     if (name === 'mixture') this.#samples += planes[0]!.length
@@ -79,12 +80,12 @@ export class Preview {
     }
   }
 
-  /** Encodes what was added; one call at a time. */
+  /** Encodes what was added; only one call at a time. */
   encode(): Promise<void> {
     return this.#attempt(() => this.#write((lane) => lane.encode()))
   }
 
-  /** Completes the file; null: there is none, as `problem` says. */
+  /** Completes the file; null if there is none, for the reason in `problem`. */
   async finish(): Promise<{ file: WrittenFile; index: PreviewIndex } | null> {
     const { sampleRate, channels } = this.#sound
     const samples = Math.round((this.#samples * OPUS_RATE) / sampleRate)
@@ -104,7 +105,7 @@ export class Preview {
     }
   }
 
-  /** Frees everything, once nothing is encoded any more. */
+  /** Frees everything, once nothing is being encoded any more. */
   async close(): Promise<void> {
     for (const lane of this.#lanes.values()) lane.close()
     this.#lanes.clear()

@@ -1,8 +1,8 @@
 /** The residual: a mixture without its targets. */
 
 /**
- * Planar samples `[channels][samples]` of `mixture` minus those of all `targets`, one by one, in
- * the memory of `mixture`.
+ * Subtracts the planar samples `[channels][samples]` of all `targets` from `mixture`, one by one,
+ * in the memory of `mixture`.
  */
 export function residualOf(
   mixture: Float32Array[],

@@ -1,35 +1,35 @@
 /**
- * Makes the targets of prompts from the sounds that were separated for them, so that together they
- * never take more of the mixture than there is.
+ * Makes the targets of prompts from separated sounds, so that together they never take more of the
+ * mixture than there is.
  *
- * Models answer each prompt by itself. Where two answers hold the same part of the mixture ("drums"
- * and "kick drum"), the targets would hold it twice and the residual would hold it inverted. So the
- * answers compete in every bin of a short-time spectrum. The share of each is the part of the
- * mixture that it explains: its projection on the mixture. Where shares add up to more than one,
- * all are lowered alike until they add up to one.
+ * Models answer each prompt separately. If two answers contain the same part of the mixture
+ * ("drums" and "kick drum"), both targets would contain it and the residual would contain it
+ * inverted. So the answers compete in every bin of a short-time spectrum. The share of each is the
+ * part of the mixture that it explains, its projection on the mixture. Where the shares add up to
+ * more than one, all are lowered in proportion until they add up to one.
  */
 
 import { SampleQueue } from '../chunks.ts'
 import { CompetingFrame, HOP, WINDOW, type TargetRecipe } from './competing-frame.ts'
 
-/** Planar samples `[channels][samples]`, of one length, of a mixture and of its targets. */
+/** Planar samples `[channels][samples]` of the same length, of a mixture and its targets. */
 export interface MixedTargets {
   mixture: Float32Array[]
   targets: Float32Array[][]
 }
 
-/** Streams: it holds back up to two hops of what it is given. */
+/** It streams, and holds back up to two hops of its input. */
 export class TargetMixer {
   readonly #channels: number
   readonly #frame: CompetingFrame
-  /** The mixture, then the sounds. */
+  /** The mixture, followed by the sounds. */
   readonly #waves: readonly SampleQueue[]
-  /** [targets][channels]: the second half of each one's last frame. */
+  /** [targets][channels]: the second half of the last frame of each. */
   #tails: Float32Array[][]
-  /** Frame k covers the hops k - 1 and k; with it the first of them is settled. */
+  /** Frame k covers hops k - 1 and k, and makes hop k - 1 final. */
   #frames = 0
 
-  /** @param sounds how many there are; recipes name them by index */
+  /** @param sounds how many there are; recipes refer to them by index */
   constructor(recipes: readonly TargetRecipe[], sounds: number, channels: number) {
     this.#channels = channels
     this.#frame = new CompetingFrame(recipes, sounds)
@@ -38,15 +38,15 @@ export class TargetMixer {
   }
 
   /**
-   * Takes the next samples of the mixture and of each sound, with their memory.
-   * @returns those that are settled by now, perhaps none
+   * Takes the next samples of the mixture and of each sound, and their memory.
+   * @returns those that are final now, perhaps none
    */
   add(mixture: Float32Array[], sounds: readonly Float32Array[][]): MixedTargets {
     for (const [i, wave] of [mixture, ...sounds].entries()) this.#waves[i]!.push(wave)
     return this.#mix(Math.floor(this.#end / HOP) - this.#frames)
   }
 
-  /** Returns the samples that are left. */
+  /** Returns the remaining samples. */
   finish(): MixedTargets {
     const end = this.#end
     const { mixture, targets } = this.#mix(Math.ceil(end / HOP) + 1 - this.#frames)
@@ -55,7 +55,7 @@ export class TargetMixer {
     return { mixture: cut(mixture), targets: targets.map(cut) }
   }
 
-  /** Samples given so far. */
+  /** How many samples have been added. */
   get #end(): number {
     const { startSample, length } = this.#waves[0]!
     return startSample + length

@@ -1,4 +1,4 @@
-/** The lines of a job in its client's `logs`: what was found, decided and done. */
+/** Writes the lines of a job in its client's `logs`: what was found, decided and done. */
 
 import type { AudioSpan, SeparationOptions } from '../../../shared/separation-options.ts'
 import type { ChunkFinding, ModelDescription, Span } from '../../../models/model.ts'
@@ -8,11 +8,11 @@ import { findingOf, softenedDb } from '../findings/findings.ts'
 import type { Mixture } from '../../media/read/mixture.ts'
 import type { OutputsResult } from '../outputs/outputs.ts'
 
-/** At most this many chunks have their scores logged one by one. */
+/** Scores are logged chunk by chunk for at most this many chunks. */
 const CHUNKS_LISTED_MAX = 12
 /** Below this match the sound is probably not in the chunk. */
 const MATCH_LEAST = 0.5
-/** At most this many spans are logged one by one. */
+/** At most this many spans are logged individually. */
 const SPANS_LISTED_MAX = 24
 
 export function describeMixture(mixture: Mixture): string[] {
@@ -27,7 +27,7 @@ export function describeMixture(mixture: Mixture): string[] {
   ]
 }
 
-/** Describes how the media was read, once all of it is decoded. */
+/** Describes how the media was read, once all of it has been decoded. */
 export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] => [
   ...remarks,
   ...(corruptPackets === 0
@@ -39,7 +39,7 @@ export const describeReading = ({ corruptPackets, remarks }: Mixture): string[] 
 export interface ChunkWork extends ChunkFinding {
   startSecond: number
   endSecond: number
-  /** Scores of its candidates, and which was kept. */
+  /** Scores of its candidates, and the index of the one that was kept. */
   scores: readonly number[]
   chosen: number
   /** In seconds from the start of the chunk. */
@@ -52,7 +52,7 @@ export interface PassWork {
   plan: ChunkPlan
   /** Length of the mixture, at the model's rate. */
   samples: number
-  /** Hertz, of the chunks. */
+  /** Sample rate of the chunks in hertz. */
   sampleRate: number
 }
 
@@ -104,7 +104,7 @@ function describeChunks(
   )
 }
 
-/** A client may ask for an overlap that no chunk has. */
+/** Clients may ask for more overlap than any chunk has. */
 const describeOverlap = ({ chunk_overlap, max_chunk_duration }: SeparationOptions): string[] =>
   chunk_overlap < max_chunk_duration
     ? []
@@ -146,7 +146,7 @@ function describePresence({ work, finding }: PromptWithOptions): string[] {
   return [`The match of the sound that was asked for is ${match.toFixed(2)} of 1${but}.${at}`]
 }
 
-/** How much softer chunks are in which the sound seems absent. */
+/** How much quieter the chunks are in which the sound seems absent. */
 function describeSoftening(work: readonly ChunkWork[]): string {
   const most = softenedDb(work)
   return most > 0 ? `, up to ${most.toFixed(0)} dB softer` : ''
@@ -203,7 +203,7 @@ function describePredictedSpans({ options, model, work }: PromptWithOptions): st
   ]
 }
 
-/** The predicted spans of all chunks on the clock of the media; adjacent ones are merged. */
+/** The predicted spans of all chunks, in the time of the media, with adjacent ones merged. */
 export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: number }[] {
   const spans = work
     .flatMap(({ startSecond, predictedSpans = [] }) =>
@@ -224,7 +224,7 @@ export function mergedSpans(work: readonly ChunkWork[]): { start: number; end: n
 
 type Sound = Pick<Mixture, 'sampleRate' | 'channels'>
 
-/** @param gainDb in dB, at most 0 */
+/** @param gainDb at most 0 */
 export const describeGain = (gainDb: number): string[] =>
   gainDb === 0
     ? []
@@ -233,7 +233,7 @@ export const describeGain = (gainDb: number): string[] =>
           'samples beyond full scale would have been clipped.',
       ]
 
-/** @param sound what the files hold */
+/** @param sound format of the files */
 export function describeStored(stored: OutputsResult, sound: Sound, mixture: Sound): string {
   const { extension } = stored.target
   const resampled = sound.sampleRate === mixture.sampleRate ? '' : ` at ${sound.sampleRate} Hz`

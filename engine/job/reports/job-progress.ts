@@ -1,33 +1,33 @@
-/** Tracks how far a job is: as far as the slower of its sound and its picture. */
+/** Tracks the progress of a job, which is that of its sound or its picture, whichever is slower. */
 
 import type { Progress } from '../../../shared/messages.ts'
 import type { PictureProgress } from '../../media/write/picture-progress.ts'
 
-/** The share that is left for the upload. */
+/** The rest is reserved for the upload. */
 const PROGRESS_MAX = 0.99
 
 type Publish = (progress: Pick<Progress, 'progress' | 'seconds_at_least'>) => void
 
-/** Publishes what never falls. */
+/** The progress that it publishes never falls. */
 export class JobProgress {
   readonly #publish: Publish
   #sound = 0
   #picture: PictureProgress
   #published = 0
 
-  /** @param hasPicture whether `picture` will be called: until then nobody knows its part */
+  /** @param hasPicture whether `picture` will be called; until then its part counts as unknown */
   constructor(hasPicture: boolean, publish: Publish) {
     this.#picture = { done: hasPicture ? 0 : 1 }
     this.#publish = publish
   }
 
-  /** The sound is separated up to this part, from 0 to 1. */
+  /** Reports the share of the sound that is separated, from 0 to 1. */
   readonly sound = (part: number): void => {
     this.#sound = part
     if (this.#progress > this.#published) this.#report()
   }
 
-  /** Call it once all sound is separated: from then on only the picture counts. */
+  /** Reports that all sound is separated; from then on only the picture counts. */
   soundEnded(): void {
     this.#sound = 1
     if (this.#picture.done < 1) this.#report()

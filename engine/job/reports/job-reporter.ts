@@ -1,11 +1,11 @@
-/** Makes the events of one attempt, each with the log lines since the previous event. */
+/** Creates the events of one attempt, each with the log lines since the previous one. */
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Event, Job } from '../../../shared/messages.ts'
 import type { EngineConfig } from '../../config.ts'
 import { LogLines } from './log-lines.ts'
 
-/** The fields that all events of one attempt share. */
+/** The fields that all events of an attempt share. */
 export interface JobReporter {
   log(message: string): void
   event<T extends Event['type']>(type: T): EventHead & { type: T }
@@ -16,7 +16,7 @@ type EventHead = Pick<
   'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'started_at' | 'logs'
 >
 
-/** Creates the reporter of an attempt, which begins with it. */
+/** Creates the reporter at the start of an attempt. */
 export function createReporter(
   job: Pick<Job, 'request_id'>,
   attemptId: string,
@@ -28,7 +28,8 @@ export function createReporter(
   return {
     log: (message) => lines.add({ timestamp: now(), message }),
     event: (type) => {
-      // A measurement that fails is not an outcome: the job continues.
+      // A failed measurement is not an outcome, so the job goes on and its lines are kept for
+      // later.
       const logs = type === 'measured' ? [] : lines.take()
       return {
         type,

@@ -1,13 +1,13 @@
-/** The log lines of one event, of which there are never more than an event may have. */
+/** Keeps the log lines of one event within the number that an event may have. */
 
 import { LOG_LINES_MAX, type LogLine } from '../../../shared/messages.ts'
 import { shortText } from '../../../shared/short-text.ts'
 
 const LAST_MAX = LOG_LINES_MAX / 2
-/** One line says how many were left out between the first and the last. */
+/** One line between the first and the last says how many were left out. */
 const FIRST_MAX = LOG_LINES_MAX - LAST_MAX - 1
 
-/** Keeps the first lines and the last. */
+/** Keeps the first and the last lines. */
 export class LogLines {
   #first: LogLine[] = []
   #last: LogLine[] = []
@@ -25,7 +25,7 @@ export class LogLines {
     this.#leftOut += 1
   }
 
-  /** Lines added since the last call. */
+  /** Returns the lines added since the last call. */
   take(): LogLine[] {
     const [next] = this.#last
     const gap =

@@ -1,6 +1,6 @@
 /**
- * Reports the start of an attempt and what its media measures: in one event where that is known
- * soon, and the gateway reads it there.
+ * Reports the start of an attempt and the measurements of its media, in a single event if the
+ * measurements arrive soon and the gateway supports that.
  */
 
 import type { Event } from '../../../shared/messages.ts'
@@ -8,11 +8,11 @@ import type { Event } from '../../../shared/messages.ts'
 type StartedEvent = Extract<Event, { type: 'started' }>
 export type Measurements = Pick<Extract<Event, { type: 'measured' }>, 'duration' | 'output_bytes'>
 
-/** How long the start waits for measurements: clients see the request in the queue meanwhile. */
+/** How long the start waits for measurements; meanwhile clients see the request in the queue. */
 const WAIT_MS_MAX = 100
 
 interface StartReportOptions {
-  /** True if the start may wait for measurements; else it is published at once. */
+  /** Whether the start may wait for measurements; otherwise it is published at once. */
   mayWait: boolean
   publish: (event: StartedEvent) => Promise<void>
 }
@@ -23,7 +23,7 @@ export class StartReport {
   readonly #timer: NodeJS.Timeout | undefined
   #stored: Promise<void> | undefined
 
-  /** @param event made when the attempt began */
+  /** @param event created at the start of the attempt */
   constructor(event: StartedEvent, { mayWait, publish }: StartReportOptions) {
     this.#event = event
     this.#publish = publish
@@ -31,12 +31,12 @@ export class StartReport {
     else void this.stored()
   }
 
-  /** True if nothing is published yet, so that measurements may go with it. */
+  /** Whether nothing has been published yet, so that measurements can still be included. */
   get isWaiting(): boolean {
     return this.#stored === undefined
   }
 
-  /** Resolves once the start is stored, which the first call publishes. */
+  /** Resolves once the start is stored; the first call publishes it. */
   stored(measurements?: Measurements): Promise<void> {
     if (this.#stored) return this.#stored
     clearTimeout(this.#timer)
