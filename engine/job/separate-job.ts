@@ -380,10 +380,10 @@ async function reportFailure(
 }
 
 /**
- * Publishing is retried for minutes: without the outcome all work is repeated, and without the
- * start a broker that stores nothing for a while would use up the job's deliveries. An event that
- * was stored although its ack was lost is deduplicated by its id for two minutes, and by the
- * gateway forever.
+ * Publishes an event, retrying for minutes: without the outcome all work would be repeated, and
+ * without the start a broker that cannot store anything for a while would use up the job's
+ * deliveries. If an event was stored but its ack lost, the repeat is deduplicated by its id, by the
+ * broker for two minutes and by the gateway forever.
  */
 async function publishUntilStored(
   event: Event,

@@ -1,19 +1,19 @@
 /**
- * Joins overlapping windows of one signal, streaming: each sample is the mean of all windows that
- * hold it, by their weights. (Overlap-add as in Demucs' `apply_model` and in `demix` of
+ * Joins overlapping windows of a signal as a stream: each sample is the weighted mean of all
+ * windows that contain it. (Overlap-add as in Demucs' `apply_model` and in `demix` of
  * Music-Source-Separation-Training.)
  */
 export class WeightedJoiner {
-  /** Sums of each row that later windows add to, and where they start. */
+  /** The sums of each row that later windows may still add to, and where they start. */
   #sums: Float32Array[] = []
   #total = new Float32Array(0)
   #start = 0
 
   /**
-   * Takes a window, which starts no earlier than the one before; returns the samples of each row
-   * before it, which are settled. A sample that no window weighs is 0.
+   * Takes a window, which must not start before the previous one, and returns the samples of each
+   * row before it, which are final. Samples without any weight are 0.
    * @param rows samples of each row, as many as `weights`
-   * @param weights how much each sample counts, from 0
+   * @param weights how much each sample counts, at least 0
    */
   push(start: number, rows: readonly Float32Array[], weights: Float32Array): Float32Array[] {
     const settled = this.#settle(start - this.#start)
@@ -28,7 +28,7 @@ export class WeightedJoiner {
     return settled
   }
 
-  /** Samples left after the last window. */
+  /** Returns the samples that are left after the last window. */
   finish(): Float32Array[] {
     return this.#settle(this.#total.length)
   }

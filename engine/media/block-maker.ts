@@ -1,4 +1,4 @@
-/** Makes planar float32 blocks of one rate and channel count out of frames of any kind. */
+/** Converts frames of any kind to planar float32 blocks with one sample rate and channel count. */
 
 import {
   AV_CHANNEL_ORDER_UNSPEC,
@@ -18,7 +18,7 @@ import {
 import { isMixedByMeaning, layoutOf, mixedDown } from './channel-layout.ts'
 import { CallError, check } from './ffmpeg.ts'
 
-/** +60 dBFS. A recording has no such sample, and all others would be lowered so that it fits. */
+/** +60 dBFS. No recording has such a sample, and all others would be attenuated to make it fit. */
 const LEVEL_MAX = 1_000
 
 const FLOAT_FORMATS: readonly AVSampleFormat[] = [
@@ -31,10 +31,10 @@ const FLOAT_FORMATS: readonly AVSampleFormat[] = [
 export interface BlockFormat {
   /** Hertz. */
   sampleRate: number
-  /** More channels than these are mixed down to as many; fewer stay as they are. */
+  /** Media with more channels is downmixed to this many; fewer stay as they are. */
   channelsMax: number
   blockSamples: number
-  /** Taps of the resampler's filter at the lower rate (absent: FFmpeg's own, 32). */
+  /** Length of the resampler's filter at the lower rate (default: FFmpeg's own, 32). */
   filterTaps?: number
 }
 
@@ -44,12 +44,12 @@ export class BlockMaker {
   readonly #blockSamples: number
   readonly #filterTaps: number | undefined
   #converter: SoftwareResampleContext | null = null
-  /** True if samples may be damaged: of integers, none is. */
+  /** Whether samples may be damaged; integers never are. */
   #mayBeDamaged = true
-  /** How many samples of all channels were silenced as damaged, and which was the first in time. */
+  /** How many samples in all channels were silenced as damaged, and where the first one was. */
   readonly damage = { samples: 0, first: 0 }
   readonly #converted = new Frame()
-  /** Views of `#converted`'s memory, one a channel. */
+  /** Views of the memory of `#converted`, one for each channel. */
   #planes: Float32Array[] = []
   #block: Float32Array[] = []
   #fill = 0
@@ -69,11 +69,11 @@ export class BlockMaker {
     this.#converted.alloc()
   }
 
-  /** Adds a frame's samples. */
+  /** Adds the samples of a frame. */
   add(frame: Frame): void {
     const layout = layoutOf(frame)
     const isAlike = layout.nbChannels === this.layout.nbChannels
-    // As many channels without names each stay where they are.
+    // The same number of channels without names stay where they are.
     frame.channelLayout = namedForConverter(isAlike && isUnnamed(layout) ? this.layout : layout)
     this.#converter ??= this.#openConverter(frame, layout)
     if (this.#convert(frame)) return
@@ -82,27 +82,27 @@ export class BlockMaker {
     if (!this.#convert(frame)) throw new CallError(AVERROR_INPUT_CHANGED, 'convert samples')
   }
 
-  /** Adds up to so many samples of silence, a block at most; returns how many. */
+  /** Adds up to `samplesMax` samples of silence, at most a block; returns how many it added. */
   addSilence(samplesMax: number): number {
-    this.#drain() // what the resampler holds comes before it
+    this.#drain() // first come the samples that the resampler holds
     const silence = new Float32Array(Math.min(samplesMax, this.#blockSamples))
     this.#append(new Array(this.layout.nbChannels).fill(silence), silence.length)
     return silence.length
   }
 
-  /** Adds what the resampler still holds; nothing may be added after it. */
+  /** Adds what the resampler still holds; nothing may be added after this. */
   finish(): void {
     this.#drain()
     if (this.#fill > 0) this.#full.push(this.#block.map((plane) => plane.slice(0, this.#fill)))
     this.#fill = 0
   }
 
-  /** Samples of the block that is not complete yet. */
+  /** How many samples the incomplete block has. */
   get heldSamples(): number {
     return this.#fill
   }
 
-  /** The blocks that are complete, in order; the caller owns them. */
+  /** Returns the complete blocks, in order; the caller owns them. */
   take(): Float32Array[][] {
     const full = this.#full
     this.#full = []
@@ -136,7 +136,7 @@ export class BlockMaker {
     }
     const [inputs, outputs] = [source.nbChannels, this.layout.nbChannels]
     if (inputs === 1 && outputs === 2) {
-      check(converter.setMatrix([1, 1], inputs), 'set up a mix') // as loud on each side as it was
+      check(converter.setMatrix([1, 1], inputs), 'set up a mix') // keep each side as loud as it was
     } else if (inputs !== outputs && !isMixedByMeaning(source)) {
       check(converter.setMatrix(evenMix(inputs, outputs), inputs), 'set up a mix')
     }
@@ -144,11 +144,11 @@ export class BlockMaker {
     return converter
   }
 
-  /** False, with nothing done, when the frame is not of the kind that the converter is for. */
+  /** Returns false, without doing anything, if the converter is for another kind of frame. */
   #convert(frame: Frame | null): boolean {
     const converter = this.#converter!
     this.#ensureRoom(converter.getOutSamples(frame?.nbSamples ?? 0))
-    this.#converted.nbSamples = 0 // as many as there are
+    this.#converted.nbSamples = 0 // takes all samples that there are
     const code = converter.convertFrame(this.#converted, frame)
     if (code === AVERROR_INPUT_CHANGED) return false
     check(code, 'convert samples')
@@ -162,7 +162,7 @@ export class BlockMaker {
     this.#converter = null
   }
 
-  /** Makes `#converted` large enough; its memory is used again for every frame. */
+  /** Makes `#converted` large enough; its memory is reused for every frame. */
   #ensureRoom(samples: number): void {
     if (samples <= (this.#planes[0]?.length ?? 0)) return
     const frame = this.#converted

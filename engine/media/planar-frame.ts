@@ -1,9 +1,9 @@
-/** Blocks of samples as FFmpeg's frames. */
+/** Wraps blocks of samples as FFmpeg frames. */
 
 import { AV_SAMPLE_FMT_FLT } from 'node-av/constants'
 import { type ChannelLayout, Frame } from 'node-av/lib'
 
-/** A frame of its own memory, of [channels][samples]; the caller frees it. */
+/** Returns a frame with its own copy of [channels][samples], which the caller frees. */
 export const frameOf = (
   block: readonly Float32Array[],
   { sampleRate, layout }: { sampleRate: number; layout: ChannelLayout },

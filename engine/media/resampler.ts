@@ -1,4 +1,4 @@
-/** Streams of samples at another rate, by FFmpeg's resampler. */
+/** Resamples a stream of samples with FFmpeg's resampler. */
 
 import type { ChannelLayout } from 'node-av/lib'
 import { BlockMaker } from './block-maker.ts'
@@ -7,19 +7,22 @@ import { frameOf } from './planar-frame.ts'
 
 const BLOCK_SAMPLES = 2 ** 14
 
-/** So a round trip changes what is below nine tenths of the band by -90 dB: with 32, -41 dB. */
+/**
+ * With this many, a round trip changes frequencies below nine tenths of the band by -90 dB; with
+ * 32, by -41 dB.
+ */
 const FILTER_TAPS = 128
 
 export interface ResamplerOptions {
-  /** Hertz. */
+  /** In hertz. */
   from: number
   to: number
   channels: number
 }
 
 /**
- * Sample 0 stays where it is, and of `n` samples become about `n · to / from`. Nothing above the
- * lower rate's band is in what comes out.
+ * Sample 0 stays in place, and `n` samples become about `n · to / from`. The output contains
+ * nothing above the band of the lower rate.
  */
 export class Resampler {
   readonly #from: number
@@ -37,7 +40,7 @@ export class Resampler {
     })
   }
 
-  /** Takes planar samples; returns blocks of those that are ready, in order. */
+  /** Takes planar samples; returns the blocks that are complete, in order. */
   add(block: readonly Float32Array[]): Float32Array[][] {
     if ((block[0]?.length ?? 0) === 0) return []
     const frame = frameOf(block, { sampleRate: this.#from, layout: this.#layout })
@@ -46,7 +49,7 @@ export class Resampler {
     return this.#maker.take()
   }
 
-  /** The rest. */
+  /** Returns the rest. */
   finish(): Float32Array[][] {
     this.#maker.finish()
     return this.#maker.take()

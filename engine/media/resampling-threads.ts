@@ -1,6 +1,6 @@
 /**
- * Threads that resample. A second of stereo to 32 kHz and back takes 3 ms, in which the main
- * thread, which feeds the model, would do nothing else.
+ * Threads that resample. Converting a second of stereo to 32 kHz and back takes 3 ms, during which
+ * the main thread could not feed the model.
  */
 
 import { availableParallelism } from 'node:os'
@@ -8,7 +8,7 @@ import type { TaskThread } from '../threads/task-thread.ts'
 import { TaskThreads } from '../threads/task-threads.ts'
 import type { ResamplerOptions } from './resampler.ts'
 
-/** `stream` names a resampler in its thread. */
+/** `stream` identifies a resampler within its thread. */
 export type ResamplingTask = { stream: number } & (
   | { do: 'open'; options: ResamplerOptions }
   | { do: 'add'; block: readonly Float32Array[] }
@@ -22,7 +22,7 @@ export class ResamplingThreads {
   readonly #threads: TaskThreads<ResamplingTask>
   #streams = 0
 
-  /** Threads start on first use, because models that take any rate need none. */
+  /** Threads start when they are first used, because models that take any rate need none. */
   constructor(cores = availableParallelism()) {
     this.#threads = new TaskThreads(PROGRAM, cores)
   }
@@ -38,8 +38,8 @@ export class ResamplingThreads {
 }
 
 /**
- * `Resampler` of another thread. Calls under way throw ThreadLostError if that ends, and later ones
- * an Error: the samples that it held are gone.
+ * The interface of a `Resampler` in another thread. If the thread ends, current calls throw
+ * ThreadLostError and later ones an Error, because the samples it held are lost.
  */
 export class ResamplerInThread {
   readonly #stream: number
@@ -50,16 +50,16 @@ export class ResamplerInThread {
     this.#stream = stream
     this.#thread = thread
     this.#opened = thread.call({ do: 'open', stream, options })
-    this.#opened.catch(() => undefined) // whoever uses it gets it
+    this.#opened.catch(() => undefined) // whoever uses it gets the error
   }
 
-  /** As `Resampler.add`. The samples are copied. */
+  /** Like `Resampler.add`. The samples are copied. */
   async add(block: readonly Float32Array[]): Promise<Float32Array[][]> {
     await this.#opened
     return this.#thread.call({ do: 'add', stream: this.#stream, block })
   }
 
-  /** As `Resampler.finish`. */
+  /** Like `Resampler.finish`. */
   async finish(): Promise<Float32Array[][]> {
     await this.#opened
     return this.#thread.call({ do: 'finish', stream: this.#stream })

@@ -1,4 +1,4 @@
-/** Runs in a thread of `resampling-threads.ts`: resamples several streams, in turns. */
+/** Runs in a thread of `resampling-threads.ts` and resamples several streams in turn. */
 
 import { answerTasks } from '../threads/answer-tasks.ts'
 import { memoryOf } from '../threads/task-thread.ts'

@@ -1,10 +1,10 @@
-/** Retries transient failures: the other side unreachable, or overloaded. */
+/** Retries transient failures, when the other side is unreachable or overloaded. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import type { Waits } from '../../shared/http/http-request.ts'
 
-/** The other side could not be reached, or was overloaded; a retry may succeed. */
+/** The other side is unreachable or overloaded; a retry may succeed. */
 export class TransientError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -13,9 +13,9 @@ export class TransientError extends Error {
 }
 
 export interface RetryPolicy {
-  /** Pauses before each retry. The error of the last retry is thrown. */
+  /** How long to wait before each retry. The error of the last retry is thrown. */
   retryDelaysMs: readonly number[]
-  /** The longest wait for an answer, or for more of it. */
+  /** How long to wait for a response, or for more of it. */
   silenceMsMax: number
 }
 
@@ -26,7 +26,7 @@ export const RETRY_POLICY: RetryPolicy = {
   silenceMsMax: 30_000,
 }
 
-/** Ten minutes: for steps whose failure would lose a job's work. */
+/** Ten minutes, for steps whose failure would lose the work of a job. */
 export const LONG_RETRY_POLICY: RetryPolicy = {
   retryDelaysMs: [500, 2_000, 8_000, 30_000, ...Array<number>(9).fill(MINUTE_MS)],
   silenceMsMax: 30_000,
@@ -41,14 +41,14 @@ export const waitsOf = ({ silenceMsMax }: RetryPolicy): Waits => ({
 const isTransient = (error: unknown): boolean => error instanceof TransientError
 
 interface RetryOptions {
-  /** Which errors are transient; by default, a TransientError. */
+  /** Which errors are transient (default: TransientError). */
   mayPass?: (error: unknown) => boolean
   /** Called after each transient failure. */
   onAway?: () => void
 }
 
 /**
- * Runs `attempt` until it ends without a transient error, or the retries are used up.
+ * Runs `attempt` until it ends without a transient error, or no retries are left.
  * @throws the last error; the signal's reason once it fires
  */
 export async function withRetries<T>(

@@ -1,5 +1,6 @@
 /**
- * Detects an outage of the media store, during which no job is leased because none could be served.
+ * Detects an outage of the media store. While it lasts, no job is leased, because none could be
+ * served.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,22 +10,22 @@ import { isTemporaryStatus, request } from '../../shared/http/http-request.ts'
 
 interface StoreOutageOptions {
   log: Logger
-  /** Waits until the signal fires, at most this long. */
+  /** Waits for `ms`, or until the signal fires. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
-/** Pauses between probes: twice as long each time. */
+/** How long to wait between probes; doubles each time. */
 const PAUSE_MS = { least: 1_000, most: MINUTE_MS }
 const PROBE_MS_MAX = 10_000
 
 export class StoreOutage {
   readonly #log: Logger
   readonly #wait: NonNullable<StoreOutageOptions['wait']>
-  /** Before the next probe. Only a transfer that succeeds makes it short again. */
+  /** Before the next probe. Only a successful transfer resets it. */
   #nextPauseMs = PAUSE_MS.least
   #current: Promise<void> | null = null
   #end: () => void = () => undefined
-  /** The last failed transfer's. */
+  /** Origin of the last failed transfer. */
   #origin: string | null = null
 
   constructor({ log, wait = waitAtMost }: StoreOutageOptions) {
@@ -37,7 +38,7 @@ export class StoreOutage {
     return this.#current
   }
 
-  /** A transfer from or to `url` failed for a reason that may pass. */
+  /** Reports that a transfer from or to `url` failed for a transient reason. */
   noticed(url: string): void {
     const { origin } = new URL(url)
     this.#origin = origin
@@ -54,7 +55,7 @@ export class StoreOutage {
     return this.#origin !== null && !(await answers(this.#origin))
   }
 
-  /** A transfer succeeded. */
+  /** Reports that a transfer succeeded. */
   ended(): void {
     this.#nextPauseMs = PAUSE_MS.least
     this.#end()
@@ -74,7 +75,10 @@ export class StoreOutage {
 const waitAtMost = (ms: number, signal: AbortSignal) =>
   sleep(ms, undefined, { signal }).catch(() => undefined)
 
-/** Any response except "not now": a proxy may respond although the store behind it is down. */
+/**
+ * Whether there is any response except "not now"; a proxy may respond even if the store behind it
+ * is down.
+ */
 async function answers(url: string): Promise<boolean> {
   const waits = {
     connectMsMax: PROBE_MS_MAX,

@@ -1,15 +1,15 @@
-/** The other side of `task-thread.ts`: answers its tasks. */
+/** The worker side of `task-thread.ts`. */
 
 import { parentPort } from 'node:worker_threads'
 import type { ThreadAnswer, ThreadError, ThreadTask } from './task-thread.ts'
 
 interface TaskResult {
   value?: unknown
-  /** Memory of the value that the caller takes over. */
+  /** Memory of the value that is transferred to the caller. */
   transfer?: readonly ArrayBuffer[]
 }
 
-/** Answers every task with what `work` resolves with or throws. */
+/** Answers every task with what `work` resolves to or throws. */
 export function answerTasks<Task>(work: (task: Task) => TaskResult | Promise<TaskResult>): void {
   if (!parentPort) throw new Error('this program runs in a worker thread only')
   const port = parentPort

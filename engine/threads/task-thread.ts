@@ -1,9 +1,9 @@
-/** A worker thread that answers tasks; its program calls `answerTasks`. */
+/** A worker thread that runs tasks; its program calls `answerTasks`. */
 
 import { Worker } from 'node:worker_threads'
 import { threadProgram } from '../../shared/process/programs.ts'
 
-/** The thread ended before it answered; a new one answers the next task. */
+/** The thread ended before it answered. The next task starts a new one. */
 export class ThreadLostError extends Error {
   override name = 'ThreadLostError'
 }
@@ -13,7 +13,7 @@ export interface ThreadTask<Task> {
   task: Task
 }
 
-/** `code` is that of an error of the system or of FFmpeg. */
+/** `code` comes from an error of the system or of FFmpeg. */
 export interface ThreadError {
   message: string
   code?: unknown
@@ -26,26 +26,26 @@ interface PendingTask {
   reject(error: Error): void
 }
 
-/** Started for its first task, and again after it ended. */
+/** Starts with its first task, and again if it has ended. */
 export class TaskThread<Task> {
   readonly #program: URL
   readonly #pending = new Map<number, PendingTask>()
   #worker: Worker | null = null
   #calls = 0
 
-  /** @param program what it runs: a module that calls `answerTasks` */
+  /** @param program the module to run, which calls `answerTasks` */
   constructor(program: URL) {
     this.#program = program
   }
 
-  /** Starts the thread, if it does not run. */
+  /** Starts the thread if it is not running. */
   start(): void {
     this.#worker ??= this.#begin()
   }
 
   /**
-   * @param transfer memory of the task that the thread takes over
-   * @throws ThreadLostError; an Error with message and `code` of what the work throws
+   * @param transfer memory of the task that is transferred to the thread
+   * @throws ThreadLostError; an Error with the message and `code` of what the work throws
    */
   call<T>(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<T> {
     this.start()
@@ -64,7 +64,7 @@ export class TaskThread<Task> {
 
   #begin(): Worker {
     const worker = new Worker(threadProgram(this.#program), { eval: true })
-    worker.unref() // an idle one does not keep this process; a task does
+    worker.unref() // an idle thread does not keep this process alive, but a task does
     worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
     let cause: unknown
     worker.on('error', (error) => (cause = error))
@@ -88,7 +88,7 @@ export class TaskThread<Task> {
   }
 }
 
-/** Memory of planar samples, to be transferred: channels may share one. */
+/** Returns the buffers of planar samples, to be transferred; channels may share one. */
 export const memoryOf = (planes: readonly Float32Array[]): ArrayBuffer[] => [
   ...new Set(planes.map(({ buffer }) => buffer as ArrayBuffer)),
 ]

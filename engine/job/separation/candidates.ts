@@ -1,9 +1,10 @@
 /**
  * Keeps the candidate of a chunk that the model scores highest.
- * The choice is made chunk by chunk. A change of candidate from one chunk to the next makes no
- * seam: all candidates of a chunk are inpainted from the kept one of the chunk before, where the
- * model supports it, and are near each other where it does not. To rank whole files, all candidates
- * of a two-hour file would have to be kept.
+ *
+ * The choice is made for each chunk. A change of candidate between chunks causes no audible seam:
+ * if the model supports it, all candidates of a chunk are inpainted from the kept one of the chunk
+ * before; otherwise candidates are similar. Ranking whole files would require keeping all
+ * candidates of a two-hour file.
  */
 
 import type { HeadResult } from '../../../models/model.ts'
@@ -12,11 +13,14 @@ export interface CandidateRanking {
   best: HeadResult
   /** One per candidate, in order. */
   scores: number[]
-  /** The index of `best`. */
+  /** Index of `best`. */
   chosen: number
 }
 
-/** @param before the candidates ranked so far; null: none @param next those that follow them */
+/**
+ * @param before the candidates ranked so far; null if there are none
+ * @param next the candidates that follow
+ */
 export function rankCandidates(
   before: CandidateRanking | null,
   next: readonly HeadResult[],

@@ -3,7 +3,7 @@
 import { isTracing, spansOfNow, type TraceSpan } from '../../../shared/telemetry/tracing.ts'
 
 /**
- * At most this many lanes are traced: later ones are like these, and nobody reads a trace of
+ * At most this many lanes are traced. Later ones look the same, and nobody reads a trace with
  * thousands.
  */
 const LANES_TRACED_MAX = 64
@@ -11,7 +11,7 @@ const LANES_TRACED_MAX = 64
 export class LaneSpans {
   #traced = 0
 
-  /** Runs `separate`, which calls `onBegin` when the lane is stepped first. */
+  /** Runs `separate`, which calls `onBegin` before the lane's first step. */
   async trace<T>(
     attributes: { chunk_start_seconds: number; candidate: number },
     separate: (onBegin: () => void) => Promise<T>,
@@ -24,7 +24,7 @@ export class LaneSpans {
     try {
       return await separate(() => {
         queue.end()
-        steps ??= begin('steps', attributes) // a batch without memory begins again
+        steps ??= begin('steps', attributes) // a step that ran out of memory begins again
       })
     } catch (error) {
       ;(steps ?? queue).end(error)

@@ -1,7 +1,7 @@
 /**
  * Streams a mixture through one model: resamples it to the model's rate, cuts it into overlapping
- * chunks, separates and joins them, and resamples the result back. Its memory is bounded by the
- * chunks in flight, whatever the length of the media.
+ * chunks, separates and joins them, and resamples the result back. Memory is bounded by the chunks
+ * in flight, however long the media is.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
@@ -29,27 +29,27 @@ export interface PassDeps {
   scheduler: Pick<Scheduler, 'separate'>
   resampling: Pick<ResamplingThreads, 'open'>
   config: { chunksInFlightMax: number }
-  /** Ends all that is under way. */
+  /** Aborts everything in progress. */
   signal: AbortSignal
   spans: LaneSpans
-  /** How many passes the job has: they share its memory. */
+  /** How many passes the job has; they share its memory. */
   passes: number
   onProgress(): void
-  /** Called when a chunk fails: the results of the others are then of no use. */
+  /** Called when a chunk fails; the results of the others are useless then. */
   onFailed(error: unknown): void
-  /** Keeps chunks, and has those of earlier attempts; absent: the job has no checkpoint. */
+  /** Stores chunks and has those of earlier attempts; absent if the job has no checkpoint. */
   checkpoint?: Checkpoint | undefined
 }
 
 interface Sound {
-  /** Hertz, of the mixture. */
+  /** Sample rate of the mixture in hertz. */
   sampleRate: number
   channels: number
-  /** Loudspeakers of the channels; 0: not known. */
+  /** The channels' loudspeakers; 0 if unknown. */
   channelMask: bigint
-  /** The length as known before decoding; 0: unknown. */
+  /** Length in seconds as known before decoding; 0 if unknown. */
   secondsExpected: number
-  /** Of the whole mixture, if a model needs them. */
+  /** Levels of the whole mixture, if a model needs them. */
   levels?: readonly Level[] | undefined
 }
 
@@ -61,7 +61,7 @@ interface InFlight {
 
 /** A sound that a prompt names. */
 export interface PromptSound extends ModelQuestion {
-  /** True if the prompt asks for the sound to be removed. */
+  /** Whether the prompt asks for the sound to be removed. */
   isUnwanted: boolean
 }
 
@@ -72,11 +72,11 @@ export class ModelPass {
   readonly model: ModelDescription
   readonly prompts: readonly PassPrompt[]
   readonly plan: ChunkPlan
-  /** Hertz, of the chunks. */
+  /** Sample rate of the chunks in hertz. */
   readonly sampleRate: number
   readonly #channelMask: bigint
   readonly #levels: readonly Level[] | undefined
-  /** The chunks of each sound of each prompt. */
+  /** Results by prompt, sound and chunk. */
   readonly work: ChunkWork[][][]
   readonly #job: Job
   readonly #deps: PassDeps
@@ -84,7 +84,7 @@ export class ModelPass {
   readonly #toModel: ResamplerInThread | null
   readonly #inFlightMax: number
   readonly #candidates: number
-  /** Heads of a chunk. */
+  /** How many heads each chunk has. */
   readonly #heads: number
   readonly #stepsExpected: number
   readonly #outputs: readonly Output[]
@@ -144,22 +144,22 @@ export class ModelPass {
       )
   }
 
-  /** Chunks of the mixture so far. */
+  /** How many chunks the mixture has so far. */
   get chunks(): number {
     return chunkCount(this.#samples, this.plan)
   }
 
-  /** Samples of the mixture so far, at the model's rate. */
+  /** How many samples the mixture has so far, at the model's rate. */
   get samples(): number {
     return this.#samples
   }
 
-  /** From 0 to 1, which it reaches after the end alone. */
+  /** From 0 to 1; it only reaches 1 at the end. */
   get progress(): number {
     return this.#steps / (this.#stepsExpected + 1)
   }
 
-  /** Counts chunks of an earlier attempt as separated. */
+  /** Counts the chunks of an earlier attempt as separated. */
   resume(): void {
     const chunks = this.#deps.checkpoint?.count(`${this.model.name}/`) ?? 0
     this.#steps = Math.min(this.#stepsExpected, this.#heads * chunks)
@@ -170,7 +170,7 @@ export class ModelPass {
     for (const part of (await this.#toModel?.add(block)) ?? [block]) await this.#cut(part)
   }
 
-  /** Resolves when all is separated. */
+  /** Resolves when everything is separated. */
   async finish(): Promise<void> {
     for (const part of (await this.#toModel?.finish()) ?? []) await this.#cut(part)
     for (const chunk of this.#cutter.finish()) this.#begin(chunk)
@@ -178,21 +178,21 @@ export class ModelPass {
     for (const output of this.#outputs) await output.finish()
   }
 
-  /** Resolves when nothing is under way, and frees what is held; never rejects. */
+  /** Resolves when nothing is in progress, and frees what is held; never rejects. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight.map(({ separated }) => separated))
     const open = [this.#toModel ?? [], this.#outputs].flat()
     await Promise.allSettled(open.map((each) => each.close()))
   }
 
-  /** Samples that every sound has so far. */
+  /** How many samples every sound has so far. */
   get ready(): number {
     return Math.min(...this.#outputs.map(({ end }) => end))
   }
 
   /**
-   * [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate; zeros past
-   * the end.
+   * Returns [sounds][channels][samples] of all prompts from `start` on, at the mixture's rate, with
+   * zeros after the end.
    */
   read(start: number, samples: number): Float32Array[][] {
     return this.#outputs.map((output) => output.read(start, samples))
@@ -238,7 +238,7 @@ export class ModelPass {
   async #settleFirst(): Promise<void> {
     const { chunk, samples, separated } = this.#inFlight[0]!
     const kept = await separated
-    await this.#deps.checkpoint?.keep(this.#nameOf(chunk), kept) // joining changes it
+    await this.#deps.checkpoint?.keep(this.#nameOf(chunk), kept) // joining modifies it
     this.#inFlight.shift()
     this.#overlapStates = kept.map(({ best }) => best.overlapState)
     const work = this.work.flat()
@@ -256,7 +256,7 @@ export class ModelPass {
   }
 }
 
-/** One sound: its chunks joined, and resampled to the mixture's rate. */
+/** The output for one sound: its chunks joined, and resampled to the mixture's rate. */
 class Output {
   readonly #joiner: ChunkJoiner
   readonly #toMixture: ResamplerInThread | null
@@ -281,12 +281,12 @@ class Output {
     await this.#toMixture?.close()
   }
 
-  /** Samples so far. */
+  /** How many samples there are so far. */
   get end(): number {
     return this.#queue.startSample + this.#queue.length
   }
 
-  /** The samples are dropped. */
+  /** Returns samples and drops them. */
   read(start: number, samples: number): Float32Array[] {
     return this.#queue.take(start, samples)
   }

@@ -1,7 +1,4 @@
-/**
- * Separates one chunk with one model: all questions about it, as many heads at once as memory
- * allows.
- */
+/** Asks one model all questions about one chunk, with as many heads at once as memory allows. */
 
 import { createHash } from 'node:crypto'
 import type { Level } from '../../../models/lanes/level.ts'
@@ -24,22 +21,25 @@ import type { LaneSpans } from './lane-spans.ts'
 export interface ModelQuestion {
   prompt: string
   stems: readonly string[]
-  /** True where nothing is softened, because the target is removed from what people keep. */
+  /**
+   * Whether the target keeps its level even if it seems absent, because it is what people want
+   * removed.
+   */
   keepsLevel?: boolean
 }
 
-/** Memory of all heads of one job, in every chunk under way. */
+/** Memory for all heads of one job, in all chunks in flight. */
 const JOB_BYTES_MAX = 2 ** 28
 
 /**
- * A head holds so many times the bytes of its chunk: samples, spectra, what was found so far (11.6
- * MiB of a mono chunk of 10 s at 44.1 kHz, as measured).
+ * A head takes this many times the bytes of its chunk, for samples, spectra and intermediate
+ * results (measured as 11.6 MiB for a mono chunk of 10 s at 44.1 kHz).
  */
 const CHUNKS_HELD_BY_HEAD = 7
 
 /**
- * Heads that each of the job's passes may have open at once, of chunks with so many samples over
- * all channels.
+ * Returns how many heads each pass of the job may have open at once, for chunks with this many
+ * samples in all channels.
  */
 export function headsAtOnce(chunkSamples: number, passes: number): number {
   const bytes = CHUNKS_HELD_BY_HEAD * Float32Array.BYTES_PER_ELEMENT * Math.max(1, chunkSamples)
@@ -51,13 +51,13 @@ export interface ChunkDeps {
   model: ModelDescription
   signal: AbortSignal
   candidates: number
-  /** Passes of the job, which share its memory. */
+  /** How many passes the job has; they share its memory. */
   passes: number
-  /** Hertz, of the chunk. */
+  /** Sample rate of the chunk in hertz. */
   sampleRate: number
-  /** Loudspeakers of its channels; 0: not known. */
+  /** The channels' loudspeakers; 0 if unknown. */
   channelMask: bigint
-  /** Of the whole mixture, if the model needs them. */
+  /** Levels of the whole mixture, if the model needs them. */
   levels?: readonly Level[] | undefined
   onStep(share: number): void
   spans: LaneSpans
@@ -65,7 +65,7 @@ export interface ChunkDeps {
   overlapStates: readonly (OverlapState | undefined)[]
 }
 
-/** @returns the kept candidate for each question */
+/** @returns the best candidate for each question */
 export async function separateChunk(
   job: Job,
   { startSample, sharedSamples: overlapSamples, channels }: MixtureChunk,
@@ -104,7 +104,7 @@ export async function separateChunk(
   for (let first = 0; first < heads.length; first += atOnce) {
     const part = heads.slice(first, first + atOnce)
     const isLast = first + atOnce >= heads.length
-    // The call takes the memory over, so all but the last get a copy.
+    // The call takes over the memory, so all but the last call get a copy.
     const waves = isLast ? channels : channels.map((wave) => wave.slice())
     const results = await separate(waves, part)
     for (const i of new Set(part.map(({ of }) => of))) {
@@ -118,8 +118,8 @@ export async function separateChunk(
 }
 
 /**
- * The spans in a chunk, in seconds from its start. If the target is only elsewhere, there is one
- * empty span: no span would mean that nothing is known.
+ * Returns the spans within a chunk, in seconds from its start. If the target is only elsewhere,
+ * returns one empty span, because no span would mean that nothing is known.
  */
 export function chunkSpans(
   spans: readonly AudioSpan[],
@@ -138,7 +138,10 @@ export function chunkSpans(
   return [...touching, { start: 0, end: 0, include: true }]
 }
 
-/** 32 bits that depend on request and candidate only, so that a retried job repeats its result. */
+/**
+ * Returns 32 bits that depend only on request and candidate, so that a retried job repeats its
+ * result.
+ */
 function laneSeed(requestId: string, candidate: number): number {
   const name = `${requestId}:${candidate}`
   return createHash('sha256').update(name).digest().readUInt32LE(0)

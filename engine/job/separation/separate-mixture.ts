@@ -1,5 +1,5 @@
 /**
- * The middle of a job: takes the mixture, and writes it with its targets, by one model or several.
+ * The core of a job: takes the mixture, and writes it with its targets, using one model or several.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
@@ -35,22 +35,22 @@ import { TaggedFile, type Tags } from '../findings/tagged-file.ts'
 interface SeparationDeps {
   scheduler: Pick<Scheduler, 'separate'>
   resampling: Pick<ResamplingThreads, 'open'>
-  /** The engine's models, the preferred first. */
+  /** The engine's models, the preferred one first. */
   models: readonly ModelDescription[]
-  /** Null: nothing is tagged. */
+  /** Null if nothing is tagged. */
   tagger: TaggerConfig | null
   config: { chunksInFlightMax: number }
   signal: AbortSignal
-  /** Seconds of the mixture as far as they are known before it is decoded. */
+  /** Length of the mixture in seconds, as far as it is known before decoding. */
   secondsExpected: number
-  /** Measures the whole mixture for models that need it; absent: their chunks have their own. */
+  /** Measures the whole mixture for models that need its levels; if absent, chunks are measured. */
   measureLevels?(): Promise<readonly Level[]>
   log(message: string): void
-  /** Takes the next samples, and their memory. */
+  /** Takes the next samples and their memory. */
   write(separated: SeparatedSounds): Promise<void>
   /** From 0 to 1. */
   onProgress(progress: number): void
-  /** Keeps results, and has those of earlier attempts; absent: the job has no checkpoint. */
+  /** Stores results and has those of earlier attempts; absent if the job has no checkpoint. */
   checkpoint?: Checkpoint | undefined
 }
 
@@ -59,32 +59,33 @@ interface Answer {
   prompt: string
   route: Route
   pass: ModelPass
-  /** Among the prompts of the pass. */
+  /** Index among the prompts of the pass. */
   index: number
 }
 
-/** The findings of a separation. */
+/** What was found out during a separation. */
 interface SeparatedMixture {
   /** Length of the mixture. */
   samples: number
-  /** About each prompt. */
+  /** One for each prompt. */
   findings: Finding[]
-  /** Null: nothing was tagged. */
+  /** Null if nothing was tagged. */
   tagged: TaggedFile | null
 }
 
 /**
- * Separates `mixture` and hands it and its targets to `write` in order. Each model that answers a
- * prompt takes the mixture once, whatever the number of its prompts, and so does the tagger.
- * @throws ServiceError INVALID_PARAMETER for a span past the end, or a prompt that no model
- *   answers; what decoding or a model throws
+ * Separates `mixture` and passes it with its targets to `write`, in order. The mixture passes once
+ * through each model that answers a prompt, however many prompts it answers, and once through the
+ * tagger.
+ * @throws ServiceError INVALID_PARAMETER for a span beyond the end, or a prompt that no model
+ *   answers; whatever decoding or a model throws
  */
 export async function separateMixture(
   job: Job,
   mixture: Mixture,
   deps: SeparationDeps,
 ): Promise<SeparatedMixture> {
-  // Once one lane has failed, computing the job's other lanes would be wasted.
+  // Once one lane has failed, computing the job's other lanes would be a waste.
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   const failing = { signal, onFailed: (error: unknown) => stop.abort(error) }
@@ -116,12 +117,12 @@ export async function separateMixture(
     stop.abort(error)
     throw error
   } finally {
-    decoding.end({ code: 'INTERRUPTED' }) // unless it had ended before
+    decoding.end({ code: 'INTERRUPTED' }) // no effect if it has ended
     await Promise.all(takers.map((taker) => taker.close()))
   }
 }
 
-/** Goes on where an earlier attempt was interrupted, if something of its work is kept. */
+/** Continues where an earlier attempt was interrupted, if some of its work is stored. */
 async function resume(
   { prompt, options }: Job,
   { sampleRate, channels, channelMask }: Mixture,
@@ -155,7 +156,9 @@ function openTagging(
   return tagger && new TagPass({ accountId, requestId }, sampleRate, { ...deps, tagger })
 }
 
-/** The names of the models that a job takes; none of one that `separateMixture` refuses. */
+/**
+ * Returns the names of the models that a job uses; empty for a job that `separateMixture` refuses.
+ */
 export function modelsFor(job: Job, models: readonly ModelDescription[]): string[] {
   if (kindOf(job.options) === 'sounds') return []
   try {
@@ -177,7 +180,7 @@ const routesOf = (
     route: routePrompt(prompt, models, options.separator),
   }))
 
-/** Undefined: no model that answers needs them. */
+/** Undefined if no model involved needs levels. */
 async function levelsFor(
   routed: readonly RoutedPrompt[],
   { models, measureLevels }: SeparationDeps,
@@ -187,7 +190,7 @@ async function levelsFor(
   return areNeeded ? await measureLevels?.() : undefined
 }
 
-/** Separates per prompt; one pass answers all prompts of one model. */
+/** Groups prompts into passes; one pass answers all prompts of one model. */
 function answersOf(
   job: Job,
   routed: readonly RoutedPrompt[],
@@ -212,7 +215,7 @@ function answersOf(
   })
 }
 
-/** Lists the sounds of a route. A sound that is removed from what people keep is never softened. */
+/** Lists the sounds of a route. A sound that people want removed is never softened. */
 function soundsOf(route: Route, { options: { side } }: Job): PassPrompt {
   const { wanted, unwanted } = route
   const isRest = side === 'residual' && unwanted.length === 0
@@ -240,7 +243,7 @@ const describeRoutes = (answers: readonly Answer[]): string[] =>
     return [`"${prompt}" is read as ${allBut}${sum(allBut === '' ? wanted : unwanted)}${less}.`]
   })
 
-/** Sums up what models and tagger say of each prompt, and logs it. */
+/** Summarises and logs what models and tagger found out about each prompt. */
 function conclude(
   { options }: Job,
   answers: readonly Answer[],
@@ -273,7 +276,7 @@ function conclude(
 }
 
 /**
- * Lists the sounds found for an answer. A stem does not tell which sounds it holds, so for stems
+ * Lists the sounds found for an answer. A stem does not tell which sounds it contains, so for stems
  * the tagger's findings about each requested sound are used.
  */
 function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null): FoundSound[] {
@@ -291,10 +294,7 @@ function soundsFound({ pass, index, route }: Answer, tagged: TaggedFile | null):
   })
 }
 
-/**
- * Returns, for each prompt, the earlier prompt that means the same sound; undefined where there is
- * none.
- */
+/** Returns for each prompt the earlier prompt with the same meaning; undefined if there is none. */
 function sameAs(answers: readonly Answer[], { recipeOf }: MixPlan): (string | undefined)[] {
   return recipeOf.map((recipe, i) => {
     const first = recipeOf.indexOf(recipe)
@@ -327,7 +327,7 @@ class OutputCollector {
     this.#write = write
   }
 
-  /** How targets are made; what the models say of the first chunk decides. */
+  /** How targets are made, which is decided by what the models say about the first chunk. */
   get plan(): MixPlan {
     return (this.#plan ??= planMix(
       this.#answers.map(({ pass, index, route: { model } }) => ({
@@ -340,13 +340,13 @@ class OutputCollector {
     ))
   }
 
-  /** The next block of the mixture, which is kept. */
+  /** Adds the next block of the mixture, which is kept. */
   add(block: Float32Array[]): void {
     this.#mixture.push(block)
     this.samples += block[0]?.length ?? 0
   }
 
-  /** Samples that can be written. */
+  /** How many samples can be written. */
   get ready(): number {
     return Math.min(this.samples, ...this.#passes.map(({ ready }) => ready))
   }

@@ -1,8 +1,8 @@
 /**
- * Work on strangers' media, in a process of its own. A file's cost shows only while it is read, and
- * native code's memory can be limited for a whole process only. A file may also make native code
- * run what it contains: so the process reads and writes nothing but media, has no network, and no
- * secrets in its environment.
+ * Handles media of strangers in a process of its own. What a file costs shows only while it is
+ * read, and the memory of native code can only be limited for a whole process. A file may even make
+ * native code run what it contains. So the process can read and write nothing but media, has no
+ * network, and no secrets in its environment.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -20,19 +20,19 @@ import { CallError } from '../ffmpeg.ts'
 import { SANDBOX } from './sandbox-support.ts'
 
 export interface ProcessLimits {
-  /** Writable memory of the process, the stacks of its threads included. */
+  /** Writable memory of the process, including the stacks of its threads. */
   bytesMax: number
-  /** Per call. */
+  /** For each call. */
   secondsMax: number
-  /** How far others go first on the processors, from 0 to 19. */
+  /** The process's niceness, from 0 to 19. */
   niceness: number
 }
 
-/** Paths that the process may open besides its program, with all beneath. */
+/** Paths that the process may open in addition to its program, including everything below. */
 export interface ProcessFiles {
   reads?: readonly string[]
   writes?: readonly string[]
-  /** A descriptor of memory to share, which the program has as `MEMORY`. */
+  /** A file descriptor of shared memory, which the program opens as `MEMORY`. */
   memory?: number
 }
 
@@ -60,7 +60,7 @@ interface PendingCall {
   reject(error: unknown): void
 }
 
-/** Work took more than it may, or made its process crash. */
+/** The work exceeded a limit, or crashed its process. */
 export class LimitError extends Error {
   constructor(message: string) {
     super(message)
@@ -74,17 +74,17 @@ export class LimitedProcess<Task> {
   readonly #pending = new Map<number, PendingCall>()
   #calls = 0
   #isReady = false
-  /** Why there are no answers any more. */
+  /** Why no more answers will come. */
   #end: unknown = null
 
   /**
-   * @param program what it runs: a module that calls `answerCalls`
-   * @param files must be there when it starts
+   * @param program the module to run, which calls `answerCalls`
+   * @param files must exist when the process starts
    */
   constructor(program: URL, limits: ProcessLimits, files: ProcessFiles) {
     this.#limits = limits
     this.#child = startLimited(program, limits, files)
-    // An idle one does not keep this process alive; a call does, by its timer.
+    // An idle process does not keep this one alive; a call does, with its timer.
     this.#child.unref()
     this.#child.channel?.unref()
     this.#child.on('message', (answer: ProcessAnswer) => this.#settle(answer))
@@ -97,9 +97,9 @@ export class LimitedProcess<Task> {
   }
 
   /**
-   * @param onReport takes what the work reports on its way
-   * @throws LimitError when the work takes too much or its process crashes; the reason with which
-   * the process was closed; what the work throws: ServiceError, CallError for a full disk, Error
+   * @param onReport receives what the work reports in between
+   * @throws LimitError if the work exceeds a limit or its process crashes; the reason for which the
+   *   process was closed; whatever the work throws: ServiceError, CallError for a full disk, Error
    */
   async call<T, Report = never>(
     task: Task,
@@ -120,7 +120,7 @@ export class LimitedProcess<Task> {
     }
   }
 
-  /** Ends the process, whatever it does; calls that it has not answered end with `reason`. */
+  /** Ends the process, whatever it is doing; unanswered calls reject with `reason`. */
   close(reason: unknown = new Error('it was closed')): void {
     this.#end ??= reason
     this.#child.kill('SIGKILL')
@@ -143,7 +143,7 @@ export class LimitedProcess<Task> {
     else pending?.reject(errorOf(answer.error))
   }
 
-  /** It is not the work's fault when the process cannot start, nor when this machine kills it. */
+  /** The work is not to blame if the process cannot start or this machine kills it. */
   #causeOf(how: string): Error {
     if (!this.#isReady) return new Error(`its process ended before it was ready (${how})`)
     if (how === 'SIGKILL') return new Error('its process was killed')
@@ -158,24 +158,25 @@ function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
 }
 
 /**
- * Sets the limit, in kilobytes of data, and becomes the rest of its arguments. A limit of addresses
- * would be of no use: V8 reserves far more than it uses. Node would read from the descriptor of its
- * IPC at once: the sandbox must not, since it only becomes the program whose calls they are.
+ * Sets the limit in kilobytes of data, and executes the rest of its arguments. A limit on the
+ * address space would be useless, because V8 reserves far more than it uses. Node would start
+ * reading the IPC descriptor at once, which the sandbox must not do, because the calls are for the
+ * program that replaces it.
  */
 const LIMITED =
   'unset NODE_CHANNEL_FD && ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
 
-/** The third after standard input, output and error: see `stdio`. */
+/** The third descriptor after the standard ones; see `stdio`. */
 const CHANNEL = 3
 export const MEMORY = 4
 
 /**
- * From Node 24 on V8 maps 512 MiB for its code in a way that counts as data from the start, for
+ * From Node 24 on, V8 maps 512 MiB for code in a way that counts as data from the start, once for
  * each thread that runs JavaScript.
  */
 const CODE_BYTES = Number(process.versions.node.split('.')[0]) >= 24 ? 512 * 2 ** 20 : 0
 
-/** Its environment is empty: it has to do with strangers' files, and with no secrets. */
+/** The environment is empty, because the process handles strangers' files and needs no secrets. */
 function startLimited(
   program: URL,
   { bytesMax, niceness }: ProcessLimits,
@@ -194,7 +195,7 @@ function startLimited(
   })
 }
 
-/** Node, the system's libraries, and the program with the packages that it imports. */
+/** Node, system libraries, and the program with the packages that it imports. */
 function programFiles(program: URL): string[] {
   const root = fileURLToPath(new URL('../../..', import.meta.url))
   return [

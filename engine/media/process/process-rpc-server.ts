@@ -1,10 +1,10 @@
-/** The other side of `limited-process.ts`: answers its calls, and ends with it. */
+/** The child side of `limited-process.ts`: answers its calls, and ends with it. */
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { isDiskFull, isOutOfMemory } from '../ffmpeg.ts'
 import type { ErrorReport, ProcessAnswer, ProcessCall } from './limited-process.ts'
 
-/** Answers every call with what `work` resolves with or throws, and passes on what it reports. */
+/** Answers every call with what `work` resolves to or throws, and passes on its reports. */
 export function answerCalls<Task>(
   work: (task: Task, report: (value: unknown) => void) => Promise<unknown>,
 ): void {
@@ -27,7 +27,7 @@ function reportOf(error: unknown): ErrorReport {
   return { message, ...code, isDiskFull: isDiskFull(error) }
 }
 
-/** An answer that cannot be sent has nobody to read it: the engine has ended. */
+/** If an answer cannot be sent, the engine has ended and nobody would read it. */
 function send(answer: ProcessAnswer): void {
   process.send?.(answer, undefined, undefined, (error) => {
     if (error) process.exit()

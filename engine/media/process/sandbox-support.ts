@@ -1,25 +1,25 @@
-/** Finds out what of `sandbox.mjs` this machine's kernel enforces. */
+/** Finds out how much of `sandbox.mjs` the kernel of this machine enforces. */
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 export interface SandboxSupport {
-  /** The version of Landlock, by which files are restricted; 0: they are not. */
+  /** The version of Landlock, which restricts file access; 0 if it is missing. */
   landlock: number
-  /** True if system calls are filtered: no sockets, no other processes. */
+  /** Whether system calls are filtered, so that there are no sockets or other processes. */
   calls: boolean
 }
 
 export const SANDBOX = fileURLToPath(new URL('./sandbox.mjs', import.meta.url))
 
-/** Starts a process that shuts itself in, and reports. @throws Error when it cannot be started */
+/** Starts a process that sandboxes itself and reports. @throws Error if it cannot be started */
 export async function sandboxSupport(): Promise<SandboxSupport> {
   const { stdout } = await promisify(execFile)(process.execPath, [SANDBOX], { env: {} })
   return JSON.parse(stdout) as SandboxSupport
 }
 
-/** One sentence on what is missing; null: nothing is. */
+/** Returns a sentence about what is missing; null if nothing is. */
 export function sandboxProblem({ landlock, calls }: SandboxSupport): string | null {
   const missing = [
     ...(landlock > 0 ? [] : ['whatever files its user may (the kernel has no Landlock)']),

@@ -1,17 +1,17 @@
 /**
- * Memory that a process shares with a child: samples go through it as they are, where a message
- * would copy, encode and send them. It has no name, and ends with the last of both.
+ * Memory shared with a child process. Samples go through it as they are, where messages would copy,
+ * encode and send them. It has no name, and disappears with the last process that uses it.
  */
 
 import { closeSync, readvSync } from 'node:fs'
 import koffi from 'koffi'
 
-/** The largest block fits: 65,536 samples of 64 channels. Unwritten parts take no memory. */
+/** Fits the largest block: 65,536 samples of 64 channels. Unused parts take no memory. */
 const BYTES = 2 ** 24
 
 const [CLOSE_ON_EXEC, ALLOW_SEALING] = [1, 2]
 const F_ADD_SEALS = 1_033
-/** Nobody changes its size, nor that: a child can take no more memory so, and end no reading. */
+/** Seals the size, and the seals, so that a child cannot enlarge the memory or interrupt a read. */
 const SEALS = 0b111
 
 const libc = koffi.load('libc.so.6')
@@ -23,7 +23,7 @@ export class SharedMemory {
   readonly descriptor: number
   #isClosed = false
 
-  /** @throws Error when the system has none */
+  /** @throws Error if the system does not support it */
   constructor() {
     this.descriptor = createMemory('winnow', CLOSE_ON_EXEC | ALLOW_SEALING)
     const isSized = this.descriptor >= 0 && truncate(this.descriptor, BYTES) === 0
@@ -33,9 +33,9 @@ export class SharedMemory {
   }
 
   /**
-   * Returns the child's last block: planes of so many samples, one after the other. The child says
-   * how many, so nothing is allocated before it is known that they fit.
-   * @throws Error when it was closed, or has no room for as many
+   * Returns the child's latest block: `planes` planes of `samples` samples. The child states the
+   * size, so nothing is allocated before it is known to fit.
+   * @throws Error if the memory was closed, or is too small for that
    */
   read(planes: number, samples: number): Float32Array[] {
     if (this.#isClosed) throw new Error('the shared memory was closed')

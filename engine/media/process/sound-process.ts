@@ -1,6 +1,6 @@
 /**
- * All work on the sound of sources, in processes of their own: a file of a few kilobytes may state
- * an index of gigabytes. One that is done waits, warm, for the next file.
+ * Processes for all work on the sound of sources, because a file of a few kilobytes may declare an
+ * index of gigabytes. A finished process stays warm for the next file.
  */
 
 import type { Level } from '../../../models/lanes/level.ts'
@@ -9,12 +9,12 @@ import { LimitedProcess, LimitError, type ProcessLimits } from './limited-proces
 import { invalidMedia } from '../read/open-media.ts'
 import { SharedMemory } from './shared-memory.ts'
 
-/** About 150 MB of it are the process's own. */
+/** About 150 MB of this are the process's own. */
 export const SOUND_LIMITS: ProcessLimits = { bytesMax: 2 ** 29, secondsMax: 300, niceness: 0 }
 
 /**
- * So long they wait, all but one: to start one takes half a second of processor time, and jobs that
- * came together once will again.
+ * Idle processes end after this long, except for one. Starting one takes half a second of processor
+ * time, and jobs that arrived together once may do so again.
  */
 const IDLE_MS_MAX = 60_000
 
@@ -26,7 +26,7 @@ export type SoundTask =
   | { do: 'next' }
   | { do: 'close' }
 
-/** The part to measure: up to so many seconds of a track, as of `OpenOptions`. */
+/** The part to measure: up to `secondsMax` seconds of a track, as in `OpenOptions`. */
 export interface MeasuredPart {
   secondsMax: number
   track?: number | undefined
@@ -34,19 +34,19 @@ export interface MeasuredPart {
 
 /** Its samples are in the shared memory. */
 export interface NextBlock {
-  /** Per channel; 0: there are no more. */
+  /** Samples per channel; 0 at the end. */
   samples: number
   corruptPackets: number
   remarks: readonly string[]
 }
 
-/** Facts found on opening a file. */
+/** What is known once a file is open. */
 export type MixtureFacts = Omit<Mixture, 'corruptPackets' | 'remarks' | 'blocks' | 'close'>
 
 const WORKER = new URL('./sound-worker.ts', import.meta.url)
 
 export class SoundProcess extends LimitedProcess<SoundTask> {
-  /** Has the latest block. */
+  /** Holds the latest block. */
   readonly memory: SharedMemory
 
   constructor(limits: ProcessLimits, folder: string) {
@@ -65,12 +65,12 @@ export class SoundProcesses {
   readonly #folder: string
   readonly #limits: ProcessLimits
   readonly #idleMsMax: number
-  /** Waiting processes, the one that waits longest first. */
+  /** Idle processes, the longest idle first. */
   readonly #idle = new Map<SoundProcess, NodeJS.Timeout>()
 
   /**
-   * Starts the process of the first file.
-   * @param folder where files are: the processes read no others, and write none
+   * Starts a process for the first file.
+   * @param folder the folder of the files; the processes read nothing else, and write nothing
    */
   constructor(folder: string, limits = SOUND_LIMITS, idleMsMax = IDLE_MS_MAX) {
     this.#folder = folder
@@ -80,8 +80,9 @@ export class SoundProcesses {
   }
 
   /**
-   * Resolves with what `work` does; its reader serves one file at a time, and no longer than that.
-   * @throws what `work` throws; the signal's reason once aborted, and then its process is killed
+   * Resolves with what `work` returns. Its reader serves one file at a time, and only until then.
+   * @throws whatever `work` throws; the signal's reason once aborted, in which case the process is
+   *   killed
    */
   async use<T>(signal: AbortSignal, work: (reader: SoundReader) => Promise<T>): Promise<T> {
     signal.throwIfAborted()
@@ -93,7 +94,7 @@ export class SoundProcesses {
       return await work(reader)
     } finally {
       signal.removeEventListener('abort', abort)
-      reader.close().catch(() => undefined) // the outcome of `work` need not wait for it
+      reader.close().catch(() => undefined) // the outcome of `work` need not wait for this
       if (!process.hasEnded) this.#keep(process)
       this.#warmUp()
     }
@@ -107,7 +108,7 @@ export class SoundProcesses {
     return new SoundProcess(this.#limits, this.#folder)
   }
 
-  /** The one that waits shortest, so that the others may end. */
+  /** Takes the process that has been idle the shortest, so that the others may end. */
   #take(): SoundProcess {
     for (const [process, timer] of [...this.#idle].reverse()) {
       clearTimeout(timer)
@@ -128,7 +129,7 @@ export class SoundProcesses {
   }
 }
 
-/** Reads one file in a process of its own: what takes too much there is INVALID_MEDIA. */
+/** Reads one file in a process of its own; a file that exceeds its limits is INVALID_MEDIA. */
 export class SoundReader {
   readonly #process: SoundProcess
   #closing: Promise<void> | undefined
@@ -137,7 +138,7 @@ export class SoundReader {
     this.#process = process
   }
 
-  /** Closes the file that was measured or opened; does nothing after that. */
+  /** Closes the file that was measured or opened, if any. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close())
   }
@@ -146,13 +147,13 @@ export class SoundReader {
     if (!this.#process.hasEnded) await this.#call({ do: 'close' })
   }
 
-  /** As `measureSound`. */
+  /** Like `measureSound`. */
   measure(path: string, part: MeasuredPart): Promise<number | null> {
     this.#closing = undefined
     return this.#call({ do: 'measure', path, ...part })
   }
 
-  /** As `openMixture`: it is decoded there, block by block as they are asked for. */
+  /** Like `openMixture`; the file is decoded in the process, block by block on request. */
   async open(path: string, limits: MixtureLimits): Promise<Mixture> {
     this.#closing = undefined
     const facts = await this.#call<MixtureFacts>({ do: 'open', path, limits })
@@ -162,7 +163,7 @@ export class SoundReader {
       const answer = await this.#call<NextBlock>({ do: 'next' })
       found = answer
       if (answer.samples === 0) return null
-      // Before the next one is asked for.
+      // Read before the next block is requested.
       return this.#process.memory.read(facts.channels, answer.samples)
     }
     return {
@@ -176,22 +177,22 @@ export class SoundReader {
       async *blocks() {
         let following = next()
         for (let block = await following; block; block = await following) {
-          following = next() // decoded while this one is used
+          following = next() // decoded while this block is used
           following.catch(() => undefined) // awaited next: until then it is not unhandled
           yield block
         }
-        close().catch(() => undefined) // as above; the outcome of the job need not wait for it
+        close().catch(() => undefined) // as above, the outcome of the job need not wait for this
       },
       close,
     }
   }
 
-  /** As `isLfeFull`, of the sound of a file that is open: it is opened and decoded once more. */
+  /** Like `isLfeFull`, for the sound of an open file, which is opened and decoded once more. */
   isLfeFull(path: string, limits: MixtureLimits): Promise<boolean> {
     return this.#call({ do: 'judgeLfe', path, limits })
   }
 
-  /** As `levelsOf`, likewise. */
+  /** Like `levelsOf`, in the same way. */
   levels(path: string, limits: MixtureLimits): Promise<Level[]> {
     return this.#call({ do: 'measureLevels', path, limits })
   }

@@ -1,4 +1,4 @@
-/** Runs in a process of `sound-process.ts`: reads one file at a time. */
+/** Runs in a process of `sound-process.ts` and reads one file at a time. */
 
 import { writevSync } from 'node:fs'
 import { answerCalls } from './process-rpc-server.ts'
@@ -11,10 +11,10 @@ import { secondsOf } from '../read/measure.ts'
 import { openSound, type OpenSound } from '../read/open-sound.ts'
 import type { MeasuredPart, MixtureFacts, NextBlock, SoundTask } from './sound-process.ts'
 
-/** Functions can't be sent. */
+/** Functions cannot be sent. */
 const NO_METHODS = { blocks: undefined, close: undefined }
 
-/** Measured, and to be decoded. */
+/** A file that was measured and is to be decoded. */
 let sound: OpenSound | null = null
 let mixture: Mixture | null = null
 let blocks: AsyncGenerator<Float32Array[]> | null = null
@@ -43,7 +43,7 @@ async function open(path: string, limits: MixtureLimits): Promise<MixtureFacts> 
   return { ...mixture, ...NO_METHODS }
 }
 
-/** What `judge` says of the file, opened once more. */
+/** Returns the result of `judge` for the file, which is opened once more. */
 async function again<T>(
   { path, limits }: { path: string; limits: MixtureLimits },
   judge: (mixture: Mixture) => Promise<T>,

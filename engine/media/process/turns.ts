@@ -1,4 +1,4 @@
-/** Lets so many pieces of work run at once; the others wait in their order. */
+/** Limits how many pieces of work run at once; the others wait in order. */
 export class Turns {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -8,8 +8,8 @@ export class Turns {
   }
 
   /**
-   * Resolves with what `work` does, which begins when it has its turn.
-   * @throws what `work` throws; the signal's reason once aborted before that
+   * Resolves with what `work` returns; `work` starts when its turn comes.
+   * @throws whatever `work` throws; the signal's reason if aborted before it starts
    */
   async take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()

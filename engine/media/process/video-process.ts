@@ -1,4 +1,4 @@
-/** All work on a job's pictures, in a limited process of its own. */
+/** A limited process for all work on a job's pictures. */
 
 import type { EncodedFile } from '../write/encode.ts'
 import { LimitedProcess, type ProcessLimits } from './limited-process.ts'
@@ -7,10 +7,10 @@ import { Turns } from './turns.ts'
 import type { PictureProgress } from '../write/picture-progress.ts'
 import type { PreparedVideo, VideoOptions } from '../write/prepare-video.ts'
 
-/** The model and the sound go first. */
+/** Lower priority than the model and the sound. */
 export const VIDEO_LIMITS: ProcessLimits = { bytesMax: 2 ** 31, secondsMax: 7_200, niceness: 5 }
 
-/** Videos that are coded at once: each may take memory up to the limit, and a processor. */
+/** How many videos are encoded at once; each may take memory up to the limit, and a processor. */
 const VIDEOS_AT_ONCE = 8
 const turns = new Turns(VIDEOS_AT_ONCE)
 
@@ -23,7 +23,7 @@ export class VideoProcess {
   readonly #signal: AbortSignal
 
   /**
-   * @param folder where its files are: it reads and writes no others
+   * @param folder the folder of its files; it reads and writes nothing else
    * @param signal ends the process, and all calls with its reason
    */
   constructor(folder: string, signal: AbortSignal, limits = VIDEO_LIMITS) {
@@ -34,9 +34,9 @@ export class VideoProcess {
   }
 
   /**
-   * Begins when it has its turn among the videos of all jobs.
-   * @param onProgress called while the video is coded again
-   * @throws the signal's reason once aborted; Error when there is no video within the limits
+   * Starts when its turn among the videos of all jobs comes.
+   * @param onProgress called while the video is re-encoded
+   * @throws the signal's reason once aborted; Error if there is no video within the limits
    */
   prepare(
     options: VideoOptions,
@@ -47,7 +47,7 @@ export class VideoProcess {
     return turns.take(this.#signal, prepare)
   }
 
-  /** @throws as `prepare`; CallError when the disk is full */
+  /** @throws like `prepare`; CallError if the disk is full */
   mux(options: MuxOptions): Promise<EncodedFile> {
     return this.#process.call({ do: 'mux', ...options })
   }

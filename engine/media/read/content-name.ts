@@ -1,6 +1,6 @@
-/** Names what a file is that cannot be read, by its first bytes. */
+/** Names what an unreadable file is, by its first bytes. */
 
-/** Beginnings of the commonest containers. */
+/** First bytes of the most common containers. */
 const MEDIA_MARK =
   /^(RIFF|RF64|FORM|FRM8|NIST|caff|fLaC|OggS|ID3|....(ftyp|moov|mdat)|\x1a\x45\xdf\xa3|FLV|#!AMR)/s
 

@@ -1,4 +1,4 @@
-/** The cover picture of a source, for the files made of it. It is copied, never decoded. */
+/** The cover picture of a source, for its outputs. It is copied, never decoded. */
 
 import {
   AV_CODEC_ID_MJPEG,
@@ -25,18 +25,18 @@ export interface Cover extends Size {
 
 type Kind = 'jpeg' | 'png'
 
-/** A larger one is left out: FLAC holds 16 MiB, and each output of a job has the picture. */
+/** Larger ones are left out: FLAC holds up to 16 MiB, and each output of a job has the picture. */
 export const COVER_BYTES_MAX = 4 * 2 ** 20
 
 const CODECS: Readonly<Record<Kind, AVCodecID>> = { jpeg: AV_CODEC_ID_MJPEG, png: AV_CODEC_ID_PNG }
 
-/** In ID3 and FLAC, the type of a picture; FFmpeg keeps it as the stream's comment. */
+/** The type of a picture in ID3 and FLAC; FFmpeg stores it as the stream's comment. */
 const FRONT = 'Cover (front)'
 
 /**
- * The front cover of a file, or else its first picture of a kind that outputs hold. FFmpeg gives
- * the pictures of a file before its other packets, once it is reopened.
- * @param streams those of the file, as they were looked into
+ * Returns the front cover of a file, or else its first picture of a kind that outputs can hold.
+ * When a file is reopened, FFmpeg returns its pictures before all other packets.
+ * @param streams of the file, already analysed
  */
 export async function readCover(path: string, streams: readonly Stream[]): Promise<Cover | null> {
   const pictures = streams.filter((stream) => stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC))
@@ -50,7 +50,7 @@ export async function readCover(path: string, streams: readonly Stream[]): Promi
   return null
 }
 
-/** The packets of these streams, up to the first of another one. */
+/** Returns the packets of these streams, up to the first packet of another one. */
 async function readFirst(path: string, indexes: ReadonlySet<number>): Promise<Map<number, Buffer>> {
   const context = new FormatContext()
   const packet = new Packet()
@@ -70,7 +70,7 @@ async function readFirst(path: string, indexes: ReadonlySet<number>): Promise<Ma
   }
 }
 
-/** Null for bytes that are no picture of a kind that outputs hold. */
+/** Null unless the bytes are a picture of a kind that outputs can hold. */
 function coverOf(bytes: Buffer): Cover | null {
   const jpeg = jpegSize(bytes)
   if (jpeg) return { kind: 'jpeg', bytes, ...jpeg }
@@ -78,7 +78,7 @@ function coverOf(bytes: Buffer): Cover | null {
   return png && { kind: 'png', bytes, ...png }
 }
 
-/** From the header of the first frame, to which each segment before it gives its length. */
+/** Reads the size from the first frame header, skipping each segment before it by its length. */
 function jpegSize(bytes: Buffer): Size | null {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff;) {
@@ -91,7 +91,7 @@ function jpegSize(bytes: Buffer): Size | null {
   return null
 }
 
-/** SOF0 to SOF15, but for those of tables (ITU-T T.81, table B.1). */
+/** SOF0 to SOF15, except for those that mark tables (ITU-T T.81, table B.1). */
 const FRAME_MARKERS = new Set(
   [0, 1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15].map((number) => 0xc0 + number),
 )
@@ -103,7 +103,7 @@ function pngSize(bytes: Buffer): Size | null {
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
 }
 
-/** Adds the stream of a cover, before the header is written. */
+/** Adds a stream for the cover, before the header is written. */
 export function addCoverStream(context: FormatContext, cover: Cover): Stream {
   const stream = context.newStream()
   const { codecpar } = stream
@@ -118,7 +118,7 @@ export function addCoverStream(context: FormatContext, cover: Cover): Stream {
   return stream
 }
 
-/** Writes the picture, before all sound. */
+/** Writes the picture, before any sound. */
 export async function writeCover(
   context: FormatContext,
   stream: Stream,

@@ -1,4 +1,4 @@
-/** Turns a local media file into blocks of samples: memory does not grow with its length. */
+/** Decodes a local media file into blocks of samples; memory does not grow with its length. */
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import { avGetCodecName, type Frame } from 'node-av/lib'
@@ -15,26 +15,26 @@ import { mixChannels, pairMixtures } from './paired-mixture.ts'
 import { SoundClock } from './sound-clock.ts'
 import type { Tags } from './tags.ts'
 
-/** Files in one of which something is left out and that are named one by one. */
+/** For how many of several concatenated files remarks are listed individually. */
 const REMARKS_MAX = 8
 
 /** Per channel: 1.5 s at 44.1 kHz. Each block costs a message between two processes. */
 const BLOCK_SAMPLES_MAX = 2 ** 16
 
 /**
- * Opens a track of sound of a local file, or two that are a pair, and decodes its first frame.
+ * Opens an audio track of a local file, or two that form a pair, and decodes the first frame.
  *
  * Time 0 is the first sample that is meant to be played: where the container states them, FFmpeg
- * drops the delay that encoders of AAC, MP3 and Opus put before it and the padding after the last.
- * In a video, time 0 is the start of the media: sound that begins later gets silence before it.
- * So does sound after a gap in the file's times.
+ * removes the delay that AAC, MP3 and Opus encoders add at the start and the padding at the end. In
+ * a video, time 0 is the start of the media; sound that starts later is preceded by silence. Gaps
+ * in the timestamps of a file are filled with silence, too.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMixture(path: string, limits: MixtureLimits): Promise<Mixture> {
   return mixtureOf(await openSound(path, limits.track), limits)
 }
 
-/** As `openMixture`, of an open file, which is closed with the mixture or where this throws. */
+/** Like `openMixture`, for an open file, which is closed with the mixture or if this throws. */
 export async function mixtureOf(sound: OpenSound, limits: MixtureLimits): Promise<Mixture> {
   const first = await decodedMixture(sound, limits)
   if (!sound.media.isPaired) return first
@@ -49,8 +49,8 @@ export async function mixtureOf(sound: OpenSound, limits: MixtureLimits): Promis
 }
 
 /**
- * How long the sound of one of several files in one lasts, to the sample, and whether it has a
- * picture; null where it cannot be read, and is left out of the mixture.
+ * Returns the exact length of the sound in one of several concatenated files, and whether it has a
+ * picture; null if it cannot be read and is left out of the mixture.
  */
 export async function lengthOfPart(
   path: string,
@@ -98,9 +98,9 @@ class DecodedMixture implements Mixture {
   readonly tags: Tags
   readonly cover: Cover | null
   readonly trackRemarks: readonly string[]
-  /** The file or, of several in one, the one that is being read. */
+  /** The file that is being read; the current one of several concatenated ones. */
   #sound: OpenSound
-  /** In files before it. */
+  /** In the files before it. */
   #corruptBefore = 0
   readonly #joined: string[]
   readonly #changes = new FormatChanges()
@@ -211,7 +211,7 @@ class DecodedMixture implements Mixture {
     this.#sound = part
   }
 
-  /** In blocks like all sound: a gap of hours takes no more memory than one of a second. */
+  /** In blocks, so that a gap of hours takes no more memory than one of a second. */
   async *#silence(seconds: number): AsyncGenerator<Float32Array[]> {
     assertNotTooLong(this.#samples / this.sampleRate + seconds, this.#secondsMax, this)
     for (let left = Math.round(seconds * this.sampleRate); left > 0;) {
@@ -229,14 +229,14 @@ class DecodedMixture implements Mixture {
     for (const block of this.#maker.take()) yield this.#counted(block)
   }
 
-  /** How much later than the picture the sound begins, in seconds. */
+  /** Returns by how many seconds the sound starts after the picture. */
   #secondsBefore(first: Frame): number {
     const { picture, startSeconds } = this.#sound.media
     const start = this.#startOf(first)
     return picture && start !== null ? start - startSeconds : 0
   }
 
-  /** On the container's clock, in seconds; null where nothing says. */
+  /** In seconds on the container's clock; null if unknown. */
   #startOf({ pts }: Frame): number | null {
     const { stream, hasTimes } = this.#sound.media
     const { num, den } = stream.timeBase

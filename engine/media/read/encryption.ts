@@ -1,4 +1,4 @@
-/** Recognises encrypted media, which would decode to noise or to nothing. */
+/** Recognises encrypted media, which would decode to noise or nothing. */
 
 import { open } from 'node:fs/promises'
 import { AV_PKT_DATA_ENCRYPTION_INFO, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
@@ -6,24 +6,24 @@ import type { FormatContext, Packet, Stream } from 'node-av/lib'
 import { ServiceError } from '../../../shared/errors.ts'
 import { transportPackets } from './transport-stream.ts'
 
-/** Bytes of a file in which marks of encryption are looked for. */
+/** How many bytes of a file are searched for signs of encryption. */
 const SEARCHED_BYTES_MAX = 4 * 2 ** 20
 
-/** MP4's names of sound under Common Encryption, FairPlay and Audible's. */
+/** MP4's names for sound under Common Encryption, FairPlay and Audible's scheme. */
 const ENCRYPTED_TAGS: readonly (string | null)[] = ['enca', 'drms', 'aavd']
 
 /** Stream types of Apple's SAMPLE-AES in MPEG-TS: AAC, AC-3 and E-AC-3. */
 const SAMPLE_AES_TYPES: readonly number[] = [0xcf, 0xc1, 0xc2]
 
-/** GUIDs of ASF's Content Encryption Object and of the extended one. */
+/** GUIDs of ASF's Content Encryption Object and its extended form. */
 const ASF_ENCRYPTION = ['fbb3112223bdd211b4b700a0c955fc6e', '14e68a292226174cb935dae07ee9289c'].map(
   (hex) => Buffer.from(hex, 'hex'),
 )
 
-/** SMPTE 429-6: the key of an encrypted packet, and what that of sound in it begins with. */
+/** SMPTE 429-6: the key of an encrypted packet, and how the key of a sound in it begins. */
 const MXF_ENCRYPTED = Buffer.from('060e2b34020401070d010301027e0100', 'hex')
 const MXF_SOUNDS = ['06', '16'].map((item) => Buffer.from(`060e2b34010201010d010301${item}`, 'hex'))
-/** Up to the end of the key of what is encrypted, with all lengths. */
+/** Up to the end of the key of what is encrypted, including all lengths. */
 const MXF_PACKET_HEAD_BYTES = 112
 
 const encryptedError = (): ServiceError =>
@@ -34,8 +34,8 @@ const encryptedError = (): ServiceError =>
   })
 
 /**
- * Refuses a file whose sound its headers, or the bits for it in MPEG's packets, call encrypted.
- * @param start its first byte in `path`
+ * Refuses a file whose headers, or flags in MPEG packets, say that its sound is encrypted.
+ * @param start offset of its first byte in `path`
  * @throws ServiceError INVALID_MEDIA
  */
 export async function assertNotEncrypted(
@@ -51,7 +51,7 @@ export async function assertNotEncrypted(
 }
 
 /**
- * Refuses an encrypted packet: an MP4 may begin with some that are not.
+ * Refuses an encrypted packet, because an MP4 may start with packets that are not encrypted.
  * @throws ServiceError INVALID_MEDIA
  */
 export function assertPacketNotEncrypted(packet: Packet): void {
@@ -76,7 +76,7 @@ const SEARCHES: Readonly<Record<string, (head: Buffer, sounds: readonly Stream[]
   mxf: isMxfEncrypted,
 }
 
-/** Returns whether most of some packets are scrambled; single ones may be damaged. */
+/** Whether most of some packets are scrambled; single ones may just be damaged. */
 function isMajority(scrambled: Iterable<boolean>): boolean {
   let balance = 0
   for (const is of scrambled) balance += is ? 1 : -1
@@ -87,7 +87,7 @@ const NULL_PACKETS = 0x1fff
 
 /**
  * Yields whether each packet of a transport stream is scrambled.
- * @param pids of those that count; with none, all count
+ * @param pids of the packets that count; if empty, all count
  */
 function* scrambledPackets(bytes: Buffer, pids: ReadonlySet<number>): Generator<boolean> {
   for (const { pid, isScrambled, payload } of transportPackets(bytes)) {
@@ -100,7 +100,7 @@ const START_CODE = Buffer.from([0, 0, 1])
 const PRIVATE_STREAM = 0xbd
 const isSound = (id: number): boolean => id === PRIVATE_STREAM || (id >= 0xc0 && id <= 0xdf)
 
-/** Yields whether each packet of sound in an MPEG-2 program stream is scrambled, as on DVDs. */
+/** Yields whether each sound packet in an MPEG-2 program stream is scrambled, as on DVDs. */
 function* programPackets(bytes: Buffer): Generator<boolean> {
   for (let at = bytes.indexOf(START_CODE); at >= 0 && at + 7 <= bytes.length;) {
     const flags = bytes[at + 6]!
@@ -111,11 +111,11 @@ function* programPackets(bytes: Buffer): Generator<boolean> {
   }
 }
 
-/** Bit of a tag in FLV: it is encrypted; the other bits are what it holds. */
+/** Flag of an FLV tag that marks it as encrypted; the other bits are its type. */
 const FLASH_FILTER = 0x20
 const FLASH_SOUND = 8
 
-/** Yields whether each tag of sound in an FLV file is encrypted, as Adobe's servers do. */
+/** Yields whether each sound tag in an FLV file is encrypted, as by Adobe's servers. */
 function* flashTags(bytes: Buffer): Generator<boolean> {
   for (let at = bytes.readUInt32BE(5) + 4; at + 11 <= bytes.length;) {
     const type = bytes[at]!
@@ -124,7 +124,7 @@ function* flashTags(bytes: Buffer): Generator<boolean> {
   }
 }
 
-/** Returns whether a packet of sound is encrypted, as in films for cinemas. */
+/** Whether a sound packet is encrypted, as in digital cinema. */
 function isMxfEncrypted(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(MXF_ENCRYPTED); at >= 0;) {
     const head = bytes.subarray(at, at + MXF_PACKET_HEAD_BYTES)

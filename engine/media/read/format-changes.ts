@@ -1,8 +1,8 @@
-/** Notes where a stream of sound changes its rate or channels, in words for the log. */
+/** Notes where the sample rate or the channels of a stream change, in words for the log. */
 
 import type { Frame } from 'node-av/lib'
 
-/** Changes that are listed one by one. */
+/** How many changes are listed individually. */
 const LISTED_MAX = 8
 
 export class FormatChanges {
@@ -10,7 +10,7 @@ export class FormatChanges {
   #changes = 0
   readonly #listed: string[] = []
 
-  /** @param seconds how much sound there is before the frame */
+  /** @param seconds how much sound precedes the frame */
   note({ sampleRate, channelLayout }: Frame, seconds: number): void {
     const channels = channelLayout.nbChannels
     const format = `${sampleRate} Hz, ${channels} channel${channels === 1 ? '' : 's'}`

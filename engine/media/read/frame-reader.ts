@@ -1,4 +1,4 @@
-/** Reads a stream's decoded frames in order, and skips broken packets. */
+/** Reads the decoded frames of a stream in order, and skips damaged packets. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
@@ -8,20 +8,20 @@ import { assertSupported, type Media } from './open-media.ts'
 import { StreamPackets } from './stream-packets.ts'
 
 /**
- * Samples per channel that one packet may decode to: a second of TTA at 768 kHz is 802,462, and no
- * other coding has longer frames. FFmpeg counts what is longer as a broken packet.
+ * How many samples per channel one packet may decode to. A second of TTA at 768 kHz has 802,462,
+ * and no other codec has longer frames. FFmpeg treats longer ones as damaged packets.
  */
 const FRAME_SAMPLES_MAX = 2 ** 20
 
-/** Packets read before the event loop gets a turn. */
+/** How many packets are read before the event loop gets a turn. */
 const PACKETS_PER_TURN = 256
 
 /**
- * Calls FFmpeg synchronously: a packet takes some 15 µs to read and decode, a trip to the thread
- * pool costs the main thread as much for each of three calls.
+ * Calls FFmpeg synchronously: reading and decoding a packet takes some 15 µs, and a detour through
+ * the thread pool would cost the main thread as much for each of three calls.
  */
 export class FrameReader {
-  /** The stream's packets. */
+  /** The packets of the stream. */
   readonly packets: StreamPackets
   readonly #codec = new CodecContext()
   readonly #frame = new Frame()
@@ -49,14 +49,14 @@ export class FrameReader {
     return reader
   }
 
-  /** Packets that could not be read or decoded so far. */
+  /** How many packets could not be read or decoded so far. */
   get corruptPackets(): number {
     return this.#corruptPackets
   }
 
   /**
-   * The next frame, valid until the next call; null at the end.
-   * @throws ServiceError INVALID_MEDIA for a frame of a rate or of channels that are not supported
+   * Returns the next frame, which is valid until the next call; null at the end.
+   * @throws ServiceError INVALID_MEDIA for a frame with an unsupported rate or channel layout
    */
   async next(): Promise<Frame | null> {
     for (;;) {
@@ -70,13 +70,13 @@ export class FrameReader {
     }
   }
 
-  /** Hands the decoder one packet, or, where no more can be read, the end. */
+  /** Passes the decoder one packet or, if none is left, the end of the stream. */
   #feed(): void {
     const isMore = this.packets.next((packet) => {
       if (this.#codec.sendPacketSync(packet) < 0) this.#corruptPackets++
     })
     if (isMore) return
-    if (this.packets.endedBroken) this.#corruptPackets++ // what came before is kept
+    if (this.packets.endedBroken) this.#corruptPackets++ // keeps what was decoded before
     this.#codec.sendPacketSync(null)
     this.#atEnd = true
   }
@@ -89,7 +89,9 @@ export class FrameReader {
   }
 }
 
-/** The frame itself, checked: a header may state one rate, and a later frame another. */
+/**
+ * Returns the frame if it is supported: the header may state one rate, and a later frame another.
+ */
 function checkFrame(frame: Frame, { codecpar: { codecId } }: Stream): Frame {
   const { sampleRate, channelLayout } = frame
   assertSupported({ sampleRate, channels: channelLayout.nbChannels, codecId })

@@ -1,14 +1,15 @@
 /**
- * Finds the files that were put together byte by byte into one, as recordings of web radio (chained
- * Ogg) and the parts of a recorder are. FFmpeg loses what follows the first, or takes it for sound
- * of the first one's rate and channels; each by itself is a whole file.
+ * Finds the parts of a file that consists of several files concatenated byte by byte, such as
+ * recordings of web radio (chained Ogg) or the parts written by a recorder. FFmpeg ignores what
+ * follows the first part, or reads it with the first part's rate and channels, although each part
+ * is a complete file.
  */
 
 import { open, type FileHandle } from 'node:fs/promises'
 import { ServiceError } from '../../../shared/errors.ts'
 import { mayBeTransportStream, programmeChange } from './transport-stream.ts'
 
-/** Bytes of a file from `start` up to, without, `end`. */
+/** The bytes of a file from `start` up to, but not including, `end`. */
 export interface ByteRange {
   start: number
   end: number
@@ -17,15 +18,18 @@ export interface ByteRange {
 /** A day of songs of a minute and a half. */
 const FILES_MAX = 1_000
 
-/** Bytes in which the beginning of a file shows. A shorter file has no sound. */
+/** How many bytes identify the start of a file. A shorter file has no sound. */
 const HEAD_BYTES = 64
 
 interface Kind {
-  /** The first bytes of a file; absent: files are found by `endOf` alone. */
+  /** The first bytes of a file; if absent, parts are found by `endOf` alone. */
   mark?: Buffer
-  /** True if a file begins with these bytes, the mark included; absent: the mark is enough. */
+  /** Whether a file may start with these bytes, which include the mark (default: yes). */
   isStart?(head: Buffer): boolean
-  /** End of the file that begins at `start`, or its damage; absent: the next mark. */
+  /**
+   * Returns the end of the part that begins at `start`, or where it is damaged (default: the next
+   * mark).
+   */
   endOf?(window: Window, start: number): Promise<number>
 }
 
@@ -57,15 +61,15 @@ const KINDS: readonly Kind[] = [
 const text = (bytes: Buffer, start: number, end: number): string =>
   bytes.toString('latin1', start, end)
 
-/** Returns whether sound may have that rate and so many channels. */
+/** Whether sound can have this rate and number of channels. */
 const isSound = (sampleRate: number, channels: number): boolean =>
   sampleRate >= 1_000 && sampleRate <= 768_000 && channels >= 1 && channels <= 64
 
 /**
- * The files in a file, in their order; none where it is one alone, or of a container that goes on
- * over a joint by itself, as MP3, AAC and MPEG streams do. A transport stream whose sound or
- * picture is replaced counts as several.
- * @throws ServiceError INVALID_MEDIA when there are more than 1,000
+ * Returns the parts of a file, in order; empty for a single file, or for a container that handles
+ * concatenation by itself, as MP3, AAC and MPEG streams do. A transport stream whose sound or
+ * picture is replaced counts as several parts.
+ * @throws ServiceError INVALID_MEDIA if there are more than 1,000
  */
 export async function joinedFiles(path: string): Promise<ByteRange[]> {
   const file = await open(path)
@@ -104,10 +108,10 @@ const tooMany = (): ServiceError =>
 
 const OGG_HEADER_BYTES = 27
 const OGG_SEGMENTS_MAX = 255
-/** Flag of an Ogg page: the first of its stream. */
+/** Flag of an Ogg page: the first page of its stream. */
 const FIRST = 2
 
-/** A file begins with the first pages of its streams: pages of no other kind are before them. */
+/** A part begins with the first pages of all its streams; no other pages come before. */
 async function endOfOgg(window: Window, start: number): Promise<number> {
   let isBeginning = true
   for (let at = start; ;) {
@@ -124,7 +128,7 @@ async function endOfOgg(window: Window, start: number): Promise<number> {
 /** Flag of a WavPack block: the first of those that are played together. */
 const INITIAL = 0x800
 
-/** Returns whether a block holds the first samples of a file. */
+/** Whether a block holds the first samples of a file. */
 function isFirstOfWavPack(block: Buffer): boolean {
   const index = block.readUInt32LE(16) + block[10]! * 2 ** 32
   return index === 0 && block.readUInt32LE(20) > 0 && (block.readUInt32LE(24) & INITIAL) !== 0
@@ -139,7 +143,7 @@ async function endOfWavPack(window: Window, start: number): Promise<number> {
   }
 }
 
-/** A file has a box `ftyp` before its `moov`; the boxes of its fragments follow. */
+/** A part has a box `ftyp` before its `moov`, followed by the boxes of its fragments. */
 async function endOfMp4(window: Window, start: number): Promise<number> {
   let hasIndex = false
   for (let at = start; ;) {
@@ -149,20 +153,20 @@ async function endOfMp4(window: Window, start: number): Promise<number> {
     const shortSize = box.readUInt32BE(0)
     const size = shortSize === 1 ? Number(box.readBigUInt64BE(8)) : shortSize
     if (hasIndex && type === 'ftyp') return at
-    if (size < 8) return Infinity // 0: to the end of all
+    if (size < 8) return Infinity // a size of 0 means up to the end
     hasIndex ||= type === 'moov'
     at += size
   }
 }
 
-/** A transport stream goes on over a joint by itself, unless its streams are replaced there. */
+/** A transport stream continues across a joint by itself, unless its streams are replaced there. */
 function endOfProgramme(window: Window, start: number): Promise<number> {
   return programmeChange((at, count) => window.from(at, count), start)
 }
 
 const READ_BYTES = 2 ** 18
 
-/** Reads a file piece by piece, forwards. */
+/** Reads a file piece by piece, forwards only. */
 class Window {
   readonly #file: FileHandle
   readonly #buffer = Buffer.alloc(READ_BYTES)
@@ -173,12 +177,15 @@ class Window {
     this.#file = file
   }
 
-  /** So many bytes from `position`, fewer at the end of the file. */
+  /** Returns `count` bytes from `position`, or fewer at the end of the file. */
   async at(position: number, count: number): Promise<Buffer> {
     return (await this.from(position, count)).subarray(0, count)
   }
 
-  /** The next `mark` from `position` on whose bytes `isWanted` accepts; else Infinity. */
+  /**
+   * Returns the next position from `position` on with a `mark` whose bytes `isWanted` accepts, or
+   * Infinity.
+   */
   async find(mark: Buffer, position: number, isWanted: (head: Buffer) => boolean): Promise<number> {
     for (let at = position; ;) {
       const bytes = await this.from(at, HEAD_BYTES)
@@ -191,7 +198,7 @@ class Window {
     }
   }
 
-  /** All bytes at hand from `position`: so many at least, unless the file ends. */
+  /** Returns all buffered bytes from `position` on, at least `count` unless the file ends. */
   async from(position: number, count: number): Promise<Buffer> {
     const isHeld = position >= this.#start && position + count <= this.#start + this.#bytes.length
     if (!isHeld) {

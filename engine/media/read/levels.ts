@@ -1,13 +1,13 @@
-/** The level of a whole mixture, which some models need before its first chunk. */
+/** Measures the level of a whole mixture, which some models need before its first chunk. */
 
 import { rowsFor, sidesOf } from '../../../models/lanes/channel-rows.ts'
 import { LevelMeter, type Level } from '../../../models/lanes/level.ts'
 import type { Mixture } from './mixture.ts'
 
-/** Channels that networks for stereo take together. */
+/** Channels that stereo networks take together. */
 const WIDTH = 2
 
-/** Reads all blocks; one level for each row of channels, as `rowsFor` has them. */
+/** Reads all blocks; returns one level for each row of channels that `rowsFor` forms. */
 export async function levelsOf(
   mixture: Pick<Mixture, 'channels' | 'channelMask' | 'blocks'>,
 ): Promise<Level[]> {

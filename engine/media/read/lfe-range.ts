@@ -1,6 +1,6 @@
 /**
- * Checks whether an LFE channel holds more than one may. Field recorders and music put any sound
- * there; AAC keeps of an LFE what is below some 300 Hz.
+ * Checks whether an LFE channel has more than low frequencies. Field recorders and music use it for
+ * any sound, but AAC keeps only what is below some 300 Hz of it.
  */
 
 import { lfeChannelOf } from '../channel-layout.ts'
@@ -8,15 +8,17 @@ import type { Mixture } from './mixture.ts'
 
 /** Above what AAC keeps at 48 kHz, which is 12 of 1,024 lines. */
 const CUTOFF_HERTZ = 400
-/** Eighth order: the 120 Hz at which an LFE should end are 84 dB lower. */
+/** Eighth order, which attenuates 120 Hz, where an LFE should end, by 84 dB. */
 const QUALITIES = [0.5098, 0.6013, 0.9, 2.5629]
-/** Mean squares: -80 dB of full scale, and -40 dB of the channel. */
+/** Mean squares: -80 dB below full scale, and -40 dB below the channel. */
 const POWER_LEAST = 1e-8
 const SHARE_LEAST = 1e-4
-/** Enough for all but recordings whose track is silent so long; decoding it takes seconds. */
+/**
+ * Enough for all but recordings whose channel is silent for this long. Decoding it takes seconds.
+ */
 const SECONDS_MAX = 600
 
-/** Reads the blocks of `mixture` until one shows it. */
+/** Reads blocks of `mixture` until one exceeds the range. */
 export async function isLfeFull(
   mixture: Pick<Mixture, 'channelMask' | 'sampleRate' | 'blocks'>,
 ): Promise<boolean> {
@@ -42,7 +44,7 @@ function powerOf(wave: Float32Array): number {
   return sum / wave.length
 }
 
-/** One section of a Butterworth filter, which works in place and from block to block. */
+/** One section of a Butterworth filter, which works in place and across blocks. */
 function highPass(sampleRate: number, quality: number): (wave: Float32Array) => void {
   const angle = (2 * Math.PI * CUTOFF_HERTZ) / sampleRate
   const alpha = Math.sin(angle) / (2 * quality)

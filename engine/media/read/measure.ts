@@ -1,8 +1,8 @@
 /**
- * How long the sound of a file lasts, counted from its packets: nothing is decoded. The duration
- * that containers state is often a guess: raw AAC is judged by the bit rate at its beginning, by
- * which a file that begins in silence is ten times too long; one that was cut off still claims its
- * whole.
+ * Measures the length of a file's sound from its packets, without decoding. The duration that
+ * containers state is often a guess: that of raw AAC is extrapolated from the bit rate at its
+ * start, so a file that starts with silence seems ten times too long; a truncated file still states
+ * its full length.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -21,21 +21,22 @@ import { openFollowing, openSound, type OpenSound } from './open-sound.ts'
 import { SoundClock } from './sound-clock.ts'
 
 const PACKETS_PER_TURN = 512
-/** A packet that does not say how long it lasts is no longer than this. */
+/** A packet of unknown length is assumed to last no longer than this. */
 const UNSAID_SECONDS_MAX = 1
 
 export interface MeasureOptions {
-  /** Counting ends beyond it. */
+  /** Counting stops after this many seconds. */
   secondsMax: number
-  /** As of `OpenOptions`. */
+  /** As in `OpenOptions`. */
   track?: number | undefined
   signal?: AbortSignal | undefined
 }
 
 /**
- * Seconds of the best audio stream of a local file, as decoding will give them: to the sample where
- * the container keeps time to the sample, and to a few hundredths of a second everywhere, however
- * long it is. Damaged packets count as if they were whole. Null where packets have no length.
+ * Returns the length of the best audio stream of a local file in seconds, as decoding will give it:
+ * to the sample if the container has sample-accurate times, and within a few hundredths of a second
+ * otherwise, however long it is. Damaged packets count as if they were intact. Null if packets have
+ * no length.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function measureSound(path: string, options: MeasureOptions): Promise<number | null> {
@@ -47,7 +48,9 @@ export async function measureSound(path: string, options: MeasureOptions): Promi
   }
 }
 
-/** As `measureSound`, of a file that is open. It can be decoded then, if no packets are missing. */
+/**
+ * Like `measureSound`, for an open file, which can be decoded afterwards if no packets are missing.
+ */
 export async function secondsOf(
   sound: OpenSound,
   { secondsMax, signal }: Omit<MeasureOptions, 'track'>,
@@ -79,7 +82,7 @@ async function secondsOfPart(
   return length.seconds
 }
 
-/** In ticks of the stream. */
+/** In time units of the stream. */
 interface CountedPacket {
   pts: number | null
   ticks: number
@@ -89,7 +92,7 @@ interface CountedPacket {
 
 const AAC: readonly AVCodecID[] = [AV_CODEC_ID_AAC, AV_CODEC_ID_AAC_LATM]
 
-/** The sum of the packets of one stream. */
+/** Adds up the packets of one stream. */
 class SoundLength {
   readonly #media: Media
   readonly #tickSeconds: number
@@ -99,7 +102,7 @@ class SoundLength {
   #last: CountedPacket | undefined
   readonly #clock = new SoundClock()
   readonly #isAac: boolean
-  /** Hertz, as packets state it; of the first one, and of the latest. */
+  /** In hertz, as packets state it; of the first packet, and of the latest. */
   #firstRate: number | null = null
   #rate: number | null = null
   #skippedSeconds = 0
@@ -129,14 +132,17 @@ class SoundLength {
     if (before) this.#count(this.#ticksUntil(pts, before))
     this.#silentSeconds += this.#clock.gapBefore(pts === null ? null : pts * this.#tickSeconds)
     this.#skippedSeconds += skippedSeconds(0)
-    // Some containers have shortened the last packet's duration by what is skipped, others not: it
-    // is as long as the one before it, less that.
+    // Some containers subtract what is skipped from the duration of the last packet, others do not:
+    // it
+    // is as long as the one before it, minus what is skipped.
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, tickCount }
   }
 
-  /** As long as the packet says or, where its rate is not the first one, as that makes it. */
+  /**
+   * As long as the packet states or, if its rate differs from the first one, as that rate implies.
+   */
   #ticksOf(packet: Packet): number {
     const rate = (this.#isAac ? statedRate(packet) : null) ?? this.#rate
     this.#firstRate ??= rate
@@ -151,8 +157,8 @@ class SoundLength {
   }
 
   /**
-   * From one packet to the next: by their times where these fit the first one's duration, which a
-   * container with coarse ticks rounds down; by that duration where there is a gap or a step back.
+   * From one packet to the next: by their times if these match the duration of the first one, which
+   * a container with coarse time units rounds down; by that duration at a gap or a step backwards.
    */
   #ticksUntil(pts: number | null, { pts: since, ticks, tickCount }: CountedPacket): number {
     if (pts === null || since === null) return tickCount
@@ -161,7 +167,7 @@ class SoundLength {
     return apart >= ticks && apart <= most ? apart : tickCount
   }
 
-  /** In a video, sound that begins later than the media is led in by silence. */
+  /** In a video, sound that starts later than the media is preceded by silence. */
   #silenceBefore(pts: number | null, skippedSeconds: number): number {
     const { picture, startSeconds } = this.#media
     if (!picture || pts === null) return 0

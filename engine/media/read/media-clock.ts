@@ -1,38 +1,46 @@
 /**
- * Joins the times of a file whose clock jumps or restarts, as where recordings of broadcasts
- * were put together. Sound and picture are read in processes of their own: since both follow the
- * same packets by the same rules, they stay in step.
+ * Makes the timestamps of a file continuous if its clock jumps or restarts, for example where
+ * recordings of broadcasts were concatenated. Sound and picture are read in separate processes;
+ * since both follow the same packets by the same rules, they stay in sync.
  */
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import type { Packet, Stream } from 'node-av/lib'
 
-/** Seconds. Time that neither sound nor picture fills is a pause up to this, and a jump beyond. */
+/**
+ * In seconds. A time that neither sound nor picture fills is a pause up to this length, and a jump
+ * beyond.
+ */
 const PAUSE_SECONDS_MAX = 10
 
-/** Seconds. So far back in time is a jump: pictures come out of order, and sound may overlap. */
+/**
+ * In seconds. Going back this far is a jump; less may be pictures out of order, or overlapping
+ * sound.
+ */
 const BACK_SECONDS_MAX = 2
 
-/** Jumps that are listed one by one. */
+/** How many jumps are listed individually. */
 const LISTED_MAX = 8
 
-/** Time between two jumps. All of it is in seconds. */
+/** The time between two jumps. All values are in seconds. */
 interface Stretch {
-  /** From the file's time to the time since its start. */
+  /** What to add to the file's time to get the time since its start. */
   shift: number
   /** On the file's clock. */
   first: number
   last: number
 }
 
-/** A stream's place in time, in seconds. */
+/** The position of a stream in time, in seconds. */
 interface Track {
   stream: Stream
   tickSeconds: number
   stretch: Stretch
   /** Its end so far, shifted; null before its first packet. */
   end: number | null
-  /** For a picture: start of the packet before, the last start of all, and the least gap. */
+  /**
+   * For a picture: the start of the previous packet, the latest start of all, and the smallest gap.
+   */
   before: number
   latest: number
   step: number
@@ -70,7 +78,10 @@ export class MediaClock {
     ]
   }
 
-  /** Puts the packet's times right. All packets of both streams come here, in the file's order. */
+  /**
+   * Corrects the times of a packet. All packets of both streams must come here, in the order of the
+   * file.
+   */
   place(packet: Packet): void {
     const track = this.#tracks.get(packet.streamIndex)
     if (!track) return
@@ -87,18 +98,19 @@ export class MediaClock {
     if (packet.dts !== AV_NOPTS_VALUE) packet.dts += ticks
   }
 
-  /** In ticks; null where the packet does not say. */
+  /** In time units of the stream; null if the packet does not say. */
   #timeOf(packet: Packet): number | null {
     const isSound = packet.streamIndex === this.#sound.index
-    // MPEG gives one time to several frames of sound. FFmpeg adds the others, by the rate of the
-    // stream's beginning, which may have changed. Such frames have no position in the file.
+    // MPEG states one time for several frames of sound. FFmpeg derives the others from the initial
+    // rate,
+    // which may have changed since. Such frames have no position in the file.
     if (isSound && this.#isMpeg && packet.pos < 0n) packet.pts = AV_NOPTS_VALUE
     const { pts, dts } = packet
     if (pts !== AV_NOPTS_VALUE) return Number(pts)
     return dts === AV_NOPTS_VALUE || isSound ? null : Number(dts)
   }
 
-  /** Finds the stretch in which the packet is. */
+  /** Finds the stretch that the packet belongs to. */
   #settle(track: Track, time: number): void {
     if (track.end === null) {
       track.stretch = this.#newest
@@ -109,7 +121,7 @@ export class MediaClock {
     const mayJoin = track.stretch !== this.#newest && this.#isNear(time)
     if (mayJoin && Math.abs(lateInNewest) < Math.abs(late)) {
       track.stretch = this.#newest
-      // The other stream jumped first, and was to end there as this one does.
+      // The other stream jumped first, and was assumed to end where this one does.
       if (lateInNewest < 0) this.#newest.shift -= lateInNewest
       return
     }
@@ -122,7 +134,7 @@ export class MediaClock {
     return time > first - PAUSE_SECONDS_MAX && time < last + PAUSE_SECONDS_MAX
   }
 
-  /** End of the stream that is furthest, shifted. */
+  /** The later end of the two streams, shifted. */
   get #front(): number {
     return Math.max(...[...this.#tracks.values()].map(({ end }) => end ?? -Infinity))
   }
@@ -141,7 +153,7 @@ export class MediaClock {
       track.end = start + seconds
       return
     }
-    // How long pictures last is not said alike by every way of reading.
+    // Not every way of reading states the same duration of pictures.
     const apart = Math.abs(start - track.before)
     if (end !== null && apart > 0) track.step = Math.min(track.step, apart)
     track.before = start

@@ -1,50 +1,51 @@
-/** A media file's sound, as it is read: facts, and samples block by block. */
+/** The sound of a media file as it is read: its properties, and samples block by block. */
 
 import type { Cover } from './cover.ts'
 import type { Tags } from './tags.ts'
 
 export interface MixtureLimits {
-  /** As of `OpenOptions`. */
+  /** As in `OpenOptions`. */
   track?: number | undefined
   mediaSecondsMax: number
-  /** More channels are mixed down to this number, evenly loud and without overshoot. */
+  /** More channels are downmixed to this number, at equal loudness and without overshoot. */
   channelsMax: number
-  /** Hertz; null keeps the source's own. */
+  /** In hertz; null keeps the rate of the source. */
   sampleRate: number | null
 }
 
 export interface Mixture {
-  /** Hertz. */
+  /** In hertz. */
   readonly sampleRate: number
   readonly channels: number
-  /** The source's; more than `channels` if they were mixed down. */
+  /** Channels of the source; more than `channels` if they were downmixed. */
   readonly sourceChannels: number
-  /** Which loudspeakers, as in a WAV header; 0n where nothing says. */
+  /** Which loudspeakers, as in a WAV header; 0n if unknown. */
   readonly channelMask: bigint
   readonly hasVideo: boolean
-  /** In the file, the number of the stream that is decoded. */
+  /** Index of the decoded stream within the file. */
   readonly streamIndex: number
-  /** As of `OpenOptions`: the track of each of several files in one. */
+  /** As in `OpenOptions`; applies to each of several concatenated files. */
   readonly track?: number | undefined
-  /** Hertz, of the source. */
+  /** Sample rate of the source in hertz. */
   readonly sourceSampleRate: number
   /** FFmpeg's names, for the log. */
   readonly codec: string
   readonly container: string
   readonly tags: Tags
   readonly cover: Cover | null
-  /** Packets skipped so far because they were broken. */
+  /** How many packets were skipped so far because they were damaged. */
   readonly corruptPackets: number
-  /** Sentences for the log: which tracks of sound there are, and which were taken. */
+  /** Sentences for the log: which audio tracks there are, and which were taken. */
   readonly trackRemarks: readonly string[]
-  /** Sentences for the log: what was found while it was read so far, and done about it. */
+  /** Sentences for the log: problems found so far while reading, and what was done about them. */
   readonly remarks: readonly string[]
   /**
-   * All samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1 are
-   * kept; what is no number, or beyond ±1,000, is 0. The receiver owns the blocks.
+   * Yields all samples once, in order, as [channels][samples] of at most 65,536. Values beyond ±1
+   * are kept; values beyond ±1,000 and those that are not numbers become 0. The receiver owns the
+   * blocks.
    * @throws ServiceError MEDIA_TOO_LONG, INVALID_MEDIA
    */
   blocks(): AsyncGenerator<Float32Array[]>
-  /** Frees the decoder; `blocks` throws if it goes on. */
+  /** Frees the decoder; `blocks` throws if it is used after that. */
   close(): Promise<void>
 }

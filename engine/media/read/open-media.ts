@@ -1,7 +1,7 @@
 /**
- * Opens a local file and checks that it is media with sound. FFmpeg alone accepts too much:
- * unrestricted, it decodes a text file as speech. So the container must be one of those below, and
- * its signature must be in the bytes; the file's name is ignored.
+ * Opens a local file and checks that it is media with sound. FFmpeg alone accepts too much: without
+ * restrictions it decodes a text file as speech. So the container must be one of those below, and
+ * its signature must be in the bytes; the name of the file is ignored.
  */
 
 import { open } from 'node:fs/promises'
@@ -28,7 +28,9 @@ import type { ByteRange } from './joined-files.ts'
 import { isRifx, swapBytes } from './rifx.ts'
 import { arePair, describeTracks, soundTracks } from './tracks.ts'
 
-/** FFmpeg's demuxers of files that have no times: one piece of sound follows the other. */
+/**
+ * FFmpeg's demuxers for files without timestamps, in which one piece of sound follows the other.
+ */
 const UNTIMED = [
   'wav',
   'w64',
@@ -55,13 +57,13 @@ const UNTIMED = [
   'nistsphere',
   'dv',
 ]
-/** Containers in which each piece of sound or picture has its time. */
+/** Containers in which each piece of sound or picture has a timestamp. */
 const TIMED = ['ogg', 'mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'asf', 'flv', 'mxf']
 
-/** Containers that people have. None reads a second file or opens an address. */
+/** Containers that people use. None of them reads a second file or opens an address. */
 const CONTAINERS = [...UNTIMED, ...TIMED]
 
-/** FFmpeg's decoders of sound: with these alone, looking into a file decodes no picture. */
+/** FFmpeg's sound decoders. With only these, analysing a file decodes no picture. */
 const SOUND_DECODERS = Codec.getCodecList()
   .filter((codec) => codec.isDecoder() && codec.type === AVMEDIA_TYPE_AUDIO)
   .flatMap(({ name }) => name ?? [])
@@ -70,16 +72,19 @@ const KNOWN_FORMATS =
   'WAV, AIFF, FLAC, MP3, AAC, M4A, Ogg, Opus, WMA and AMR files work, and the sound of MP4, MOV, ' +
   'MKV, WebM, AVI, WMV, FLV and MPEG videos'
 
-/** Below it FFmpeg has seen one frame header or less, as in noise; a short MP3 gets 5, a WAV 99. */
+/**
+ * Below this score FFmpeg has seen at most one frame header, as in noise; a short MP3 gets 5, a WAV
+ * 99.
+ */
 const PROBE_SCORE_MIN = 5
 
 /**
- * Hertz. Speech codings begin at 8 kHz, old games at 4, and studio converters end at 768. A header
- * that states more is wrong, or was made to exhaust memory.
+ * In hertz. Speech codecs start at 8 kHz, old games at 4, and studio converters end at 768. A
+ * header that states more is wrong, or was made to exhaust memory.
  */
 const SAMPLE_RATE_MIN = 1_000
 const SAMPLE_RATE_MAX = 768_000
-/** DSD512: FFmpeg makes one sample of eight bits. */
+/** DSD512, of which FFmpeg makes one sample for every eight bits. */
 const DSD_RATE_MAX = (512 * 44_100) / 8
 
 const DSD: readonly AVCodecID[] = [
@@ -89,15 +94,15 @@ const DSD: readonly AVCodecID[] = [
   AV_CODEC_ID_DSD_MSBF_PLANAR,
 ]
 
-/** FFmpeg's resampler maps no more. */
+/** FFmpeg's resampler supports no more. */
 const CHANNELS_MAX = 64
 
-/** A film with its sound in ten languages and all its fonts has fewer; each takes a decoder. */
+/** A film with sound in ten languages and all its fonts has fewer; each stream takes a decoder. */
 const STREAMS_MAX = 256
 
 /**
- * Packets in which FFmpeg looks for another coding than the one that WAV states: DTS, as discs have
- * it. Its own 32 take longer than decoding a minute; these hold 0.4 s.
+ * How many packets FFmpeg checks for a codec other than the one that WAV states, namely DTS, as on
+ * discs. Its default of 32 takes longer than decoding a minute; these hold 0.4 s.
  */
 const WAV_PROBE_PACKETS_MAX = 4
 
@@ -106,29 +111,29 @@ const TIME_BASE_PER_SECOND = 1_000_000
 export interface Media {
   context: FormatContext
   stream: Stream
-  /** Its moving picture; null: it has none. */
+  /** Its moving picture; null if it has none. */
   picture: Stream | null
   decoder: Codec
-  /** Start of the media on its own clock, in seconds; a stream may begin later. */
+  /** Start of the media on its own clock, in seconds; a stream may start later. */
   startSeconds: number
   container: string
-  /** True if its times are its own: FFmpeg counts them where a file has none. */
+  /** Whether the file has timestamps of its own; otherwise FFmpeg counts. */
   hasTimes: boolean
-  /** True if track 2 is the second channel of this one's sound. */
+  /** Whether track 2 is the second channel of this one's sound. */
   isPaired: boolean
-  /** Sentences for the log: which tracks of sound the file has, and which is read. */
+  /** Sentences for the log: which audio tracks the file has, and which one is read. */
   trackRemarks: readonly string[]
 }
 
 export interface OpenOptions {
-  /** The part of the file that is read, as if it were the whole. */
+  /** The part of the file to read as if it were all of it. */
   range?: ByteRange | undefined
-  /** Number of the track of sound, from 1; absent: the best, or two that are a pair. */
+  /** Number of the audio track, from 1 (default: the best one, or two that form a pair). */
   track?: number | undefined
 }
 
 /**
- * Opens a track of sound of a file; the caller closes `context`.
+ * Opens an audio track of a file; the caller closes `context`.
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openMedia(path: string, options: OpenOptions = {}): Promise<Media> {
@@ -143,15 +148,15 @@ export async function openMedia(path: string, options: OpenOptions = {}): Promis
 }
 
 interface InputOptions {
-  /** The part of the file that is a file by itself; absent: the whole. */
+  /** The part of the file that is a file of its own (default: all of it). */
   range?: ByteRange | undefined
-  /** Decoders that may look into its streams; absent: all. */
+  /** Decoders that may analyse its streams (default: all). */
   decoders?: readonly string[]
-  /** Packets in which other codings are looked for; absent: FFmpeg's choice. */
+  /** How many packets are checked for other codecs (default: FFmpeg's choice). */
   probePacketsMax?: number
 }
 
-/** Opens a local file, and no other file that it names; returns FFmpeg's code. */
+/** Opens a local file, but no other file that it refers to; returns FFmpeg's code. */
 export async function openInput(
   context: FormatContext,
   path: string,
@@ -203,7 +208,7 @@ async function judge(context: FormatContext, opening: OpenContext): Promise<Medi
   }
 }
 
-/** Opens the file and looks into its streams. */
+/** Opens the file and analyses its streams. */
 async function analyse(context: FormatContext, { path, range, head }: OpenContext): Promise<void> {
   const opened = await openInput(context, path, {
     range,
@@ -222,7 +227,7 @@ async function analyse(context: FormatContext, { path, range, head }: OpenContex
   await assertNotEncrypted(context, path, range?.start)
 }
 
-/** Index of its stream; -1 if there is no sound at all. */
+/** Returns the index of its stream; -1 if there is no sound at all. */
 function indexOfTrack(streams: readonly Stream[], track: number): number {
   const tracks = soundTracks(streams)
   if (track <= tracks.length || tracks.length === 0) return tracks[track - 1]?.index ?? -1
@@ -232,7 +237,7 @@ function indexOfTrack(streams: readonly Stream[], track: number): number {
   })
 }
 
-/** Leaves out the packets of all streams but these. */
+/** Ignores the packets of all streams but these. */
 export function readOnly(context: FormatContext, streams: readonly (Stream | null)[]): void {
   const indexes = new Set(streams.map((stream) => stream?.index))
   for (const stream of context.streams) {
@@ -260,13 +265,16 @@ async function readHead(path: string, start = 0): Promise<Buffer> {
 
 export const isAudio = ({ codecpar }: Stream): boolean => codecpar.codecType === AVMEDIA_TYPE_AUDIO
 
-/** A moving picture: cover art and the pictures of chapters are none. */
+/** Whether a stream is a moving picture, unlike cover art and pictures of chapters. */
 export const isVideo = (stream: Stream): boolean =>
   stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO &&
   !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC) &&
   !stream.hasDisposition(AV_DISPOSITION_TIMED_THUMBNAILS)
 
-/** Width to height of a pixel; 0: unknown. The container's value goes before the coding's. */
+/**
+ * Aspect ratio of a pixel, width to height; 0 if unknown. The container takes precedence over the
+ * codec.
+ */
 export const pixelAspectOf = ({ sampleAspectRatio, codecpar }: Stream): Rational =>
   sampleAspectRatio.num > 0 ? sampleAspectRatio : codecpar.sampleAspectRatio
 
@@ -280,8 +288,8 @@ function noUsableAudio(streams: readonly Stream[]): ServiceError {
 }
 
 /**
- * Refuses sound that no recording has; 0 stands for what is not known yet.
- * @throws ServiceError INVALID_MEDIA naming what was found and the range allowed
+ * Refuses sound that no recording has. A value of 0 means that it is not known yet.
+ * @throws ServiceError INVALID_MEDIA naming what was found and the valid range
  */
 export function assertSupported({
   sampleRate,
@@ -306,8 +314,8 @@ export function assertSupported({
 }
 
 /**
- * The refusal for an error of decoding: what FFmpeg cannot decode is the file's fault, except for a
- * full disk or memory. Any other error is returned as it is.
+ * Returns the refusal for a decoding error: whatever FFmpeg cannot decode is the file's fault,
+ * except for a full disk or memory. Any other error is returned as it is.
  */
 export const refusalOf = (error: unknown): unknown =>
   error instanceof CallError && !isDiskFull(error) && !isOutOfMemory(error)
@@ -315,8 +323,8 @@ export const refusalOf = (error: unknown): unknown =>
     : error
 
 /**
- * Returns whether FFmpeg could read a packet. That it could not is the end of the file, which may
- * be cut off, unless memory ran out.
+ * Whether FFmpeg could read a packet. If not, it is the end of the file, which may be truncated,
+ * unless memory ran out.
  * @throws CallError
  */
 export function isRead(code: number): boolean {
@@ -332,8 +340,9 @@ export const startSecondsOf = ({ startTime }: FormatContext): number =>
   startTime === AV_NOPTS_VALUE ? 0 : Number(startTime) / TIME_BASE_PER_SECOND
 
 /**
- * Finds the start of the media without a decoder of pictures. For H.264 in Matroska, which does not
- * say when pictures are decoded, FFmpeg then takes the start of the sound for that of the pictures.
+ * Finds the start of the media without decoding pictures. For H.264 in Matroska, which does not
+ * state when pictures are decoded, FFmpeg then takes the start of the sound for that of the
+ * pictures.
  */
 async function earliestStart(
   context: FormatContext,
@@ -348,7 +357,7 @@ async function earliestStart(
   return Math.min(start, (await firstSeconds(path, picture.index, range)) ?? start)
 }
 
-/** When the first packet of a stream is due, in seconds; null where nothing says. */
+/** When the first packet of a stream is due, in seconds; null if unknown. */
 async function firstSeconds(
   path: string,
   streamIndex: number,

@@ -1,4 +1,4 @@
-/** Opens the sound of a local file, to be measured, decoded, or one after the other. */
+/** Opens the sound of a local file in order to measure it, decode it, or do both. */
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { FrameReader } from './frame-reader.ts'
@@ -6,21 +6,21 @@ import { type ByteRange, joinedFiles } from './joined-files.ts'
 import { type Media, openMedia, type OpenOptions, refusalOf } from './open-media.ts'
 import { tagsOf, type Tags } from './tags.ts'
 
-/** State before reading, which may change it, as it does the tags. */
+/** The state before reading, which may change it, for example the tags. */
 export interface OpenSound {
   path: string
   media: Media
   reader: FrameReader
   tags: Tags
-  /** Files after this one, when one holds several. */
+  /** The files after this one, if several are concatenated. */
   following: readonly ByteRange[]
-  /** As of `OpenOptions`: in those, too. */
+  /** As in `OpenOptions`; also applies to the following files. */
   track?: number | undefined
   close(): Promise<void>
 }
 
 /**
- * @param track as of `OpenOptions`
+ * @param track as in `OpenOptions`
  * @throws ServiceError INVALID_MEDIA, NO_AUDIO_STREAM
  */
 export async function openSound(path: string, track?: number): Promise<OpenSound> {
@@ -28,7 +28,7 @@ export async function openSound(path: string, track?: number): Promise<OpenSound
   return { ...(await openPart(path, { range, track })), following }
 }
 
-/** Opens one of the `following` as a file of its own; why not, where it cannot be read. */
+/** Opens one of the `following` files; if it cannot be read, returns why. */
 export async function openFollowing(
   { path, track }: OpenSound,
   range: ByteRange,

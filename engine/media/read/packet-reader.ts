@@ -1,4 +1,4 @@
-/** Reads one stream's packets, one after the other, off the main thread. */
+/** Reads the packets of one stream, one after the other, off the main thread. */
 
 import { AV_NOPTS_VALUE } from 'node-av/constants'
 import { FormatContext, Packet, type Stream } from 'node-av/lib'
@@ -8,9 +8,9 @@ import type { ByteRange } from './joined-files.ts'
 import { isAudio, openInput, readOnly } from './open-media.ts'
 
 export interface PacketOptions {
-  /** Index of the sound by which a clock is put right; absent: it is right. */
+  /** Index of the sound stream whose clock corrects the times; absent if they are correct. */
   soundIndex?: number | undefined
-  /** The part of the file that is read, as if it were the whole. */
+  /** The part of the file to read as if it were all of it. */
   range?: ByteRange | undefined
 }
 
@@ -34,7 +34,7 @@ export class PacketReader {
 
   /**
    * Opens the first stream of a local file that is `wanted`.
-   * @throws Error when there is none, CallError when the file cannot be read
+   * @throws Error if there is none, CallError if the file cannot be read
    */
   static async open(
     path: string,
@@ -57,7 +57,7 @@ export class PacketReader {
     }
   }
 
-  /** Reads the next packet; false at the end, also of a file that was cut off. */
+  /** Reads the next packet; false at the end, even of a truncated file. */
   async next(): Promise<boolean> {
     do {
       this.packet.unref()
@@ -70,9 +70,9 @@ export class PacketReader {
   }
 
   /**
-   * Matroska and others do not say when a picture is to be decoded, only when it is shown. FFmpeg
-   * distinguishes them except for the first few, as many as may be out of order: these
-   * get times before that of the first.
+   * Matroska and others only state when a picture is shown, not when it is decoded. FFmpeg derives
+   * the decoding times, except for the first few pictures, as many as may be out of order. These
+   * get times before that of the first one.
    */
   #timeDecoding(): void {
     const { packet, stream } = this
@@ -86,7 +86,7 @@ export class PacketReader {
     packet.dts = this.#firstTime - framesAhead * BigInt(duration)
   }
 
-  /** When the packet at hand is to be decoded, in seconds; `-Infinity` where nothing says. */
+  /** When the current packet is to be decoded, in seconds; `-Infinity` if unknown. */
   get seconds(): number {
     const { dts } = this.packet
     const { num, den } = this.stream.timeBase

@@ -1,19 +1,19 @@
-/** Two tracks of one channel as one mixture of two: the microphones of a camera. */
+/** Combines two tracks of one channel, the microphones of a camera, into one mixture with two. */
 
 import type { Mixture } from './mixture.ts'
 
 /** As in a WAV header: front left and front right. */
 const STEREO_MASK = 3n
 
-/** Two tracks, of one channel and one sample rate. */
+/** Two tracks with one channel each and the same sample rate. */
 type Pair = readonly [Mixture, Mixture]
 
-/** Both are closed with it. */
+/** Closing the result closes both. */
 export function pairMixtures(pair: Pair): Mixture {
   return joined(pair, { channels: 2, channelMask: STEREO_MASK }, (left, right) => [left, right])
 }
 
-/** As `pairMixtures`, mixed down to one channel, which is the mean of both. */
+/** Like `pairMixtures`, but mixed to one channel, the mean of both. */
 export function mixChannels(pair: Pair): Mixture {
   const form = { channels: 1, channelMask: pair[0].channelMask }
   return joined(pair, form, (left, right) => [left.map((x, i) => (x + right[i]!) / 2)])
@@ -44,7 +44,10 @@ function joined(
   }
 }
 
-/** All blocks but a track's last are of one length; the track that ends first ends in silence. */
+/**
+ * All blocks but the last of a track have the same length. The track that ends first is padded with
+ * silence.
+ */
 async function* joinedBlocks(pair: Pair, combine: Combine): AsyncGenerator<Float32Array[]> {
   const [lefts, rights] = [pair[0].blocks(), pair[1].blocks()]
   for (;;) {

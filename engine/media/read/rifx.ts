@@ -1,4 +1,4 @@
-/** Big-endian WAV: FFmpeg reads its header, but takes its samples for little-endian. */
+/** Handles big-endian WAV: FFmpeg reads its header, but takes its samples for little-endian. */
 
 import {
   AV_CODEC_ID_PCM_ALAW,
@@ -22,7 +22,7 @@ import type { Stream } from 'node-av/lib'
 
 export const isRifx = (head: Buffer): boolean => head.toString('latin1', 0, 4) === 'RIFX'
 
-/** FFmpeg's codings of a WAV, and what they are in one whose numbers are big-endian. */
+/** Maps FFmpeg's codecs of a WAV to what they are if the file is big-endian. */
 const BIG_ENDIAN = new Map<AVCodecID, AVCodecID>([
   [AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_S16BE],
   [AV_CODEC_ID_PCM_S24LE, AV_CODEC_ID_PCM_S24BE],
@@ -31,14 +31,14 @@ const BIG_ENDIAN = new Map<AVCodecID, AVCodecID>([
   [AV_CODEC_ID_PCM_F32LE, AV_CODEC_ID_PCM_F32BE],
   [AV_CODEC_ID_PCM_F64LE, AV_CODEC_ID_PCM_F64BE],
 ])
-/** In them the order of bytes makes no difference. */
+/** Codecs for which the byte order makes no difference. */
 const BYTEWISE: readonly AVCodecID[] = [
   AV_CODEC_ID_PCM_U8,
   AV_CODEC_ID_PCM_ALAW,
   AV_CODEC_ID_PCM_MULAW,
 ]
 
-/** Sets the coding right; false for one whose order of bytes is not known. */
+/** Corrects the codec; false if its byte order is unknown. */
 export function swapBytes({ codecpar }: Stream): boolean {
   const { codecId } = codecpar
   if (BYTEWISE.includes(codecId)) return true

@@ -1,19 +1,23 @@
-/** Finds the gaps in the times of a stream of sound: decoding and measuring must find the same. */
+/**
+ * Finds the gaps in the timestamps of a stream of sound. Decoding and measuring must find the same
+ * ones.
+ */
 
 /**
- * Seconds. Times are rounded to milliseconds, belong to packets rather than to what they unfold to,
- * and come from clocks that drift: sound is moved only once it would be this much too early.
+ * In seconds. Timestamps are rounded to milliseconds, refer to packets rather than to decoded
+ * frames, and come from clocks that drift, so sound is only moved once it would otherwise be this
+ * much too early.
  */
 const GAP_SECONDS_MIN = 0.1
 
 export class SoundClock {
-  /** When the next piece is due if there is no gap; null before the first that says its time. */
+  /** When the next piece is due without a gap; null before the first one with a timestamp. */
   #dueSeconds: number | null = null
 
   /**
-   * How much silence, in seconds, comes before a piece that says it begins at `startSeconds`; null:
-   * it does not say, and follows the one before. A step back is no gap: nothing is left out, and
-   * the times after it count from there.
+   * Returns how many seconds of silence precede a piece that starts at `startSeconds`. If that is
+   * null, the piece follows the one before. A step backwards is not a gap: nothing is dropped, and
+   * later times count from there.
    */
   gapBefore(startSeconds: number | null): number {
     if (startSeconds === null) return 0
@@ -23,7 +27,7 @@ export class SoundClock {
     return isJump ? Math.max(0, lateSeconds) : 0
   }
 
-  /** Ends a piece that lasts so long. */
+  /** Ends a piece that lasts `seconds`. */
   advance(seconds: number): void {
     if (this.#dueSeconds !== null) this.#dueSeconds += seconds
   }

@@ -1,5 +1,5 @@
 /**
- * Downloads a job's source to a local file: from the gateway's signed address, or from a client's.
+ * Downloads a job's source to a local file, from the gateway's signed address or from a client's.
  */
 
 import { rename, stat } from 'node:fs/promises'
@@ -23,7 +23,10 @@ export interface SourceOptions {
   retryPolicy?: RetryPolicy
   /** Called after each failure to reach the source. */
   onAway?: () => void
-  /** Name of the folder of `path` at the gateway: it copies the file there, if no byte is sent. */
+  /**
+   * Name of the folder of `path` at the gateway, which then copies the file there instead of
+   * sending it.
+   */
   folderName?: string | undefined
 }
 
@@ -31,11 +34,11 @@ export interface SourceOptions {
 export class SourceUnavailableError extends TransientError {}
 
 /**
- * Writes the response of `url` to the file `path`, from the start on each retry; on failure no file
- * stays.
- * @returns bytes written
- * @throws ServiceError MEDIA_FETCH_FAILED when it is not there, or larger than `bytesMax`
- * @throws SourceUnavailableError when it could not be fetched now
+ * Writes the response of `url` to the file `path`, starting over with each retry. After a failure
+ * there is no file.
+ * @returns the bytes written
+ * @throws ServiceError MEDIA_FETCH_FAILED if it does not exist, or is larger than `bytesMax`
+ * @throws SourceUnavailableError if it could not be fetched now
  */
 export async function fetchSource(options: SourceOptions): Promise<number> {
   const { signal, retryPolicy = RETRY_POLICY, onAway } = options
@@ -52,8 +55,8 @@ export interface PublicSourceOptions extends SourceOptions {
 }
 
 /**
- * As `fetchSource`, but from an address that a client gave: through `publicFetch`, and a final
- * failure fails the request instead of going to another engine.
+ * Like `fetchSource`, but from an address that a client gave: it uses `publicFetch`, and a final
+ * failure fails the request instead of passing it to another engine.
  * @throws ServiceError INVALID_AUDIO_URL, MEDIA_FETCH_FAILED, PAYLOAD_TOO_LARGE
  */
 export async function fetchPublicSource(
@@ -87,12 +90,12 @@ async function fetchOnce(
   })
   const { statusCode: status } = answer
   if (status === 204 && folderName !== undefined) {
-    answer.body.destroy() // it is empty
+    answer.body.destroy() // the response is empty
     await rename(join(dirname(path), COPY_NAME), path)
     return (await stat(path)).size
   }
   if (status !== 200) {
-    answer.body.destroy() // what it says is of no use
+    answer.body.destroy() // its body is of no use
     if (isTemporaryStatus(status)) throw new SourceUnavailableError(`the source answered ${status}`)
     throw fetchFailed(`The media could not be fetched: its server answered ${status}.`)
   }

@@ -1,6 +1,6 @@
 /**
- * The packets of one stream of a file, in order. Those that were read ahead, to measure it, come
- * again: to open a file takes FFmpeg longer than to read a minute of it.
+ * The packets of one stream of a file, in order. Packets that were read ahead to measure it are
+ * returned again, because opening a file takes FFmpeg longer than reading a minute of it.
  */
 
 import { AVERROR_EOF } from 'node-av/constants'
@@ -9,19 +9,19 @@ import { assertPacketNotEncrypted } from './encryption.ts'
 import { MediaClock } from './media-clock.ts'
 import { isRead, type Media } from './open-media.ts'
 
-/** Limits of what is read ahead, some minutes of sound: its process has little memory. */
+/** Limits what is read ahead to some minutes of sound, because its process has little memory. */
 const KEPT_BYTES_MAX = 16 * 2 ** 20
 const KEPT_PACKETS_MAX = 8_192
 
 export class StreamPackets {
-  /** Null: the file has no times. */
+  /** Null if the file has no timestamps. */
   readonly clock: MediaClock | null
   readonly #media: Media
   #packet = new Packet()
   #kept: Packet[] = []
   #keptBytes = 0
   #missesKept = false
-  /** FFmpeg's code at the end of the file; null before. */
+  /** FFmpeg's code at the end of the file; null before that. */
   #endCode: number | null = null
 
   constructor(media: Media) {
@@ -31,20 +31,20 @@ export class StreamPackets {
     this.#packet.alloc()
   }
 
-  /** True if packets that were read ahead cannot come again: they were too many. */
+  /** Whether packets that were read ahead cannot be returned again, because there were too many. */
   get areMissing(): boolean {
     return this.#missesKept
   }
 
-  /** True if the file ended with an error, as one that was cut off may. */
+  /** Whether the file ended with an error, as a truncated one may. */
   get endedBroken(): boolean {
     return this.#endCode !== null && this.#endCode !== AVERROR_EOF
   }
 
   /**
-   * Reads one packet and hands it to `use`, for as long as that runs, if it is of the stream; false
-   * at the end.
-   * @throws CallError when memory runs out; ServiceError INVALID_MEDIA for an encrypted packet
+   * Reads one packet and passes it to `use` if it belongs to the stream; the packet is valid during
+   * that call. Returns false at the end.
+   * @throws CallError if memory runs out; ServiceError INVALID_MEDIA for an encrypted packet
    */
   next(use: (packet: Packet) => void): boolean {
     const kept = this.#kept.shift()
@@ -54,7 +54,7 @@ export class StreamPackets {
     return true
   }
 
-  /** As `next`, which will give the packet again. */
+  /** Like `next`, which will return the packet again. */
   readAhead(use: (packet: Packet) => void): boolean {
     return this.#read((packet) => {
       use(packet)

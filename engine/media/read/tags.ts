@@ -1,8 +1,8 @@
-/** The tags of a source, such as title and artist, for the files that are made of it. */
+/** The tags of a source, such as title and artist, for its outputs. */
 
 import type { Dictionary, FormatContext, Stream } from 'node-av/lib'
 
-/** FFmpeg's names of those that every kind of file has, in any case. */
+/** FFmpeg's names, which may be in upper or lower case, of tags that all formats have. */
 const KEPT = [
   'title',
   'artist',
@@ -19,13 +19,13 @@ const KEPT = [
 
 export type Tags = Readonly<Partial<Record<(typeof KEPT)[number], string>>>
 
-/** A source's tags, and the mark of an output. */
+/** The tags of a source, and the mark of an output. */
 export type FileTags = Tags & { readonly encoded_by?: string }
 
-/** Per tag: a file may state megabytes. */
+/** For each tag, since a file may contain megabytes. */
 export const TAG_CHARACTERS_MAX = 500
 
-/** The tags of a file or, as in Ogg, of its sound; each cut to a length. */
+/** Returns the tags of a file or, as in Ogg, of its sound, each limited in length. */
 export function tagsOf({ metadata }: FormatContext, stream: Stream): Tags {
   return Object.fromEntries(
     KEPT.flatMap((name) => {
@@ -35,7 +35,7 @@ export function tagsOf({ metadata }: FormatContext, stream: Stream): Tags {
   )
 }
 
-/** Without control characters, line breaks included, which not every kind of file can hold. */
+/** Without control characters and line breaks, which not every format can hold. */
 function valueOf(metadata: Dictionary | null, name: string): string | undefined {
   const text = metadata
     ?.get(name)

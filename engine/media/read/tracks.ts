@@ -1,4 +1,4 @@
-/** Chooses among the tracks of sound in a file, and says what was chosen and what was left out. */
+/** Chooses among the audio tracks of a file, and says what was chosen and what was left out. */
 
 import {
   AV_DISPOSITION_COMMENT,
@@ -12,9 +12,9 @@ import {
 } from 'node-av/constants'
 import { avGetCodecName, type Stream } from 'node-av/lib'
 
-/** Seconds by which tracks of one length may differ: a frame of any coding is shorter. */
+/** By how many seconds tracks of the same length may differ; frames of all codecs are shorter. */
 const LENGTH_TOLERANCE = 0.1
-/** Tracks that are listed one by one. */
+/** How many tracks are listed individually. */
 const LISTED_MAX = 8
 const TITLE_CHARACTERS_MAX = 60
 
@@ -27,14 +27,13 @@ const PURPOSES: readonly (readonly [AVDisposition, string])[] = [
   [AV_DISPOSITION_HEARING_IMPAIRED, 'for the hard of hearing'],
 ]
 
-/** In the order of the file; a client counts them from 1. */
+/** In the order of the file; clients count them from 1. */
 export const soundTracks = (streams: readonly Stream[]): Stream[] =>
   streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
 
 /**
- * Returns whether the file's tracks are two channels of one sound, as cameras and field recorders
- * write their microphones: two tracks of one channel, alike in coding, rate, length, language and
- * title.
+ * Whether the tracks of the file are two channels of one sound, as cameras and field recorders
+ * write their microphones: two mono tracks with the same codec, rate, length, language and title.
  */
 export function arePair(streams: readonly Stream[]): boolean {
   const [left, right, ...more] = soundTracks(streams)
@@ -53,7 +52,9 @@ export function arePair(streams: readonly Stream[]): boolean {
 const isNear = (a: number | null, b: number | null): boolean =>
   a === null || b === null ? a === b : Math.abs(a - b) <= LENGTH_TOLERANCE
 
-/** In seconds. Matroska has a tag for it: FFmpeg gives every track the length of the file. */
+/**
+ * In seconds. Matroska has a tag for it, because FFmpeg gives every track the length of the file.
+ */
 function lengthOf(track: Stream): number | null {
   const [, hours, minutes, seconds] =
     /^(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(tagOf(track, 'DURATION') ?? '') ?? []
@@ -65,7 +66,7 @@ function lengthOf(track: Stream): number | null {
 const secondsOf = ({ timeBase: { num, den } }: Stream, ticks: bigint): number | null =>
   ticks === AV_NOPTS_VALUE ? null : (Number(ticks) * num) / den
 
-/** Sentences for the log; none where there is one track. */
+/** Returns sentences for the log; none if there is only one track. */
 export function describeTracks(
   streams: readonly Stream[],
   { chosen, isPaired }: { chosen: Stream; isPaired: boolean },
@@ -88,7 +89,7 @@ export function describeTracks(
   ]
 }
 
-/** As "2 (fre, ac3, 6 channels, commentary)". */
+/** For example "2 (fre, ac3, 6 channels, commentary)". */
 function describeTrack(track: Stream, i: number): string {
   const { codecId, channels } = track.codecpar
   const title = tagOf(track, 'title')

@@ -1,27 +1,29 @@
-/** Reads the packets of an MPEG transport stream, and the maps that say which streams are in it. */
+/**
+ * Reads the packets of an MPEG transport stream, and the maps that say which streams it contains.
+ */
 
 const PACKET_BYTES = 188
-/** Bytes from one packet to the next: alone, with a time, with a checksum. */
+/** Possible distances between packets: bare, with a timestamp, with a checksum. */
 const STEPS = [188, 192, 204]
 const SYNC = 0x47
-/** With its header and checksum. */
+/** Including its header and checksum. */
 const SECTION_BYTES_MAX = 1_024
 
 export interface TransportPacket {
-  /** Its place in the bytes. */
+  /** Its offset in the bytes. */
   at: number
   pid: number
   isScrambled: boolean
-  /** True if a unit begins in it. */
+  /** Whether a unit begins in it. */
   isFirst: boolean
-  /** Empty where it has none. */
+  /** Empty if it has none. */
   payload: Buffer
 }
 
-/** Returns whether a file that begins so may be a transport stream. */
+/** Whether a file that starts like this may be a transport stream. */
 export const mayBeTransportStream = (head: Buffer): boolean => head[0] === SYNC || head[4] === SYNC
 
-/** The whole packets in some bytes; what is none is passed over. */
+/** Yields the complete packets in some bytes, and skips anything else. */
 export function* transportPackets(bytes: Buffer): Generator<TransportPacket> {
   for (let at = bytes.indexOf(SYNC); at >= 0 && at + PACKET_BYTES <= bytes.length;) {
     const step = STEPS.find((step) => (bytes[at + step] ?? SYNC) === SYNC)
@@ -44,17 +46,17 @@ function packetAt(bytes: Buffer, at: number): TransportPacket {
   }
 }
 
-/** Bytes of a file from a place on: so many at least, unless it ends. */
+/** Reads bytes of a file from an offset: at least `count`, unless the file ends. */
 type ReadBytes = (at: number, count: number) => Promise<Buffer>
 
 /**
- * Finds the place where a sound or a picture is no longer in the map of its programme, as where
- * recordings of two stations were put together: FFmpeg goes on with none of the new ones. Infinity
- * where there is none.
+ * Finds the offset at which a sound or a picture disappears from the map of its programme, for
+ * example where recordings of two stations were concatenated, because FFmpeg ignores the new
+ * streams. Infinity if there is none.
  */
 export async function programmeChange(read: ReadBytes, start: number): Promise<number> {
   const maps = new ProgrammeMaps()
-  /** Place of the table of programmes, if nothing but tables stands between it and the packet. */
+  /** Offset of the table of programmes, if only tables lie between it and the packet. */
   let table: number | null = null
   for (let at = start; ;) {
     const bytes = await read(at, STEPS.at(-1)! + PACKET_BYTES)
@@ -76,19 +78,22 @@ const PROGRAMMES = 0
 const TABLES_MAX = 0x1f
 
 class ProgrammeMaps {
-  /** By PID: a table as far as it was read, and the last whole one. */
+  /** By PID: the part of a table read so far, and the last complete one. */
   readonly #unfinished = new Map<number, Buffer>()
   readonly #last = new Map<number, Buffer>()
   /** PIDs of maps. */
   #programmes: readonly number[] = []
-  /** Sounds and pictures of the first map of each. */
+  /** Sounds and pictures in the first map of each programme. */
   readonly #media = new Map<number, readonly string[]>()
 
   isTable(pid: number): boolean {
     return pid <= TABLES_MAX || this.#programmes.includes(pid)
   }
 
-  /** Takes a packet of a table; true where it ends one that lacks what was there. */
+  /**
+   * Takes a packet of a table; returns true if it completes a table from which something has
+   * disappeared.
+   */
   isChangedBy({ pid, isFirst, payload }: TransportPacket): boolean {
     if (pid !== PROGRAMMES && !this.#programmes.includes(pid)) return false
     const before = isFirst ? Buffer.alloc(0) : this.#unfinished.get(pid)
@@ -133,13 +138,13 @@ function* programmesIn(table: Buffer): Generator<number> {
 /** Stream types of ISO/IEC 13818-1, ATSC and Blu-ray. */
 const PICTURES: readonly number[] = [0x01, 0x02, 0x10, 0x1b, 0x20, 0x21, 0x24, 0x33, 0x42, 0xea]
 const SOUNDS: readonly number[] = [0x03, 0x04, 0x0f, 0x11, 0x1c, 0x81, 0x82, 0x83, 0x84, 0x85, 0x87]
-/** The type of streams that their descriptors name: of DVB's sound, and by names of codings. */
+/** The type of streams that are named by their descriptors: DVB sound, and codecs by name. */
 const PRIVATE = 0x06
 const DVB_SOUNDS: readonly number[] = [0x6a, 0x7a, 0x7b, 0x7c]
 const NAME = 0x05
 const NAMED_SOUNDS: readonly string[] = ['AC-3', 'EAC3', 'BSSD', 'Opus', 'DTS1', 'DTS2', 'DTS3']
 
-/** PID and coding of each sound and picture in a map. */
+/** Yields PID and codec of each sound and picture in a map. */
 function* mediaIn(map: Buffer): Generator<string> {
   if (map[0] !== 2) return
   for (let at = 12 + lengthAt(map, 10); at + 5 <= map.length - CHECKSUM_BYTES;) {
@@ -164,7 +169,7 @@ function codingOf(type: number, descriptors: Buffer): string | number | null {
 
 const POLYNOMIAL = 0x04c11db7
 
-/** Returns whether the checksum at the end of a section is right: damaged tables say anything. */
+/** Whether the checksum at the end of a section is correct; damaged tables may say anything. */
 function isIntact(section: Buffer): boolean {
   if (section.length < SECTION_HEAD_BYTES + CHECKSUM_BYTES) return false
   let sum = -1

@@ -1,4 +1,4 @@
-/** Writes one audio stream into one file: encoder and muxer. */
+/** Writes one audio stream to one file: encoder and muxer. */
 
 import {
   AV_CODEC_FLAG_QSCALE,
@@ -23,7 +23,7 @@ import { check } from '../ffmpeg.ts'
 import type { FileTags } from '../read/tags.ts'
 
 export interface AudioFileFormat {
-  /** FFmpeg's names. */
+  /** FFmpeg's name. */
   container: string
   containerOptions: Record<string, string>
   encoder: FFAudioEncoder
@@ -31,15 +31,15 @@ export interface AudioFileFormat {
   /** Hertz. */
   sampleRate: number
   layout: ChannelLayout
-  /** A variable bit rate, in the encoder's own units; absent without a choice. */
+  /** Variable bit rate, in units of the encoder; absent if there is no choice. */
   quality?: number
-  /** Bits per second, of a constant one. */
+  /** Constant bit rate, in bits per second. */
   bitRate?: number
-  /** The encoder's own options. */
+  /** Options of the encoder. */
   encoderOptions?: Record<string, string>
-  /** Title, artist and so on, as far as the container holds them. */
+  /** Title, artist and so on, as far as the container supports them. */
   tags: FileTags
-  /** For containers that hold one. */
+  /** For containers that can hold one. */
   cover: Cover | null
 }
 
@@ -56,7 +56,7 @@ export class AudioFile {
     this.#packet.alloc()
   }
 
-  /** @throws Error when the file cannot be made */
+  /** @throws Error if the file cannot be created */
   static async create(path: string, format: AudioFileFormat): Promise<AudioFile> {
     const file = new AudioFile(format)
     try {
@@ -110,15 +110,15 @@ export class AudioFile {
     return this.#format.layout.nbChannels
   }
 
-  /** How many samples a channel each call of `write` but the last must bring; 0: any number. */
+  /** How many samples per channel each call of `write` but the last must pass; 0 for any number. */
   get frameSamples(): number {
     return this.#codec.frameSize
   }
 
   /**
-   * Adds samples, in the layout of the format: a planar one has its channels one after the other.
-   * The encoder works off the main thread.
-   * @throws Error when the disk is full
+   * Adds samples in the layout of the format; planar ones have one channel after the other. The
+   * encoder runs off the main thread.
+   * @throws Error if the disk is full
    */
   async write(bytes: Buffer, samples: number): Promise<void> {
     const { sampleFormat, sampleRate, layout } = this.#format
@@ -140,8 +140,8 @@ export class AudioFile {
   }
 
   /**
-   * Adds samples as they stand in the file: of PCM, which nothing has to encode.
-   * @throws Error when the disk is full
+   * Adds samples in the form in which the file stores them, for PCM, which needs no encoder.
+   * @throws Error if the disk is full
    */
   async writeCoded(bytes: Buffer, samples: number): Promise<void> {
     const packet = this.#packet
@@ -152,7 +152,7 @@ export class AudioFile {
     await this.#writePacket()
   }
 
-  /** Encodes what is held back and completes the file. */
+  /** Encodes what is held back, and completes the file. */
   async finish(): Promise<void> {
     check(await this.#codec.sendFrame(null), 'end the encoding')
     await this.#writePackets()

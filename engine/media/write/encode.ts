@@ -1,4 +1,4 @@
-/** Writes blocks of samples to a WAV, FLAC or MP3 file, streaming. */
+/** Writes blocks of samples to a WAV, FLAC or MP3 file, as a stream. */
 
 import { rm, stat } from 'node:fs/promises'
 import {
@@ -22,35 +22,40 @@ import type { FileTags, Tags } from '../read/tags.ts'
 export interface EncoderOptions {
   /** `aac` is the sound track of a video, as an M4A file. */
   format: SoundFormat
-  /** Hertz, of the blocks. MP3 and AAC allow few: others are resampled to the next one up. */
+  /**
+   * Sample rate of the blocks in hertz. MP3 and AAC support few; others are resampled to the next
+   * higher one.
+   */
   sampleRate: number
-  /** The blocks'. MP3 has two at most, AAC eight: more are mixed down. */
+  /** Channels of the blocks. MP3 has at most two, AAC eight; more are downmixed. */
   channels: number
-  /** Which loudspeakers, as in a WAV header; absent or 0n: none is known. */
+  /** Which loudspeakers, as in a WAV header (default 0n: unknown). */
   channelMask?: bigint
-  /** True if an LFE among them holds more than one may. */
+  /** Whether an LFE among them has more than low frequencies. */
   isLfeFull?: boolean
-  /** The source's; absent: none. */
+  /** Tags of the source (default: none). */
   tags?: Tags
-  /** The source's, for MP3 and FLAC; null or absent: none. */
+  /** Cover of the source, for MP3 and FLAC (default: none). */
   cover?: Cover | null
 }
 
 export interface EncodedFile {
   bytes: number
   contentType: string
-  /** Without a dot. */
+  /** Without the dot. */
   extension: string
 }
 
 export interface Encoder {
-  /** Hertz, of the file. */
+  /** Sample rate of the file in hertz. */
   readonly sampleRate: number
-  /** The file's. */
+  /** Channels of the file. */
   readonly channels: number
-  /** Why the loudspeakers have other names in the file, as a line of the log; null: they do not. */
+  /**
+   * Why the loudspeakers have other names in the file, as a line for the log; null if they do not.
+   */
   readonly layoutChange: string | null
-  /** Adds [channels][samples], of any length; one call at a time. The block is not kept. */
+  /** Adds [channels][samples] of any length, without keeping them; only one call at a time. */
   write(block: readonly Float32Array[]): Promise<void>
   /** Completes the file. */
   finish(): Promise<EncodedFile>
@@ -59,12 +64,12 @@ export interface Encoder {
 }
 
 /**
- * Begins a file at `path`, in place of one that may be there. Its tags say that it was separated.
+ * Starts a file at `path`, replacing any that exists. Its tags say that it was separated.
  *
- * `wav`: 24-bit PCM, rounded, clipped to full scale, without dither, sample for sample as long as
- * what was written; RF64 beyond 4 GiB. `flac`: the same samples, for up to eight channels. `mp3`:
- * LAME at its best variable bit rate (V0). `aac`: 128 kbit/s a channel.
- * @throws Error when the file cannot be made
+ * `wav` is 24-bit PCM, rounded and clipped to full scale, without dither, with exactly the samples
+ * that were written; RF64 beyond 4 GiB. `flac` has the same samples, for up to eight channels.
+ * `mp3` is LAME at its best variable bit rate (V0). `aac` has 128 kbit/s for each channel.
+ * @throws Error if the file cannot be created
  */
 export async function createEncoder(path: string, options: EncoderOptions): Promise<Encoder> {
   const { sampleRate, channels, channelMask = 0n, isLfeFull = false } = options
@@ -103,7 +108,7 @@ async function createWav(path: string, source: Source): Promise<Encoder> {
     sampleRate,
     layout,
     tags,
-    cover: null, // RIFF has no place for it
+    cover: null, // RIFF cannot hold it
   })
   const packed = createPacker()
   const write = async (block: readonly Float32Array[]) => {
@@ -113,21 +118,24 @@ async function createWav(path: string, source: Source): Promise<Encoder> {
   return encoderOf(path, file, { write, layoutChange: change, ...kind })
 }
 
-/** Hertz that MP3 and AAC can hold, ascending. */
+/** Sample rates that MP3 and AAC support, in hertz, ascending. */
 const MP3_SAMPLE_RATES = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
 const AAC_SAMPLE_RATES = [...MP3_SAMPLE_RATES, 64000, 88200, 96000]
 
-/** The rate itself where it is known, else the next one up; for multiples of 44.1 kHz theirs. */
+/**
+ * Returns the rate itself if it is supported, otherwise the next higher one; for multiples of 44.1
+ * kHz, one of that family.
+ */
 function nearestSampleRate(sampleRate: number, rates: readonly number[]): number {
   const most = rates.at(-1)!
   if (sampleRate <= most) return rates.find((rate) => rate >= sampleRate)!
   return rates.findLast((rate) => sampleRate % rate === 0 && rate % 44100 === 0) ?? most
 }
 
-/** Per channel; at a low rate FFmpeg takes what fits. */
+/** For each channel; at low rates FFmpeg takes what fits. */
 const AAC_BITS_PER_SECOND = 128_000
 
-/** FLAC names any rate of 16 bits, and higher ones in tens of hertz. */
+/** FLAC's header can state any rate of 16 bits, and higher ones in multiples of ten hertz. */
 const isFlacRate = (rate: number): boolean => rate < 2 ** 16 || rate % 10 === 0
 
 const createFlac = (path: string, source: Source): Promise<Encoder> =>
@@ -137,7 +145,7 @@ const createFlac = (path: string, source: Source): Promise<Encoder> =>
       ? source.sampleRate
       : 10 * Math.round(source.sampleRate / 10),
     channelsMax: 8,
-    // The encoder's choice at 44.1 kHz. Within what FLAC's streamable subset allows at every rate.
+    // The encoder's default at 44.1 kHz, within FLAC's streamable subset at every rate.
     coding: { container: 'flac', encoder: FF_ENCODER_FLAC, encoderOptions: { frame_size: '4608' } },
     samples: { format: AV_SAMPLE_FMT_S32, bytesOf: createQuantizer() },
     holdsCover: true,
@@ -145,7 +153,7 @@ const createFlac = (path: string, source: Source): Promise<Encoder> =>
     extension: 'flac',
   })
 
-/** As MP3's and AAC's encoders take them: one channel after the other. */
+/** For the encoders of MP3 and AAC: one channel after the other. */
 const PLANAR = {
   format: AV_SAMPLE_FMT_FLTP,
   bytesOf: (block: readonly Float32Array[]) => Buffer.concat(block.map(bytesOf)),
@@ -172,7 +180,8 @@ const createAac = (path: string, source: Source): Promise<Encoder> =>
       container: 'ipod',
       encoder: FF_ENCODER_AAC,
       bitRate: AAC_BITS_PER_SECOND * source.layout.nbChannels,
-      // The default one spoils the first two frames: of a tone at 15 dB, where this has 40.
+      // The default coder distorts the first two frames: a tone has 15 dB there, and 40 with this
+      // one.
       encoderOptions: { aac_coder: 'fast' },
     },
     samples: PLANAR,
@@ -183,11 +192,11 @@ const createAac = (path: string, source: Source): Promise<Encoder> =>
 
 interface Compression {
   format: SoundFormat
-  /** Hertz, of the file. */
+  /** Sample rate of the file in hertz. */
   sampleRate: number
   channelsMax: number
   coding: Pick<AudioFileFormat, 'container' | 'encoder' | 'quality' | 'bitRate' | 'encoderOptions'>
-  /** As the encoder takes them. */
+  /** In the format that the encoder takes. */
   samples: { format: AVSampleFormat; bytesOf(block: readonly Float32Array[]): Buffer }
   holdsCover: boolean
   contentType: string
@@ -254,7 +263,7 @@ function encoderOf(path: string, file: AudioFile, coding: Coding): Encoder {
   let pending = Promise.resolve()
   const close = async () => {
     isClosed = true
-    await pending.catch(() => undefined) // memory in use by FFmpeg must not be freed
+    await pending.catch(() => undefined) // FFmpeg may still use the memory until then
     coding.close?.()
     await file.close()
   }
@@ -290,13 +299,17 @@ const FULL_SCALE = 2 ** 23
 const [LEAST, GREATEST] = [-FULL_SCALE, FULL_SCALE - 1]
 const PADDING_BITS = 8
 
-/** Samples of a channel after which the next channel's are taken: all of them fit the cache. */
+/**
+ * How many samples of a channel are converted before the next channel's turn, so that all fit the
+ * cache.
+ */
 const SAMPLES_AT_ONCE = 2_048
 const BYTES = 3
 
 /**
- * Makes interleaved 24-bit samples, each in the upper bits of 32: FFmpeg cuts off the lower ones.
- * They are valid until the next call: memory of its own for each would be megabytes a second.
+ * Creates a function that interleaves 24-bit samples, each in the upper bits of 32, of which FFmpeg
+ * drops the lower ones. The result is valid until the next call, because new memory each time would
+ * add up to megabytes a second.
  */
 function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
   let room = new Int32Array(0)
@@ -313,7 +326,7 @@ function createQuantizer(): (block: readonly Float32Array[]) => Buffer {
   }
 }
 
-/** As `createQuantizer`, but each sample in three bytes, as WAV files have them. */
+/** Like `createQuantizer`, but with three bytes for each sample, as in WAV files. */
 function createPacker(): (block: readonly Float32Array[]) => Buffer {
   let room = new Int32Array(0)
   return (block) => {
@@ -335,8 +348,8 @@ function createPacker(): (block: readonly Float32Array[]) => Buffer {
 }
 
 /**
- * Packs two channels, two samples of each in three words: in half the time that bytes take.
- * @returns samples of a channel that were packed: an odd last one is not
+ * Packs two channels, with two samples of each in three words, in half the time that bytes take.
+ * @returns how many samples of a channel were packed; an odd last one is not
  */
 function packPairs(left: Float32Array, right: Float32Array, words: Int32Array): number {
   const samples = left.length - (left.length % 2)
@@ -363,8 +376,8 @@ function pack(
   }
 }
 
-/** Rounded, and clipped to full scale. */
+/** Rounds and clips to full scale. */
 function levelOf(sample: number): number {
-  const level = sample * FULL_SCALE + 0.5 // Math.round takes thrice as long
+  const level = sample * FULL_SCALE + 0.5 // Math.round takes three times as long
   return (level < LEAST ? LEAST : level > GREATEST ? GREATEST : Math.floor(level)) | 0 // NaN: 0
 }

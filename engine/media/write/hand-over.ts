@@ -1,4 +1,7 @@
-/** Hands complete outputs to a gateway on this host: it keeps the files, and no byte is sent. */
+/**
+ * Hands complete outputs to a gateway on this host, which keeps the files, so that no bytes are
+ * sent.
+ */
 
 import { setImmediate } from 'node:timers/promises'
 import { FILES_HEADER, writeFileNames } from '../../../shared/hand-over.ts'
@@ -14,7 +17,7 @@ export interface HandOverOptions {
   retryPolicy?: RetryPolicy
 }
 
-/** Parts that are given in one turn of the event loop go in one call. */
+/** Parts handed over in the same turn of the event loop share one call. */
 export class HandOver {
   readonly #options: HandOverOptions
   #gathered = new Map<string, string>()
@@ -25,9 +28,9 @@ export class HandOver {
   }
 
   /**
-   * @param name of the file, from the shared folder
-   * @returns null where the gateway cannot keep it: its bytes are to be sent
-   * @throws UploadUnavailableError when the gateway does not answer
+   * @param name of the file, relative to the shared folder
+   * @returns null if the gateway cannot keep it, so that its bytes must be sent
+   * @throws UploadUnavailableError if the gateway does not respond
    */
   give(part: string, name: string): Promise<UploadAnswer | null> {
     this.#gathered.set(part, name)

@@ -1,4 +1,4 @@
-/** Muxes a video and a sound track into one MP4, packet by packet, without coding. */
+/** Muxes a video and a sound track into one MP4, packet by packet, without re-encoding. */
 
 import { stat } from 'node:fs/promises'
 import { AV_CODEC_ID_HEVC } from 'node-av/constants'
@@ -11,16 +11,17 @@ import type { PreparedVideo } from './prepare-video.ts'
 
 export interface MuxOptions {
   video: Pick<PreparedVideo, 'path' | 'startSeconds' | 'soundIndex'>
-  /** An M4A file; its first sample belongs to the start of the media. */
+  /** An M4A file whose first sample is at the start of the media. */
   audioPath: string
   /** Path of the MP4. */
   path: string
 }
 
 /**
- * Writes the MP4, its index first, so that it plays while it is fetched. Rotation, pixel shape and
- * the titles of the source are kept. Memory does not grow with the media but for the index.
- * @throws CallError when MP4 can't hold the video after all, or the disk is full
+ * Writes the MP4 with its index first, so that it can be played while it is downloaded. Rotation,
+ * pixel aspect and titles of the source are kept. Except for the index, memory does not grow with
+ * the length of the media.
+ * @throws CallError if MP4 cannot hold the video after all, or the disk is full
  */
 export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<EncodedFile> {
   const readers: PacketReader[] = []
@@ -53,7 +54,7 @@ export async function muxVideo({ video, audioPath, path }: MuxOptions): Promise<
 function addStream(output: FormatContext, source: Stream): Stream {
   const stream = output.newStream()
   check(source.codecpar.copy(stream.codecpar), 'describe the stream')
-  // 0: the container's own name. Apple plays HEVC under this one of its two names only.
+  // 0 means the container's default. Of the two names for HEVC, Apple only plays this one.
   stream.codecpar.codecTag = source.codecpar.codecId === AV_CODEC_ID_HEVC ? 'hvc1' : 0
   stream.timeBase = source.timeBase
   stream.avgFrameRate = source.avgFrameRate
@@ -61,13 +62,13 @@ function addStream(output: FormatContext, source: Stream): Stream {
   return stream
 }
 
-/** Packets of one stream on their way from a file into another. */
+/** The packets of one stream on their way from one file to another. */
 class Track {
   readonly reader: PacketReader
   readonly #to: Stream
   readonly #start: bigint
   readonly #startSeconds: number
-  /** For packets that state no duration, in the source's units. */
+  /** For packets without a duration, in time units of the source. */
   readonly #usualDuration: bigint
 
   constructor(reader: PacketReader, to: Stream, startSeconds: number) {
@@ -80,12 +81,12 @@ class Track {
     this.#start = BigInt(Math.round((startSeconds * den) / num))
   }
 
-  /** When the packet at hand is due, in seconds from the start of the media. */
+  /** When the current packet is due, in seconds from the start of the media. */
   get seconds(): number {
     return this.reader.seconds - this.#startSeconds
   }
 
-  /** The packet at hand as the output takes it. */
+  /** Returns the current packet in the form that the output takes. */
   take(): Packet {
     const { packet, stream } = this.reader
     packet.streamIndex = this.#to.index

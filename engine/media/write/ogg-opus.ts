@@ -1,19 +1,21 @@
-/** Writes Opus packets as an Ogg stream (RFC 3533 and 7845), in memory: a file of its own. */
+/** Wraps Opus packets as a complete Ogg file (RFC 3533 and 7845), in memory. */
 
-/** Hertz at which Opus counts samples. */
+/** The rate in hertz at which Opus counts samples. */
 export const OPUS_RATE = 48_000
 
 export interface OpusSound {
   channels: number
-  /** Samples that a player drops at the start, and those that it plays after them. */
+  /** How many samples a player drops at the start, and how many it plays after them. */
   preSkip: number
   samples: number
   packets: readonly Buffer[]
-  /** Samples that each packet decodes to. */
+  /** How many samples each packet decodes to. */
   packetSamples: number
 }
 
-/** A page holds as many lengths of 255 bytes or less, of which each packet needs one or more. */
+/**
+ * A page holds at most this many lengths of up to 255 bytes, and each packet needs at least one.
+ */
 const LACES_MAX = 255
 const [FIRST_PAGE, LAST_PAGE] = [2, 4]
 
@@ -54,7 +56,7 @@ TAGS.write('OpusTags')
 TAGS.writeUInt32LE(VENDOR.length, 8)
 TAGS.write(VENDOR, 12)
 
-/** The first packets, as many as a page holds. */
+/** Returns the first packets, as many as fit a page. */
 function fitting(packets: readonly Buffer[]): readonly Buffer[] {
   let laces = 0
   const end = packets.findIndex(({ length }) => (laces += Math.floor(length / 255) + 1) > LACES_MAX)
@@ -64,7 +66,7 @@ function fitting(packets: readonly Buffer[]): readonly Buffer[] {
 interface PageOptions {
   sequence: number
   flags: number
-  /** Samples up to the end of the page, those included that are dropped. */
+  /** Number of samples up to the end of the page, including those that are dropped. */
   position: number
 }
 
@@ -77,7 +79,7 @@ function pageOf(packets: readonly Buffer[], { sequence, flags, position }: PageO
   head.write('OggS')
   head.writeUInt8(flags, 5)
   head.writeBigUInt64LE(BigInt(position), 6)
-  head.writeUInt32LE(1, 14) // the stream's number: there is one
+  head.writeUInt32LE(1, 14) // number of the stream, of which there is only one
   head.writeUInt32LE(sequence, 18)
   head.writeUInt8(laces.length, 26)
   const page = Buffer.concat([head, Buffer.from(laces), ...packets])
@@ -85,7 +87,7 @@ function pageOf(packets: readonly Buffer[], { sequence, flags, position }: PageO
   return page
 }
 
-/** Ogg's CRC runs over the bits from the highest on, as none in Node's zlib does. */
+/** Ogg's CRC processes the highest bit first, which Node's zlib does not support. */
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 24
   for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 ? 0x04c11db7 : 0)

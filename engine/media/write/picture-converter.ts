@@ -1,4 +1,4 @@
-/** Brings pictures of any size, format and range to 8 bits in 4:2:0, as every player shows them. */
+/** Converts pictures of any size, format and range to 8-bit 4:2:0, which every player can show. */
 
 import {
   AV_FRAME_FLAG_INTERLACED,
@@ -19,24 +19,24 @@ import {
 import { avGetPixFmtName, Frame, SoftwareScaleContext } from 'node-av/lib'
 import { check } from '../ffmpeg.ts'
 
-/** The form of all pictures of a video: 8 bits in 4:2:0, of limited range. */
+/** The form of all pictures in a video: 8-bit 4:2:0 in limited range. */
 export interface PictureForm {
   width: number
   height: number
-  /** YUV's. The source's own; RGB, which has none, gets one. */
+  /** YUV matrix of the source. RGB, which has none, gets one. */
   matrix: AVColorSpace
   primaries: AVColorPrimaries
   transfer: AVColorTransferCharacteristic
   chromaLocation: AVChromaLocation
-  /** Each picture is two fields, one after the other in time. */
+  /** Whether each picture consists of two fields, one after the other in time. */
   isInterlaced: boolean
 }
 
-/** The form for a video that begins with `first`. */
+/** Returns the form for a video that starts with `first`. */
 export function formOf(first: Frame): PictureForm {
   const isInterlaced = first.hasFlags(AV_FRAME_FLAG_INTERLACED)
   return {
-    // H.264 in 4:2:0 has even sides, and so has each field.
+    // H.264 in 4:2:0 needs even sides, also for each field.
     width: multipleOf(2, first.width),
     height: multipleOf(isInterlaced ? 4 : 2, first.height),
     matrix: matrixOf(first),
@@ -55,7 +55,7 @@ function matrixOf({ colorSpace, colorPrimaries, format }: Frame): AVColorSpace {
   return colorPrimaries === AVCOL_PRI_BT2020 ? AVCOL_SPC_BT2020_NCL : AVCOL_SPC_BT709
 }
 
-/** FFmpeg's names of pixels that are red, green and blue, or places in a table of such. */
+/** FFmpeg's names of pixel formats that are RGB, or indices into a table of RGB colours. */
 const RGB = /rgb|bgr|gbr|pal8/
 
 export class PictureConverter {
@@ -67,16 +67,16 @@ export class PictureConverter {
     this.#form = form
     this.#context.allocContext()
     this.#context.setOption('sws_flags', 'bicubic')
-    this.#context.setOption('alphablend', 'uniform_color') // what is transparent is black
+    this.#context.setOption('alphablend', 'uniform_color') // transparent areas become black
     this.#converted.alloc()
   }
 
-  /** The frame itself where it fits; else one that is valid until the next call. */
+  /** Returns the frame itself if it fits, otherwise one that is valid until the next call. */
   async convert(frame: Frame): Promise<Frame> {
     if (this.#fits(frame)) return frame
     const { width, height, matrix, primaries, transfer, chromaLocation } = this.#form
     const converted = this.#converted
-    converted.unref() // the encoder may still hold the picture before
+    converted.unref() // the encoder may still hold the previous picture
     converted.format = AV_PIX_FMT_YUV420P
     converted.width = width
     converted.height = height

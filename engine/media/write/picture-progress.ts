@@ -1,13 +1,15 @@
-/** How far a picture is that is coded again, and how long that still takes. */
+/** Tracks how much of a picture has been re-encoded, and how long the rest will take. */
 
 export interface PictureProgress {
-  /** The part that is done, from 0 to 1; 1: nothing is left to code. */
+  /** The completed share, from 0 to 1; 1 means that nothing is left to encode. */
   done: number
-  /** At the speed so far; absent: there is none yet. */
+  /** At the speed so far; absent until that is known. */
   secondsLeft?: number
 }
 
-/** Reports of one picture, at most: whoever follows a request is woken by each. */
+/**
+ * At most this many reports per picture, because each one wakes everybody who follows the request.
+ */
 const REPORTS_MAX = 200
 
 export class PictureCounter {
@@ -20,8 +22,8 @@ export class PictureCounter {
 
   /**
    * Reports that nothing is done yet.
-   * @param packets all that will be read
-   * @param now milliseconds
+   * @param packets how many will be read
+   * @param now returns milliseconds
    */
   constructor(
     packets: number,
@@ -35,7 +37,9 @@ export class PictureCounter {
     report({ done: 0 })
   }
 
-  /** Counts a packet; reports from time to time. The encoder holds pictures to the end. */
+  /**
+   * Counts a packet and reports from time to time. The encoder holds pictures back until the end.
+   */
   count(): void {
     const read = Math.min(++this.#read, this.#packets)
     const reports = Math.floor((read * REPORTS_MAX) / this.#packets)

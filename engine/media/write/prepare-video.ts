@@ -21,7 +21,7 @@ import { PacketReader } from '../read/packet-reader.ts'
 import { PictureCounter, type PictureProgress } from './picture-progress.ts'
 import { transcodeVideo, transparencyDecoder, type VideoPart } from './transcode-video.ts'
 
-/** The codings that FFmpeg's MP4 muxer supports. */
+/** The codecs that FFmpeg's MP4 muxer supports. */
 const HELD_BY_MP4: readonly AVCodecID[] = [
   AV_CODEC_ID_H264,
   AV_CODEC_ID_HEVC,
@@ -34,36 +34,36 @@ const HELD_BY_MP4: readonly AVCodecID[] = [
 ]
 
 export interface PreparedVideo {
-  /** The source itself, or a file next to it with the video re-encoded. */
+  /** The source itself, or a file next to it with the re-encoded video. */
   path: string
-  /** The time on this file's clock that is the start of the media, in seconds. */
+  /** The start of the media on this file's clock, in seconds. */
   startSeconds: number
-  /** The stream of sound whose times the video goes by; absent: its own are right. */
+  /** The sound stream whose times correct those of the video; absent if these are correct. */
   soundIndex?: number
-  /** FFmpeg's name of the source's coding. */
+  /** FFmpeg's name of the source's codec. */
   codec: string
-  /** Why the video had to be re-encoded, in words that end a sentence; null: it can be copied. */
+  /** Why the video had to be re-encoded, as the end of a sentence; null if it can be copied. */
   recodedBecause: string | null
-  /** True if pictures that had to be re-encoded are two fields each, as those of the source. */
+  /** Whether re-encoded pictures consist of two fields each, like those of the source. */
   isInterlaced?: boolean
 }
 
 export interface VideoOptions {
-  /** A local file that `openMixture` found to have a video. */
+  /** A local file in which `openMixture` found a video. */
   path: string
-  /** Its stream that is separated; absent: no clock is put right. */
+  /** The source's stream that is separated; absent if no clock needs correcting. */
   soundIndex?: number
-  /** As of `Mixture`. */
+  /** As in `Mixture`. */
   track?: number | undefined
-  /** Folder of a video that is encoded again, as `video.mp4`. */
+  /** Folder for a re-encoded video, as `video.mp4`. */
   folder: string
 }
 
 /**
- * Reads all packets of the video once: whether they can be copied shows only at the last, and how
- * long it takes to re-encode them goes by their number.
- * @param report called while the video is re-encoded, from the start of that
- * @throws Error when the video can be neither copied nor re-encoded
+ * Reads all packets of the video once, because only the last one shows whether they can be copied,
+ * and their number determines how long it takes to re-encode them.
+ * @param report called while the video is re-encoded, from the start
+ * @throws Error if the video can be neither copied nor re-encoded
  */
 export async function prepareVideo(
   options: VideoOptions,
@@ -90,7 +90,7 @@ interface VideoProbe extends Pick<PreparedVideo, 'codec' | 'recodedBecause'> {
   packets: number
 }
 
-/** Reads a file, or one of several in one. */
+/** Reads a file, or one of several concatenated ones. */
 async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Promise<VideoProbe> {
   const reader = await PacketReader.open(path, isVideo, { soundIndex, range })
   try {
@@ -108,7 +108,7 @@ async function lookAt({ path, soundIndex }: VideoOptions, range?: ByteRange): Pr
   }
 }
 
-/** Reads several files in one: the pictures of each are shown as long as its sound lasts. */
+/** Reads several concatenated files: the pictures of each are shown as long as its sound lasts. */
 async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Promise<VideoProbe> {
   const looks: VideoProbe[] = []
   let seconds = 0
@@ -129,11 +129,14 @@ async function lookAtAll(options: VideoOptions, files: readonly ByteRange[]): Pr
   }
 }
 
-/** Counts the packets, and finds what MP4 can't take of their times: it needs each, in order. */
+/**
+ * Counts the packets, and finds out whether MP4 can take their times, all of which must be present
+ * and in order.
+ */
 async function readAll(reader: PacketReader): Promise<{ packets: number; fault: string | null }> {
   const { packet } = reader
   let fault: string | null = null
-  let [packets, last] = [0, AV_NOPTS_VALUE] // the least of all times
+  let [packets, last] = [0, AV_NOPTS_VALUE] // the smallest time
   for (; await reader.next(); packets++) {
     const { pts, dts } = packet
     if (pts === AV_NOPTS_VALUE || dts === AV_NOPTS_VALUE) fault ??= 'its pictures lack times'

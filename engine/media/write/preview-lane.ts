@@ -1,4 +1,7 @@
-/** Encodes one sound as pieces of Opus, each of which a browser decodes alone, to the sample. */
+/**
+ * Encodes one sound as segments of Opus, each of which a browser can decode alone, to the exact
+ * sample.
+ */
 
 import { AV_SAMPLE_FMT_FLT, FF_ENCODER_LIBOPUS } from 'node-av/constants'
 import {
@@ -17,27 +20,27 @@ import { frameOf } from '../planar-frame.ts'
 import { OPUS_RATE, oggOpus } from './ogg-opus.ts'
 
 export interface PreviewSound {
-  /** Hertz, of the blocks. */
+  /** Sample rate of the blocks in hertz. */
   sampleRate: number
-  /** The blocks'. More than two are mixed down. */
+  /** Channels of the blocks; more than two are downmixed. */
   channels: number
   channelMask?: bigint
 }
 
 export const PREVIEW_CHANNELS_MAX = 2
-/** Bits per second, of mono and stereo. */
+/** Bits per second, for mono and stereo. */
 export const PREVIEW_BIT_RATES = [48_000, 64_000] as const
 
 /**
- * A packet of 0.1 s. The one before a segment comes with it, and its sound is dropped: from a
- * standing start a decoder needs 0.08 s until it gives what it would have given without the start.
+ * Packets of 0.1 s. Each segment repeats the packet before it, whose sound is dropped: after a cold
+ * start a decoder needs 0.08 s until its output is the same as without the start.
  */
 const PACKET_SAMPLES = OPUS_RATE / 10
 const SEGMENT_PACKETS = 50
-/** Samples of a segment, at 48 kHz. */
+/** Samples in a segment, at 48 kHz. */
 export const PREVIEW_SEGMENT_SAMPLES = SEGMENT_PACKETS * PACKET_SAMPLES
 
-/** Of ten: what is above costs processor time, and can't be heard at these rates. */
+/** Out of ten. Higher values cost processor time and cannot be heard at these bit rates. */
 const COMPLEXITY = '3'
 
 export class PreviewLane {
@@ -47,7 +50,7 @@ export class PreviewLane {
   readonly #maker: BlockMaker
   readonly #codec = new CodecContext()
   readonly #packet = new Packet()
-  /** Of the segment under way, after the one before it. */
+  /** Packets of the current segment, preceded by the one before it. */
   #packets: Buffer[] = []
   #blocks = 0
   #segments = 0
@@ -64,7 +67,7 @@ export class PreviewLane {
     this.#packet.alloc()
   }
 
-  /** @throws Error when the encoder cannot be had */
+  /** @throws Error if the encoder is not available */
   static async open(sound: PreviewSound): Promise<PreviewLane> {
     const lane = new PreviewLane(sound)
     try {
@@ -91,12 +94,12 @@ export class PreviewLane {
     })
     check(await codec.open2(null, options), 'open the encoder of the preview')
     options.free()
-    // The encoder is late by so much. With this silence first, packets begin where segments do.
+    // The encoder's delay. Silence first makes packets start where segments do.
     const lateSamples = codec.extraData!.readUInt16LE(10)
     this.#maker.addSilence(PACKET_SAMPLES - lateSamples)
   }
 
-  /** Takes [channels][samples] over, of any length; the block is not kept. */
+  /** Takes [channels][samples] of any length without keeping them. */
   add(block: readonly Float32Array[]): void {
     const frame = frameOf(block, { sampleRate: this.#sampleRate, layout: this.#layout })
     this.#maker.add(frame)
@@ -104,8 +107,8 @@ export class PreviewLane {
   }
 
   /**
-   * Encodes what was taken over; one call at a time.
-   * @param samples at 48 kHz, of the whole sound, where that is known
+   * Encodes what was added; only one call at a time.
+   * @param samples length of the whole sound at 48 kHz, if it is known
    * @returns the segments that are complete
    */
   async encode(samples = Infinity): Promise<Buffer[]> {
@@ -122,11 +125,11 @@ export class PreviewLane {
 
   /**
    * Encodes the rest.
-   * @param samples at 48 kHz, of all that was added
+   * @param samples at 48 kHz, of everything that was added
    * @returns the last segments
    */
   async finish(samples: number): Promise<Buffer[]> {
-    this.#maker.addSilence(PACKET_SAMPLES) // the encoder is late, and takes full blocks
+    this.#maker.addSilence(PACKET_SAMPLES) // makes up for the delay, in full blocks
     this.#maker.addSilence(PACKET_SAMPLES)
     const segments = await this.encode(samples)
     const left = this.#left(samples)

@@ -43,21 +43,21 @@ export interface TranscodeOptions {
   to: string
   /** In the order in which they are shown. */
   parts: readonly VideoPart[]
-  /** As of `PacketOptions`. */
+  /** As in `PacketOptions`. */
   soundIndex?: number | undefined
   /** Called for each packet that was read. */
   onPacket(): void
 }
 
-/** A file, or one of several in one; times are in seconds. */
+/** A file, or one of several concatenated ones; times are in seconds. */
 export interface VideoPart {
-  /** As of `PacketOptions`. */
+  /** As in `PacketOptions`. */
   range?: ByteRange
-  /** On the part's clock: what becomes `showFrom`. */
+  /** The time on the part's clock that becomes `showFrom`. */
   startSeconds: number
   /** In the video. */
   showFrom: number
-  /** In the video: no picture of the part begins here, or later. */
+  /** In the video: no picture of this part starts at this time or later. */
   showUntil: number
 }
 
@@ -66,23 +66,26 @@ const TRANSPARENCY_DECODERS = new Map<AVCodecID, FFDecoderCodec>([
   [AV_CODEC_ID_VP9, FF_DECODER_LIBVPX_VP9],
 ])
 
-/** Pixels of a picture, 4096 x 2304: what is larger takes gigabytes to decode and to encode. */
+/** The most pixels in a picture, 4096 x 2304; larger ones take gigabytes to decode and encode. */
 const PIXELS_MAX = 4096 * 2304
 
 /** A quality without visible loss for most viewers, at a speed that keeps up with the model. */
 const X264 = { preset: 'veryfast', crf: '20' }
 
-/** Half of the processors, since the model needs the others; each holds pictures in memory. */
+/**
+ * Half of the processors, because the model needs the others, and each thread holds pictures in
+ * memory.
+ */
 const THREADS = Math.min(8, Math.max(1, Math.floor(availableParallelism() / 2)))
 
-/** For a video of several parts, each of which may have another. */
+/** For a video of several parts, whose time bases may differ. */
 const JOINED_TIME_BASE = new Rational(1, 90_000)
 
 /**
- * Rotation, pixel shape, colours and fields stay those of the source; of several parts, those of
- * the first.
- * @returns what the pictures have become
- * @throws Error when no picture can be decoded, or it is too large
+ * Transcodes a video. Rotation, pixel aspect, colours and fields stay those of the source, or of
+ * its first part.
+ * @returns what the pictures became
+ * @throws Error if no picture can be decoded, or it is too large
  */
 export async function transcodeVideo(options: TranscodeOptions): Promise<PictureForm> {
   const { to, parts } = options
@@ -103,7 +106,10 @@ export async function transcodeVideo(options: TranscodeOptions): Promise<Picture
   }
 }
 
-/** Decodes pictures, each of which is valid until the next; those that cannot be are skipped. */
+/**
+ * Yields decoded pictures, each of which is valid until the next, and skips those that cannot be
+ * decoded.
+ */
 async function* picturesOf(
   { range }: VideoPart,
   { path, soundIndex, onPacket }: TranscodeOptions,
@@ -132,8 +138,8 @@ async function* picturesOf(
 }
 
 /**
- * The decoder of pictures whose transparency WebM keeps beside them: FFmpeg's own would show the
- * colours of what is transparent. Null: the stream has no such pictures.
+ * Opens the decoder for pictures whose transparency WebM stores next to them; FFmpeg's own would
+ * show the colours of transparent areas. Null if the stream has no such pictures.
  */
 export function transparencyDecoder({ codecpar, metadata }: Stream): Codec | null {
   const name = TRANSPARENCY_DECODERS.get(codecpar.codecId)
@@ -163,9 +169,9 @@ async function openDecoder(decoder: CodecContext, stream: Stream): Promise<void>
 
 interface WriterOptions {
   source: Stream
-  /** The first one: the video has its form. */
+  /** The first picture, which determines the form of the video. */
   frame: Frame
-  /** The video's. */
+  /** That of the video. */
   timeBase: Rational
 }
 
@@ -180,11 +186,11 @@ class VideoWriter {
   readonly #packet = new Packet()
   readonly #converter: PictureConverter
   readonly #timeBase: Rational
-  /** For pictures that state no duration, in `#timeBase`. */
+  /** For pictures without a duration, in units of `#timeBase`. */
   readonly #usualDuration: bigint
   #stream!: Stream
   #lastTime: bigint | null = null
-  /** When the picture ends that was added last, in `#timeBase`. */
+  /** When the picture added last ends, in units of `#timeBase`. */
   #nextTime = 0n
 
   private constructor({ source, frame, timeBase }: WriterOptions) {
@@ -245,7 +251,7 @@ class VideoWriter {
     options.free()
   }
 
-  /** Adds a picture; one that is not later than the one before it is left out. */
+  /** Adds a picture, unless it is not later than the one before. */
   async write(frame: Frame, part: VideoPart, { timeBase }: Stream): Promise<void> {
     const time = this.#timeOf(frame, part, timeBase)
     if (this.#lastTime !== null && time <= this.#lastTime) return
@@ -257,7 +263,7 @@ class VideoWriter {
     const picture = await this.#converter.convert(frame)
     picture.pts = time
     picture.duration = duration
-    picture.pictType = AV_PICTURE_TYPE_NONE // the encoder decides the type
+    picture.pictType = AV_PICTURE_TYPE_NONE // lets the encoder decide the type
     check(await this.#codec.sendFrame(picture), 'encode')
     await this.#writePackets()
   }

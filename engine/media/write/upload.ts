@@ -1,4 +1,4 @@
-/** Sends an output file to its signed address: the gateway's, or a bucket's. */
+/** Sends an output file to its signed address, at the gateway or in a bucket. */
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -28,14 +28,14 @@ export interface UploadOptions {
   retryPolicy?: RetryPolicy
   /** Called after each failure to reach the store. */
   onAway?: () => void
-  /** Asks the gateway to keep the file itself; null: it can't, and the bytes are sent. */
+  /** Asks the gateway to keep the file itself; null if it cannot, so that the bytes are sent. */
   handOver?: (() => Promise<UploadAnswer | null>) | undefined
 }
 
 /** The store could not accept the file now. */
 export class UploadUnavailableError extends TransientError {}
 
-/** The request has already ended: the outputs of this job are not needed. */
+/** The request has already ended, so the outputs of this job are not needed. */
 export class UploadRefusedError extends Error {
   constructor() {
     super('the request has already ended: its output is not taken')
@@ -44,13 +44,13 @@ export class UploadRefusedError extends Error {
 }
 
 /**
- * Hands the file over, or PUTs it, from the start each time. An unreachable store is waited for,
- * since the work is done already.
- * @returns where the gateway keeps it; undefined where there is only one place: in a bucket, and at
- *   a gateway of 0.2.0
- * @throws UploadRefusedError when the request has ended
- * @throws UploadUnavailableError when it could not be sent now
- * @throws Error when the address is refused
+ * Hands the file over, or PUTs it, starting over with each retry. Waits for an unreachable store,
+ * since the work is already done.
+ * @returns where the gateway keeps it; undefined if there is only one place: in a bucket, and at a
+ *   gateway of 0.2.0
+ * @throws UploadRefusedError if the request has ended
+ * @throws UploadUnavailableError if it could not be sent now
+ * @throws Error if the address is refused
  */
 export async function uploadOutput(options: UploadOptions): Promise<string | undefined> {
   const { signal, retryPolicy = LONG_RETRY_POLICY, onAway } = options
@@ -88,7 +88,7 @@ async function putBytes(
       'content-type': contentType,
       'content-length': String(size),
       [ATTEMPT_HEADER]: attemptId,
-      // else an early response may be lost: its sender closes the connection at once
+      // otherwise an early response could be lost, because its sender closes the connection at once
       connection: 'keep-alive',
     },
     body: file,
@@ -104,14 +104,14 @@ export interface UploadAnswer {
 
 type Sent = Omit<RequestOptions, 'waits'> & { retryPolicy: RetryPolicy }
 
-/** @throws UploadUnavailableError when nobody answers */
+/** @throws UploadUnavailableError if nobody responds */
 export async function send(url: string, { retryPolicy, ...sent }: Sent): Promise<UploadAnswer> {
   const options = { ...sent, waits: waitsOf(retryPolicy) }
   const answer = await request(new URL(url), options).catch((cause: unknown) => {
     const message = 'the media store could not be reached, or broke off'
     throw new UploadUnavailableError(message, { cause })
   })
-  answer.body.destroy() // what it says is of no use
+  answer.body.destroy() // its body is of no use
   return { status: answer.statusCode, place: placeIn(answer) }
 }
 
