@@ -4,6 +4,7 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { App } from './parts/app.tsx'
 import { loadDrawing } from './parts/drawing.ts'
+import { showIcon } from './parts/favicon.ts'
 import { titleOf } from './parts/status-text.ts'
 import { isForNewPage, viewInAddress } from './state/address.ts'
 import { isAdminView } from './state/admin.ts'
@@ -28,6 +29,7 @@ if (secret === null) {
 effect(() => {
   const open = request.value
   document.title = open ? `${titleOf(open.status.value)} · ${open.name}` : 'Winnow'
+  showIcon(open?.status.value ?? null)
   if (open && isOver(open)) notify(document.title)
 })
 await loadDrawing()

@@ -125,6 +125,8 @@ export interface FollowOptions {
   logs?: boolean
   /** The status comes again after so long while nothing changes, 1 to 10; default 2. */
   intervalSeconds?: number
+  /** Called when the service does not answer, with the milliseconds until the next try. */
+  onRetry?: (ms: number) => void
 }
 
 /**
@@ -341,8 +343,8 @@ function requestCalls(transport: Transport): RequestCalls {
   const calls: RequestCalls = {
     status: (request, { logs = false } = {}) =>
       transport.json('GET', `${pathOf(request)}/status?${queryOf({ logs })}`),
-    follow: (request, { logs = false, intervalSeconds: interval } = {}) =>
-      transport.follow(`${pathOf(request)}/status/stream?${queryOf({ logs, interval })}`),
+    follow: (request, { logs = false, intervalSeconds: interval, onRetry } = {}) =>
+      transport.follow(`${pathOf(request)}/status/stream?${queryOf({ logs, interval })}`, onRetry),
     wait: (request) => waitFor<Result>(request),
     waitForSounds: (request) => waitFor<SoundsResult>(request),
     result: (request) => transport.json('GET', `${pathOf(request)}/result`),

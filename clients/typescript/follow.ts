@@ -21,6 +21,8 @@ interface FollowOptions {
   signal: AbortSignal
   /** The service's, for errors. */
   address: string
+  /** Called before each retry, with the milliseconds until then. */
+  onRetry?: ((ms: number) => void) | undefined
 }
 
 /** Every status up to and with the terminal one: each stream ends with its window, or breaks. */
@@ -28,9 +30,11 @@ export async function* followStatus({
   open,
   signal,
   address,
+  onRetry,
 }: FollowOptions): AsyncGenerator<Status, void, void> {
   for (let tries = 1; ; tries += 1) {
     let waitMs = 0
+    let hasFailed = false
     const silence = new TimeLimit({ signal, seconds: STREAM_SILENCE_SECONDS_MAX, address })
     try {
       const stream = await silence.limit(open(silence.signal))
@@ -47,11 +51,14 @@ export async function* followStatus({
       const isFinal = error instanceof ApiError && !isTransient(error)
       if (isFinal || tries >= STREAM_TRIES_MAX) throw error
       waitMs = retryAfterMs(error)
+      hasFailed = true
     } finally {
       silence.release()
     }
     if (tries >= STREAM_TRIES_MAX) throw new Error('The status stream ends without an event.')
-    await sleep(Math.max(waitMs, STREAM_WAIT_MS * (tries + 1)), signal)
+    const pauseMs = Math.max(waitMs, STREAM_WAIT_MS * (tries + 1))
+    if (hasFailed) onRetry?.(pauseMs)
+    await sleep(pauseMs, signal)
   }
 }
 

@@ -75,10 +75,10 @@ export class Transport {
   }
 
   /** Follows the status streams at a path. */
-  follow(path: string) {
+  follow(path: string, onRetry?: (ms: number) => void) {
     const { url, init } = this.#request('GET', path)
     const open = (ending: AbortSignal) => call(url, { ...init, signal: ending })
-    return followStatus({ open, signal: this.#signal, address: originOf(url) })
+    return followStatus({ open, signal: this.#signal, address: originOf(url), onRetry })
   }
 
   /** The answer of a signed address. Its body ends with the client's signal, too. */

@@ -59,3 +59,28 @@ export const isPartOfSong = (name: string): boolean =>
 /** Returns whether `part` is the same sound as `whole`, or one of its kinds. */
 export const isPartOf = (part: string, whole: string): boolean =>
   part === whole || (Object.hasOwn(PARTS, whole) && PARTS[whole]!.includes(part))
+
+/** The groups of a list of sounds, in order; the last is for those that are in none. */
+const GROUPS: readonly [title: string, whole: string | null][] = [
+  ['Voices', 'voice'],
+  ['Drums', 'drums'],
+  ['Music', 'music'],
+  ['Animals', 'animal'],
+  ['Vehicles', 'vehicle'],
+  ['Water', 'water'],
+  ['Household', 'household appliance'],
+  ['Effects', 'effects'],
+  ['Others', null],
+]
+
+/** Sorts sounds into groups, each sound into the first that it belongs to; no group is empty. */
+export function groupSounds(names: readonly string[]): { group: string; sounds: string[] }[] {
+  const groups = GROUPS.map(([group, whole]) => ({ group, whole, sounds: [] as string[] }))
+  for (const name of names) {
+    const fits = ({ whole }: { whole: string | null }) => whole === null || isPartOf(name, whole)
+    groups.find(fits)!.sounds.push(name)
+  }
+  return groups
+    .filter(({ sounds }) => sounds.length > 0)
+    .map(({ group, sounds }) => ({ group, sounds: sounds.sort((a, b) => a.localeCompare(b)) }))
+}

@@ -56,7 +56,7 @@ async function separateTwice(page: Page, s3: S3): Promise<void> {
   assert.equal((await saved).suggestedFilename(), 'speech-over-piano.piano.mp3')
   await lastsTwoHours(page)
   await page.reload()
-  await page.getByRole('img', { name: 'Waveform of Residual' }).waitFor() // drawn by peaks
+  await page.getByRole('img', { name: 'Waveform of The rest' }).waitFor() // drawn by peaks
   assert.equal(seen.filter(({ call }) => call.startsWith('PUT ')).length, 1)
   const fetched = seen.filter(({ call }) => call.startsWith('GET ')).length
   assert.ok(fetched >= 4, 'a target, a residual, peaks, a preview')

@@ -145,7 +145,7 @@ async function vouching(place: Place): Promise<void> {
   const asked = { prompt: 'siren', side: 'residual', ...again }
   assert.deepEqual(taken, asked)
   await page.waitForURL((url) => !url.hash.includes(removed))
-  await page.getByRole('button', { name: 'Solo Residual', pressed: true }).waitFor()
+  await page.getByRole('button', { name: 'Solo The rest', pressed: true }).waitFor()
 }
 
 /** What is in a file is listed before it is separated, and then it is not sent again. */

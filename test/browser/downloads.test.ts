@@ -60,7 +60,7 @@ async function video(place: Place): Promise<void> {
   await playerIsThere(page)
   for (const [label, name] of [
     ['speech', 'scene.speech.mp4'],
-    ['Residual', 'scene.rest.without-speech.mp4'],
+    ['The rest', 'scene.rest.without-speech.mp4'],
   ] as const) {
     const download = await saved(page, `Download ${label} as MP4`, 'link')
     assert.equal(download.suggestedFilename(), name)
@@ -104,7 +104,7 @@ async function videoMixedBack(place: Place): Promise<void> {
   const service = await saved(page, 'Download piano as MP4', 'link')
   const [target, rest] = [
     await heard(await saved(page, 'Download piano as WAV', 'link')),
-    await heard(await saved(page, 'Download Residual as WAV', 'link')),
+    await heard(await saved(page, 'Download The rest as WAV', 'link')),
   ]
   await page.getByLabel('Strength in percent').fill('50')
   const download = await saved(page, 'Download piano as MP4', 'button')
@@ -151,7 +151,7 @@ async function otherFormats(place: Place): Promise<void> {
   const flac = await heard(download)
   assert.equal(flac.codec, 'flac')
   assert.equal(largestDifference(flac.planes, wav.planes), 0, 'FLAC has the same samples')
-  const mp3 = await saved(page, 'Download Residual as MP3', 'button')
+  const mp3 = await saved(page, 'Download The rest as MP3', 'button')
   assert.equal(mp3.suggestedFilename(), 'speech-over-piano.rest.without-piano.mp3')
   const { codec, sampleRate, planes } = await heard(mp3)
   assert.deepEqual([codec, sampleRate], ['mp3', wav.sampleRate])
@@ -184,7 +184,7 @@ async function strength(place: Place): Promise<void> {
   await separate(page)
   await playerIsThere(page)
   const target = await heard(await saved(page, 'Download piano as WAV', 'link'))
-  const rest = await heard(await saved(page, 'Download Residual as WAV', 'link'))
+  const rest = await heard(await saved(page, 'Download The rest as WAV', 'link'))
   await page.getByLabel('Strength in percent').fill('50')
   await page.getByText('50 %: the rest is mixed back, 6 dB softer').waitFor()
   await page.getByText(/^This page makes each file with a strength of 50 %/).waitFor()

@@ -189,7 +189,7 @@ test('a result is shared: its address plays it without a key, until it is revoke
   await other.getByRole('heading', { name: 'concert.m4a' }).waitFor()
   await other.getByRole('button', { name: 'Play', exact: true }).click()
   await other.getByRole('button', { name: 'Pause', exact: true }).waitFor()
-  for (const lane of ['Mixture', 'a bell', 'a horn', 'Residual']) {
+  for (const lane of ['Mixture', 'a bell', 'a horn', 'The rest']) {
     await other.getByRole('region', { name: lane, exact: true }).waitFor()
   }
   assert.equal(await other.getByRole('button', { name: /^Separate/ }).count(), 0)

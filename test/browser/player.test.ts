@@ -76,7 +76,7 @@ function loudness(planes: readonly Float32Array[], rate: number): number {
 async function comparesAtEqualLoudness(place: Place): Promise<void> {
   const page = await listening(place, 'piano')
   const isOn = (name: string) => page.getByRole('button', { name, pressed: true }).waitFor()
-  await isOn('Lanes as set')
+  await isOn('Your mix')
   await page.keyboard.press('b')
   await isOn('A: Mixture')
   const a = await saveMix(page)
@@ -87,7 +87,7 @@ async function comparesAtEqualLoudness(place: Place): Promise<void> {
   const [loudA, loudB] = [loudness(a, 44_100), loudness(b, 44_100)]
   assert.ok(Math.abs(loudA - loudB) < 0.05, `${loudA} and ${loudB} dB`)
   await page.keyboard.press('b')
-  await isOn('Lanes as set')
+  await isOn('Your mix')
   await page.getByRole('button', { name: 'A: Mixture' }).click()
   await isOn('A: Mixture')
 }
@@ -97,7 +97,7 @@ async function showsWhatIsHeard(place: Place): Promise<void> {
   const page = await listening(place, 'piano')
   const lane = (name: string) => page.getByRole('region', { name, exact: true })
   const dimmed = async () => {
-    const names = ['Mixture', 'piano', 'Residual']
+    const names = ['Mixture', 'piano', 'The rest']
     const opacities = names.map((name) =>
       lane(name)
         .getByRole('img', { name: /^Waveform/ })
@@ -111,7 +111,7 @@ async function showsWhatIsHeard(place: Place): Promise<void> {
   assert.deepEqual(await dimmed(), [true, false, false])
   await page.getByRole('button', { name: 'B: piano' }).click()
   assert.deepEqual(await dimmed(), [true, false, true], 'B alone')
-  await page.getByRole('button', { name: 'Lanes as set' }).click()
+  await page.getByRole('button', { name: 'Your mix' }).click()
 
   const look = (name: string, property: 'backgroundColor' | 'borderLeftColor') =>
     page
@@ -120,14 +120,14 @@ async function showsWhatIsHeard(place: Place): Promise<void> {
         const head = element.querySelector('.lane-head') ?? element
         return getComputedStyle(head)[property]
       }, property)
-  await page.getByRole('button', { name: 'Solo Residual' }).click()
+  await page.getByRole('button', { name: 'Solo The rest' }).click()
   const backgrounds = await Promise.all([
-    look('Solo Residual', 'backgroundColor'),
+    look('Solo The rest', 'backgroundColor'),
     look('Mute Mixture', 'backgroundColor'),
-    look('Mute Residual', 'backgroundColor'),
+    look('Mute The rest', 'backgroundColor'),
   ])
   assert.equal(new Set(backgrounds).size, 3, backgrounds.join(', '))
-  const lanes = ['Mixture', 'piano', 'Residual'].map((name) => look(name, 'borderLeftColor'))
+  const lanes = ['Mixture', 'piano', 'The rest'].map((name) => look(name, 'borderLeftColor'))
   assert.equal(new Set(await Promise.all(lanes)).size, 3, 'each lane has its colour')
   await assertAccessible(page, 'solo and mute')
 }
@@ -199,7 +199,7 @@ async function seeksOnLanes(place: Place): Promise<void> {
   const page = await listening(place, 'piano')
   const ruler = page.locator('.ruler')
   assert.match(await ruler.innerText(), /^0:00.+0:03.+0:05/s)
-  const lane = page.getByRole('img', { name: 'Waveform of Residual' })
+  const lane = page.getByRole('img', { name: 'Waveform of The rest' })
   await lane.scrollIntoViewIfNeeded()
   const { x, y, width } = (await lane.boundingBox())!
   await page.mouse.click(x + width / 2, y + 5)
@@ -361,12 +361,12 @@ async function drawsLongMediaByPeaks(place: Place): Promise<void> {
   await page.getByLabel('Choose files').setInputFiles(path)
   await page.getByLabel('Prompt 1').fill('bell')
   await separate(page)
-  const rest = page.getByRole('img', { name: 'Waveform of Residual' })
+  const rest = page.getByRole('img', { name: 'Waveform of The rest' })
   await rest.waitFor()
   assert.equal(await page.locator('audio').count(), 2)
   assert.equal(await page.getByRole('img', { name: /^Waveform of/ }).count(), 2)
   const [loud = 0, silent = 0] = await page.evaluate(() => {
-    const host = document.querySelector('[aria-label="Waveform of Residual"] > div')!
+    const host = document.querySelector('[aria-label="Waveform of The rest"] > div')!
     const canvas = host.shadowRoot!.querySelector('canvas')!
     const half = Math.floor(canvas.width / 2)
     return [0, half].map((from) => {

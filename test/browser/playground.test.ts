@@ -64,7 +64,7 @@ async function assertSound(page: Page): Promise<void> {
   const mixture = await readWav16(examplePath(SPEECH_OVER_PIANO))
   assert.ok(largestDifference(await saveMix(page), mixture) <= ROUNDING, 'target and residual')
   await page.getByRole('button', { name: 'Mute piano' }).click()
-  await page.getByRole('button', { name: 'Mute Residual' }).click()
+  await page.getByRole('button', { name: 'Mute The rest' }).click()
   await page.getByRole('button', { name: 'Mute Mixture' }).click()
   await page.getByLabel('Gain of Mixture in dB').fill('-6')
   const half = mixture.map((plane) => plane.map((x) => x * 10 ** (-6 / 20)))
@@ -106,7 +106,7 @@ async function twoPrompts(place: Place): Promise<void> {
   await fillPrompts(page, 'piano', 'speech')
   await separate(page)
   await playerIsThere(page)
-  for (const lane of ['Mixture', 'piano', 'speech', 'Residual']) {
+  for (const lane of ['Mixture', 'piano', 'speech', 'The rest']) {
     await page.getByRole('region', { name: lane, exact: true }).waitFor()
   }
   for (const prompt of ['piano', 'speech']) {

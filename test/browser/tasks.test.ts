@@ -25,7 +25,7 @@ async function fillsTheForm(place: Place): Promise<void> {
   await page.getByText('Takes out what you describe, and gives the rest too, in WAV.').waitFor()
   await choose('Clean up speech')
   assert.deepEqual(await prompts(), ['speech'])
-  await page.getByText('mini answers “speech”').waitFor() // the models are known by now
+  await page.getByText('“speech”, by mini').waitFor() // the models are known by now
   await choose('Split a song')
   assert.deepEqual(await prompts(), ['drum kit', 'bass', 'electric guitar', 'piano', 'singing'])
   await page.getByText('Gives each instrument a file of its own, in FLAC.').waitFor()
@@ -55,14 +55,14 @@ async function removesASound(place: Place): Promise<void> {
   assert.equal((await submitted).prompt, 'piano')
   const residualIsFirst = async () => {
     await playerIsThere(page)
-    await page.getByRole('button', { name: 'Solo Residual', pressed: true }).waitFor()
+    await page.getByRole('button', { name: 'Solo The rest', pressed: true }).waitFor()
     const [first] = await page.locator('.downloads .name').allInnerTexts()
-    assert.equal(first, 'Residual')
+    assert.equal(first, 'The rest')
   }
   await residualIsFirst()
   await page.reload()
   await residualIsFirst()
-  await page.getByRole('button', { name: 'Separate further: Residual' }).click()
+  await page.getByRole('button', { name: 'Separate further: The rest' }).click()
   await page.getByRole('button', { name: 'Anything', pressed: true }).waitFor()
 }
 

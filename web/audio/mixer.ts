@@ -42,6 +42,9 @@ const RAMP_SECONDS = 0.005
 
 /** Length of a loop that begins at the position. */
 const LOOP_SECONDS = 2
+/** Samples that a meter looks at: some 40 ms. */
+const METER_SAMPLES = 2_048
+
 /** Shorter loops would be a tone. */
 export const LOOP_SECONDS_MIN = 0.05
 
@@ -87,9 +90,12 @@ export class Mixer {
   readonly compared = signal<{ a: Lane; b: Lane; isB: boolean } | null>(null)
   readonly #context: AudioContext
   readonly #gains: GainNode[]
+  /** One for each lane, after its gain. */
+  readonly #meters: AnalyserNode[]
   readonly #stopEffects: readonly (() => void)[]
   readonly #lossless: (() => Promise<readonly AudioBuffer[]>) | null
   readonly #players = new Set<AudioBufferSourceNode>()
+  readonly #metered = new Float32Array(METER_SAMPLES)
   /** What was handed to the browser, and when it begins by the clock of the context. */
   #scheduled: (Piece & { at: number })[] = []
   /** The latest run of the pump: an earlier one ends when it sees another. */
@@ -118,6 +124,11 @@ export class Mixer {
     const master = new GainNode(this.#context)
     master.connect(this.#context.destination)
     for (const gain of this.#gains) gain.connect(master)
+    this.#meters = this.#gains.map((gain) => {
+      const meter = new AnalyserNode(this.#context, { fftSize: METER_SAMPLES })
+      gain.connect(meter)
+      return meter
+    })
     this.#stopEffects = [
       effect(() => {
         for (const [i, level] of this.levels.value.entries()) this.#ramp(this.#gains[i]!, level)
@@ -303,6 +314,31 @@ export class Mixer {
     if (this.loop.value) return this.setLoop(null)
     const start = Math.min(this.position.value, Math.max(0, this.seconds - LOOP_SECONDS))
     this.setLoop({ start, end: Math.min(this.seconds, start + LOOP_SECONDS) })
+  }
+
+  /** Returns the largest sample of a lane just now, as it is heard. */
+  peakOf(lane: Lane): number {
+    this.#meters[this.lanes.indexOf(lane)]!.getFloatTimeDomainData(this.#metered)
+    return this.#metered.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)
+  }
+
+  /** Lets one lane be heard alone, or again with the others. It ends a comparison. */
+  solo(lane: Lane): void {
+    const isAlone = this.lanes.every(({ isSolo }, i) => isSolo.value === (this.lanes[i] === lane))
+    for (const other of this.lanes) other.isSolo.value = other === lane && !isAlone
+    this.compared.value = null
+  }
+
+  /** Adds a lane to those that are solo, or takes it away. It ends a comparison. */
+  toggleSolo(lane: Lane): void {
+    lane.isSolo.value = !lane.isSolo.value
+    this.compared.value = null
+  }
+
+  /** It ends a comparison. */
+  toggleMute(lane: Lane): void {
+    lane.isMuted.value = !lane.isMuted.value
+    this.compared.value = null
   }
 
   /** A is the mixture; B is the target that is solo, or the first. */

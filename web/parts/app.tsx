@@ -7,6 +7,7 @@ import { forgetSources } from '../state/kept-sources.ts'
 import { close, forgetSubmit, request, sending } from '../state/open-request.ts'
 import { forgetFiles } from '../state/file-queue.ts'
 import { chooseTask } from '../state/chosen-task.ts'
+import { Mark } from './brand.tsx'
 import { History } from './history/history.tsx'
 import { NewSeparation } from './new/new-separation.tsx'
 import { Operators } from './admin/operators.tsx'
@@ -82,6 +83,7 @@ function Header({ isShared }: { isShared: boolean }) {
         Skip to the content
       </a>
       <p class="brand">
+        <Mark />
         <strong>Winnow</strong> <span class="quiet">one sound out of many</span>
       </p>
       <nav aria-label="Page">

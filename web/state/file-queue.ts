@@ -67,6 +67,15 @@ export function outcomeOf(state: EntryState): Outcome | undefined {
   return state.status.error?.code === 'CANCELED' ? 'canceled' : 'failed'
 }
 
+/** How many files before the one of this request have not ended yet. */
+export function filesAheadOf(id: string): number {
+  const isOfRequest = ({ state }: Entry) =>
+    state.value.kind === 'submitted' && state.value.id === id
+  const place = entries.value.findIndex(isOfRequest)
+  const before = entries.value.slice(0, Math.max(0, place))
+  return before.filter(({ state }) => outcomeOf(state.value) === undefined).length
+}
+
 export const counts = computed(() => {
   const outcomes = entries.value.map(({ state }) => outcomeOf(state.value))
   const count = (wanted: Outcome) => outcomes.filter((outcome) => outcome === wanted).length

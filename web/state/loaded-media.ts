@@ -62,7 +62,7 @@ export function outputsOf(
   const place: OutputPlace = { request_id: id, output: 'residual' }
   const output = outputOf(data.residual, place)
   const files = filesOf(data.residual)
-  return [...targets, { kind: 'residual', label: 'Residual', output, files }]
+  return [...targets, { kind: 'residual', label: 'The rest', output, files }]
 }
 
 const outputOf = ({ url, file_name: name }: OutputFile, place: OutputPlace): Output => ({

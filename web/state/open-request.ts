@@ -18,7 +18,7 @@ import {
   type Source,
 } from './draft.ts'
 import { forgetSource, keepSource, loadSource } from './kept-sources.ts'
-import { isAway } from './patience.ts'
+import { isAway, sleep } from './patience.ts'
 import { nameOf, placeOf, submit, type Submit } from './submit.ts'
 import { askedMetadata, askedSide, chooseTask } from './chosen-task.ts'
 
@@ -38,6 +38,8 @@ export interface OpenRequest {
   status: Signal<Status | null>
   /** Why it can't be followed. */
   problem: Signal<string>
+  /** When the service is asked again, which does not answer, by `Date.now`; null: it answers. */
+  retryAt: Signal<number | null>
 }
 
 /** Whether nothing more is to come: it has ended, or can't be followed. */
@@ -141,7 +143,7 @@ type OpenRequestFields = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options'
 
 /** Shows a request, and follows it. */
 export const openRequest = (fields: OpenRequestFields): void =>
-  show({ ...fields, status: signal(null), problem: signal('') })
+  show({ ...fields, status: signal(null), problem: signal(''), retryAt: signal(null) })
 
 /** Puts the source of a request of the account into the form, for other sounds. */
 export async function separateAgain({
@@ -161,7 +163,7 @@ export async function openListed(listed: RequestListItem): Promise<void> {
  * Deletes a request of the account with its outputs, and the copy of its source in this browser.
  * One that was deleted elsewhere meanwhile counts as done.
  */
-export async function deleteListed({ request_id: id }: RequestListItem): Promise<void> {
+export async function deleteRequest(id: string): Promise<void> {
   try {
     await currentClient().delete(id)
   } catch (error) {
@@ -209,6 +211,11 @@ async function find(id: string): Promise<RequestListItem | undefined> {
   return undefined
 }
 
+/** Shorter pauses are not worth a word. */
+const SHOWN_MS_MIN = 1_000
+/** Pause once the client has given up. */
+const RETRY_MS = 5_000
+
 let following = new AbortController()
 
 function show(next: OpenRequest): void {
@@ -230,12 +237,27 @@ function leave(): void {
   request.value = null
 }
 
+/** Follows a request for as long as it is shown, however long the service does not answer. */
 async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
+  const onRetry = (ms: number) => {
+    if (ms >= SHOWN_MS_MIN) open.retryAt.value = Date.now() + ms
+  }
   try {
-    for await (const status of currentClient(signal).follow(open.id, { logs: true })) {
-      open.status.value = status
+    for (;;) {
+      try {
+        for await (const status of currentClient(signal).follow(open.id, { logs: true, onRetry })) {
+          open.status.value = status
+          open.retryAt.value = null
+        }
+        return
+      } catch (error) {
+        if (!isAway(error)) throw error
+        onRetry(RETRY_MS)
+        await sleep(RETRY_MS, signal)
+      }
     }
   } catch (error) {
+    open.retryAt.value = null
     if (!signal.aborted) open.problem.value = messageOf(error)
   }
 }

@@ -15,7 +15,19 @@ export const separators = signal<readonly Separator[]>([])
 /** Why they are not known. */
 export const separatorsProblem = signal('')
 
-export async function loadSeparators(): Promise<void> {
+/** While no engine has announced its models. */
+const RETRY_MS = 5_000
+
+/** Loads the models, again and again until there are any. @returns a function that stops it */
+export function loadSeparatorsUntilKnown(): () => void {
+  void load()
+  const timer = setInterval(() => {
+    if (separators.peek().length === 0) void load()
+  }, RETRY_MS)
+  return () => clearInterval(timer)
+}
+
+async function load(): Promise<void> {
   try {
     const { data } = await currentClient().models()
     separators.value = data[0]?.separators ?? []
@@ -25,19 +37,20 @@ export async function loadSeparators(): Promise<void> {
   }
 }
 
-/** Names the model that answers a prompt, or why none does. */
+/** Says what is taken out for a prompt, and by which model; or why no model can. */
 export function answerTo(prompt: string, separator?: string): string {
   try {
     const { model, wanted, unwanted, reading } = routePrompt(prompt, separators.value, separator)
-    const answer = `${model} answers “${prompt}”`
     if (reading.isPlain && wanted.length === 1 && wanted[0]!.stems.length === 0) {
-      return `${answer}${doubtOf(reading, model)}`
+      return `“${prompt}”, by ${model}${doubtOf(reading, model)}`
     }
     const namesOf = (questions: readonly Question[]) =>
       questions.flatMap(({ sound, stems }) => (stems.length > 0 ? stems : [sound])).join(' and ')
-    if (wanted.length === 0) return `${answer}: all but ${namesOf(unwanted)}`
-    const less = unwanted.length > 0 ? ` without ${namesOf(unwanted)}` : ''
-    return `${answer}: ${namesOf(wanted)}${less}`
+    const without = unwanted.length > 0 ? ` without ${namesOf(unwanted)}` : ''
+    const taken =
+      wanted.length === 0 ? `everything but ${namesOf(unwanted)}` : namesOf(wanted) + without
+    const isAsTyped = taken === prompt.toLowerCase()
+    return `“${prompt}”${isAsTyped ? '' : `: ${taken}`}, by ${model}`
   } catch (error) {
     return (error as Error).message
   }
@@ -56,8 +69,8 @@ function doubtOf({ wanted }: PromptReading, model: string): string {
   const isListed = wanted.some(({ name, isKnown }) => isKnown || names.includes(name))
   if (names.length === 0 || isListed) return ''
   return (
-    ', but knows no sound by this name. It takes one with this meaning, or else everything but ' +
-    'speech.'
+    ', which knows no sound by this name. It takes one with a similar meaning, or else ' +
+    'everything but speech.'
   )
 }
 

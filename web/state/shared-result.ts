@@ -38,6 +38,7 @@ const requestOf = ({ file_name: name, prompts }: SharedResult): OpenRequest => (
   original: null,
   status: signal(null),
   problem: signal(''),
+  retryAt: signal(null),
 })
 
 const KEEPS = 'keeps'

@@ -4,7 +4,7 @@ import { currentClient, messageOf } from '../../state/credential.ts'
 import { promptsOf, useEarlierRequests } from '../../state/earlier-requests.ts'
 import { outputsOf } from '../../state/loaded-media.ts'
 import {
-  deleteListed,
+  deleteRequest,
   openListed,
   separateAgain,
   type RequestListItem,
@@ -98,7 +98,7 @@ function Row({ request, onOpen, onDeleted }: RowProps) {
   const remove = () => {
     setProblem('')
     if (!confirm(questionOf(request))) return
-    deleteListed(request).then(onDeleted, fail)
+    deleteRequest(request.request_id).then(onDeleted, fail)
   }
   return (
     <li>

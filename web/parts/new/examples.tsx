@@ -88,12 +88,7 @@ function Card({ example, isPlaying, onPlay, onProblem }: CardProps) {
           </button>
         ))}
       </div>
-      <button
-        type="button"
-        class="primary"
-        disabled={sending.value !== null}
-        onClick={() => void separateNow()}
-      >
+      <button type="button" disabled={sending.value !== null} onClick={() => void separateNow()}>
         Hear the {first} alone
       </button>
     </div>

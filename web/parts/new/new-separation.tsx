@@ -3,12 +3,13 @@ import { useEffect, useRef } from 'preact/hooks'
 import { givenPrompts, PROMPTS_MAX, prompts, source } from '../../state/draft.ts'
 import { sending, sendProblem, separate } from '../../state/open-request.ts'
 import { separateFiles } from '../../state/file-queue.ts'
-import { loadSeparators, soundNames } from '../../state/separators.ts'
+import { loadSeparatorsUntilKnown, soundNames } from '../../state/separators.ts'
 import { Answers, Stems } from './answers.tsx'
 import { focusIfLost, useLostFocus } from '../focus.ts'
 import { Options } from './options.tsx'
 import { PromptHelp } from './prompt-help.tsx'
 import { Snippets } from './snippets.tsx'
+import { SoundList } from './sound-list.tsx'
 import { SoundsInFile } from './sounds-in-file.tsx'
 import { SourcePicker } from './source-picker.tsx'
 import { Spans } from './spans.tsx'
@@ -23,7 +24,7 @@ export function NewSeparation() {
   useEffect(() => {
     if (isOutput) prompt.current!.focus()
   }, [isOutput])
-  useEffect(() => void loadSeparators(), [])
+  useEffect(loadSeparatorsUntilKnown, [])
   const hasPrompt = givenPrompts().length > 0
   const isReady = chosen !== null && hasPrompt
   const lacks = [...(chosen ? [] : ['a file']), ...(hasPrompt ? [] : ['a sound in words'])]
@@ -43,9 +44,10 @@ export function NewSeparation() {
         {chosen && chosen.kind !== 'files' && <SoundsInFile chosen={chosen} />}
         <Tasks />
         <Prompts first={prompt} />
-        <PromptHelp />
         <Stems />
         <Answers />
+        <SoundList />
+        <PromptHelp />
         {chosen && 'bytes' in chosen && chosen.bytes && <Spans bytes={chosen.bytes} />}
         <Options />
         <Send missing={missing} />
@@ -66,7 +68,10 @@ function Send({ missing }: { missing: string }) {
     wasSending.current = isSending
   }, [isSending])
   return (
-    <>
+    <div class="send">
+      <p role="alert" class="problem">
+        {sendProblem.value}
+      </p>
       {/* Keyed: else Cancel would become Separate while it is pressed, and send. */}
       {current ? (
         <div key="sending" class="sending">
@@ -88,10 +93,7 @@ function Send({ missing }: { missing: string }) {
           </span>
         </div>
       )}
-      <p role="alert" class="problem">
-        {sendProblem.value}
-      </p>
-    </>
+    </div>
   )
 }
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { record, type Recording } from '../../audio/record.ts'
 import {
   choose,
@@ -15,74 +15,120 @@ import { Examples } from './examples.tsx'
 const problem = signal('')
 source.subscribe(() => (problem.value = ''))
 
-/** Puts what is found into the form, or says why not. */
-async function take(found: PickedFile[] | Promise<PickedFile[]>): Promise<void> {
+/** Puts files into the form, or says why not. */
+async function take(picked: PickedFile[] | Promise<PickedFile[]>): Promise<void> {
   problem.value = ''
   try {
-    choose(await found)
+    choose(await picked)
   } catch (error) {
     problem.value = (error as Error).message
   }
 }
 
+/** Where the media come from: one big area as long as there are none, a line afterwards. */
 export function SourcePicker() {
-  const [isOver, setOver] = useState(false)
+  const isOver = useFilesFromPage()
+  const chosen = source.value
   return (
-    <fieldset
-      class={`drop ${isOver ? 'over' : ''}`}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault()
-        setOver(false)
-        if (event.dataTransfer) void take(filesDropped(event.dataTransfer))
-      }}
-    >
-      <legend>Audio or video</legend>
-      <p class="chosen">
-        <span role="status">{source.value && <strong>{textOf(source.value)}</strong>}</span>{' '}
-        {source.value ? (
-          <button type="button" class="link" onClick={() => setSource(null)}>
-            Remove
-          </button>
-        ) : (
-          'Drop a file here, several, or a folder, or'
-        )}
-      </p>
-      <p role="alert" class="problem">
-        {problem.value || (silent.value && 'This file is silent: there is nothing to separate.')}
-      </p>
-      <div class="ways">
-        <FileInput label="Choose files" accept="audio/*,video/*" />
-        {hasFolders && <FileInput label="Choose a folder" webkitdirectory />}
-        <Microphone />
-      </div>
-      <Address />
-      <Examples onProblem={(text) => (problem.value = text)} />
-    </fieldset>
+    <>
+      <fieldset class={`drop ${chosen ? 'chosen' : 'empty'} ${isOver ? 'over' : ''}`}>
+        <legend>Audio or video</legend>
+        {!chosen && <DropPicture />}
+        <p class="drop-text">
+          <span role="status">{chosen && <strong>{textOf(chosen)}</strong>}</span>{' '}
+          {chosen ? (
+            <button type="button" class="link" onClick={() => setSource(null)}>
+              Remove
+            </button>
+          ) : (
+            'Drop audio or video here'
+          )}
+        </p>
+        {!chosen && <p class="quiet">One file, several, or a folder. Or paste a file.</p>}
+        <p role="alert" class="problem">
+          {problem.value || (silent.value && 'This file is silent: there is nothing to separate.')}
+        </p>
+        <div class="ways">
+          <FileInput label="Choose files" accept="audio/*,video/*" isMain={!chosen} />
+          {hasFolders && <FileInput label="Choose a folder" webkitdirectory />}
+          <Microphone />
+        </div>
+        <Address />
+      </fieldset>
+      {/* Keyed: they fold once there is a file, and anybody may open them again. */}
+      <details class="example-list" key={chosen ? 'folded' : 'open'} open={!chosen}>
+        <summary>Examples to try</summary>
+        <Examples onProblem={(text) => (problem.value = text)} />
+      </details>
+    </>
+  )
+}
+
+/**
+ * Takes files that are dropped or pasted anywhere on the page.
+ * @returns whether files are being dragged over it
+ */
+function useFilesFromPage(): boolean {
+  const [isOver, setOver] = useState(false)
+  useEffect(() => {
+    const listening = new AbortController()
+    const listen = <Name extends keyof DocumentEventMap>(
+      name: Name,
+      act: (event: DocumentEventMap[Name]) => void,
+    ) => document.addEventListener(name, act, listening)
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
+    listen('dragover', (event) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      setOver(true)
+    })
+    listen('dragleave', (event) => {
+      if (event.relatedTarget === null) setOver(false) // it has left the window
+    })
+    listen('drop', (event) => {
+      setOver(false)
+      if (!event.dataTransfer || !hasFiles(event)) return
+      event.preventDefault()
+      void take(filesDropped(event.dataTransfer))
+    })
+    listen('paste', ({ clipboardData }) => {
+      const files = filesListed(clipboardData?.files ?? null)
+      if (files.length > 0) void take(files)
+    })
+    return () => listening.abort()
+  }, [])
+  return isOver
+}
+
+function DropPicture() {
+  return (
+    <svg class="drop-picture" viewBox="0 0 120 56" aria-hidden="true">
+      <path d="M6 24v8M16 18v20M26 10v36M36 20v16M46 14v28M74 14v28M84 20v16M94 8v40M104 18v20M114 24v8" />
+      <path class="lifted" d="M60 4v30M50 24l10 10 10-10" />
+      <path d="M48 50h24" />
+    </svg>
   )
 }
 
 /** Phones have none to choose. */
 const hasFolders = 'webkitdirectory' in HTMLInputElement.prototype
 
-type FileInputProps = { label: string } & ({ accept: string } | { webkitdirectory: true })
+type FileInputProps = { label: string; isMain?: boolean } & (
+  { accept: string } | { webkitdirectory: true }
+)
 
-function FileInput({ label, ...kind }: FileInputProps) {
+function FileInput({ label, isMain = false, ...kind }: FileInputProps) {
   return (
-    <label class="button">
+    <label class={`button ${isMain ? 'primary' : ''}`}>
       {label}
       <input
         type="file"
         multiple
         {...kind}
         onChange={({ currentTarget }) => {
-          const found = filesListed(currentTarget.files)
+          const files = filesListed(currentTarget.files)
           currentTarget.value = '' // so that the same ones can be chosen again
-          if (found.length > 0) void take(found)
+          if (files.length > 0) void take(files)
         }}
       />
     </label>
@@ -109,8 +155,8 @@ function Address() {
     if (url.trim()) setSource({ kind: 'address', url: url.trim() })
   }
   return (
-    <label>
-      or a public https address
+    <label class="address">
+      <span>or a public https address</span>
       <input
         type="url"
         inputMode="url"

@@ -1,5 +1,6 @@
 import { TASKS, type Task } from '../../../shared/tasks.ts'
 import { chooseTask, task } from '../../state/chosen-task.ts'
+import { TaskPicture } from './task-picture.tsx'
 
 /** Offers tasks: each fills prompts and format, and decides what is heard first. */
 export function Tasks() {
@@ -7,7 +8,7 @@ export function Tasks() {
   return (
     <fieldset class="tasks">
       <legend>Task</legend>
-      <div class="choice">
+      <div class="task-cards">
         {TASKS.map((one) => (
           <button
             key={one.name}
@@ -16,6 +17,7 @@ export function Tasks() {
             title={whatIsDone(one)}
             onClick={() => chooseTask(one)}
           >
+            <TaskPicture word={one.word} />
             {one.name}
           </button>
         ))}

@@ -7,12 +7,12 @@ const STEP_SECONDS = 5
 /** Listens until the function that it returns is called. */
 export function listenToKeys(mixer: Mixer): () => void {
   const press = (event: KeyboardEvent) => {
-    const { target, key, ctrlKey, metaKey, altKey } = event
+    const { target, key, code, shiftKey, ctrlKey, metaKey, altKey } = event
     if (ctrlKey || metaKey || altKey) return
     if (target instanceof HTMLElement && target.closest('input, select, textarea')) return
     const isControl = target instanceof HTMLElement && target.closest('button, a, summary')
     if (isControl && (key === ' ' || key === 'Enter')) return
-    const act = actionOf(key, mixer)
+    const act = laneAction(code, shiftKey, mixer) ?? actionOf(key, mixer)
     if (!act) return
     event.preventDefault()
     act()
@@ -21,9 +21,15 @@ export function listenToKeys(mixer: Mixer): () => void {
   return () => document.removeEventListener('keydown', press)
 }
 
+/** A digit plays one lane alone; with Shift it adds one. @param code where the key lies */
+function laneAction(code: string, isAdded: boolean, mixer: Mixer): (() => void) | undefined {
+  const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1]
+  const lane = digit === undefined ? undefined : mixer.lanes[Number(digit) - 1]
+  if (!lane) return undefined
+  return () => (isAdded ? mixer.toggleSolo(lane) : mixer.solo(lane))
+}
+
 function actionOf(key: string, mixer: Mixer): (() => void) | undefined {
-  const lane = /^[1-9]$/.test(key) ? mixer.lanes[Number(key) - 1] : undefined
-  if (lane) return () => (lane.isSolo.value = !lane.isSolo.value)
   const actions: Readonly<Record<string, () => void>> = {
     ' ': () => void mixer.toggle(),
     b: () => mixer.toggleComparison(),

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { toDb } from '../../audio/levels.ts'
 import type { Lane, Mixer } from '../../audio/mixer.ts'
 import type { Span } from '../../state/draft.ts'
@@ -34,23 +34,24 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
           <h2>{label}</h2>
           <span class="quiet">{gainDb.value} dB</span>
         </div>
-        {finding && (
-          <div class="lane-chip">
-            <FindingChip finding={finding} label={label} />
-          </div>
-        )}
-        {fullDb > 0 && <FullLevel lane={lane} mixer={mixer} db={fullDb} />}
-        <SoloAndMute lane={lane} />
-        <input
-          type="range"
-          min="-30"
-          max={Math.max(GAIN_DB_MAX, fullDb)}
-          step="1"
-          value={gainDb.value}
-          aria-label={`Gain of ${label} in dB`}
-          onInput={({ currentTarget }) => (gainDb.value = Number(currentTarget.value))}
-        />
-        {output && <FurtherButton label={label} output={output} isHeld />}
+        <div class="lane-controls">
+          <SoloAndMute lane={lane} mixer={mixer} />
+          <input
+            type="range"
+            min="-30"
+            max={Math.max(GAIN_DB_MAX, fullDb)}
+            step="1"
+            value={gainDb.value}
+            aria-label={`Gain of ${label} in dB`}
+            onInput={({ currentTarget }) => (gainDb.value = Number(currentTarget.value))}
+          />
+        </div>
+        <LaneMeter lane={lane} mixer={mixer} />
+        <div class="lane-marks">
+          {finding && <FindingChip finding={finding} label={label} />}
+          {fullDb > 0 && <FullLevel lane={lane} mixer={mixer} db={fullDb} />}
+          {output && <FurtherButton label={label} output={output} isHeld />}
+        </div>
       </div>
       <div class="lane-picture">
         <LanePicture {...{ lane, color, mixer, view, isSpectrogram, spans }} />
@@ -60,29 +61,58 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
   )
 }
 
-/** The buttons that choose which lanes sound. */
-function SoloAndMute({ lane: { label, isSolo, isMuted } }: { lane: Lane }) {
+/** The buttons that choose which lanes sound. While A and B are compared, neither counts. */
+function SoloAndMute({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
+  const { label, isSolo, isMuted } = lane
+  const isMix = mixer.compared.value === null
   return (
     <>
       <button
         class="solo"
-        aria-pressed={isSolo.value}
+        aria-pressed={isMix && isSolo.value}
         aria-label={`Solo ${label}`}
         title="Solo: hear this lane, and others that are solo"
-        onClick={() => (isSolo.value = !isSolo.value)}
+        onClick={() => mixer.toggleSolo(lane)}
       >
         S
       </button>
       <button
         class="mute"
-        aria-pressed={isMuted.value}
+        aria-pressed={isMix && isMuted.value}
         aria-label={`Mute ${label}`}
         title="Mute: hear all but this lane"
-        onClick={() => (isMuted.value = !isMuted.value)}
+        onClick={() => mixer.toggleMute(lane)}
       >
         M
       </button>
     </>
+  )
+}
+
+/** The lowest level that a meter shows, in dB. */
+const METER_DB_MIN = -48
+
+/** Shows how loud a lane is just now. */
+function LaneMeter({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
+  const bar = useRef<HTMLDivElement>(null)
+  const isPlaying = mixer.isPlaying.value
+  useEffect(() => {
+    const { style } = bar.current!
+    style.transform = 'scaleX(0)'
+    if (!isPlaying) return undefined
+    let frame = 0
+    const draw = () => {
+      const db = toDb(mixer.peakOf(lane))
+      style.transform = `scaleX(${Math.min(1, Math.max(0, 1 - db / METER_DB_MIN))})`
+      frame = requestAnimationFrame(draw)
+    }
+    draw()
+    return () => cancelAnimationFrame(frame)
+  }, [lane, mixer, isPlaying])
+  return (
+    <div class="meter" aria-hidden="true">
+      <div ref={bar} />
+    </div>
   )
 }
 
@@ -99,7 +129,7 @@ function FullLevel({ lane, mixer, db }: { lane: Lane; mixer: Mixer; db: number }
   const press = () => {
     lane.gainDb.value = isFull ? 0 : db
     if (isFull) return
-    for (const other of mixer.lanes) other.isSolo.value = other === lane
+    mixer.solo(lane)
     if (!mixer.isPlaying.value) void mixer.play()
   }
   return (

@@ -13,7 +13,7 @@ import {
 } from '../../state/ask-again.ts'
 import { whereOfHeard, type Finding } from '../../state/chip.ts'
 import { sending, sendProblem } from '../../state/open-request.ts'
-import { loadSeparators, separators } from '../../state/separators.ts'
+import { loadSeparatorsUntilKnown, separators } from '../../state/separators.ts'
 import { timeText } from '../../state/time-text.ts'
 
 interface OffersProps extends ShownResult {
@@ -24,7 +24,7 @@ interface OffersProps extends ShownResult {
 /** Offers what else may be made of the same media, without another upload. */
 export function Offers({ mixer, ...answered }: OffersProps) {
   useEffect(() => {
-    if (separators.value.length === 0) void loadSeparators()
+    return separators.value.length === 0 ? loadSeparatorsUntilKnown() : undefined
   }, [])
   const { findings = [] } = answered.result.data
   return (

@@ -1,4 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { planesOf } from '../../audio/decode.ts'
+import { toDb } from '../../audio/levels.ts'
+import { integratedLoudness, truePeak } from '../../audio/loudness.ts'
 import { encodeWav } from '../../audio/wav.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 import { predictedSpans } from '../../audio/spans.ts'
@@ -30,9 +33,11 @@ export function Player({ loaded, request }: { loaded: LoadedResult; request: Ope
     <div class="player">
       {loaded.isSilent && <p class="finding unsure">This file is silent.</p>}
       <Video result={loaded.result} mixer={mixer} />
-      <Transport mixer={mixer} />
-      <Tools {...{ mixer, view, isSpectrogram }} onSpectrogram={setSpectrogram} />
-      <div class="lanes">
+      <div class="bar">
+        <Transport mixer={mixer} />
+        <Tools {...{ mixer, view, isSpectrogram }} onSpectrogram={setSpectrogram} />
+      </div>
+      <div class={isSpectrogram ? 'lanes spectrograms' : 'lanes'}>
         <Ruler mixer={mixer} view={view} />
         {mixer.lanes.map((lane, i) => (
           <LaneRow
@@ -61,15 +66,50 @@ export function Player({ loaded, request }: { loaded: LoadedResult; request: Ope
   )
 }
 
-/** The lanes as they sound now, with solo, mute and gains. */
+/** The lanes as they sound now, with solo, mute and gains, and how loud that is. */
 function SaveMix({ mixer, name }: { mixer: Mixer; name: string }) {
+  const [loudness, setLoudness] = useState('')
+  const levels = mixer.levels.value
+  useEffect(() => setLoudness(''), [levels]) // it was that of another mix
+  const render = async () => {
+    const mix = await mixer.render()
+    setLoudness(loudnessText(mix))
+    return mix
+  }
   const mixName = `${name.replace(/\.[^.]*$/, '')}.mix.wav`
-  const mix = async () => encodeWav(await mixer.render())
   return (
-    <button disabled={making.value !== null} onClick={() => void save(mixName, mix)}>
-      Save this mix
-    </button>
+    <>
+      <button
+        disabled={making.value !== null}
+        onClick={() => void save(mixName, async () => encodeWav(await render()))}
+      >
+        Save this mix
+      </button>
+      <button
+        disabled={making.value !== null}
+        onClick={() =>
+          void save(mixName, async () => {
+            await render()
+            return null // only to be measured
+          })
+        }
+      >
+        Measure it
+      </button>
+      <span role="status" class="quiet">
+        {loudness}
+      </span>
+    </>
   )
+}
+
+/** Such as `-14.2 LUFS, true peak -1.0 dBTP`. */
+function loudnessText(mix: AudioBuffer): string {
+  const planes = planesOf(mix)
+  const lufs = integratedLoudness(planes, mix.sampleRate)
+  const peak = toDb(truePeak(planes))
+  if (!Number.isFinite(lufs)) return 'This mix is silent.'
+  return `${lufs.toFixed(1)} LUFS, true peak ${peak.toFixed(1)} dBTP`
 }
 
 function Shortcuts() {
@@ -77,11 +117,11 @@ function Shortcuts() {
     <details>
       <summary>Keys and mouse</summary>
       <p class="quiet">
-        <kbd>Space</kbd> plays, <kbd>1</kbd> to <kbd>9</kbd> solo a lane, <kbd>B</kbd> goes through
-        A, B and the lanes as set, <kbd>←</kbd> <kbd>→</kbd> move by 5 seconds, <kbd>Home</kbd> goes
-        to the start. <kbd>L</kbd> loops two seconds, <kbd>[</kbd> and <kbd>]</kbd> set where the
-        loop starts and ends. With the mouse: press or drag on a lane to move, draw on the ruler to
-        loop.
+        <kbd>Space</kbd> plays. <kbd>1</kbd> to <kbd>9</kbd> play one lane alone, and with{' '}
+        <kbd>Shift</kbd> add one. <kbd>B</kbd> goes through A, B and your mix. <kbd>←</kbd>{' '}
+        <kbd>→</kbd> move by 5 seconds, <kbd>Home</kbd> goes to the start. <kbd>L</kbd> loops two
+        seconds, <kbd>[</kbd> and <kbd>]</kbd> set where the loop starts and ends. With the mouse:
+        press or drag on a lane to move, draw on the ruler to loop.
       </p>
     </details>
   )

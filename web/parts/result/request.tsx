@@ -1,9 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../../../clients/typescript/client.ts'
 import { currentClient } from '../../state/credential.ts'
 import { askToNotify, permission } from '../../state/notification.ts'
-import { cancel, close, isOver, type OpenRequest } from '../../state/open-request.ts'
-import { entries } from '../../state/file-queue.ts'
+import { cancel, close, deleteRequest, isOver, type OpenRequest } from '../../state/open-request.ts'
+import { entries, filesAheadOf } from '../../state/file-queue.ts'
+import { ConfirmedButton } from '../confirmed-button.tsx'
 import { adviceOn } from './advice.ts'
 import { Offers } from './offers.tsx'
 import { Outputs } from './outputs.tsx'
@@ -37,6 +38,7 @@ export function Request({ request }: { request: OpenRequest }) {
         />
       )}
       <Logs request={request} />
+      {isOver(request) && <Delete request={request} />}
     </section>
   )
 }
@@ -75,12 +77,14 @@ function Progress({ request }: { request: OpenRequest }) {
               </p>
             ))}
           <span class="quiet">{detailOf(current)}</span>
+          {current?.status === 'IN_QUEUE' && <Ahead files={filesAheadOf(request.id)} />}
           {makers.length > 0 && <span class="quiet">Separated by {makers.join(' and ')}</span>}
         </>
       )}
       {current?.status === 'IN_PROGRESS' && (
         <progress aria-label={`Progress of ${title}`} value={current.progress ?? 0} />
       )}
+      {request.retryAt.value !== null && <Away until={request.retryAt.value} />}
       {current && !isOver(request) && (
         <div>
           <button onClick={() => void cancel(request)}>Cancel</button>
@@ -90,6 +94,36 @@ function Progress({ request }: { request: OpenRequest }) {
         </div>
       )}
     </div>
+  )
+}
+
+function Delete({ request }: { request: OpenRequest }) {
+  const remove = async () => {
+    await deleteRequest(request.id)
+    close()
+    return null
+  }
+  return <ConfirmedButton action="Delete" of={`${request.name} and its outputs`} act={remove} />
+}
+
+function Ahead({ files }: { files: number }) {
+  if (files === 0) return null
+  return <span class="quiet">behind {files === 1 ? 'one' : files} of your files</span>
+}
+
+/** Counts the seconds until the service, which does not answer, is asked again. */
+function Away({ until }: { until: number }) {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.ceil((until - now) / 1_000)
+  return (
+    <p class="problem">
+      <span role="alert">The service does not answer.</span>{' '}
+      {seconds > 0 ? `Trying again in ${seconds} s.` : 'Trying again.'}
+    </p>
   )
 }
 

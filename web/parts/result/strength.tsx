@@ -1,7 +1,7 @@
 import { toDb } from '../../audio/levels.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 
-/** In percent: 100 leaves nothing of the rest. */
+/** In percent: 100 is what is solo alone. */
 export const strengthOf = ({ mixedBack }: Mixer): number => Math.round(100 * (1 - mixedBack.value))
 
 /** How much is taken away of what is not solo: heard at once, and in what the page makes. */
@@ -23,7 +23,7 @@ export function Strength({ mixer }: { mixer: Mixer }) {
         onInput={({ currentTarget }) => set(Number(currentTarget.value))}
       />
       <output id="strength" class="quiet">
-        {isUsed ? textOf(mixer) : 'Make a target or the residual solo to use it.'}
+        {isUsed ? textOf(mixer) : 'Solo a sound or the rest to use it.'}
       </output>
     </label>
   )
@@ -31,7 +31,7 @@ export function Strength({ mixer }: { mixer: Mixer }) {
 
 function textOf(mixer: Mixer): string {
   const rest = mixer.mixedBack.value
-  if (rest === 0) return '100 %: nothing of the rest'
+  if (rest === 0) return '100 %: only this sound'
   const softer = Math.round(-toDb(rest))
   const level = softer === 0 ? 'at its own level' : `${softer} dB softer`
   return `${strengthOf(mixer)} %: the rest is mixed back, ${level}`

@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import type { Mixer } from '../../audio/mixer.ts'
+import { LOOP_SECONDS_MIN, type Mixer, type Section } from '../../audio/mixer.ts'
 import { timeText } from '../../state/time-text.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Strength } from './strength.tsx'
@@ -90,6 +90,34 @@ function LoopButton({ mixer }: { mixer: Mixer }) {
   )
 }
 
+/** The loop by numbers. */
+function LoopTimes({ mixer, loop }: { mixer: Mixer; loop: Section }) {
+  const set = (change: Partial<Section>) => {
+    const next = { ...loop, ...change }
+    const isValid = next.start >= 0 && next.end <= mixer.seconds
+    if (isValid && next.end - next.start >= LOOP_SECONDS_MIN) mixer.setLoop(next)
+  }
+  const field = (name: keyof Section, text: string) => (
+    <label>
+      {text}
+      <input
+        type="number"
+        aria-label={`Loop ${text}, in seconds`}
+        min="0"
+        max={mixer.seconds}
+        step="0.1"
+        value={Math.round(loop[name] * 100) / 100}
+        onChange={({ currentTarget }) => set({ [name]: Number(currentTarget.value) })}
+      />
+    </label>
+  )
+  return (
+    <div class="loop-times">
+      {field('start', 'from')} {field('end', 'to')} s
+    </div>
+  )
+}
+
 function Volume({ mixer }: { mixer: Mixer }) {
   return (
     <label class="volume" title="Volume of everything; what you save keeps its level">
@@ -125,9 +153,10 @@ export function Tools({ mixer, view, isSpectrogram, onSpectrogram }: ToolsProps)
   }
   return (
     <div class="tools">
-      <Strength mixer={mixer} />
       <Compare mixer={mixer} />
-      <div role="group" aria-label="Drawing" class="choice">
+      <Strength mixer={mixer} />
+      {mixer.loop.value && <LoopTimes mixer={mixer} loop={mixer.loop.value} />}
+      <div role="group" aria-label="Drawing" class="choice joined">
         <Tool icon="zoomIn" name="Zoom in" onClick={() => zoomBy(ZOOM_STEP)} />
         <Tool icon="zoomOut" name="Zoom out" onClick={() => zoomBy(1 / ZOOM_STEP)} />
         <Tool
@@ -154,7 +183,7 @@ const Tool = ({ icon, name, isPressed, onClick }: ToolProps) => (
   </button>
 )
 
-/** The mix, the mixture or a target: one of three. */
+/** Your mix, the mixture or a target: one of three. */
 function Compare({ mixer }: { mixer: Mixer }) {
   const current = mixer.compared.value
   const { a, b } = mixer.pair.value
@@ -164,11 +193,13 @@ function Compare({ mixer }: { mixer: Mixer }) {
     </button>
   )
   return (
-    <div role="group" aria-label="Compare, equally loud" class="choice">
-      <span class="quiet" title="B on the keyboard goes through them">
-        Compare, equally loud:
-      </span>
-      {side(current === null, 'Lanes as set', null)}
+    <div
+      role="group"
+      aria-label="Compare, equally loud"
+      title="A and B are equally loud; the key B goes through them"
+      class="choice joined"
+    >
+      {side(current === null, 'Your mix', null)}
       {side(current?.isB === false, `A: ${a.label}`, 'a')}
       {side(current?.isB === true, `B: ${b.label}`, 'b')}
     </div>

@@ -1,0 +1,59 @@
+import { useState } from 'preact/hooks'
+import { groupSounds } from '../../../shared/prompts/sounds.ts'
+import { givenPrompts, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
+import { soundNames } from '../../state/separators.ts'
+
+/** The sounds that the models know by name, by group, to choose prompts from. */
+export function SoundList() {
+  const [filter, setFilter] = useState('')
+  const names = soundNames()
+  if (names.length === 0) return null
+  const wanted = filter.trim().toLowerCase()
+  const groups = groupSounds(names.filter((name) => name.toLowerCase().includes(wanted)))
+  return (
+    <details class="sound-list">
+      <summary>Browse {names.length} sounds</summary>
+      <label>
+        Filter
+        <input
+          type="search"
+          value={filter}
+          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+        />
+      </label>
+      {groups.map(({ group, sounds }) => (
+        <Group key={group} group={group} sounds={sounds} />
+      ))}
+      {groups.length === 0 && (
+        <p class="quiet">No listed sound has this name. Any description may be typed above.</p>
+      )}
+    </details>
+  )
+}
+
+function Group({ group, sounds }: { group: string; sounds: readonly string[] }) {
+  const given = givenPrompts().map((prompt) => prompt.toLowerCase())
+  const isFull = given.length >= PROMPTS_MAX
+  return (
+    <div role="group" aria-label={group} class="sound-group">
+      <h3>{group}</h3>
+      <div class="choice">
+        {sounds.map((sound) => {
+          const name = sound.toLowerCase()
+          return (
+            <button
+              key={name}
+              type="button"
+              class="chip"
+              aria-pressed={given.includes(name)}
+              disabled={isFull && !given.includes(name)}
+              onClick={() => togglePrompt(name)}
+            >
+              {name}
+            </button>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
