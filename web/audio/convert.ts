@@ -1,6 +1,6 @@
 /**
- * Makes outputs in other formats, piece by piece: a file is never whole in memory. Loaded when
- * somebody asks for it, since the encoders are larger than the page.
+ * Converts outputs to other formats piece by piece, so that a file is never whole in memory. Loaded
+ * on demand, because the encoders are larger than the page.
  */
 
 import {
@@ -27,22 +27,22 @@ import { slicesOf } from './decode.ts'
 
 export type SoundFormat = 'wav' | 'flac' | 'mp3'
 
-/** The size field of a WAV file ends there; RF64 has a larger one. */
+/** The size field of a WAV file ends here; RF64 has a larger one. */
 const WAV_BYTES_MAX = 2 ** 32
 const WAV_BYTES_OF_SAMPLE = 3
 const MP3_BITS_PER_SECOND = 256_000
-/** For each channel, as in the files of the service. */
+/** For each channel, as in the service's files. */
 const AAC_BITS_PER_SECOND = 128_000
-/** The encoder puts so many samples of silence before the sound. */
+/** The encoder puts this many samples of silence before the sound. */
 const AAC_SAMPLES_BEFORE = 1_024
 
 export interface ConvertOptions {
   signal: AbortSignal
-  /** Gets the part that is done, from 0 to 1. */
+  /** Receives the completed share, from 0 to 1. */
   onProgress(part: number): void
 }
 
-/** @throws Error when this browser can't make it, or the media is not there any more */
+/** @throws Error if this browser cannot do it, or the media no longer exists */
 export async function convert(
   media: string | Blob,
   format: SoundFormat,
@@ -74,8 +74,8 @@ export async function convert(
 }
 
 /**
- * Puts another sound under the picture of an MP4, which is copied.
- * @throws Error when this browser can't copy it, or the media is not there any more
+ * Replaces the sound of an MP4 and copies its picture.
+ * @throws Error if this browser cannot copy it, or the media no longer exists
  */
 export async function withSound(
   video: string,
@@ -130,14 +130,14 @@ export async function withSound(
   }
 }
 
-/** Samples keep their 24 bits where the format has them. */
+/** Samples keep their 24 bits if the format has them. */
 const AUDIO: Readonly<Record<SoundFormat, ConversionAudioOptions>> = {
   wav: { codec: 'pcm-s24' },
   flac: { codec: 'flac' },
   mp3: { codec: 'mp3', bitrate: MP3_BITS_PER_SECOND },
 }
 
-/** No browser has encoders of both. */
+/** No browser has built-in encoders for both. */
 async function registerEncoder(format: SoundFormat): Promise<void> {
   if (format === 'flac') (await import('@mediabunny/flac-encoder')).registerFlacEncoder()
   if (format === 'mp3') (await import('@mediabunny/mp3-encoder')).registerMp3Encoder()
@@ -152,7 +152,7 @@ async function formatOf(format: SoundFormat, input: Input): Promise<OutputFormat
   return new WavOutputFormat({ large: samples * WAV_BYTES_OF_SAMPLE >= WAV_BYTES_MAX })
 }
 
-/** Pieces of a file, which the browser may keep on its disk; late ones correct the head. */
+/** The pieces of a file, which the browser may keep on disk. Late pieces correct the header. */
 class CollectedBlob {
   readonly #parts: Blob[] = []
   readonly #corrections: { position: number; data: Uint8Array<ArrayBuffer> }[] = []

@@ -3,13 +3,13 @@
 import { readWav, type Samples } from './read-wav.ts'
 
 /**
- * Limit for all lanes together, as 32-bit samples: longer media is played without being decoded.
+ * Limit for all lanes together, as 32-bit samples; longer media is played without being decoded.
  */
 export const DECODED_BYTES_MAX = 1_500_000_000
 
 /**
- * Samples at `sampleRate` in Hz: at the rate of the file nothing is resampled.
- * @throws Error when this browser can't read it
+ * Decodes to samples at `sampleRate` hertz; at the rate of the file nothing is resampled.
+ * @throws Error if this browser cannot read it
  */
 export async function decode(bytes: ArrayBuffer, sampleRate: number): Promise<AudioBuffer> {
   const wav = readWav(bytes)
@@ -17,12 +17,14 @@ export async function decode(bytes: ArrayBuffer, sampleRate: number): Promise<Au
   return new OfflineAudioContext(1, 1, sampleRate).decodeAudioData(bytes)
 }
 
-/** A browser's own recordings state no length, but have more bytes than this for a second. */
+/**
+ * A browser's own recordings state no length, but a second of them has at least this many bytes.
+ */
 const RECORDED_BYTES_OF_SECOND = 8_000
 
 /**
- * Decodes a file that is short enough. Null: it is longer, and was not decoded.
- * @throws Error when this browser can't read it
+ * Decodes a file if it is short enough; null if it is longer.
+ * @throws Error if this browser cannot read it
  */
 export async function decodeShort(
   bytes: Blob,
@@ -34,7 +36,7 @@ export async function decodeShort(
   return seconds > secondsMax ? null : decode(await bytes.arrayBuffer(), sampleRate)
 }
 
-/** The length by the head of the file. @throws Error when this browser can't read it */
+/** Returns the length that the header states. @throws Error if this browser cannot read it */
 async function statedSeconds(bytes: Blob): Promise<number> {
   const audio = new Audio()
   audio.src = URL.createObjectURL(bytes)
@@ -57,11 +59,11 @@ function bufferOf({ sampleRate, planes }: Samples): AudioBuffer {
   return buffer
 }
 
-/** The planes of a buffer. */
+/** Returns the samples of a buffer, one array for each channel. */
 export const planesOf = (buffer: AudioBuffer): Float32Array<ArrayBuffer>[] =>
   Array.from({ length: buffer.numberOfChannels }, (_, channel) => buffer.getChannelData(channel))
 
-/** The buffer second by second, and the sample at which each ends. */
+/** Yields the buffer second by second, with the sample at which each slice ends. */
 export function* slicesOf(buffer: AudioBuffer): Generator<{ slice: AudioBuffer; end: number }> {
   const { sampleRate, numberOfChannels, length } = buffer
   const planes = planesOf(buffer)
@@ -75,7 +77,10 @@ export function* slicesOf(buffer: AudioBuffer): Generator<{ slice: AudioBuffer; 
   }
 }
 
-/** The weighted sum of buffers of one rate; as long and as wide as the largest. */
+/**
+ * Returns the weighted sum of buffers with the same sample rate; as long and with as many channels
+ * as the largest.
+ */
 export function sum(parts: readonly { buffer: AudioBuffer; gain: number }[]): Promise<AudioBuffer> {
   const buffers = parts.map(({ buffer }) => buffer)
   const context = new OfflineAudioContext({

@@ -1,4 +1,4 @@
-/** Levels of buffers, in dB of full scale. */
+/** Levels of buffers, in dB relative to full scale. */
 
 import { LevelMeter, type Level } from '../../shared/level-meter.ts'
 import { planesOf } from './decode.ts'
@@ -7,7 +7,7 @@ export const toDb = (amplitude: number): number => 20 * Math.log10(amplitude)
 
 export const fromDb = (db: number): number => 10 ** (db / 20)
 
-/** The smallest step of 16 bits: peaks below it are silence. */
+/** The smallest step of 16 bits; a lower peak means silence. */
 export const SILENCE_DB = -90
 
 /** The largest absolute sample. */
@@ -16,7 +16,7 @@ export const peakOf = (buffer: AudioBuffer): number =>
 
 const largest = (most: number, sample: number): number => Math.max(most, Math.abs(sample))
 
-/** The peak and the loudness of a buffer, as engines measure them for a preview. */
+/** Measures peak and loudness of a buffer in the same way as engines do for a preview. */
 export function levelOf(buffer: AudioBuffer): Level {
   const planes = planesOf(buffer)
   const meter = new LevelMeter(buffer.sampleRate)

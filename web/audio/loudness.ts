@@ -3,12 +3,19 @@
 /** Blocks of 0.4 s that begin every 0.1 s. */
 const STEP_SECONDS = 0.1
 const STEPS_PER_BLOCK = 4
-/** Loudness of a mean square of 1 in one channel, which makes 997 Hz come out at its own level. */
+/**
+ * Calibrates the loudness: a mean square of 1 at 997 Hz in one channel comes out at its own level.
+ */
 const OFFSET = -0.691
-/** Quieter blocks never count, in LUFS; nor do those that are this far below the mean of the rest. */
+/**
+ * Blocks below the absolute gate, in LUFS, never count, nor do those this far below the mean of the
+ * rest.
+ */
 const ABSOLUTE_GATE = -70
 const RELATIVE_GATE = -10
-/** Left, right, centre, LFE and the surrounds of 5.1; other channels count as those in front. */
+/**
+ * Left, right, centre, LFE and the surrounds of 5.1; in other layouts every channel counts fully.
+ */
 const WEIGHTS_OF_5_1 = [1, 1, 1, 0, 1.41, 1.41]
 
 /** A biquad filter, normalised to a0 = 1. */
@@ -33,7 +40,10 @@ const mean = (values: readonly number[]): number =>
 
 const lufsOf = (power: number): number => OFFSET + 10 * Math.log10(power)
 
-/** The weighted power of all channels in each step of 0.1 s; shorter sounds count as one block. */
+/**
+ * Returns the weighted power of all channels in each step of 0.1 s; shorter sounds are padded to
+ * one block.
+ */
 function stepPowers(planes: readonly Float32Array[], sampleRate: number): number[] {
   const stepSamples = Math.round(STEP_SECONDS * sampleRate)
   const count = Math.max(STEPS_PER_BLOCK, Math.floor(planes[0]!.length / stepSamples))
@@ -48,7 +58,10 @@ function stepPowers(planes: readonly Float32Array[], sampleRate: number): number
   return steps
 }
 
-/** The head's effect: 4 dB more above 2 kHz. (Formulas as in libebur128, for any sample rate.) */
+/**
+ * Models the effect of the head, 4 dB more above 2 kHz. (Formulas as in libebur128, for any sample
+ * rate.)
+ */
 function shelf(sampleRate: number): Biquad {
   const k = Math.tan((Math.PI * 1681.974450955533) / sampleRate)
   const high = 10 ** (3.999843853973347 / 20)
@@ -65,7 +78,7 @@ function shelf(sampleRate: number): Biquad {
   }
 }
 
-/** Takes away what is below 38 Hz. */
+/** Attenuates what is below 38 Hz. */
 function highPass(sampleRate: number): Biquad {
   const k = Math.tan((Math.PI * 38.13547087602444) / sampleRate)
   const damping = k / 0.5003270373238773
@@ -91,14 +104,16 @@ function filter(samples: Float32Array | Float64Array, { b, a }: Biquad): Float64
   return filtered
 }
 
-/** Points that are looked at for each sample, and samples that each of them depends on. */
+/** How many points are computed for each sample, and from how many samples. */
 const PHASES = 4
 const TAPS = 12
 const CENTRE = TAPS / 2 - 1
-/** Samples that are looked at together. */
+/** How many samples are examined together. */
 const BLOCK = 64
 
-/** The interpolating filter of each phase but the first, which is the sample: a windowed sinc. */
+/**
+ * The interpolation filters, windowed sincs. The first phase is the sample itself and needs none.
+ */
 const FILTERS = Array.from({ length: PHASES - 1 }, (_, i) => {
   const offset = (i + 1) / PHASES
   const taps = Array.from({ length: TAPS }, (_, tap) => {
@@ -109,12 +124,12 @@ const FILTERS = Array.from({ length: PHASES - 1 }, (_, i) => {
   const sum = taps.reduce((total, tap) => total + tap, 0)
   return Float64Array.from(taps, (tap) => tap / sum)
 })
-/** The most that a filter makes of samples up to 1. */
+/** The largest gain of a filter. */
 const GAIN_MAX = Math.max(
   ...FILTERS.map((taps) => taps.reduce((sum, tap) => sum + Math.abs(tap), 0)),
 )
 
-/** @returns the largest amplitude between samples too, of a signal at four times the rate */
+/** @returns the largest amplitude, including between samples, at four times the sample rate */
 export function truePeak(planes: readonly Float32Array[]): number {
   let peak = 0
   for (const plane of planes) {
@@ -127,7 +142,10 @@ export function truePeak(planes: readonly Float32Array[]): number {
   return peak
 }
 
-/** The larger of `peak` and that of a block, which is interpolated only if it may be larger. */
+/**
+ * Returns the larger of `peak` and the peak of a block, which is interpolated only if it may be
+ * larger.
+ */
 function peakOfBlock(padded: Float32Array, from: number, count: number, peak: number): number {
   let largest = 0
   for (let i = from - TAPS; i < from + count + TAPS; i += 1) {

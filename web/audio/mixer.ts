@@ -1,4 +1,4 @@
-/** Plays lanes on one clock, that of an AudioContext, so that they never drift apart. */
+/** Plays lanes on a single clock, that of an AudioContext, so that they stay in sync. */
 
 import { computed, effect, signal, type Signal } from '@preact/signals'
 import { sum } from './decode.ts'
@@ -12,21 +12,21 @@ export type LaneKind = 'mixture' | 'target' | 'residual'
 export interface Lane {
   kind: LaneKind
   label: string
-  /** What is drawn of it: of each channel. */
+  /** What to draw, one array for each channel. */
   drawn: readonly Float32Array[]
-  /** Its largest sample at the level of the outputs, and its loudness; both as amplitudes. */
+  /** Its largest sample at the level of the outputs, and its loudness, both as amplitudes. */
   peak: number
   loudness: number
-  /** The service's file, where there is one. */
+  /** The service's file, if there is one. */
   output: Output | null
-  /** A target's, if its model reports one. */
+  /** The finding about a target, if its model reports one. */
   finding?: Finding | undefined
   gainDb: Signal<number>
   isMuted: Signal<boolean>
   isSolo: Signal<boolean>
 }
 
-/** An output of a request, as the service keeps it. */
+/** An output of a request on the service. */
 export interface Output {
   url: string
   name: string
@@ -34,18 +34,18 @@ export interface Output {
   place: OutputPlace
 }
 
-/** Then a browser found no device for sound: Firefox waits for one for ever. */
+/** After this long, the browser has found no audio device; Firefox waits for one forever. */
 const START_MS_MAX = 2_000
 
-/** Gains change over so long, without a click. */
+/** Gains change gradually over this time to avoid clicks. */
 const RAMP_SECONDS = 0.005
 
-/** Length of a loop that begins at the position. */
+/** Length of a loop that starts at the position. */
 const LOOP_SECONDS = 2
-/** Samples that a meter looks at: some 40 ms. */
+/** How many samples a meter looks at, some 40 ms. */
 const METER_SAMPLES = 2_048
 
-/** Shorter loops would be a tone. */
+/** Shorter loops would sound like a tone. */
 export const LOOP_SECONDS_MIN = 0.05
 
 export interface Section {
@@ -53,16 +53,16 @@ export interface Section {
   end: number
 }
 
-/** So much is handed to the browser before it is played. */
+/** How far ahead sound is handed to the browser. */
 const AHEAD_SECONDS = 3
 const PUMP_MS = 250
 /** From the decision to play to the first sample. */
 const LATENCY_SECONDS = 0.02
 
-/** A part of one segment that is played without a gap. */
+/** A part of one segment that is played without interruption. */
 interface Piece {
   k: number
-  /** Seconds of the media. */
+  /** In seconds of the media. */
   from: number
   to: number
 }
@@ -72,21 +72,21 @@ export class Mixer {
   readonly sounds: Sounds
   readonly seconds: number
   readonly isPlaying = signal(false)
-  /** Playing, it waits for what is to be played. */
+  /** Whether playback waits for sound to arrive. */
   readonly isWaiting = signal(false)
-  /** Why what is to be played could not be had. */
+  /** Why sound could not be loaded. */
   readonly problem = signal('')
-  /** The browser could not start to play. */
+  /** Whether the browser could not start to play. */
   readonly isSoundless = signal(false)
-  /** Seconds from the start. */
+  /** In seconds from the start. */
   readonly position = signal(0)
-  /** The looped section; null: all of it plays, once. */
+  /** The section that is looped; null to play everything once. */
   readonly loop = signal<Section | null>(null)
-  /** Amplitude of all that is heard, from 0 to 1; what is saved does not follow it. */
+  /** Amplitude from 0 to 1 of everything that is heard; it does not affect what is saved. */
   readonly volume = signal(1)
-  /** Amplitude of what is not solo, from 0 to 1: so much of it is mixed back. */
+  /** Amplitude from 0 to 1 at which lanes that are not solo are mixed back in. */
   readonly mixedBack = signal(0)
-  /** One lane against another, at equal loudness; null: the mix. */
+  /** One lane against another at equal loudness; null for the mix. */
   readonly compared = signal<{ a: Lane; b: Lane; isB: boolean } | null>(null)
   readonly #context: AudioContext
   readonly #gains: GainNode[]
@@ -96,18 +96,18 @@ export class Mixer {
   readonly #lossless: (() => Promise<readonly AudioBuffer[]>) | null
   readonly #players = new Set<AudioBufferSourceNode>()
   readonly #metered = new Float32Array(METER_SAMPLES)
-  /** What was handed to the browser, and when it begins by the clock of the context. */
+  /** What was handed to the browser, and when it starts on the clock of the context. */
   #scheduled: (Piece & { at: number })[] = []
-  /** The latest run of the pump: an earlier one ends when it sees another. */
+  /** The current run of the pump; an earlier run ends when this has changed. */
   #run = 0
   #frame = 0
 
-  /** The gain of each lane, as solo, mute, gain and comparison make it. */
+  /** The gain of each lane, as determined by solo, mute, gain and comparison. */
   readonly levels = computed(() => this.lanes.map((lane) => this.#levelOf(lane)))
 
   /**
-   * @param lossless all lanes as the service keeps them, at the level of the outputs; null: they
-   *   would not fit into memory
+   * @param lossless returns all lanes as stored by the service, at the level of the outputs; null
+   *   if they would not fit into memory
    */
   constructor(
     lanes: readonly Lane[],
@@ -118,7 +118,7 @@ export class Mixer {
     this.sounds = sounds
     this.seconds = sounds.seconds
     this.#lossless = lossless
-    // At the rate of the lanes: else the browser resamples them.
+    // At the sample rate of the lanes; otherwise the browser would resample them.
     this.#context = new AudioContext({ sampleRate: sounds.sampleRate })
     this.#gains = lanes.map(() => new GainNode(this.#context, { gain: 0 }))
     const master = new GainNode(this.#context)
@@ -153,18 +153,18 @@ export class Mixer {
     return isMuted ? 0 : part * fromDb(lane.gainDb.value)
   }
 
-  /** The mixture has all of it already. */
+  /** Nothing is mixed back into the mixture, which already contains everything. */
   #partMixedBack({ kind }: Lane): number {
     const hasMixture = this.lanes.some((lane) => lane.kind === 'mixture' && lane.isSolo.value)
     return kind === 'mixture' || hasMixture ? 0 : this.mixedBack.value
   }
 
-  /** Files can be made of the lanes. */
+  /** Whether files can be made from the lanes. */
   get isRenderable(): boolean {
     return this.#lossless !== null
   }
 
-  /** An output with so much of the others as is mixed back. */
+  /** Renders an output with the others mixed back in. */
   renderMixedBack({ url }: Output): Promise<AudioBuffer> {
     return this.#render(({ output }) =>
       output === null ? null : output.url === url ? 1 : this.mixedBack.value,
@@ -210,7 +210,10 @@ export class Mixer {
     })
   }
 
-  /** Hands piece by piece to the browser, each where the last ends; later where it comes late. */
+  /**
+   * Hands pieces to the browser, each starting where the previous one ends, or later if it arrives
+   * late.
+   */
   async #pump(position: number, run: number): Promise<void> {
     let at = 0
     for (const piece of this.#piecesFrom(position)) {
@@ -220,7 +223,8 @@ export class Mixer {
       if (run !== this.#run) return
       this.isWaiting.value = false
       at = Math.max(at, this.#context.currentTime + LATENCY_SECONDS)
-      // On a sample: else the browser interpolates, and segments do not join.
+      // Starts on a whole sample; otherwise the browser would interpolate and segments would not
+      // join.
       at = Math.ceil(at * this.sounds.sampleRate - 0.01) / this.sounds.sampleRate
       this.#schedule(piece, buffers, at)
       at += piece.to - piece.from
@@ -233,7 +237,7 @@ export class Mixer {
     }
   }
 
-  /** From a position to the end, or for ever through the loop, in whole samples. */
+  /** Yields pieces from a position to the end, or through the loop forever, in whole samples. */
   *#piecesFrom(position: number): Generator<Piece> {
     const { segmentSeconds, sampleRate } = this.sounds
     const onSample = (seconds: number) => Math.round(seconds * sampleRate) / sampleRate
@@ -288,60 +292,62 @@ export class Mixer {
     this.isWaiting.value = false
   }
 
-  /** @param seconds clipped to the length */
+  /** @param seconds clipped to the length of the media */
   seek(seconds: number): void {
     const position = Math.min(this.seconds, Math.max(0, seconds))
     if (this.isPlaying.value) this.#start(position)
     else this.position.value = position
   }
 
-  /** Plays this section again and again; null: no more. */
+  /** Repeats this section; null ends the loop. */
   setLoop(section: Section | null): void {
     this.loop.value = section
     if (this.isPlaying.value) this.#start(section?.start ?? this.position.value)
     else if (section) this.position.value = section.start
   }
 
-  /** Moves one end of the loop to the position; without a loop, its other end is the media's. */
+  /**
+   * Moves one end of the loop to the position. Without a loop, the other end is that of the media.
+   */
   setLoopEnd(end: 'start' | 'end'): void {
     const loop = { ...(this.loop.value ?? { start: 0, end: this.seconds }) }
     loop[end] = this.position.value
     if (loop.end - loop.start >= LOOP_SECONDS_MIN) this.setLoop(loop)
   }
 
-  /** Plays two seconds from here on again and again, or no more. */
+  /** Starts a loop of two seconds at the position, or ends the loop. */
   toggleLoop(): void {
     if (this.loop.value) return this.setLoop(null)
     const start = Math.min(this.position.value, Math.max(0, this.seconds - LOOP_SECONDS))
     this.setLoop({ start, end: Math.min(this.seconds, start + LOOP_SECONDS) })
   }
 
-  /** Returns the largest sample of a lane just now, as it is heard. */
+  /** Returns the current peak of a lane, as it is heard. */
   peakOf(lane: Lane): number {
     this.#meters[this.lanes.indexOf(lane)]!.getFloatTimeDomainData(this.#metered)
     return this.#metered.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)
   }
 
-  /** Lets one lane be heard alone, or again with the others. It ends a comparison. */
+  /** Plays one lane alone or, if it is already alone, all lanes again. Ends a comparison. */
   solo(lane: Lane): void {
     const isAlone = this.lanes.every(({ isSolo }, i) => isSolo.value === (this.lanes[i] === lane))
     for (const other of this.lanes) other.isSolo.value = other === lane && !isAlone
     this.compared.value = null
   }
 
-  /** Adds a lane to those that are solo, or takes it away. It ends a comparison. */
+  /** Adds a lane to those that are solo, or removes it. Ends a comparison. */
   toggleSolo(lane: Lane): void {
     lane.isSolo.value = !lane.isSolo.value
     this.compared.value = null
   }
 
-  /** It ends a comparison. */
+  /** Mutes or unmutes a lane. Ends a comparison. */
   toggleMute(lane: Lane): void {
     lane.isMuted.value = !lane.isMuted.value
     this.compared.value = null
   }
 
-  /** A is the mixture; B is the target that is solo, or the first. */
+  /** A is the mixture; B is the target that is solo, or the first target. */
   readonly pair = computed(() => {
     if (this.compared.value) return this.compared.value
     const targets = this.lanes.filter(({ kind }) => kind === 'target')
@@ -349,20 +355,20 @@ export class Mixer {
     return { a: this.lanes[0]!, b }
   })
 
-  /** Plays A or B of the pair; null: the mix. */
+  /** Plays A or B of the pair; null plays the mix. */
   compare(side: 'a' | 'b' | null): void {
     const { a, b } = this.pair.value
     this.compared.value = side === null ? null : { a, b, isB: side === 'b' }
   }
 
-  /** In turn: A, B and the mix again. */
+  /** Switches from the mix to A, to B, and back to the mix. */
   toggleComparison(): void {
     const current = this.compared.value
     if (!current) this.compare('a')
     else this.compare(current.isB ? null : 'b')
   }
 
-  /** The mix as it sounds now. */
+  /** Renders the mix as it sounds now. */
   render(): Promise<AudioBuffer> {
     const levels = this.levels.value
     return this.#render((_, i) => levels[i]!)
@@ -384,7 +390,7 @@ export class Mixer {
   }
 }
 
-/** Turns the louder of both down to the other: turned up, the other could clip. */
+/** Attenuates the louder of the two to match the other, which could clip if it were amplified. */
 function equalGain(lane: Lane, a: Lane, b: Lane): number {
   const quieter = Math.min(a.loudness, b.loudness)
   return quieter > 0 && lane.loudness > 0 ? quieter / lane.loudness : 1

@@ -1,9 +1,12 @@
-/** The null test: what is left of a mixture when its parts are subtracted from it. */
+/** The null test: what remains of a mixture when its parts are subtracted. */
 
 import { sum } from './decode.ts'
 import { peakOf, toDb } from './levels.ts'
 
-/** Peak of the mixture minus all parts, in dB of full scale; -Infinity: nothing is left. */
+/**
+ * Returns the peak of the mixture minus all parts, in dB relative to full scale; -Infinity if
+ * nothing remains.
+ */
 export async function nullTest(
   mixture: AudioBuffer,
   parts: readonly AudioBuffer[],

@@ -1,12 +1,12 @@
-/** Peaks as wavesurfer.js draws them, of the service or of a decoded buffer. */
+/** Peaks in the form that wavesurfer.js draws, from the service or from a decoded buffer. */
 
 import type { Waveform } from '../../clients/typescript/client.ts'
 import { planesOf as samplesOf } from './decode.ts'
 
-/** Samples of a peak: finer than a pixel at the largest zoom. */
+/** How many samples share a peak, which is finer than a pixel at the largest zoom. */
 const PEAK_SAMPLES = 8
 
-/** The least and greatest samples of each channel in turn, from -1 to 1. */
+/** Alternates the minimum and maximum of each bucket, for each channel, from -1 to 1. */
 export function planesOf({ channels, length, data }: Waveform): Float32Array[] {
   return Array.from({ length: channels }, (_, channel) => {
     const plane = new Float32Array(2 * length)
@@ -20,8 +20,9 @@ export function planesOf({ channels, length, data }: Waveform): Float32Array[] {
 }
 
 /**
- * The largest magnitude of every few samples, channel by channel. A waveform can't keep the samples
- * themselves: Firefox detaches them from the page when the buffer plays, as the standard has it.
+ * Returns the largest magnitude of every few samples, for each channel. A waveform cannot keep the
+ * samples themselves, because Firefox detaches them from the page when the buffer is played, as the
+ * standard requires.
  */
 export const magnitudesOf = (buffer: AudioBuffer): Float32Array[] =>
   samplesOf(buffer).map((plane) => {

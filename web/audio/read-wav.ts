@@ -1,6 +1,6 @@
 /**
- * Reads WAV files sample by sample. Browsers read them too, but Chromium scales the positive and
- * the negative samples of 16 bits by different factors: no null test would fall below -93 dB.
+ * Reads WAV files sample by sample. Browsers can read them too, but Chromium scales the positive
+ * and negative samples of 16-bit files differently, so that no null test would get below -93 dB.
  */
 
 export interface Samples {
@@ -15,7 +15,7 @@ const EXTENSIBLE = 0xfffe
 
 type ReadSample = (view: DataView, offset: number) => number
 
-/** By format and bits. */
+/** By format and number of bits. */
 const READERS: Readonly<Record<string, ReadSample>> = {
   [`${PCM} 16`]: (view, offset) => view.getInt16(offset, true) / 2 ** 15,
   [`${PCM} 24`]: (view, offset) =>
@@ -31,7 +31,7 @@ interface Format {
   sampleBytes: number
 }
 
-/** Null: it is no WAV file, or one of another format. */
+/** Returns null if this is not a WAV file, or has another format. */
 export function readWav(bytes: ArrayBuffer): Samples | null {
   const view = new DataView(bytes)
   if (bytes.byteLength < 12 || tag(view, 0) !== 'RIFF' || tag(view, 8) !== 'WAVE') return null
@@ -62,7 +62,7 @@ function readFormat(view: DataView, start: number, size: number): Format | null 
 
 function readSamples(view: DataView, start: number, size: number, format: Format): Samples {
   const { read, channels, sampleRate, sampleBytes } = format
-  const end = Math.min(start + size, view.byteLength) // files that were streamed give no size
+  const end = Math.min(start + size, view.byteLength) // streamed files state no size
   const length = Math.floor((end - start) / sampleBytes / channels)
   const planes = Array.from({ length: channels }, () => new Float32Array(length))
   for (let i = 0, offset = start; i < length; i += 1) {

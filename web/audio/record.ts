@@ -5,11 +5,11 @@ export interface Recording {
   stop(): Promise<{ name: string; contentType: string; bytes: Blob }>
 }
 
-/** Begins. @throws Error when there is no microphone, or the user refuses it */
+/** Starts a recording. @throws Error if there is no microphone, or the user refuses it */
 export async function record(): Promise<Recording> {
-  // As it is: what a call's processing takes away could be the sound that is looked for.
+  // Unprocessed, because the processing for calls might remove the very sound that is wanted.
   const plain = { echoCancellation: false, noiseSuppression: false, autoGainControl: false }
-  // Undefined on pages that came neither over HTTPS nor from localhost.
+  // Undefined on pages that are neither served over HTTPS nor from localhost.
   const devices = navigator.mediaDevices as MediaDevices | undefined
   if (!devices) throw new Error('the page must come over https')
   const stream = await devices.getUserMedia({ audio: plain })

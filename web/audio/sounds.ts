@@ -1,6 +1,6 @@
 /**
- * The sounds that a mixer plays, in segments of one length: streamed from a preview, which is
- * fetched and decoded as it is needed, or decoded whole.
+ * The sounds that a mixer plays, in segments of equal length: streamed from a preview, which is
+ * fetched and decoded on demand, or decoded completely.
  */
 
 import type { PreviewIndex } from '../../clients/typescript/client.ts'
@@ -14,13 +14,13 @@ export interface Sounds {
   readonly sampleRate: number
   /** Factor that brings them to the level of the outputs. */
   readonly gain: number
-  /** Seconds of all lanes that may be in memory at once. */
+  /** How many seconds of all lanes may be in memory at once. */
   readonly windowSecondsMax: number
-  /** A segment, a buffer for each lane. */
+  /** Returns segment `k`, with a buffer for each lane. */
   segment(k: number): Promise<readonly AudioBuffer[]>
 }
 
-/** Buffers of one rate that are there already. */
+/** Wraps buffers that are already decoded and have the same sample rate. */
 export function wholeSounds(buffers: readonly AudioBuffer[]): Sounds {
   const seconds = Math.max(...buffers.map(({ duration }) => duration))
   return {
@@ -33,7 +33,10 @@ export function wholeSounds(buffers: readonly AudioBuffer[]): Sounds {
   }
 }
 
-/** Decoded segments that are kept, of all lanes together, and what is cut from them to be drawn. */
+/**
+ * How much memory decoded segments of all lanes may take, including what is cut from them for
+ * drawing.
+ */
 const KEPT_BYTES_MAX = 80_000_000
 const WINDOW_BYTES_MAX = 40_000_000
 
@@ -41,7 +44,7 @@ interface StreamOptions {
   index: PreviewIndex
   lanes: number
   gain: number
-  /** Fetches bytes of the preview, from the first to the last. */
+  /** Fetches bytes of the preview, including the first and the last. */
   read(first: number, last: number): Promise<ArrayBuffer>
 }
 
@@ -52,7 +55,7 @@ export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sou
   const keptMax = Math.max(3, Math.floor(KEPT_BYTES_MAX / (laneSecondBytes * segmentSeconds)))
   const starts = [0]
   for (const length of bytes) starts.push(starts.at(-1)! + length)
-  /** The latest used last. */
+  /** The most recently used ones last. */
   const kept = new Map<number, Promise<readonly AudioBuffer[]>>()
 
   const load = async (k: number): Promise<readonly AudioBuffer[]> => {
@@ -76,7 +79,7 @@ export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sou
       const segment = kept.get(k) ?? load(k)
       kept.delete(k)
       kept.set(k, segment)
-      segment.catch(() => kept.delete(k)) // the next who asks fetches it again
+      segment.catch(() => kept.delete(k)) // the next call fetches it again
       for (const oldest of kept.keys()) {
         if (kept.size <= keptMax) break
         kept.delete(oldest)
@@ -86,7 +89,10 @@ export function streamedSounds({ index, lanes, gain, read }: StreamOptions): Sou
   }
 }
 
-/** Browsers drop what precedes the sound, as its head says; one that did not gives more. */
+/**
+ * Browsers drop what precedes the sound, as the header tells them. One that does not would return
+ * more samples.
+ */
 async function decodeSegment(
   bytes: ArrayBuffer,
   length: number,
@@ -103,7 +109,7 @@ async function decodeSegment(
   return cut
 }
 
-/** The samples of a lane from one time to another, at most `windowSecondsMax` apart. */
+/** Returns the samples of a lane between two times, at most `windowSecondsMax` apart. */
 export async function windowOf(
   sounds: Sounds,
   lane: number,

@@ -1,4 +1,4 @@
-/** Spans as the log lines of a request name them. */
+/** Reads spans from the log lines of a request. */
 
 export interface NamedSpan {
   start: number
@@ -7,7 +7,7 @@ export interface NamedSpan {
 
 const SPAN = /(\d+\.\d+) to (\d+\.\d+) s/g
 
-/** The predicted spans, in seconds; none where none were predicted. */
+/** Returns the predicted spans in seconds; empty if none were predicted. */
 export const predictedSpans = (messages: readonly string[]): NamedSpan[] =>
   messages
     .filter((message) => /^(".*": )?Predicted /s.test(message))

@@ -6,7 +6,7 @@ const HEADER_BYTES = 44
 const SAMPLE_BYTES = 3
 const FULL_SCALE = 2 ** 23
 
-/** 24-bit PCM; samples beyond full scale are clipped. */
+/** Writes 24-bit PCM; samples beyond full scale are clipped. */
 export function encodeWav(buffer: AudioBuffer): Blob {
   const { numberOfChannels: channels, sampleRate, length } = buffer
   const dataBytes = length * channels * SAMPLE_BYTES

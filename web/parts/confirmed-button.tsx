@@ -2,15 +2,15 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
 interface ConfirmedButtonProps {
-  /** Such as `Revoke`. */
+  /** For example `Revoke`. */
   action: string
-  /** On what, for who can't see the row. */
+  /** What it acts on, for people who cannot see the row. */
   of: string
-  /** Resolves with what to show: nothing where the page shows the change anyway. */
+  /** Resolves with what to show; null if the page shows the change anyway. */
   act(): Promise<ComponentChildren>
 }
 
-/** Acts at the second press. */
+/** Acts when it is pressed a second time. */
 export function ConfirmedButton({ action, of, act }: ConfirmedButtonProps) {
   const [isSure, setSure] = useState(false)
   const [shown, setShown] = useState<ComponentChildren>(null)

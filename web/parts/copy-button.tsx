@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Copies the text, and says whether it could. */
+/** Copies the text, and says whether that worked. */
 export function CopyButton({ text }: { text: string }) {
   const [said, setSaid] = useState('')
   useEffect(() => setSaid(''), [text])
   const copy = async () => {
-    // Undefined on pages that came neither over HTTPS nor from localhost.
+    // Undefined on pages that are neither served over HTTPS nor from localhost.
     const clipboard = navigator.clipboard as Clipboard | undefined
     if (!clipboard) throw new Error('the page must come over https')
     await clipboard.writeText(text)

@@ -7,7 +7,7 @@ declare const DRAWING: string
 
 export type Drawing = typeof import('./wavesurfer.ts')
 
-/** Null: it is not there yet. */
+/** Null until it is loaded. */
 export const drawing = signal<Drawing | null>(null)
 
 export async function loadDrawing(): Promise<void> {

@@ -1,4 +1,4 @@
-/** The icon of the page's tab: the mark, or how far the request is that is open. */
+/** The icon in the tab: the brand mark, or the progress of the open request. */
 
 import type { Status } from '../../clients/typescript/client.ts'
 import { BARS, LIFTED } from './brand.tsx'
@@ -6,7 +6,7 @@ import { BARS, LIFTED } from './brand.tsx'
 const RADIUS = 11
 const LENGTH = 2 * Math.PI * RADIUS
 
-/** @param status of the request that is open; null: none is */
+/** @param status of the open request; null if there is none */
 export function showIcon(status: Status | null): void {
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')!
   icon.href = `data:image/svg+xml,${encodeURIComponent(svgOf(status))}`

@@ -1,4 +1,4 @@
-/** Statuses in words. */
+/** Describes statuses in words. */
 
 import type { Status } from '../../clients/typescript/client.ts'
 import { readAs } from '../../shared/finding-text.ts'
@@ -11,19 +11,19 @@ const STATES = {
   FAILED: 'failed',
 } as const
 
-/** Text for a screen reader to say when it changes. @param current null: there is none yet */
+/** The text that a screen reader says when it changes. @param current null if there is none yet */
 export function stateOf(current: Status | null): string {
   if (current?.error?.code === 'CANCELED') return 'Canceled. Nothing was charged.'
   return current ? STATES[current.status] : 'connecting'
 }
 
-/** Such as `45 %`, for the title of the page: a tab shows little of it. */
+/** For example `45 %`, for the title of the page, of which a tab shows little. */
 export function titleOf(current: Status | null): string {
   if (current?.status !== 'IN_PROGRESS') return stateOf(current)
   return `${Math.round(100 * (current.progress ?? 0))} %`
 }
 
-/** Such as `45 %, about 20 s left`: it changes all the time. */
+/** For example `45 %, about 20 s left`, which changes constantly. */
 export function detailOf(current: Status | null): string {
   if (!current || current.status === 'COMPLETED' || current.status === 'FAILED') return ''
   const { status, progress = 0, queue_position: position, estimated_seconds_left: left } = current
@@ -33,8 +33,8 @@ export function detailOf(current: Status | null): string {
 }
 
 /**
- * Both, such as `separating, 45 %, about 20 s left`; and of a completed request, which sounds were
- * not simply found.
+ * Both, for example `separating, 45 %, about 20 s left`; for a completed request also which sounds
+ * were not found with certainty.
  */
 export const textOf = (current: Status | null): string => {
   const missed = current?.findings?.filter(({ state }) => state !== 'found') ?? []
@@ -43,11 +43,13 @@ export const textOf = (current: Status | null): string => {
   return messages.length === 0 ? state : `${state}. ${messages.join(' ')}`
 }
 
-/** Such as `about 20 s left`. */
+/** For example `about 20 s left`. */
 export const leftOf = (seconds: number): string =>
   `about ${seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} left`
 
-/** How prompts were read that are not simply a sound, where no finding says it. */
+/**
+ * Explains how prompts were read that are not simply the name of a sound, unless a finding says so.
+ */
 export const readingsOf = (
   prompts: readonly string[],
   findings: Status['findings'] = [],

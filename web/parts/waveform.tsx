@@ -1,4 +1,4 @@
-/** Draws sound as waveform or spectrogram. wavesurfer.js draws; it plays nothing. */
+/** Draws sound as a waveform or spectrogram with wavesurfer.js, which plays nothing here. */
 
 import { effect, signal, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -8,23 +8,23 @@ import type { Section } from '../audio/mixer.ts'
 import type { Span } from '../state/draft.ts'
 import { drawing, type Drawing } from './drawing.ts'
 
-/** State that all waveforms of a player share. */
+/** The state shared by all waveforms of a player. */
 export interface View {
-  /** Pixels of a second; 0: all of it fits. */
+  /** Pixels per second; 0 fits everything. */
   zoom: Signal<number>
   /** Seconds at the left edge. */
   scroll: Signal<number>
-  /** Pixels that each lane is wide. */
+  /** Width of each lane in pixels. */
   width: Signal<number>
 }
 
 export const createView = (): View => ({ zoom: signal(0), scroll: signal(0), width: signal(0) })
 
-/** What is drawn, channel by channel: peaks or, for a spectrogram, samples. */
+/** What to draw, channel by channel: peaks or, for a spectrogram, samples. */
 export interface Picture {
   planes: readonly Float32Array[]
   seconds: number
-  /** Hertz, of samples. */
+  /** Sample rate of samples in hertz. */
   sampleRate: number
 }
 
@@ -34,11 +34,11 @@ interface WaveformProps {
   view: View
   color: string
   height?: number
-  /** Gets what is pressed, and where it is dragged to. */
+  /** Receives the time that is pressed or dragged to. */
   onSeek?: (seconds: number) => void
   isSpectrogram?: boolean
   spans?: readonly Span[]
-  /** Gets what is drawn with the mouse. */
+  /** Receives the section that is drawn with the mouse. */
   onDrag?: (section: Section) => void
 }
 
@@ -77,7 +77,7 @@ interface WaveformDrawing {
 
 const SPAN_COLORS = { include: 'rgb(22 163 74 / 28%)', exclude: 'rgb(220 38 38 / 28%)' }
 const DRAWN_COLOR = 'rgb(214 51 108 / 18%)'
-/** A shorter drag is a click. */
+/** Shorter drags count as clicks. */
 const DRAG_SECONDS_MIN = 0.05
 const PLAIN = { height: 72, color: '#4f7cff' }
 
@@ -95,7 +95,7 @@ function draw(
     sampleRate: picture.sampleRate,
     waveColor: color,
     progressColor: color,
-    cursorColor: 'transparent', // one playhead is over all lanes
+    cursorColor: 'transparent', // a single playhead covers all lanes
     interact: latest.current.onSeek !== undefined,
     dragToSeek: latest.current.onSeek !== undefined,
     autoScroll: false,
@@ -142,7 +142,7 @@ function showRegions(regions: Regions, sections: readonly ColoredSection[]): voi
   }
 }
 
-/** Zoom and scroll are the same in all waveforms of a view. */
+/** Keeps zoom and scroll the same in all waveforms of a view. */
 function shareView(surfer: WaveSurfer, { zoom, scroll }: View): () => void {
   const stops: (() => void)[] = []
   const start = () => {

@@ -1,4 +1,4 @@
-/** Separates the source of a request once more: the service has it, so nothing is uploaded. */
+/** Separates the source of a request again. The service has it, so nothing is uploaded. */
 
 import type { Result, Submission } from '../../clients/typescript/client.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
@@ -16,7 +16,7 @@ import {
 import { send, submitAndOpen, takeOutput, type OpenRequest } from './open-request.ts'
 import { separators } from './separators.ts'
 
-/** A request that the page shows, and its result. */
+/** A request that the page shows, with its result. */
 export interface ShownResult {
   request: OpenRequest
   result: Pick<Result, 'data' | 'metadata'>
@@ -24,7 +24,7 @@ export interface ShownResult {
 
 const placeOf = ({ id }: OpenRequest): OutputPlace => ({ request_id: id, output: 'source' })
 
-/** As far as they are known: of a request that another page made its format is. */
+/** The options of the request as far as known; of one made by another page, only the format is. */
 function optionsOf({ request, result }: ShownResult): AskedOptions {
   const format = result.data.target.file_name.split('.').pop()
   const isOther = format === 'flac' || format === 'mp3'
@@ -49,7 +49,7 @@ function separate(answered: ShownResult, { prompts, options, metadata }: FollowU
   return send((abort) => submitAndOpen(submitting, original, abort))
 }
 
-/** The offers to vouch for sounds; none where somebody did. */
+/** Offers to vouch for sounds; none if somebody already did. */
 export function offersOf({ request, result }: ShownResult): VouchedSeparation[] {
   const { data, metadata } = result
   const isVouchedFor =
@@ -64,10 +64,10 @@ export function offersOf({ request, result }: ShownResult): VouchedSeparation[] 
   })
 }
 
-/** In the metadata: a reload offers it no more either. */
+/** Stored in the metadata, so that it is not offered again after a reload. */
 const VOUCHED = 'vouched'
 
-/** @param where the sounds are; null: all of the media */
+/** @param where the sounds are; null for all of the media */
 export function vouch(
   answered: ShownResult,
   { prompts }: VouchedSeparation,
@@ -80,13 +80,13 @@ export function vouch(
   return separate(answered, { prompts, options, metadata: { ...metadata, [VOUCHED]: true } })
 }
 
-/** Names to try in place of a prompt of one sound. */
+/** Names to try instead of a prompt for one sound. */
 export function otherNames({ state, similar_to: similar, nearest = [], asked = [] }: Finding) {
   if (asked.length > 1) return []
   return state === 'unknown' ? nearest : similar === undefined ? [] : [similar]
 }
 
-/** Asks for another sound in the place of a prompt, and leaves out what it left out. */
+/** Asks for another sound in place of a prompt, without what that prompt excluded. */
 export function tryName(answered: ShownResult, { prompt, asked = [] }: Finding, name: string) {
   const { request, result } = answered
   const other = asked[0]?.excluded ? `no ${name}` : name
@@ -108,13 +108,13 @@ export function unaskedSounds({ request, result: { data } }: ShownResult): Heard
   return (data.sounds ?? []).filter(({ name }) => !asked.has(name.toLowerCase()))
 }
 
-/** Asks for one more sound of the same media, of which spans and model say nothing. */
+/** Asks for another sound of the same media, about which the spans and the model say nothing. */
 export function separateHeard(answered: ShownResult, name: string): Promise<void> {
   const { spans: _spans, separator: _model, ...options } = optionsOf(answered)
   return separate(answered, { prompts: [name], options, metadata: undefined })
 }
 
-/** Puts the source and the prompts into the form, to be changed. */
+/** Puts the source and the prompts back into the form, to be changed. */
 export function changeWords({ request, result }: ShownResult): void {
   const { name, original, prompts } = request
   takeOutput({ name, place: placeOf(request), bytes: original })

@@ -1,14 +1,14 @@
-/** Says in a few words what a model found out about a prompt. */
+/** Summarises in a few words what is known about a prompt. */
 
 import type { Result, SoundsResult } from '../../clients/typescript/client.ts'
 import { timeText } from './time-text.ts'
 
 export type Finding = NonNullable<Result['data']['findings']>[number]
 
-/** A sound of a list of what is in media. */
+/** An entry in the list of sounds in the media. */
 export type HeardSound = SoundsResult['data']['sounds'][number]
 
-/** What people know of each state, but for `unknown`. */
+/** What each state means to people, except for `unknown`. */
 const STATES = {
   found: 'found',
   similar: 'only similar',
@@ -16,7 +16,7 @@ const STATES = {
   absent: 'probably not there',
 } as const
 
-/** Such as `unsure, softer by 9 dB`. */
+/** For example `unsure, softer by 9 dB`. */
 export function chipText(finding: Finding): string {
   const { state, softened_db: softer = 0, holds, similar_to: similar } = finding
   if (state === 'unknown') return `not known: this is ${holds ?? 'something else'}`
@@ -27,7 +27,7 @@ export function chipText(finding: Finding): string {
   ].join(', ')
 }
 
-/** The match, where the sound is, and what to do: in sentences. */
+/** Explains the match, where the sound is, and what to do, in sentences. */
 export function explain(finding: Finding): string[] {
   const { state, match, softened_db: softer = 0, nearest = [], similar_to: similar } = finding
   if (state === 'unknown') {
@@ -46,7 +46,7 @@ export function explain(finding: Finding): string[] {
   ]
 }
 
-/** By the masks that made the target; whether the sound is there is another question. */
+/** Judged by the masks that made the target; whether the sound is present is another question. */
 const QUALITIES = {
   good: 'What the target holds is probably clean.',
   fair: 'What the target holds has probably some of other sounds.',
@@ -56,10 +56,10 @@ const QUALITIES = {
 const WHY_SOFTER = 'A model that is not sure makes a sound softer, so that errors are not loud.'
 const LISTEN = 'Listen before you use it.'
 
-/** Spans that are told; there may be a hundred. */
+/** How many spans are listed; there may be a hundred. */
 const TOLD_MAX = 3
 
-/** Such as `0:03–0:07, 12 % of the file`; empty: nobody knows. */
+/** For example `0:03–0:07, 12 % of the file`; empty if unknown. */
 export function whereText({ where = [], share }: Pick<Finding, 'where' | 'share'>): string {
   if (where.length === 0) return ''
   const told = where
@@ -73,7 +73,7 @@ export function whereText({ where = [], share }: Pick<Finding, 'where' | 'share'
   ].join(', ')
 }
 
-/** Where a sound of a list is. */
+/** Where a listed sound is. */
 export const whereOfHeard = ({ spans, share }: HeardSound): string =>
   whereText({ where: spans, share })
 

@@ -1,15 +1,15 @@
-/** Takes what is chosen or dropped: a file, several, or the audio and video in folders. */
+/** Takes what was chosen or dropped: a file, several, or the audio and video in folders. */
 
 import { contentTypeOf, isMedia } from '../../clients/typescript/content-type.ts'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
 import { setSource, type ChosenFile } from './draft.ts'
 
-/** At once in the page: as many as one call lists the statuses of. */
+/** How many files the page handles at once, as many as one call can list. */
 export const FILES_MAX = 100
-/** Files looked at in folders, files that are no media included. */
+/** How many files in folders are looked at, including files that are not media. */
 const LOOKED_AT_MAX = 10_000
 
-/** Types of which the browser is sure. */
+/** Types that the browser recognises reliably. */
 const NO_MEDIA = /^(text|image|font)\/|^application\/(pdf|zip|json)$/
 
 export function sizeText(bytes: number): string {
@@ -18,17 +18,17 @@ export function sizeText(bytes: number): string {
 }
 
 export interface PickedFile {
-  /** With its folders. */
+  /** Including its folders. */
   path: string
   file: File
 }
 
-/** Puts files into the form. @throws Error that says why it takes none of them */
+/** Puts files into the form. @throws Error saying why it takes none of them */
 export function choose(picked: readonly PickedFile[]): void {
   const [only] = picked
   if (!only) throw new Error('There is no file in it.')
   if (picked.length === 1) assertUsable(only)
-  // One file that was chosen by itself may be anything else: the service looks into its bytes.
+  // A single file that was chosen on purpose may be anything; the service looks into its bytes.
   const files = picked.length === 1 ? [chosen(only)] : picked.filter(seemsMedia).map(chosen)
   if (files.length === 0) throw new Error(`None of ${picked.length} files is audio or video.`)
   if (files.length > FILES_MAX) {
@@ -42,7 +42,10 @@ export function choose(picked: readonly PickedFile[]): void {
   setSource(files.length === 1 ? files[0]!.source : { kind: 'files', files, leftOut })
 }
 
-/** The service refuses each of several on its line. @throws Error that says what is wrong */
+/**
+ * Only for a single file, since with several the service refuses each on its line. @throws Error
+ * saying what is wrong
+ */
 function assertUsable({ path, file: { size, type } }: PickedFile): void {
   if (size === 0) throw new Error(`${path} is empty.`)
   if (size > FILE_BYTES_MAX) {
@@ -53,19 +56,19 @@ function assertUsable({ path, file: { size, type } }: PickedFile): void {
   }
 }
 
-/** Files of a file input. */
+/** Returns the files of a file input. */
 export const filesListed = (files: FileList | null): PickedFile[] =>
   [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }))
 
 /**
- * Dropped files, with all that is in their folders. To be called while the event is handled:
- * afterwards the transfer is empty.
- * @throws Error when there is too much in them, or it can't be read
+ * Returns dropped files, including everything in folders. Must be called while the event is
+ * handled, because the transfer is empty afterwards.
+ * @throws Error if there are too many, or something cannot be read
  */
 export async function filesDropped({ items }: DataTransfer): Promise<PickedFile[]> {
   const held = [...items]
     .filter(({ kind }) => kind === 'file')
-    // Files of another program may be on no disk, and have no entry there.
+    // Files dragged from another program may not be on disk and have no entry.
     .map((item) => item.webkitGetAsEntry() ?? item.getAsFile())
   const found: PickedFile[] = []
   for (const one of held) {
@@ -92,7 +95,7 @@ async function* filesIn(entry: FileSystemEntry): AsyncGenerator<PickedFile> {
     const reader = (entry as FileSystemDirectoryEntry).createReader()
     const read = () =>
       new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
-    // It gives some at a time, and none when there are no more.
+    // Returns a few entries at a time, and none at the end.
     for (let some = await read(); some.length > 0; some = await read()) {
       for (const inner of some) yield* filesIn(inner)
     }
@@ -101,10 +104,10 @@ async function* filesIn(entry: FileSystemEntry): AsyncGenerator<PickedFile> {
 
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
 
-/** By what the browser says of it. */
+/** According to the browser. */
 const isMediaType = (type: string): boolean => /^(audio|video)\//.test(type)
 
-/** By what the browser or the name says; hidden files are none, such as macOS's `._song.mp3`. */
+/** According to the browser or the name, except hidden files such as macOS's `._song.mp3`. */
 const seemsMedia = ({ file: { name, type } }: PickedFile): boolean =>
   !name.startsWith('.') && (isMediaType(type) || isMedia(name))
 

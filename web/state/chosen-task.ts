@@ -1,4 +1,4 @@
-/** The task that is chosen: it fills the form, and says which output is kept. */
+/** The chosen task, which fills in the form and says which output is kept. */
 
 import { signal } from '@preact/signals'
 import type { Result, Submission } from '../../clients/typescript/client.ts'
@@ -22,7 +22,7 @@ export const askedSide = (): Pick<Submission['input'], 'side'> => sideOf(task.va
 export const keptOf = ({ metadata }: Pick<Result, 'metadata'>): PreferredOutput =>
   metadata?.keeps === 'residual' ? 'residual' : 'target'
 
-/** Fills the form. */
+/** Fills in the form. */
 export function chooseTask(next: Task): void {
   task.value = next
   const asked = promptsOf(next, separators.value)

@@ -1,5 +1,5 @@
 /**
- * Who calls the API: an API key, kept for this tab, or a session that a one-time code has opened
+ * Who calls the API: an API key, kept for this tab, or a session opened by a one-time code
  * (docs/decisions/accounts.md).
  */
 
@@ -11,7 +11,7 @@ import { SERVICE } from './service.ts'
 
 export type Credential = { kind: 'key'; key: string } | { kind: 'session'; csrfToken: string }
 
-/** Undefined until it is clear; null: the page asks for a key. */
+/** Undefined until it is known; null if the page must ask for a key. */
 export const credential = signal<Credential | null | undefined>(undefined)
 /** Why the page asks for a key. */
 export const credentialNotice = signal('')
@@ -24,9 +24,9 @@ interface Session {
 }
 
 /**
- * Takes the one-time code of the address, the key of this tab or the session of this browser. A
- * code replaces somebody who is signed in only when they agree: anybody can make a link with a code
- * of their own.
+ * Uses the one-time code in the address, the key of this tab, or the session of this browser. A
+ * code replaces somebody who is signed in only if they agree, because anybody can make a link with
+ * their own code.
  */
 export async function restoreCredential(): Promise<void> {
   const code = takeCode()
@@ -51,7 +51,7 @@ const sessionOf = ({ csrf_token: csrfToken }: Session): Credential => ({
   csrfToken,
 })
 
-/** The code in `#code=…`, which leaves the address at once; a request in it stays. */
+/** Takes the code in `#code=…` and removes it from the address; a request in the address stays. */
 function takeCode(): string | null {
   const fragment = parameters()
   const code = fragment.get('code')
@@ -76,7 +76,7 @@ async function exchangeCode(code: string): Promise<boolean> {
   return false
 }
 
-/** Takes a key once the service accepts it. @throws ApiError; UnreachableError */
+/** Keeps a key once the service has accepted it. @throws ApiError; UnreachableError */
 export async function useKey(key: string): Promise<void> {
   await createClient({ baseUrl: SERVICE, apiKey: key }).models()
   sessionStorage.setItem(KEY, key)
@@ -97,20 +97,23 @@ export async function signOut(): Promise<void> {
 
 const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })
 
-/** The client of whoever is signed in. @param signal ends its calls */
+/** Returns a client with the current credential. @param signal aborts its calls */
 export function currentClient(signal?: AbortSignal): Client {
   const current = credential.value
-  const common = { ...(signal && { signal }), retries: 0 } // patience.ts retries, and says why
+  const common = { ...(signal && { signal }), retries: 0 } // patience.ts retries and says why
   if (current?.kind === 'session') {
     const session = { ...common, baseUrl: `${SERVICE}/playground`, apiKey: undefined }
     const client = createClient({ ...session, headers: csrfHeaders(current.csrfToken) })
-    // They are redirected to where media lies, which would get the token; a GET needs none.
+    // These calls are redirected to where the media is, which must not get the token; a GET needs
+    // none.
     return { ...client, peaks: createClient(session).peaks }
   }
   return createClient({ ...common, baseUrl: SERVICE, apiKey: current?.key })
 }
 
-/** The message of an error; a refused key or an ended session makes the page ask for a key. */
+/**
+ * Returns the message of an error. A refused key or an ended session makes the page ask for a key.
+ */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof ApiError && error.status === 401) {

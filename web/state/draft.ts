@@ -1,4 +1,4 @@
-/** The separation that is being put together. */
+/** The separation that is being prepared. */
 
 import { signal } from '@preact/signals'
 import type { Submission } from '../../clients/typescript/client.ts'
@@ -6,11 +6,11 @@ import type { Submission } from '../../clients/typescript/client.ts'
 export interface Span {
   start: number
   end: number
-  /** The sound is there; false: it is not. */
+  /** Whether the sound is present in this span, or absent. */
   include: boolean
 }
 
-/** Media in this page: a file of this computer, an example or a recording. */
+/** Media in this page: a local file, an example or a recording. */
 export interface FileSource {
   kind: 'file'
   name: string
@@ -18,7 +18,7 @@ export interface FileSource {
   bytes: Blob
 }
 
-/** A submission's name for an output of a request. */
+/** How a submission refers to an output of a request. */
 export type OutputPlace = Required<Pick<Submission['input'], 'request_id' | 'output'>> &
   Pick<Submission['input'], 'output_index'>
 
@@ -27,11 +27,11 @@ export interface OutputSource {
   kind: 'output'
   name: string
   place: OutputPlace
-  /** Null: it is too long to be decoded in a page, or this browser does not have it. */
+  /** Null if it is too long to be decoded in the page, or not in this browser. */
   bytes: Blob | null
 }
 
-/** The service fetches an address. */
+/** Media that the service fetches from an address. */
 export interface AddressSource {
   kind: 'address'
   url: string
@@ -43,12 +43,12 @@ export type Source = FileSource | OutputSource | AddressSource
 export interface SeveralFiles {
   kind: 'files'
   files: readonly ChosenFile[]
-  /** So many more were no audio or video. */
+  /** How many more files were not audio or video. */
   leftOut: number
 }
 
 export interface ChosenFile {
-  /** With its folders, such as `disc 1/song.wav`. */
+  /** Including its folders, for example `disc 1/song.wav`. */
   path: string
   source: FileSource
 }
@@ -65,7 +65,7 @@ export type Options = Pick<
   | 'audio_track'
 >
 
-/** All of a submission but prompts and media. */
+/** Everything in a submission except prompts and media. */
 export type AskedOptions = Options & { spans?: Span[] }
 
 export const PROMPTS_MAX = 8
@@ -76,7 +76,7 @@ export const spans = signal<Span[]>([])
 /** Only what differs from the service's defaults. */
 export const options = signal<Options>({})
 
-/** Another source has other times and other tracks. */
+/** Sets the source and drops spans and the track, which belonged to the previous one. */
 export function setSource(next: Source | SeveralFiles | null): void {
   source.value = next
   spans.value = []
@@ -84,10 +84,7 @@ export function setSource(next: Source | SeveralFiles | null): void {
   options.value = rest
 }
 
-/**
- * Returns whether media may have several tracks of sound: videos have, and what an address gives
- * may.
- */
+/** Whether media may have several audio tracks, as videos and addresses may. */
 export function mayHaveTracks(media: Source | SeveralFiles | null): boolean {
   if (media?.kind === 'files') return media.files.some(({ source }) => isVideo(source))
   if (media?.kind === 'output') return media.place.output === 'source'
@@ -96,12 +93,12 @@ export function mayHaveTracks(media: Source | SeveralFiles | null): boolean {
 
 const isVideo = ({ contentType }: FileSource): boolean => contentType.startsWith('video/')
 
-/** The prompts that say something, each once. */
+/** The prompts that are not empty, without duplicates. */
 export const givenPrompts = (): string[] => [
   ...new Set(prompts.value.map((prompt) => prompt.trim()).filter(Boolean)),
 ]
 
-/** Adds a prompt, in the first field that is empty, or takes it away. */
+/** Adds a prompt in the first empty field, or removes it. */
 export function togglePrompt(name: string): void {
   const isOther = (prompt: string) => prompt.trim().toLowerCase() !== name
   const others = prompts.value.filter(isOther)
@@ -113,14 +110,14 @@ export function togglePrompt(name: string): void {
   }
 }
 
-/** The form as it is at first, for whoever comes next. */
+/** Resets the form for the next user. */
 export function clearDraft(): void {
   setSource(null)
   prompts.value = ['']
   options.value = {}
 }
 
-/** The place of a submission's media. */
+/** How a submission refers to its media. */
 export type Place = { file_id: string } | { audio_url: string } | OutputPlace
 
 export const askedOptions = (): AskedOptions => ({

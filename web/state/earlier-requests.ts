@@ -1,14 +1,14 @@
-/** Searches the list of earlier requests, which the service pages through. */
+/** Searches the list of earlier requests, which the service returns in pages. */
 
 import { useEffect, useState } from 'preact/hooks'
 import { currentClient, messageOf } from './credential.ts'
 import type { RequestListItem } from './open-request.ts'
 
-/** Rows that one press adds. */
+/** How many rows one press adds. */
 const PAGE = 10
-/** Requests of one call of a search. */
+/** How many requests one call of a search returns. */
 const SEARCHED = 100
-/** Requests that one press looks through. */
+/** How many requests one press searches. */
 const SEARCHED_MAX = 1_000
 
 export const promptsOf = ({ prompt, prompts = [prompt] }: RequestListItem): string =>

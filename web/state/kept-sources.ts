@@ -1,15 +1,15 @@
 /**
- * Keeps the media of a request in this browser, so that a page that is loaded again can play it
- * and compare it. The service returns outputs alone.
+ * Keeps the media of requests in this browser, so that the page can still play and compare it after
+ * a reload.
  */
 
 const CACHE = 'winnow-sources'
-/** The newest that are kept. */
+/** How many are kept, the newest ones. */
 const KEPT_MAX = 10
 
 const addressOf = (requestId: string): string => `playground/sources/${requestId}`
 
-/** Browsers have caches over HTTPS and on localhost alone: elsewhere nothing is kept. */
+/** Browsers only have caches over HTTPS and on localhost; elsewhere nothing is kept. */
 const openCache = (): Promise<Cache> | undefined => globalThis.caches?.open(CACHE)
 
 export async function keepSource(requestId: string, bytes: Blob): Promise<void> {
@@ -20,12 +20,12 @@ export async function keepSource(requestId: string, bytes: Blob): Promise<void> 
     const kept = await cache.keys()
     for (const old of kept.slice(0, Math.max(0, kept.length - KEPT_MAX))) await cache.delete(old)
   } catch (error) {
-    // The browser's storage is full: the page does without.
+    // The browser's storage is full; the page works without it.
     console.warn('The media of this request is not kept for a reload.', error)
   }
 }
 
-/** Null: it is not kept here. */
+/** Null if it is not kept here. */
 export async function loadSource(requestId: string): Promise<Blob | null> {
   const cache = await openCache()
   const kept = await cache?.match(addressOf(requestId))

@@ -15,19 +15,19 @@ import { filesOf, type StoredFile } from './output-files.ts'
 import type { OpenRequest } from './open-request.ts'
 import { keptOf } from './chosen-task.ts'
 
-/** The part of a result that is played, also of a shared one. */
+/** The part of a result that is played, which shared results have too. */
 export type PlayableResult = Pick<Result, 'data' | 'metadata'>
 
 export interface LoadedResult {
   mixer: Mixer
   result: PlayableResult
-  /** The mixture is not the media itself, but the sum of the outputs. */
+  /** Whether the mixture is the sum of the outputs rather than the media itself. */
   isMixtureSum: boolean
-  /** The media itself is in this browser, and short enough to be decoded. */
+  /** Whether the media itself is in this browser and short enough to be decoded. */
   hasOriginal: boolean
-  /** Nothing in the media can be heard. */
+  /** Whether nothing in the media is audible. */
   isSilent: boolean
-  /** Peak of the mixture minus all targets and the residual, in dB. */
+  /** Returns the peak of the mixture minus all targets and the residual, in dB. */
   nullTest(): Promise<number>
 }
 
@@ -36,13 +36,13 @@ export interface NamedOutput {
   label: string
   output: Output
   files: readonly StoredFile[]
-  /** A target's, if its model reports one. */
+  /** The finding about a target, if its model reports one. */
   finding?: Finding | undefined
 }
 
 /**
- * The target of each prompt, and what none of them took. A target that holds something else is
- * named for that.
+ * The target of each prompt, and the rest. A target that contains something else is named after
+ * that.
  */
 export function outputsOf(
   { id, prompts }: Pick<OpenRequest, 'id' | 'prompts'>,
@@ -71,16 +71,16 @@ const outputOf = ({ url, file_name: name }: OutputFile, place: OutputPlace): Out
   place,
 })
 
-/** Returns whether the media is short enough to be decoded whole: the mixture and every output. */
+/** Whether the media is short enough to decode the mixture and every output completely. */
 export function isDecodable({ data }: PlayableResult): boolean {
   const lanes = 2 + (data.targets?.length ?? 1)
   return lanes * 4 * (data.duration ?? 0) * data.sample_rate * 2 <= DECODED_BYTES_MAX
 }
 
 /**
- * Streams the preview, where there is one that this browser can decode; else all is decoded.
- * @returns null where that would not fit into memory
- * @throws Error when the browser can't decode an output
+ * Streams the preview if there is one that this browser can decode; otherwise decodes everything.
+ * @returns null if that would not fit into memory
+ * @throws Error if the browser cannot decode an output
  */
 export async function load(
   request: OpenRequest,
@@ -112,7 +112,7 @@ export async function load(
   return loadedOf(request, result, { sounds, lanes, decodeAll, isStreamed: false })
 }
 
-/** Calls once, and again after a failure. */
+/** Calls once and remembers the result, unless the call failed. */
 function memo<T>(call: () => Promise<T>): () => Promise<T> {
   let called: Promise<T> | undefined
   return () => {
@@ -125,7 +125,7 @@ function memo<T>(call: () => Promise<T>): () => Promise<T> {
 interface DecodedLanes {
   /** The mixture and all outputs. */
   buffers: readonly AudioBuffer[]
-  /** The mixture is the media itself, not the sum of the outputs. */
+  /** Whether the mixture is the media itself rather than the sum of the outputs. */
   hasOriginal: boolean
 }
 
@@ -181,7 +181,7 @@ async function fetchBuffer(url: string, rate: number): Promise<AudioBuffer> {
   return decode(await reply.arrayBuffer(), rate)
 }
 
-/** At the level of the outputs. Null: this browser does not have it, or can't read it. */
+/** At the level of the outputs. Null if this browser does not have the media or cannot read it. */
 async function decodeOriginal(
   original: Blob | null,
   { sample_rate: rate, gain_db: gainDb = 0 }: Result['data'],
@@ -191,7 +191,7 @@ async function decodeOriginal(
     const buffer = await decode(await original.arrayBuffer(), rate)
     return gainDb === 0 ? buffer : await sum([{ buffer, gain: fromDb(gainDb) }])
   } catch {
-    return null // a container that FFmpeg reads and this browser does not
+    return null // FFmpeg can read this container, but this browser cannot
   }
 }
 

@@ -1,8 +1,8 @@
-/** Tells who looks elsewhere that a request has ended, once they have asked for it. */
+/** Notifies people who have asked for it, and are looking elsewhere, that a request has ended. */
 
 import { signal } from '@preact/signals'
 
-/** As the browser has it; `denied` also where it can't notify, as on pages without HTTPS. */
+/** The browser's permission; `denied` if it cannot notify, as on pages without HTTPS. */
 export const permission = signal<NotificationPermission>(
   'Notification' in window ? Notification.permission : 'denied',
 )
@@ -20,6 +20,6 @@ export function notify(title: string): void {
       shown.close()
     }
   } catch {
-    permission.value = 'denied' // Chrome on Android has the class, and lets no page use it
+    permission.value = 'denied' // Chrome on Android has the class but does not let pages use it
   }
 }

@@ -26,36 +26,36 @@ export type RequestListItem = RequestList['data'][number]
 
 export interface OpenRequest {
   id: string
-  /** The source's. */
+  /** Name of the source. */
   name: string
   prompts: readonly string[]
-  /** The media itself, where this browser has it. */
+  /** The media itself, if it is in this browser. */
   original: Blob | null
-  /** Options that it was submitted with; absent: not by this page as it is. */
+  /** The options that it was submitted with; absent if this page did not submit it in this form. */
   options?: AskedOptions | undefined
-  /** Its lanes begin to play as soon as they are there. */
+  /** Whether playback starts as soon as the lanes are loaded. */
   playsAtOnce?: boolean
   status: Signal<Status | null>
-  /** Why it can't be followed. */
+  /** Why it cannot be followed. */
   problem: Signal<string>
-  /** When the service is asked again, which does not answer, by `Date.now`; null: it answers. */
+  /** When a service that does not answer is tried again, as by `Date.now`; null if it answers. */
   retryAt: Signal<number | null>
 }
 
-/** Whether nothing more is to come: it has ended, or can't be followed. */
+/** Whether nothing more will come: it has ended, or cannot be followed. */
 export const isOver = ({ status, problem }: OpenRequest): boolean =>
   ['COMPLETED', 'FAILED'].includes(status.value?.status ?? '') || problem.value !== ''
 
-/** The shown request; null: the form alone. */
+/** The request that is shown; null to show the form. */
 export const request = signal<OpenRequest | null>(null)
-/** State before there is a request. */
+/** What is being sent before there is a request. */
 export const sending = signal<{ part: number; abort: AbortController } | null>(null)
 export const sendProblem = signal('')
 
-/** Another source clears the problem of the last. */
+/** A new source clears the problem of the previous one. */
 source.subscribe(() => (sendProblem.value = ''))
 
-/** Uploads the source and submits a request of all prompts. */
+/** Uploads the source and submits a request with all prompts. */
 export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<void> =>
   send(async (abort) => {
     const onProgress = (part: number) => (sending.value = { part, abort })
@@ -68,7 +68,7 @@ export const separate = (chosen: Source, { playsAtOnce = false } = {}): Promise<
     if (request.value) request.value.playsAtOnce = playsAtOnce
   })
 
-/** Runs `work`, which submits; its failure goes to `sendProblem`. */
+/** Runs `work`, which submits; if it fails, the reason goes to `sendProblem`. */
 export async function send(work: (abort: AbortController) => Promise<void>): Promise<void> {
   const abort = new AbortController()
   sending.value = { part: 0, abort }
@@ -82,9 +82,9 @@ export async function send(work: (abort: AbortController) => Promise<void>): Pro
   }
 }
 
-/** This tab keeps it of a submit until it is answered. */
+/** What this tab remembers of a submit until it is answered. */
 interface Submitting extends Submit, Pick<OpenRequest, 'name' | 'prompts' | 'options'> {
-  /** It is made all the same, to know what is to be canceled. */
+  /** The submit is repeated even so, in order to learn what to cancel. */
   isCanceled?: boolean
 }
 
@@ -107,14 +107,14 @@ export async function submitAndOpen(
     openRequest({ id, name, prompts, options, original: bytes ?? (await loadSource(id)) })
     forgetSubmit()
   } catch (error) {
-    if (!isAway(error)) forgetSubmit() // else it may have been made
+    if (!isAway(error)) forgetSubmit() // otherwise the request may have been made
     throw error
   }
 }
 
 export const forgetSubmit = (): void => sessionStorage.removeItem(KEY)
 
-/** Makes a submit again whose answer was not here yet when the page was loaded again. */
+/** Repeats a submit that was not answered before the page was reloaded. */
 async function resumeSubmit(): Promise<void> {
   const kept = sessionStorage.getItem(KEY)
   if (kept === null || sending.peek()) return
@@ -125,14 +125,14 @@ async function resumeSubmit(): Promise<void> {
   })
 }
 
-// Also what the address named before somebody signed in.
+// Also opens what the address named before somebody signed in.
 credential.subscribe((current) => {
   if (!current) return
   void resumeSubmit()
   void openFromAddress()
 })
 
-/** Puts an output of the request that is shown into the form, to separate it further. */
+/** Puts an output of the shown request into the form, to separate it further. */
 export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
   setSource({ kind: 'output', ...output })
   chooseTask(TASKS[0])
@@ -141,11 +141,11 @@ export function takeOutput(output: Omit<OutputSource, 'kind'>): void {
 
 type OpenRequestFields = Pick<OpenRequest, 'id' | 'name' | 'prompts' | 'options' | 'original'>
 
-/** Shows a request, and follows it. */
+/** Shows a request and follows it. */
 export const openRequest = (fields: OpenRequestFields): void =>
   show({ ...fields, status: signal(null), problem: signal(''), retryAt: signal(null) })
 
-/** Puts the source of a request of the account into the form, for other sounds. */
+/** Puts the source of a request into the form, for other sounds. */
 export async function separateAgain({
   request_id: id,
   file_name: name,
@@ -160,8 +160,8 @@ export async function openListed(listed: RequestListItem): Promise<void> {
 }
 
 /**
- * Deletes a request of the account with its outputs, and the copy of its source in this browser.
- * One that was deleted elsewhere meanwhile counts as done.
+ * Deletes a request of the account with its outputs, and the copy of its source in this browser. A
+ * request that was deleted elsewhere in the meantime counts as deleted.
  */
 export async function deleteRequest(id: string): Promise<void> {
   try {
@@ -193,13 +193,13 @@ const isFollowed = (id: string): boolean => {
   return open?.id === id && open.problem.peek() === ''
 }
 
-/** Whoever went on meanwhile is left alone. */
+/** Whether the address still names this request, so that nobody who went on is disturbed. */
 function isInAddress(id: string): boolean {
   const view = viewInAddress()
   return view.kind === 'request' && view.id === id
 }
 
-/** As the list has it: the status names neither file nor prompt. */
+/** As listed, because the status has neither file name nor prompt. */
 async function find(id: string): Promise<RequestListItem | undefined> {
   const client = currentClient()
   for (let cursor: string | null | undefined; cursor !== null;) {
@@ -211,9 +211,9 @@ async function find(id: string): Promise<RequestListItem | undefined> {
   return undefined
 }
 
-/** Shorter pauses are not worth a word. */
+/** Shorter pauses are not worth mentioning. */
 const SHOWN_MS_MIN = 1_000
-/** Pause once the client has given up. */
+/** How long to wait once the client has given up. */
 const RETRY_MS = 5_000
 
 let following = new AbortController()
@@ -225,7 +225,7 @@ function show(next: OpenRequest): void {
   void follow(next, following.signal)
 }
 
-/** Back to the form; the request goes on. */
+/** Returns to the form; the request goes on. */
 export function close(): void {
   leave()
   nameView({ kind: 'form' })
@@ -237,7 +237,7 @@ function leave(): void {
   request.value = null
 }
 
-/** Follows a request for as long as it is shown, however long the service does not answer. */
+/** Follows a request as long as it is shown, however long the service does not answer. */
 async function follow(open: OpenRequest, signal: AbortSignal): Promise<void> {
   const onRetry = (ms: number) => {
     if (ms >= SHOWN_MS_MIN) open.retryAt.value = Date.now() + ms

@@ -1,15 +1,15 @@
-/** The files of a request's outputs, as the service keeps them. */
+/** The files of a request's outputs on the service. */
 
 import type { OutputFile } from '../../clients/typescript/client.ts'
 
 export interface StoredFile {
   url: string
   name: string
-  /** Such as `wav`: how the name ends. */
+  /** Such as `wav`, the extension of the name. */
   format: string
 }
 
-/** The sound, and the picture with it where there is one. */
+/** The sound and, if there is one, the video. */
 export function filesOf({ url, video_url: video, file_name: name }: OutputFile): StoredFile[] {
   const sound = { url, name, format: name.split('.').pop()! }
   return video === undefined

@@ -1,24 +1,24 @@
-/** Retries where the service asks to come later, or is away for a moment. */
+/** Retries when the service asks to come back later, or is away for a moment. */
 
 import { ApiError, UnreachableError } from '../../clients/typescript/errors.ts'
 
 /** A longer `Retry-After` is not waited for. */
 const RETRY_AFTER_SECONDS_MAX = 60
-/** Pause when the service names none. */
+/** How long to wait if the service does not say. */
 const RETRY_SECONDS = 5
-/** Failures in a row while the service is away: the retries take about a minute. */
+/** After this many failures in a row, which take about a minute, the service counts as gone. */
 const FAILURES_MAX = 6
 
 interface WaitOptions {
   /** Ends the waiting. */
   signal: AbortSignal
-  /** Gets why it is waited. */
+  /** Receives the reason for each wait. */
   onWait?(why: string): void
 }
 
 /**
- * Resolves with what `work` does, which may be begun several times.
- * @throws what it throws that a retry would not help; the signal's reason
+ * Resolves with what `work` returns, which may be started several times.
+ * @throws whatever it throws if a retry would not help; the signal's reason
  */
 export async function waitFor<T>(work: () => Promise<T>, patience: WaitOptions): Promise<T> {
   for (let failures = 1; ; failures += 1) {
@@ -34,7 +34,7 @@ export async function waitFor<T>(work: () => Promise<T>, patience: WaitOptions):
   }
 }
 
-/** Returns undefined where a retry would not help, or comes too late. */
+/** Undefined if a retry would not help, or would come too late. */
 function secondsToWait(error: unknown, failures: number): number | undefined {
   const asked = error instanceof ApiError ? error.retryAfterSeconds : undefined
   if (asked !== undefined && asked > RETRY_AFTER_SECONDS_MAX) return undefined
@@ -43,14 +43,14 @@ function secondsToWait(error: unknown, failures: number): number | undefined {
 }
 
 /**
- * Returns whether the service can't be reached, or says that it can't work now. An address that
- * can't be fetched (502) is an answer like any other: the service is there.
+ * Whether the service is unreachable or says that it cannot work now. An address that cannot be
+ * fetched (502) does not count, because the service did answer.
  */
 export const isAway = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   (error instanceof ApiError && (error.status ?? 0) >= 500 && error.code !== 'MEDIA_FETCH_FAILED')
 
-/** Resolves after `ms`. @throws the reason of the signal when it fires before */
+/** Resolves after `ms`. @throws the reason of the signal if it fires before */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * Writes all that was separated into a folder of this computer, one file after the other and piece
- * by piece, so that the page never holds one whole.
+ * Writes everything that was separated to a local folder, file by file and piece by piece, so that
+ * no file is ever whole in memory.
  */
 
 import { signal } from '@preact/signals'
@@ -9,22 +9,22 @@ import { filesOf } from './output-files.ts'
 import { waitFor } from './patience.ts'
 import { entries, outcomeOf, type Entry } from './file-queue.ts'
 
-/** Chromium has it over HTTPS and on localhost, and other browsers have not. */
+/** Only in Chromium-based browsers, over HTTPS and on localhost. */
 interface Picker {
   showDirectoryPicker?(options: { mode: 'readwrite' }): Promise<FileSystemDirectoryHandle>
 }
 
 export const canSaveAll = 'showDirectoryPicker' in globalThis
 
-/** How far it is; null: nothing is being saved. */
+/** The progress; null if nothing is being saved. */
 export const saving = signal<{ done: number; all: number; abort: AbortController } | null>(null)
-/** Result of saving. */
+/** The result of saving. */
 export const savedText = signal('')
 
-/** Asks for a folder, and writes into it; never over a file that is there. */
+/** Asks for a folder and writes into it, without overwriting any file. */
 export async function saveAll(): Promise<void> {
   const folder = await (globalThis as Picker).showDirectoryPicker!({ mode: 'readwrite' }).catch(
-    () => null, // nobody chose one
+    () => null, // no folder was chosen
   )
   if (!folder) return
   const separated = entries.value.filter(({ state }) => outcomeOf(state.value) === 'separated')
@@ -45,7 +45,7 @@ export async function saveAll(): Promise<void> {
   savedText.value = [`${files} files are saved.`, ...problems].join(' Not saved: ')
 }
 
-/** Answers how many files it has written. */
+/** Returns how many files were written. */
 async function saveEntry(
   { path, state }: Entry,
   root: FileSystemDirectoryHandle,
@@ -67,7 +67,7 @@ async function saveEntry(
   return outputs.length
 }
 
-/** `song.piano (2).wav` where `song.piano.wav` is there. */
+/** For example `song.piano (2).wav` if `song.piano.wav` exists. */
 async function freeName(folder: FileSystemDirectoryHandle, preferred: string): Promise<string> {
   const names = new Set<string>()
   for await (const name of folder.keys()) names.add(name)
@@ -78,7 +78,7 @@ async function freeName(folder: FileSystemDirectoryHandle, preferred: string): P
   return name
 }
 
-/** A file that could not be written whole is removed. */
+/** Removes a file that could not be written completely. */
 async function write(
   folder: FileSystemDirectoryHandle,
   name: string,

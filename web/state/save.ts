@@ -1,4 +1,4 @@
-/** Saves what the page makes as files of this computer, one at a time. */
+/** Saves files made by the page to this computer, one at a time. */
 
 import { signal } from '@preact/signals'
 import { downloadZip } from 'client-zip'
@@ -10,16 +10,16 @@ import { withExtension, type StoredFile } from './output-files.ts'
 declare const CONVERT: string
 type Converter = typeof import('../audio/convert.ts')
 
-/** A browser has read a saved file by then. */
+/** By then a browser has read a saved file. */
 const SAVING_MS_MAX = 60_000
 
-/** The file being made, and how far it is: from 0 to 1, null: nobody knows. */
+/** The file that is being made, and its progress from 0 to 1; null if unknown. */
 export const making = signal<{ name: string; part: number | null; abort: AbortController } | null>(
   null,
 )
 export const saveProblem = signal('')
 
-/** @param make answers the bytes; null: they are saved already */
+/** @param make returns the bytes; null if they are already saved */
 export async function save(
   name: string,
   make: (abort: AbortController) => Promise<Blob | null>,
@@ -45,7 +45,7 @@ function download(blob: Blob, name: string): void {
 
 /**
  * Makes a file in another format.
- * @param open answers its address, or its bytes as WAV
+ * @param open returns its address, or its bytes as WAV
  */
 export const saveAs = (
   name: string,
@@ -57,7 +57,7 @@ export const saveAs = (
     return media instanceof Blob && format === 'wav' ? media : convert(media, format, options)
   })
 
-/** Makes a video of one that the service has, with another sound. */
+/** Makes a copy of one of the service's videos with another sound. */
 export const saveVideo = (
   name: string,
   video: string,
@@ -80,8 +80,8 @@ interface FilePicker {
 }
 
 /**
- * All files as one, stored as they are.
- * @param isLarge it goes straight to the disk, where the browser lets a page write there
+ * Saves all files as one ZIP, without compression.
+ * @param isLarge whether to write straight to disk, if the browser lets pages do that
  */
 export const saveZip = (
   files: readonly StoredFile[],
@@ -91,7 +91,7 @@ export const saveZip = (
   save(name, async ({ signal }) => {
     const { showSaveFilePicker: pick } = globalThis as FilePicker
     const handle = isLarge && pick ? await pick({ suggestedName: name }).catch(() => null) : null
-    if (isLarge && pick && !handle) return null // nobody chose a place
+    if (isLarge && pick && !handle) return null // no place was chosen
     const { body } = downloadZip(opened(files, signal))
     if (!handle)
       return new Response(body, { headers: { 'content-type': 'application/zip' } }).blob()
@@ -99,7 +99,7 @@ export const saveZip = (
     return null
   })
 
-/** Each is fetched when the one before is written. */
+/** Fetches each file once the previous one has been written. */
 async function* opened(files: readonly StoredFile[], signal: AbortSignal) {
   const client = currentClient(signal)
   for (const { url, name } of files) yield { name, input: await client.open(url) }

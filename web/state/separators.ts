@@ -10,15 +10,15 @@ import { currentClient, messageOf } from './credential.ts'
 
 export type Separator = NonNullable<ModelList['data'][number]['separators']>[number]
 
-/** In order of preference; none while no engine is there, or the service does not list them. */
+/** In order of preference; empty if there is no engine, or the service does not list them. */
 export const separators = signal<readonly Separator[]>([])
-/** Why they are not known. */
+/** Why they are unknown. */
 export const separatorsProblem = signal('')
 
-/** While no engine has announced its models. */
+/** How long to wait while no engine has announced its models. */
 const RETRY_MS = 5_000
 
-/** Loads the models, again and again until there are any. @returns a function that stops it */
+/** Loads the models, repeatedly until there are any. @returns a function that stops it */
 export function loadSeparatorsUntilKnown(): () => void {
   void load()
   const timer = setInterval(() => {
@@ -37,7 +37,7 @@ async function load(): Promise<void> {
   }
 }
 
-/** Says what is taken out for a prompt, and by which model; or why no model can. */
+/** Says what is taken out for a prompt and by which model, or why no model can do it. */
 export function answerTo(prompt: string, separator?: string): string {
   try {
     const { model, wanted, unwanted, reading } = routePrompt(prompt, separators.value, separator)
@@ -56,14 +56,14 @@ export function answerTo(prompt: string, separator?: string): string {
   }
 }
 
-/** Returns whether a better model for songs is worth a hint; where one was chosen, it is not. */
+/** Whether to hint at a better model for songs; not if a model was chosen explicitly. */
 export function isSongHintDue(prompts: readonly string[], separator: string = AUTO): boolean {
   const models = separators.value
   if (separator !== AUTO || !models.some(({ answers }) => answers === 'text')) return false
   return prompts.some((prompt) => isSongHintFor(prompt, routePrompt(prompt, models).model))
 }
 
-/** Hint for a sound that is not in the tables of names. */
+/** A warning about a sound that the tables of names do not contain. */
 function doubtOf({ wanted }: PromptReading, model: string): string {
   const { names = [] } = separators.value.find(({ name }) => name === model) ?? {}
   const isListed = wanted.some(({ name, isKnown }) => isKnown || names.includes(name))
@@ -74,5 +74,5 @@ function doubtOf({ wanted }: PromptReading, model: string): string {
   )
 }
 
-/** Names that the installed models know: stems first. */
+/** Names that the installed models know, stems first. */
 export const soundNames = (): string[] => namesOf(separators.value)

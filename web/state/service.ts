@@ -1,2 +1,2 @@
-/** The address of the service: the page's own, which may have a path before it. */
+/** The address of the service, which is that of the page and may include a path. */
 export const SERVICE = location.origin + location.pathname.replace(/\/[^/]*$/, '')

@@ -1,4 +1,4 @@
-/** A result that somebody shared, in a page that was opened by its address. */
+/** A shared result, in a page that was opened by its address. */
 
 import { signal } from '@preact/signals'
 import { createClient, type NewShare, type SharedResult } from '../../clients/typescript/client.ts'
@@ -16,7 +16,9 @@ export interface SharedView {
   expiresAt: string
 }
 
-/** The secret in `#share=…`, which stays in the address; null: the page shows no shared result. */
+/**
+ * The secret in `#share=…`, which stays in the address; null if the page shows no shared result.
+ */
 export const secretInAddress = (): string | null => parameters().get('share')
 
 /** @throws ApiError; UnreachableError */
@@ -43,7 +45,7 @@ const requestOf = ({ file_name: name, prompts }: SharedResult): OpenRequest => (
 
 const KEEPS = 'keeps'
 
-/** The address of a new share, with which output plays first. */
+/** The address of a new share, including which output plays first. */
 export function addressOf({ url }: NewShare, result: PlayableResult): string {
   const kept = keptOf(result)
   return kept === 'target' ? url : `${url}&${KEEPS}=${kept}`

@@ -1,4 +1,4 @@
-/** Looks whether a file that was chosen can be heard at all. */
+/** Checks whether a chosen file contains any sound. */
 
 import { signal } from '@preact/signals'
 import { decodeShort } from '../audio/decode.ts'
@@ -8,10 +8,10 @@ import { source } from './draft.ts'
 /** Larger or longer files are not decoded before they are sent. */
 const LOOKED_AT_BYTES_MAX = 20_000_000
 const LOOKED_AT_SECONDS_MAX = 600
-/** Hertz: enough to see whether there is anything. */
+/** In hertz; enough to detect any sound. */
 const RATE = 8_000
 
-/** True if the source is silent; false too where nobody knows. */
+/** Whether the source is silent; false if unknown. */
 export const silent = signal(false)
 
 source.subscribe((chosen) => {
@@ -28,6 +28,6 @@ async function isSilent(bytes: Blob): Promise<boolean> {
     const buffer = await decodeShort(bytes, RATE, LOOKED_AT_SECONDS_MAX)
     return buffer !== null && toDb(peakOf(buffer)) < SILENCE_DB
   } catch {
-    return false // a format that FFmpeg reads and this browser does not
+    return false // FFmpeg can read this format, but this browser cannot
   }
 }

@@ -1,4 +1,4 @@
-/** The request that the form makes, as code. */
+/** Shows the request in the form as code. */
 
 import { inputOf, type Place, type Source } from './draft.ts'
 import { SERVICE } from './service.ts'
@@ -20,12 +20,12 @@ function placeOf(chosen: Source): Place {
 
 interface Parts {
   input: ReturnType<typeof inputOf>
-  /** Null: the service has the media, or fetches it. */
+  /** Null if the service has the media or fetches it. */
   file: { name: string; contentType: string; bytes: Blob } | null
   api: string
 }
 
-/** Quoted for a shell. */
+/** Quotes text for a shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function curl({ input, file, api }: Parts): string {
@@ -69,7 +69,7 @@ function typeScript({ input, file, api }: Parts): string {
   return lines.join('\n')
 }
 
-/** A value as Python writes it; the id of an uploaded file is `file_id`. */
+/** Formats a value for Python; the id of an uploaded file becomes `file_id`. */
 function pythonOf(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`

@@ -1,4 +1,4 @@
-/** Asks the service which sounds are in the source of the form. */
+/** Asks the service which sounds the source in the form contains. */
 
 import { signal } from '@preact/signals'
 import type { Client } from '../../clients/typescript/client.ts'
@@ -10,7 +10,7 @@ import { placeOf } from './submit.ts'
 
 export interface SoundsInFile {
   isListening: boolean
-  /** Null: nobody asked, or there is no answer yet. */
+  /** Null if nobody has asked, or there is no answer yet. */
   sounds: readonly HeardSound[] | null
   problem: string
 }
@@ -27,12 +27,12 @@ source.subscribe(() => {
   soundsInFile.value = NOTHING
 })
 
-/** Sends the source, unless the service has it, and shows what is in it. */
+/** Shows what the source contains, after sending it if the service does not have it. */
 export const askForSounds = (chosen: Source): Promise<void> =>
   send(async (abort) => {
     const onProgress = (part: number) => (sending.value = { part, abort })
     const place = await placeOf(chosen, currentClient(abort.signal), onProgress)
-    void listen(chosen, place) // the form is free again meanwhile
+    void listen(chosen, place) // the form is usable in the meantime
   })
 
 async function listen(

@@ -5,10 +5,13 @@ import { ApiError } from '../../clients/typescript/errors.ts'
 import { currentClient } from './credential.ts'
 import type { Place, Source } from './draft.ts'
 
-/** The files that this page sent: the same media is not sent twice. */
+/** The files that this page has sent, so that the same media is not sent twice. */
 const sent = new WeakMap<Blob, string>()
 
-/** The media's place for the service, which gets the bytes of a file unless it still has them. */
+/**
+ * Returns how to refer to the media, after uploading a file that the service does not have any
+ * more.
+ */
 export async function placeOf(
   chosen: Source,
   client: Client,
@@ -24,10 +27,10 @@ export async function placeOf(
   return { file_id: fileId }
 }
 
-/** A file must last while a request waits for its turn. */
+/** A file must be kept at least this long, because its request may have to wait. */
 const LASTS_MS_MIN = 600_000
 
-/** False for a file of whoever was signed in before, too. */
+/** Also false for a file of somebody who was signed in before. */
 async function isKept(fileId: string, client: Client): Promise<boolean> {
   try {
     const { status, expires_at: expiresAt } = await client.file(fileId)
@@ -38,14 +41,14 @@ async function isKept(fileId: string, client: Client): Promise<boolean> {
   }
 }
 
-/** A submission that can be made again: by its key, the service knows that it is the same one. */
+/** A submission that can be repeated: its key tells the service that it is the same one. */
 export interface Submit extends Pick<Submission, 'input' | 'metadata'> {
   idempotencyKey: string
 }
 
 /**
- * Answers the request's id.
- * @throws the reason of `signal` when it fires meanwhile: the request is canceled then
+ * Returns the id of the request.
+ * @throws the reason of `signal` if it fires in the meantime, in which case the request is canceled
  */
 export async function submit(
   { idempotencyKey, input, metadata }: Submit,
@@ -59,7 +62,7 @@ export async function submit(
   return id
 }
 
-/** Ignores the refusal of a request that has ended. @throws any other error */
+/** Ignores the refusal to cancel a request that has ended. @throws any other error */
 function ignoreEnded(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 409)) throw error
 }

@@ -20,7 +20,7 @@ const STATES = {
   FAILED: 'failed',
 } as const
 
-/** Returns whether there is something to listen to. */
+/** Whether there is something to listen to. */
 const hasOutputs = ({ status, retention }: RequestListItem): boolean =>
   status === 'COMPLETED' && (!retention || Date.parse(retention.delete_after) > Date.now())
 
@@ -30,7 +30,7 @@ function stateOf(request: RequestListItem): string {
   return error?.code === 'CANCELED' ? 'canceled' : STATES[status]
 }
 
-/** The account's requests, newest first, and what they used. */
+/** The account's requests, newest first, and its usage. */
 export function History() {
   const [search, setSearch] = useState('')
   const { rows, looked, isLooking, more, forget, problem, setProblem } = useEarlierRequests(search)
@@ -132,14 +132,14 @@ function Row({ request, onOpen, onDeleted }: RowProps) {
   )
 }
 
-/** Only one of the page's sounds plays at a time. */
+/** Only one sound of the page plays at a time. */
 function pauseOthers({ currentTarget }: { currentTarget: HTMLAudioElement }): void {
   for (const audio of document.querySelectorAll('audio')) {
     if (audio !== currentTarget) audio.pause()
   }
 }
 
-/** Each output in the browser's own player; the first begins at once. */
+/** Each output in the browser's own player; the first starts at once. */
 function Sounds({ request, result }: { request: RequestListItem; result: Result }) {
   const { request_id: id, prompt, prompts = [prompt] } = request
   return (
@@ -154,7 +154,7 @@ function Sounds({ request, result }: { request: RequestListItem; result: Result 
   )
 }
 
-/** Names what is deleted. */
+/** Names what would be deleted. */
 function questionOf(request: RequestListItem): string {
   const { file_name: name, status } = request
   const isUnderWay = status === 'IN_QUEUE' || status === 'IN_PROGRESS'

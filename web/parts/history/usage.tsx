@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Usage as UsageDays } from '../../../clients/typescript/client.ts'
 import { currentClient, messageOf } from '../../state/credential.ts'
 
-/** The last thirty days of the account, each with what it used. */
+/** The account's usage on each of the last thirty days. */
 export function Usage() {
   const [usage, setUsage] = useState<UsageDays | null>(null)
   const [problem, setProblem] = useState('')
@@ -61,6 +61,6 @@ function Days({ usage: { from, to, data } }: { usage: UsageDays }) {
   )
 }
 
-/** @param day such as `2026-01-31`, in UTC */
+/** @param day for example `2026-01-31`, in UTC */
 const dayOf = (day: string): string =>
   new Date(day).toLocaleDateString([], { day: 'numeric', month: 'short', timeZone: 'UTC' })

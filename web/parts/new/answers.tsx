@@ -6,10 +6,12 @@ import { givenPrompts, options, PROMPTS_MAX, togglePrompt } from '../../state/dr
 import { task } from '../../state/chosen-task.ts'
 import { answerTo, isSongHintDue, separators, separatorsProblem } from '../../state/separators.ts'
 
-/** A screen reader should not be interrupted by each letter. */
+/** A screen reader should not be interrupted by every keystroke. */
 const QUIET_MS = 500
 
-/** Names the model that answers each prompt, once nobody types for a moment. */
+/**
+ * Says what is taken out for each prompt and by which model, once nobody has typed for a moment.
+ */
 export function Answers() {
   const isKnown = separators.value.length > 0
   const { separator } = options.value
@@ -33,7 +35,9 @@ export function Answers() {
   )
 }
 
-/** People who use the page can't install it: they can tell whoever can. An admin can here. */
+/**
+ * Users of the page cannot install it, but can tell somebody who can. An admin can install it here.
+ */
 function SongHint() {
   const [before, command, after] = SONG_HINT.split('`')
   const isAdmin = adminToken.value !== null
@@ -55,7 +59,10 @@ function SongHint() {
   )
 }
 
-/** The stems of a song as buttons; without any, who wants to split one learns that. */
+/**
+ * The stems of a song as buttons, or a message for people who want to split a song if there are
+ * none.
+ */
 export function Stems() {
   const stems = songStemsOf(separators.value)
   if (separators.value.length === 0) return null
@@ -80,7 +87,7 @@ export function Stems() {
   )
 }
 
-/** True if somebody wants to split a song, and no model here can. */
+/** Whether somebody wants to split a song and no installed model can. */
 const lacksStems = (): boolean =>
   task.value.prompts === 'stems' &&
   separators.value.length > 0 &&

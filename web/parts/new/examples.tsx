@@ -7,14 +7,14 @@ import { chooseTask } from '../../state/chosen-task.ts'
 interface Example {
   name: string
   address: string
-  /** To try, the best first. */
+  /** Prompts to try, the best one first. */
   prompts: readonly string[]
 }
 
 /** Set by the build. */
 declare const EXAMPLES: readonly Example[]
 
-/** Sounds to try, each with prompts that work on it. */
+/** Sounds to try, each with prompts that work well on it. */
 export function Examples({ onProblem }: { onProblem(text: string): void }) {
   const [playing, setPlaying] = useState<string | null>(null)
   const audio = useRef<HTMLAudioElement>(null)
@@ -41,7 +41,7 @@ export function Examples({ onProblem }: { onProblem(text: string): void }) {
 interface CardProps {
   example: Example
   isPlaying: boolean
-  /** Called with the address that plays; null: none any more. */
+  /** Called with the address that is to be played; null to stop. */
   onPlay(address: string | null): void
   onProblem(text: string): void
 }

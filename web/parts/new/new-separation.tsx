@@ -20,7 +20,7 @@ export function NewSeparation() {
   const prompt = useRef<HTMLInputElement>(null)
   const chosen = source.value
   const isOutput = chosen?.kind === 'output'
-  // An output to separate further lacks only the sound.
+  // If an output is to be separated further, only the sound is missing.
   useEffect(() => {
     if (isOutput) prompt.current!.focus()
   }, [isOutput])
@@ -57,7 +57,7 @@ export function NewSeparation() {
   )
 }
 
-/** @param missing what the form lacks; empty: nothing */
+/** @param missing what the form still needs; empty if nothing */
 function Send({ missing }: { missing: string }) {
   const current = sending.value
   const isSending = current !== null
@@ -97,7 +97,7 @@ function Send({ missing }: { missing: string }) {
   )
 }
 
-/** One field for each prompt; another one on demand. */
+/** One field for each prompt, and a button that adds another. */
 function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
   const list = prompts.value
   const fields = useRef<HTMLFieldSetElement>(null)
@@ -106,7 +106,7 @@ function Prompts({ first }: { first: RefObject<HTMLInputElement | null> }) {
     if (wanted.current !== null) fields.current!.querySelectorAll('input')[wanted.current]!.focus()
     wanted.current = null
   }, [list.length])
-  /** Goes on in the field of a prompt. */
+  /** Sets the prompts and moves the focus to the field of one of them. */
   const become = (next: string[], i: number) => {
     prompts.value = next
     wanted.current = i

@@ -3,7 +3,7 @@ import { separators } from '../../state/separators.ts'
 
 type SeparationOptions = typeof options.value
 
-/** The options of a submission, each with what it does. */
+/** The options of a submission, each with a hint. */
 export function Options() {
   return (
     <details class="options">
@@ -40,7 +40,7 @@ export function Options() {
   )
 }
 
-/** Sets an option of the draft; undefined leaves it to the service. */
+/** Sets an option of the draft; undefined leaves the choice to the service. */
 function setOption<Name extends keyof SeparationOptions>(
   name: Name,
   value: SeparationOptions[Name] | undefined,
@@ -152,7 +152,7 @@ interface NumberOptionProps {
   placeholder: string
 }
 
-/** A number that the service chooses while the field is empty. */
+/** A number that the service chooses if the field is empty. */
 function NumberOption({ name, label, hint, range, placeholder }: NumberOptionProps) {
   return (
     <label>

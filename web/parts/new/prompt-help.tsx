@@ -9,7 +9,7 @@ const EXAMPLES: readonly [string, string][] = [
   ['karaoke', 'a song without the singer'],
 ]
 
-/** Says what prompts may be like. */
+/** Shows what prompts can look like. */
 export function PromptHelp() {
   return (
     <details>

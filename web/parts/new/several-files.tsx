@@ -20,7 +20,7 @@ import {
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { leftOf, textOf } from '../status-text.ts'
 
-/** Files that were sent together: a line for each, and a total. */
+/** Files that were sent together, with a line for each and a total. */
 export function SeveralFiles() {
   const list = entries.value
   if (list.length === 0) return null
@@ -44,7 +44,7 @@ const isOver = computed(() => counts.value.ended === counts.value.all)
 function Title() {
   const heading = useRef<HTMLHeadingElement>(null)
   const { length } = entries.value
-  // The focus was on the form's button, which is disabled, or in the player, which has closed.
+  // The focus was on the form's button, which is disabled now, or in the player, which has closed.
   useEffect(() => {
     if (hasAdded.peek()) heading.current!.focus()
   }, [length])
@@ -87,7 +87,9 @@ function Total() {
   )
 }
 
-/** Until the last of what was submitted has ended; nothing while files wait to be sent. */
+/**
+ * Seconds until the last submitted file has ended; undefined while files are waiting to be sent.
+ */
 const secondsLeft = computed(() => {
   const states = entries.value.map(({ state }) => state.value).filter((state) => !outcomeOf(state))
   const left = states.map((state) =>
@@ -134,7 +136,7 @@ function SaveAll() {
   )
 }
 
-/** `failed` says why in red, so that a failure is seen among many lines. */
+/** The text of a state. Failures say why, in red, so that they stand out among many lines. */
 function textOfState(state: EntryState): { text: string; isFailure?: boolean } {
   if (state.kind === 'sending') return { text: `uploading, ${Math.round(100 * state.part)} %` }
   if (state.kind === 'held') return { text: `waiting: ${state.why}` }
@@ -147,7 +149,7 @@ function textOfState(state: EntryState): { text: string; isFailure?: boolean } {
   return { text: `${status.error.code}: ${status.error.message}`, isFailure: true }
 }
 
-/** From 0 to 1, of what it does now; undefined: it waits, or has ended. */
+/** Progress of the current step, from 0 to 1; undefined if the file is waiting or has ended. */
 function partOf(state: EntryState): number | undefined {
   if (state.kind === 'sending') return state.part
   if (state.kind !== 'submitted' || state.status?.status !== 'IN_PROGRESS') return undefined

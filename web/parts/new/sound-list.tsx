@@ -3,7 +3,7 @@ import { groupSounds } from '../../../shared/prompts/sounds.ts'
 import { givenPrompts, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
 import { soundNames } from '../../state/separators.ts'
 
-/** The sounds that the models know by name, by group, to choose prompts from. */
+/** The sounds that the models know, by group, to choose prompts from. */
 export function SoundList() {
   const [filter, setFilter] = useState('')
   const names = soundNames()

@@ -4,8 +4,8 @@ import { sending } from '../../state/open-request.ts'
 import { askForSounds, soundsInFile } from '../../state/sounds-in-file.ts'
 
 /**
- * Says what is in the chosen media, where somebody asks: it takes a tenth of the seconds that a
- * separation is charged, and sends a file that its owner may still change for another.
+ * Lists the sounds in the chosen media on request only, because it costs a tenth of what separating
+ * does and uploads a file that its owner may still replace.
  */
 export function SoundsInFile({ chosen }: { chosen: Source }) {
   const { isListening, sounds, problem } = soundsInFile.value

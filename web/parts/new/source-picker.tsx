@@ -15,7 +15,7 @@ import { Examples } from './examples.tsx'
 const problem = signal('')
 source.subscribe(() => (problem.value = ''))
 
-/** Puts files into the form, or says why not. */
+/** Puts files into the form, or shows why it cannot. */
 async function take(picked: PickedFile[] | Promise<PickedFile[]>): Promise<void> {
   problem.value = ''
   try {
@@ -25,7 +25,7 @@ async function take(picked: PickedFile[] | Promise<PickedFile[]>): Promise<void>
   }
 }
 
-/** Where the media come from: one big area as long as there are none, a line afterwards. */
+/** The source of the media: one big area as long as there is none, a line afterwards. */
 export function SourcePicker() {
   const isOver = useFilesFromPage()
   const chosen = source.value
@@ -83,7 +83,7 @@ function useFilesFromPage(): boolean {
       setOver(true)
     })
     listen('dragleave', (event) => {
-      if (event.relatedTarget === null) setOver(false) // it has left the window
+      if (event.relatedTarget === null) setOver(false) // the pointer has left the window
     })
     listen('drop', (event) => {
       setOver(false)
@@ -110,7 +110,7 @@ function DropPicture() {
   )
 }
 
-/** Phones have none to choose. */
+/** Phones have no folders to choose. */
 const hasFolders = 'webkitdirectory' in HTMLInputElement.prototype
 
 type FileInputProps = { label: string; isMain?: boolean } & (
@@ -127,7 +127,7 @@ function FileInput({ label, isMain = false, ...kind }: FileInputProps) {
         {...kind}
         onChange={({ currentTarget }) => {
           const files = filesListed(currentTarget.files)
-          currentTarget.value = '' // so that the same ones can be chosen again
+          currentTarget.value = '' // so that the same files can be chosen again
           if (files.length > 0) void take(files)
         }}
       />
@@ -135,7 +135,7 @@ function FileInput({ label, isMain = false, ...kind }: FileInputProps) {
   )
 }
 
-/** The form's media, in words. */
+/** Describes the media in the form. */
 function textOf(chosen: Source | SeveralFiles): string {
   if (chosen.kind === 'address') return chosen.url
   if (chosen.kind === 'output') {

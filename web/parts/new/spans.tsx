@@ -6,10 +6,10 @@ import { spans, type Span } from '../../state/draft.ts'
 import { focusIfLost } from '../focus.ts'
 import { createView, Waveform, type Picture } from '../waveform.tsx'
 
-/** Larger or longer files are not drawn: decoded, they would fill the memory. */
+/** Larger or longer files are not drawn, because decoding them would fill the memory. */
 const DRAWN_BYTES_MAX = 200_000_000
 const DRAWN_SECONDS_MAX = 1_800
-/** Hertz: finer than a pixel. */
+/** In hertz; finer than a pixel. */
 const DRAWING_RATE = 8_000
 
 const includes = signal(true)
@@ -20,7 +20,7 @@ const add = (section: { start: number; end: number }) => {
   spans.value = [...spans.value, span]
 }
 
-/** Marks where the sound is, and where it is not: drawn on the waveform, or typed. */
+/** Marks where the sound is present or absent, by drawing on the waveform or by typing. */
 export function Spans({ bytes }: { bytes: Blob }) {
   const [isOpen, setOpen] = useState(false)
   const [drawn, setDrawn] = useState<Picture | 'too long' | null>(null)
@@ -31,7 +31,7 @@ export function Spans({ bytes }: { bytes: Blob }) {
     let isCurrent = true
     decodeDrawn(bytes).then(
       (done) => isCurrent && setDrawn(done ?? 'too long'),
-      () => undefined, // this browser can't read it; the service may
+      () => undefined, // this browser cannot read it, but the service may
     )
     return () => void (isCurrent = false)
   }, [bytes, isOpen])
@@ -78,7 +78,7 @@ export function Spans({ bytes }: { bytes: Blob }) {
   )
 }
 
-/** Null: it is too long. */
+/** Null if it is too long. */
 async function decodeDrawn(bytes: Blob): Promise<Picture | null> {
   if (bytes.size > DRAWN_BYTES_MAX) return null
   const buffer = await decodeShort(bytes, DRAWING_RATE, DRAWN_SECONDS_MAX)
@@ -86,14 +86,14 @@ async function decodeDrawn(bytes: Blob): Promise<Picture | null> {
   return { planes: magnitudesOf(buffer), seconds: buffer.duration, sampleRate: DRAWING_RATE }
 }
 
-/** The focus goes to the times that are added, and back where a span was removed. */
+/** Moves the focus to times that were added, and back after a span was removed. */
 function useListFocus() {
   const list = useRef<HTMLUListElement>(null)
   const adder = useRef<HTMLButtonElement>(null)
   const isAdded = useRef(false)
   useEffect(() => {
     if (isAdded.current) list.current!.querySelector<HTMLElement>('li:last-child input')!.focus()
-    else focusIfLost(adder.current) // the button of a span that was removed had it
+    else focusIfLost(adder.current) // the button of the removed span had the focus
     isAdded.current = false
   }, [spans.value.length])
   const addTimes = () => {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Line drawings on 48 by 32, by the word of the task on the command line. */
+/** Line drawings on a canvas of 48 by 32, by the word of the task on the command line. */
 const PICTURES: Readonly<Record<string, ComponentChildren>> = {
   anything: (
     <>

@@ -2,7 +2,7 @@ import { TASKS, type Task } from '../../../shared/tasks.ts'
 import { chooseTask, task } from '../../state/chosen-task.ts'
 import { TaskPicture } from './task-picture.tsx'
 
-/** Offers tasks: each fills prompts and format, and decides what is heard first. */
+/** Offers tasks. Each fills in prompts and format, and decides which output is heard first. */
 export function Tasks() {
   const { name } = task.value
   return (

@@ -1,4 +1,4 @@
-/** Names what to do about a request that failed; the form still has what was asked. */
+/** Suggests what to do about a failed request; the form still has its contents. */
 
 const OTHER_FILE = 'Choose another file, or convert this one to WAV, FLAC, MP3 or MP4.'
 const ANOTHER_ATTEMPT = 'Go back to the form and separate it again.'

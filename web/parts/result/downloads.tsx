@@ -18,11 +18,11 @@ const FORMATS: readonly SoundFormat[] = ['wav', 'flac', 'mp3']
 interface DownloadsProps {
   request: OpenRequest
   result: PlayableResult
-  /** Null: the page can't make files of the outputs. */
+  /** Null if the page cannot make files of the outputs. */
   mixer: Mixer | null
 }
 
-/** Each output in each format, and all as one file. */
+/** Offers each output in each format, and all of them as one file. */
 export function Downloads({ request, result, mixer }: DownloadsProps) {
   const kept = keptOf(result)
   const isKept = ({ kind }: NamedOutput) => Number(kind === kept)
@@ -49,7 +49,7 @@ export function Downloads({ request, result, mixer }: DownloadsProps) {
   )
 }
 
-/** Says to which files the strength applies. */
+/** Says which files the strength applies to. */
 function MixedBack({ mixer }: { mixer: Mixer }) {
   if (mixer.mixedBack.value === 0) return null
   return (
@@ -65,7 +65,7 @@ interface MadeFile {
   make(): Promise<void>
 }
 
-/** The files that the page makes of an output: formats that the service lacks, and mixes. */
+/** Lists the files that the page makes of an output: formats that the service lacks, and mixes. */
 function madeOf({ output, files }: NamedOutput, mixed: Mixer | null): MadeFile[] {
   const [{ name, url }] = files as [StoredFile]
   if (!mixed) {
@@ -90,7 +90,7 @@ function madeOf({ output, files }: NamedOutput, mixed: Mixer | null): MadeFile[]
 
 type OutputFormatsProps = NamedOutput & Pick<DownloadsProps, 'mixer'>
 
-/** The service's files are links; the page makes the rest. */
+/** The service's files are links; the page makes the others. */
 function OutputFormats({ mixer, ...named }: OutputFormatsProps) {
   const { label, files } = named
   const mixed = mixer && mixer.mixedBack.value > 0 ? mixer : null
@@ -140,6 +140,6 @@ function Making() {
   )
 }
 
-/** `song.rest.without-piano+drums.wav` gives `song.piano+drums.zip`. */
+/** For example, `song.rest.without-piano+drums.wav` becomes `song.piano+drums.zip`. */
 const zipName = ({ data }: PlayableResult): string =>
   withExtension(data.residual.file_name, 'zip').replace('.rest.without-', '.')

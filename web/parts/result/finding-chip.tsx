@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
 import { chipText, explain, type Finding } from '../../state/chip.ts'
 
-/** A few words; pressed, or under the mouse, all that is known. */
+/** Shows a finding in a few words, and everything that is known when pressed or hovered. */
 export function FindingChip({ finding, label }: { finding: Finding; label: string }) {
   const id = useId()
   const { state, quality } = finding

@@ -6,11 +6,13 @@ import { takeOutput } from '../../state/open-request.ts'
 interface FurtherButtonProps {
   label: string
   output: Output
-  /** The page takes its bytes: to draw them, and to compare what is separated of them. */
+  /**
+   * Whether the page fetches its bytes, to draw them and to compare what is separated from them.
+   */
   isHeld?: boolean
 }
 
-/** Makes an output the source of the next separation; the service has its media already. */
+/** Makes an output the source of the next separation; the service already has its media. */
 export function FurtherButton({ label, output, isHeld = false }: FurtherButtonProps) {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState('')

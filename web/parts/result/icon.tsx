@@ -1,4 +1,4 @@
-/** Lines on a square of 24. */
+/** Line drawings on a square of 24. */
 const SHAPES = {
   play: 'M7 5v14l12-7z',
   pause: 'M8 5v14M16 5v14',
@@ -11,7 +11,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES
 
-/** A picture that the button's name says in words. */
+/** A decorative picture, because the button's name says the same in words. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
     <path d={SHAPES[name]} />

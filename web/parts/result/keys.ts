@@ -1,10 +1,10 @@
-/** The keys of the player. */
+/** Keyboard shortcuts of the player. */
 
 import type { Mixer } from '../../audio/mixer.ts'
 
 const STEP_SECONDS = 5
 
-/** Listens until the function that it returns is called. */
+/** Listens until the returned function is called. */
 export function listenToKeys(mixer: Mixer): () => void {
   const press = (event: KeyboardEvent) => {
     const { target, key, code, shiftKey, ctrlKey, metaKey, altKey } = event
@@ -21,7 +21,7 @@ export function listenToKeys(mixer: Mixer): () => void {
   return () => document.removeEventListener('keydown', press)
 }
 
-/** A digit plays one lane alone; with Shift it adds one. @param code where the key lies */
+/** A digit plays one lane alone; with Shift it adds a lane. @param code position of the key */
 function laneAction(code: string, isAdded: boolean, mixer: Mixer): (() => void) | undefined {
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1]
   const lane = digit === undefined ? undefined : mixer.lanes[Number(digit) - 1]

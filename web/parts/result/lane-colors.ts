@@ -1,10 +1,10 @@
-/** A colour for each lane, which stands out on light and dark paper. */
+/** A colour for each lane that stands out on light and dark backgrounds. */
 
 import type { Lane } from '../../audio/mixer.ts'
 
 const MIXTURE = '#7386a8'
 const RESIDUAL = '#b4622d'
-/** As many as a request has prompts. */
+/** As many as a request can have prompts. */
 const TARGETS = [
   '#2f6fed',
   '#0f8a5f',

@@ -1,4 +1,4 @@
-/** Draws a lane: its peaks, or the samples of what is in sight, which are fetched when they are. */
+/** Draws a lane: its peaks or, when zoomed in, the visible samples, which are fetched on demand. */
 
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { planesOf } from '../../audio/decode.ts'
@@ -9,7 +9,7 @@ import type { Span } from '../../state/draft.ts'
 import { createView, Waveform, type View } from '../waveform.tsx'
 import { pixelsOf } from './timeline.tsx'
 
-/** So long the view must rest before anything is fetched for it. */
+/** How long the view must rest before anything is fetched for it. */
 const REST_MS = 150
 
 interface LanePictureProps {
@@ -59,7 +59,7 @@ export function LanePicture(props: LanePictureProps) {
   )
 }
 
-/** What is to be drawn by its samples; null: peaks will do, or it would be too much. */
+/** The section to draw from samples; null if peaks suffice or it would be too long. */
 function sampledSection({ mixer, view, isSpectrogram }: LanePictureProps): Section | null {
   const { seconds, sounds } = mixer
   if (seconds <= sounds.windowSecondsMax) return isSpectrogram ? { start: 0, end: seconds } : null
@@ -74,7 +74,7 @@ interface Samples {
   buffer: AudioBuffer
 }
 
-/** The samples of a section; those of the one before until they are there. */
+/** The samples of a section; until they arrive, those of the previous section. */
 function useSamples(mixer: Mixer, lane: number, section: Section | null): Samples | null {
   const [samples, setSamples] = useState<Samples | null>(null)
   useEffect(() => {
@@ -84,7 +84,7 @@ function useSamples(mixer: Mixer, lane: number, section: Section | null): Sample
       const buffer = await windowOf(mixer.sounds, lane, section)
       if (isCurrent) setSamples({ start: section.start, buffer })
     }
-    // Where it can't be had, peaks stay: the player says why when it plays.
+    // If they cannot be loaded, the peaks remain; the player says why when it plays.
     const resting = setTimeout(() => void fetch().catch(() => undefined), REST_MS)
     return () => {
       isCurrent = false

@@ -61,7 +61,7 @@ export function LaneRow({ lane, color, mixer, view, isSpectrogram, spans }: Lane
   )
 }
 
-/** The buttons that choose which lanes sound. While A and B are compared, neither counts. */
+/** The buttons that choose which lanes are heard. Neither counts while A and B are compared. */
 function SoloAndMute({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
   const { label, isSolo, isMuted } = lane
   const isMix = mixer.compared.value === null
@@ -92,7 +92,7 @@ function SoloAndMute({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
 /** The lowest level that a meter shows, in dB. */
 const METER_DB_MIN = -48
 
-/** Shows how loud a lane is just now. */
+/** Shows the current level of a lane. */
 function LaneMeter({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
   const bar = useRef<HTMLDivElement>(null)
   const isPlaying = mixer.isPlaying.value
@@ -116,14 +116,14 @@ function LaneMeter({ lane, mixer }: { lane: Lane; mixer: Mixer }) {
   )
 }
 
-/** Decibels by which a target was softened, as far as its loudest sample allows. */
+/** By how many dB a target was softened, as far as it can be amplified without clipping. */
 function fullLevelDb({ finding, peak }: Lane): number {
   const { softened_db: softer = 0 } = finding ?? {}
   if (softer < 1) return 0
   return Math.round(Math.max(0, Math.min(softer, -toDb(peak))))
 }
 
-/** As loud as it was found. */
+/** Plays the lane as loud as it was separated. */
 function FullLevel({ lane, mixer, db }: { lane: Lane; mixer: Mixer; db: number }) {
   const isFull = lane.gainDb.value === db
   const press = () => {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { LoadedResult } from '../../state/loaded-media.ts'
 
-/** Two roundings of 24-bit samples: less than this could not be stored. */
+/** Two roundings of 24-bit samples; anything smaller could not be stored. */
 const ROUNDING_DB = -130
 
 /** Shows that nothing was added and nothing lost. */

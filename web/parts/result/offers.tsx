@@ -17,11 +17,11 @@ import { loadSeparatorsUntilKnown, separators } from '../../state/separators.ts'
 import { timeText } from '../../state/time-text.ts'
 
 interface OffersProps extends ShownResult {
-  /** Its loop marks where a sound is; null: there is none yet. */
+  /** Its loop marks where a sound is; null until there is one. */
   mixer: Mixer | null
 }
 
-/** Offers what else may be made of the same media, without another upload. */
+/** Offers other separations of the same media, without another upload. */
 export function Offers({ mixer, ...answered }: OffersProps) {
   useEffect(() => {
     return separators.value.length === 0 ? loadSeparatorsUntilKnown() : undefined
@@ -108,7 +108,7 @@ interface OtherNamesProps {
   findings: readonly Finding[]
 }
 
-/** Names in place of sounds that were not found. */
+/** Names to try instead of sounds that were not found. */
 function OtherNames({ answered, findings }: OtherNamesProps) {
   return findings.map((finding) => {
     const names = otherNames(finding)
@@ -133,7 +133,7 @@ function OtherNames({ answered, findings }: OtherNamesProps) {
   })
 }
 
-/** Sounds of the same media that nobody asked for. */
+/** Sounds of the same media that no prompt asked for. */
 function AlsoHere({ answered }: { answered: ShownResult }) {
   const sounds = unaskedSounds(answered)
   if (sounds.length === 0) return null

@@ -13,7 +13,7 @@ interface OutputsProps<Result extends PlayableResult> {
   request: OpenRequest
   read(): Promise<Result>
   readPeaks(): Promise<Peaks>
-  /** Shown above the player, which has no mixer until they can be played. */
+  /** Shown above the player; the mixer is null until the outputs can be played. */
   above?(result: Result, mixer: Mixer | null): ComponentChildren
   /** Shown below the downloads. */
   below(result: Result): ComponentChildren
@@ -63,9 +63,9 @@ export function Outputs<Result extends PlayableResult>(props: OutputsProps<Resul
 
 interface SoundsProps<Result extends PlayableResult> extends OutputsProps<Result> {
   result: Result
-  /** Null: not yet. */
+  /** Null until they are loaded. */
   loaded: LoadedResult | null
-  /** They are not decoded in the page. */
+  /** Whether they are not decoded in the page. */
   isPlain: boolean
 }
 

@@ -18,11 +18,11 @@ interface PlainPlayerProps {
   readPeaks(): Promise<Peaks>
 }
 
-/** For media that is too long to be decoded in a page: the browser's own players. */
+/** Plays media that is too long to be decoded in a page with the browser's own players. */
 export function PlainPlayer({ request, result, readPeaks }: PlainPlayerProps) {
   const [peaks, setPeaks] = useState<Peaks | null>(null)
   useEffect(() => {
-    // without them, an older engine's say, there are players alone
+    // without them, as from an older engine, there are only players
     readPeaks()
       .then(setPeaks)
       .catch(() => undefined)
@@ -50,7 +50,7 @@ export function PlainPlayer({ request, result, readPeaks }: PlainPlayerProps) {
   )
 }
 
-/** The output that begins to play takes over the time of the one before. */
+/** The output that starts to play continues at the time of the previous one. */
 function pauseOthers({ currentTarget, target }: TargetedEvent<HTMLElement>): void {
   for (const other of currentTarget.querySelectorAll('audio')) {
     if (other === target || other.paused) continue
@@ -69,7 +69,7 @@ interface PlainOutputProps {
   seconds: number
 }
 
-/** The browser's player, under a waveform that shows where it is and seeks in it. */
+/** The browser's player below a waveform, which shows the position and can be used to seek. */
 function PlainOutput(props: PlainOutputProps) {
   const { label, color, output, finding, waveform, seconds } = props
   const audio = useRef<HTMLAudioElement>(null)

@@ -66,11 +66,11 @@ export function Player({ loaded, request }: { loaded: LoadedResult; request: Ope
   )
 }
 
-/** The lanes as they sound now, with solo, mute and gains, and how loud that is. */
+/** Saves the mix as it sounds now, and measures how loud it is. */
 function SaveMix({ mixer, name }: { mixer: Mixer; name: string }) {
   const [loudness, setLoudness] = useState('')
   const levels = mixer.levels.value
-  useEffect(() => setLoudness(''), [levels]) // it was that of another mix
+  useEffect(() => setLoudness(''), [levels]) // the loudness was that of another mix
   const render = async () => {
     const mix = await mixer.render()
     setLoudness(loudnessText(mix))
@@ -103,7 +103,7 @@ function SaveMix({ mixer, name }: { mixer: Mixer; name: string }) {
   )
 }
 
-/** Such as `-14.2 LUFS, true peak -1.0 dBTP`. */
+/** For example `-14.2 LUFS, true peak -1.0 dBTP`. */
 function loudnessText(mix: AudioBuffer): string {
   const planes = planesOf(mix)
   const lufs = integratedLoudness(planes, mix.sampleRate)

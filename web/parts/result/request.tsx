@@ -12,10 +12,10 @@ import { Share } from './share.tsx'
 import { detailOf, readingsOf, stateOf } from '../status-text.ts'
 import { Time } from '../time.tsx'
 
-/** The progress of a request, then what it separated. */
+/** The progress of a request, and then its result. */
 export function Request({ request }: { request: OpenRequest }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // The form that had the focus is gone: whoever uses keys or a screen reader goes on here.
+  // The form that had the focus is gone, so people who use keys or a screen reader continue here.
   useEffect(() => heading.current!.focus(), [])
   return (
     <section class="card" aria-labelledby="request">
@@ -46,7 +46,7 @@ export function Request({ request }: { request: OpenRequest }) {
 function Progress({ request }: { request: OpenRequest }) {
   const { prompts, status, problem } = request
   const current = status.value
-  const isCanceled = current?.error?.code === 'CANCELED' // by whoever looks at it: no failure
+  const isCanceled = current?.error?.code === 'CANCELED' // a cancel by the user is not a failure
   const failure = problem.value || (isCanceled ? '' : current?.error?.message)
   const title = prompts.join(', ')
   const targets = current?.targets ?? []
@@ -111,7 +111,7 @@ function Ahead({ files }: { files: number }) {
   return <span class="quiet">behind {files === 1 ? 'one' : files} of your files</span>
 }
 
-/** Counts the seconds until the service, which does not answer, is asked again. */
+/** Counts down to the next try while the service does not answer. */
 function Away({ until }: { until: number }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -127,7 +127,7 @@ function Away({ until }: { until: number }) {
   )
 }
 
-/** Says how long the outputs are kept, and shares them. */
+/** Says how long the outputs are kept, and offers to share them. */
 function Kept({ id, result }: { id: string; result: Result }) {
   const { delete_after: deleteAfter } = result.retention
   return (

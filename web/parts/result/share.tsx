@@ -12,7 +12,7 @@ const TIMES = { 'an hour': 3_600, 'a day': 86_400, 'a week': 604_800 } as const
 type Length = keyof typeof TIMES
 
 interface ShareProps {
-  /** The request's. */
+  /** Id of the request. */
   id: string
   result: PlayableResult
 }
@@ -77,7 +77,7 @@ export function Share({ id, result }: ShareProps) {
   )
 }
 
-/** The new address: the service doesn't know it any more. */
+/** A new address, which the service does not know any more. */
 function Address({ address }: { address: string }) {
   return (
     <div class="choice">
@@ -95,7 +95,7 @@ interface WorkingAddressesProps {
   revoke: (shareId: string) => Promise<null>
 }
 
-/** The addresses that still play the result, each with a button that ends it. */
+/** The addresses that still play the result, each with a button to revoke it. */
 function WorkingAddresses({ shares, revoke }: WorkingAddressesProps) {
   return (
     <ul>

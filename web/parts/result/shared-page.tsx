@@ -5,7 +5,7 @@ import { readShared, type SharedView } from '../../state/shared-result.ts'
 import { Outputs } from './outputs.tsx'
 import { Time } from '../time.tsx'
 
-/** Plays a result for whoever has its address. */
+/** Plays a result for anybody who has its address. */
 export function SharedPage({ secret }: { secret: string }) {
   const [shared, setShared] = useState<SharedView | null>(null)
   const [problem, setProblem] = useState('')

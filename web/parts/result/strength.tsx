@@ -1,10 +1,13 @@
 import { toDb } from '../../audio/levels.ts'
 import type { Mixer } from '../../audio/mixer.ts'
 
-/** In percent: 100 is what is solo alone. */
+/** In percent; at 100, only what is solo is heard. */
 export const strengthOf = ({ mixedBack }: Mixer): number => Math.round(100 * (1 - mixedBack.value))
 
-/** How much is taken away of what is not solo: heard at once, and in what the page makes. */
+/**
+ * Sets how much the lanes that are not solo are attenuated, in playback and in files made by the
+ * page.
+ */
 export function Strength({ mixer }: { mixer: Mixer }) {
   const set = (percent: number) => (mixer.mixedBack.value = 1 - percent / 100)
   const isUsed = mixer.lanes.some(({ kind, isSolo }) => kind !== 'mixture' && isSolo.value)

@@ -1,4 +1,4 @@
-/** Shows the time over all lanes: a ruler on which a loop is drawn, and one playhead. */
+/** The time axis over all lanes: a ruler, on which loops are drawn, and a playhead. */
 
 import { effect, signal, useComputed } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -6,7 +6,7 @@ import { LOOP_SECONDS_MIN, type Mixer, type Section } from '../../audio/mixer.ts
 import { timeText } from '../../state/time-text.ts'
 import type { View } from '../waveform.tsx'
 
-/** Between two labels. */
+/** Minimum distance between two labels. */
 const LABEL_PIXELS = 72
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600]
 
@@ -15,11 +15,11 @@ interface TimelineProps {
   view: View
 }
 
-/** Pixels of a second as they are drawn. */
+/** How many pixels a second is wide. */
 export const pixelsOf = ({ zoom, width }: View, seconds: number): number =>
   Math.max(zoom.value, width.value / seconds)
 
-/** Shows times; pressed it moves the position, drawn on it makes a loop. */
+/** Shows times. A press moves the position, a drag makes a loop. */
 export function Ruler({ mixer, view }: TimelineProps) {
   const box = useRef<HTMLDivElement>(null)
   const drawn = useMemo(() => signal<Section | null>(null), [mixer])
@@ -95,12 +95,12 @@ function Band({ section, view, seconds }: BandProps) {
   return <div class="loop" style={{ left: `${left}px`, width: `${width}px` }} />
 }
 
-/** Lies over the ruler and all lanes; the mouse goes through it. */
+/** Lies over the ruler and all lanes, and lets the mouse through. */
 export function Playhead({ mixer, view }: TimelineProps) {
   const line = useRef<HTMLDivElement>(null)
   const pixels = useComputed(() => pixelsOf(view, mixer.seconds))
   useEffect(() => {
-    const { style } = line.current! // signals may still change while the player is removed
+    const { style } = line.current! // signals may still change while the player is being removed
     return effect(() => {
       const at = (mixer.position.value - view.scroll.value) * pixels.value
       style.transform = `translateX(${at}px)`
@@ -115,7 +115,7 @@ export function Playhead({ mixer, view }: TimelineProps) {
   )
 }
 
-/** Turns the page when the playhead leaves it. */
+/** Scrolls on by a page when the playhead leaves the view. */
 function keepInView(mixer: Mixer, view: View): void {
   const position = mixer.position.value
   if (!mixer.isPlaying.value || view.zoom.value === 0) return

@@ -9,7 +9,7 @@ import type { View } from '../waveform.tsx'
 const ZOOM_MAX = 400
 const ZOOM_STEP = 1.6
 
-/** Controls that stay reachable: on phones at the upper edge. */
+/** The playback controls, which stay at the top of the screen on phones. */
 export function Transport({ mixer }: { mixer: Mixer }) {
   return (
     <div class="transport" role="group" aria-label="Playback">
@@ -58,7 +58,7 @@ function Clock({ mixer }: { mixer: Mixer }) {
   return <span class="clock">{text}</span>
 }
 
-/** The position for keyboards and screen readers. */
+/** The position, for keyboards and screen readers. */
 function Position({ mixer }: { mixer: Mixer }) {
   return (
     <input
@@ -90,7 +90,7 @@ function LoopButton({ mixer }: { mixer: Mixer }) {
   )
 }
 
-/** The loop by numbers. */
+/** The start and end of the loop as numbers. */
 function LoopTimes({ mixer, loop }: { mixer: Mixer; loop: Section }) {
   const set = (change: Partial<Section>) => {
     const next = { ...loop, ...change }
@@ -141,7 +141,7 @@ interface ToolsProps {
   onSpectrogram(isShown: boolean): void
 }
 
-/** How the lanes are compared and drawn. */
+/** Controls for how the lanes are compared and drawn. */
 export function Tools({ mixer, view, isSpectrogram, onSpectrogram }: ToolsProps) {
   const zoomBy = (factor: number) => {
     const fit = view.width.value / mixer.seconds
@@ -183,7 +183,7 @@ const Tool = ({ icon, name, isPressed, onClick }: ToolProps) => (
   </button>
 )
 
-/** Your mix, the mixture or a target: one of three. */
+/** Switches between your mix, the mixture and a target. */
 function Compare({ mixer }: { mixer: Mixer }) {
   const current = mixer.compared.value
   const { a, b } = mixer.pair.value

@@ -3,10 +3,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Mixer } from '../../audio/mixer.ts'
 import type { PlayableResult } from '../../state/loaded-media.ts'
 
-/** Further apart than this, the picture is set to the sound's time. */
+/** If picture and sound are further apart than this, the picture is moved. */
 const DRIFT_SECONDS_MAX = 0.1
 
-/** The picture, muted, on the clock of the sound; nothing where there is none. */
+/** Shows the picture, muted, in sync with the sound; nothing if there is no picture. */
 export function Video({ result, mixer }: { result: PlayableResult; mixer: Mixer }) {
   const url = result.data.target.video_url
   const video = useRef<HTMLVideoElement>(null)
@@ -15,7 +15,7 @@ export function Video({ result, mixer }: { result: PlayableResult; mixer: Mixer 
   return <video ref={video} src={url} muted playsInline aria-label="Picture of the source" />
 }
 
-/** Until the function that it returns is called. */
+/** Follows the mixer until the returned function is called. */
 function followMixer(video: HTMLVideoElement, mixer: Mixer): () => void {
   const stops = [
     effect(() => {

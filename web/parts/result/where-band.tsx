@@ -6,11 +6,11 @@ interface WhereBandProps {
   finding: Finding
   /** Length of the media. */
   seconds: number
-  /** Of the waveform above; absent: all of it fits. */
+  /** View of the waveform above; absent if all of it fits. */
   view?: View
 }
 
-/** Shows where a sound was found, on the clock of the waveform above it. */
+/** Shows where a sound was found, aligned with the waveform above. */
 export function WhereBand({ finding, seconds, view }: WhereBandProps) {
   const text = whereText(finding)
   if (text === '' || seconds === 0) return null
