@@ -1,6 +1,5 @@
-// Makes the playground in .runtime/web: a script, one that draws, the encoders that it loads on
-// demand, a style sheet and the examples, each under a name with its hash, with compressed copies
-// of all but the examples.
+// Makes the page in .runtime/web: a script, one that draws, the encoders that it loads on demand and
+// the examples, each under a name with its hash, with compressed copies of all but the examples.
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -57,14 +56,16 @@ const { outputFiles, metafile } = await build({
   },
   external: [convert, draw], // beside the script
 })
-const built = [...outputFiles, ...later.flatMap(({ outputFiles }) => outputFiles)]
+// The style sheet is within the page: so the first paint waits for nothing else.
+const isScript = ({ path }) => path.endsWith('.js')
+const built = [...outputFiles, ...later.flatMap(({ outputFiles }) => outputFiles)].filter(isScript)
 for (const { path, contents } of built) {
   writeFileSync(path, contents)
   compress(path, contents)
 }
 let html = readFileSync(join(ROOT, 'web/index.html'), 'utf8')
   .replace('{{script}}', `playground/assets/${nameOf(outputFiles, 'page')}`)
-  .replace('{{style}}', `playground/assets/${nameOf(outputFiles, 'style')}`)
+  .replace('{{style}}', () => outputFiles.find(({ path }) => path.endsWith('.css')).text.trim())
 const metafiles = [metafile, ...later.map(({ metafile }) => metafile)]
 const inputs = metafiles.flatMap(({ inputs }) => Object.keys(inputs))
 const licences = licenceTexts(packagesOf(inputs))
