@@ -20,7 +20,7 @@ MAJOR_SHARE = 0.2
 SOFTENED_UNTIL, WHOLE_FROM = 0.15, 0.25
 """Bounds of the match."""
 SOFTENED_GAIN = 10 ** (-28 / 20)
-"""As presence.ts has it too; `mini-presence` shows what other choices would do."""
+"""As presence.ts has it too; EXPERIMENTS.md shows what other choices would do."""
 TEXT = 384
 TEXT_SCALE = math.sqrt(TEXT)
 
