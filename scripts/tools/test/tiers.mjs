@@ -4,23 +4,24 @@
  * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a
  * balancer with a cluster of brokers, the report on a GPU, benches, Firefox, a driver that is
  * compiled, published weights of 98 MB and the runtime they are compared with, graphs that XLA
- * compiles.
+ * compiles, predictions of memory against the allocator, and hundreds of random calls to the API.
  */
 const NIGHTLY = new RegExp(
   [
     '^test/(campaign|package)/',
-    '^test/e2e/(systemd|upgrade|load-balancer|gpu-report|tuning)[.]',
+    '^test/e2e/(systemd|upgrade|load-balancer|gpu-report|tuning|schemathesis)[.]',
     '^test/browser/firefox[.]',
-    '^test/parity/(htdemucs/published|xla)[.]',
+    '^test/parity/(htdemucs/published|memory-prediction|xla)[.]',
     '/sqlite-driver[.]',
   ].join('|'),
 )
 
 /**
- * Of the folders of `quick`: minutes of a processor each, every installed model through whole
- * passes; and a bucket of SeaweedFS, which is 48 MB to download.
+ * Of the folders of `quick`: half a minute or more of a processor each, every installed model
+ * through whole passes, batches of lanes; and a bucket of SeaweedFS, which is 48 MB to download.
  */
-const NOT_QUICK = /^test\/(parity\/(installed-models|memory-prediction)|contract\/media-stores)[.]/
+const NOT_QUICK =
+  /^test\/(parity\/(installed-models|mini-lane|device-traffic)|contract\/media-stores)[.]/
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
 /**
