@@ -11,6 +11,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { RUNTIME } from '../setup/files.mjs'
 import { compileTests } from './test/compile.mjs'
 import { chooseFiles, inShard, shardOf } from './test/tiers.mjs'
 
@@ -20,6 +21,7 @@ const NIGHTLY_FILE_MINUTES_MAX = 60
 /** Processes that the files of a tier may start, shards together. */
 const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
 const SLOWEST = 10
+const TSC = 'node_modules/typescript/bin/tsc'
 /** One more than processors: a file waits a third of its time. */
 const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
@@ -57,13 +59,18 @@ function allFiles() {
     .sort()
 }
 
+/** Where a run leaves what the next one need not check again. */
+function typesOf(project) {
+  return join(RUNTIME, 'types', `${project.replaceAll(/\W/g, '-')}.tsbuildinfo`)
+}
+
 /** Types beside format and lint: each has one thread. */
 async function runChecks() {
   await Promise.all([
     runInTurn(
       ['.', 'web', 'test/browser'].map((project) => [
         `types of ${project}`,
-        ['node_modules/typescript/bin/tsc', '--noEmit', '-p', project],
+        [TSC, '--noEmit', '-p', project, '--incremental', '--tsBuildInfoFile', typesOf(project)],
       ]),
     ),
     runInTurn([
