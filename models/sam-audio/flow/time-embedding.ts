@@ -61,9 +61,6 @@ export function tabulateEmbedding(embed: EmbedTime, times: readonly number[]): E
   }
 }
 
-export const disposeTimeEmbedding = (embeddings: TimeEmbedding): void =>
-  tf.dispose([embeddings.final, embeddings.blocks, embeddings.memory])
-
 /** Cosines, then sines, of periods that grow: [times, dim]. */
 function sinusoids(times: readonly number[], dim: number): Tensor {
   const half = dim / 2

@@ -20,7 +20,3 @@ export function rowMask(rows: readonly number[], longest: number): RowMask | nul
   const keys = tf.tidy(() => keyBias(valid.squeeze([2])))
   return { valid, counts, keys }
 }
-
-export function disposeRowMask(mask: RowMask | null): void {
-  if (mask) tf.dispose([mask.valid, mask.counts, mask.keys])
-}

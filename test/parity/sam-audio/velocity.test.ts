@@ -4,11 +4,8 @@ import { test } from 'node:test'
 import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
 import { keyBias } from '../../../models/layers/layers.ts'
 import { readConfig } from '../../../models/sam-audio/config.ts'
-import { disposeRowMask, rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
-import {
-  disposeTimeEmbedding,
-  tabulateEmbedding,
-} from '../../../models/sam-audio/flow/time-embedding.ts'
+import { rowMask } from '../../../models/sam-audio/layers/row-mask.ts'
+import { tabulateEmbedding } from '../../../models/sam-audio/flow/time-embedding.ts'
 import { loadVelocity } from '../../../models/sam-audio/flow/velocity.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { Weights } from '../../../models/checkpoint/weights.ts'
@@ -81,8 +78,7 @@ function evaluate(batchRows: readonly Row[]): Float32Array[] {
   })
   const flat = answer.dataSync<'float32'>()
   answer.dispose()
-  disposeRowMask(mask)
-  disposeTimeEmbedding(time)
+  tf.dispose([{ ...mask }, { ...time }])
   const width = 2 * codebookDim
   return batchRows.map(({ frames }, i) => flat.slice(i * most * width, (i * most + frames) * width))
 }
@@ -131,8 +127,7 @@ test('times embedded from a table equal those embedded one by one; another one i
       absolute: 1e-6,
     })
   }
-  disposeTimeEmbedding(one)
-  disposeTimeEmbedding(table)
+  tf.dispose([{ ...one }, { ...table }])
   assert.throws(
     () => tabulateEmbedding(transformer.embedTime, [0, 1])([0.5]),
     /0.5 is not in the table/,
