@@ -103,7 +103,8 @@ function useFilesFromPage(): boolean {
 function DropPicture() {
   return (
     <svg class="drop-picture" viewBox="0 0 120 56" aria-hidden="true">
-      <path d="M6 24v8M16 18v20M26 10v36M36 20v16M46 14v28M74 14v28M84 20v16M94 8v40M104 18v20M114 24v8" />
+      <path d="M6 24v8M16 18v20M26 10v36M36 20v16M46 14v28" />
+      <path d="M74 14v28M84 20v16M94 8v40M104 18v20M114 24v8" />
       <path class="lifted" d="M60 4v30M50 24l10 10 10-10" />
       <path d="M48 50h24" />
     </svg>
