@@ -1,5 +1,5 @@
-// Makes the page in .runtime/web: a script, one that draws, the encoders that it loads on demand and
-// the examples, each under a name with its hash, with compressed copies of all but the examples.
+// Makes the page in .runtime/web: a script, one that draws, the encoders that it loads on demand
+// and the examples, each under a name with its hash, with compressed copies of all but those.
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
