@@ -31,6 +31,7 @@ import { installRateLimit } from './accounts/rate-limit.ts'
 import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { adminModelRoutes } from './routes/admin-models.ts'
+import { adminOverviewRoutes } from './routes/admin-overview.ts'
 import { cancelRoute } from './routes/cancel.ts'
 import { createFileRoute } from './routes/create-file.ts'
 import { deleteFileRoute } from './routes/delete-file.ts'
@@ -124,7 +125,9 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   await falApi(app, deps)
   await app.register(async (admin) => {
     adminRoutes(admin, deps)
-    if (deps.config.adminToken !== undefined) adminModelRoutes(admin, deps)
+    if (deps.config.adminToken === undefined) return
+    adminModelRoutes(admin, deps)
+    adminOverviewRoutes(admin, deps)
   })
   await app.ready()
   app.server.maxConnections = deps.config.connectionsMax

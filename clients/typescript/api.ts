@@ -25,6 +25,17 @@ export interface components {
             object: "list";
             data: components["schemas"]["Account"][];
         };
+        AccountUse: {
+            account_id: string;
+            /** @description Requests. */
+            completed: number;
+            /** @description Requests, canceled ones included. */
+            failed: number;
+            /** @description As they are charged. */
+            audio_seconds: number;
+            /** @description Of media stored in the last 24 hours that is still held. */
+            added_bytes: number;
+        };
         Activity: {
             /** Format: date-time */
             at: string;
@@ -45,6 +56,53 @@ export interface components {
             audio_seconds: number;
             /** @description From submit to the start of the last attempt, on average; null: no request that ended had started. */
             waiting_seconds: number | null;
+        };
+        AdminChange: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description Such as `admin_api`. */
+            tool: string;
+            /** @description The client's address, or user and host. */
+            origin: string;
+            /** @description Such as `key.revoke`. */
+            action: string;
+            account_id: string | null;
+            key_id: string | null;
+            /** @description JSON: what was set, without secrets. */
+            details: string;
+        };
+        AdminChangeList: {
+            object: "list";
+            data: components["schemas"]["AdminChange"][];
+            next_cursor: string | null;
+        };
+        /**
+         * @description One attempt to deliver a webhook.
+         */
+        AdminDelivery: {
+            request_id: string;
+            account_id: string;
+            /** @description The receiver's. */
+            host: string;
+            /**
+             * @description The webhook's, now.
+             */
+            delivery_status: "pending" | "sending" | "delivered" | "failed";
+            /** @description The webhook's, so far. */
+            attempts: number;
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            started_at: string;
+            duration_ms: number;
+            /** @description Null: no answer. */
+            status_code: number | null;
+            /** @description Null: it was delivered. */
+            error: string | null;
+        };
+        AdminDeliveryList: {
+            object: "list";
+            data: components["schemas"]["AdminDelivery"][];
+            next_cursor: string | null;
         };
         AdminModel: {
             name: string;
@@ -70,6 +128,42 @@ export interface components {
         AdminModelList: {
             object: "list";
             data: components["schemas"]["AdminModel"][];
+        };
+        AdminRequest: {
+            request_id: string;
+            account_id: string;
+            kind: "separate" | "sounds";
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+            prompts: string[];
+            file_name: string;
+            /** @description The model that the client chose; null: the service chooses. */
+            separator: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** @description Seconds of media. */
+            duration: number | null;
+            progress: number | null;
+            engine_id: string | null;
+            attempts: number;
+            error_code: string | null;
+            error_message: string | null;
+        };
+        AdminRequestList: {
+            object: "list";
+            data: components["schemas"]["AdminRequest"][];
+            next_cursor: string | null;
+        };
+        AdminUsage: {
+            /** Format: date-time */
+            at: string;
+            /** @description How many days of use are counted; today is the last. */
+            days: number;
+            /** @description Of every account that is not deleted. */
+            data: components["schemas"]["AccountUse"][];
+            /** @description Of media of all accounts that expires in the next 24 hours. */
+            expiring_bytes: number;
         };
         ApiKey: {
             key_id: string;

@@ -179,13 +179,14 @@ export async function cancel(deps: CancelDeps, row: RequestRow): Promise<Request
   })
 }
 
-/** Cancels a request; false: it has finished already. */
+/** Cancels a request; false: it has finished already. @param also done in the same transaction */
 export async function stop(
   deps: CancelDeps,
   { request_id: requestId }: RequestRow,
   message = 'The request was canceled.',
+  also?: (store: Store) => Promise<void>,
 ): Promise<boolean> {
-  const canceled = await failRequest(deps, requestId, 'CANCELED', message)
+  const canceled = await failRequest(deps, requestId, { code: 'CANCELED', message, also })
   if (!canceled) return false
   const now = await findRequest(deps.store, requestId)
   const { job_sequence: sequence = null, engine_id: engineId = null } = now ?? {}

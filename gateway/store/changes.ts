@@ -36,16 +36,28 @@ export async function hasChange(
   return row !== undefined
 }
 
+interface ChangesPage {
+  accountId?: string
+  keyId?: string
+  limit: number
+  after?: { created_at: string; id: string }
+}
+
 /** The latest changes, the newest first; only those of one account or key where it is named. */
 export const listChanges = (
   store: Store,
-  { accountId, keyId, limit }: { accountId?: string; keyId?: string; limit: number },
+  { accountId, keyId, limit, after }: ChangesPage,
 ): Promise<ChangeRow[]> =>
   store
     .selectFrom('changes')
     .selectAll()
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId!))
+    .$if(after !== undefined, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'change_id'), '<', tuple(after!.created_at, after!.id)),
+      ),
+    )
     .orderBy('created_at', 'desc')
     .orderBy('change_id', 'desc')
     .limit(limit)

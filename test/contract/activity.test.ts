@@ -3,6 +3,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Activity } from '../../gateway/operations/activity.ts'
+import {
+  AdminChangeList,
+  AdminDeliveryList,
+  AdminRequest,
+  AdminRequestList,
+  AdminUsage,
+} from '../../gateway/operations/all-accounts.ts'
 import { Fleet } from '../../gateway/operations/fleet.ts'
 import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
 import { isoTime } from '../../shared/clock.ts'
@@ -112,4 +119,102 @@ test('extension: the fleet has storage, and the latest tries of webhooks', async
     error: null,
   })
   assert.equal(attempts[1].error, 'no answer')
+})
+
+async function call(gateway: Gateway, method: 'GET' | 'POST', path: string) {
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  const reply = await gateway.call(method, `/admin/${path}`, { headers })
+  return { status: reply.statusCode, body: reply.json() }
+}
+
+test('extension: an admin sees the requests of all accounts by page, and cancels one, once', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const ids = [await submitted(gateway)]
+  for (let i = 0; i < 2; i += 1) {
+    gateway.clock.advance(1_000)
+    ids.unshift(await submitted(gateway))
+  }
+  const running = ids[2]!
+  await gateway.event('started', running, { duration: 12.5, output_bytes: 100 })
+
+  const first = await call(gateway, 'GET', 'requests?limit=2')
+  assertShape(AdminRequestList, first.body)
+  const next = await call(gateway, 'GET', `requests?limit=2&cursor=${first.body.next_cursor}`)
+  const data = [...first.body.data, ...next.body.data]
+  assert.deepEqual([data.map(({ request_id: id }) => id), next.body.next_cursor], [ids, null])
+  const { status, account_id, prompts, duration, engine_id } = data[2]
+  assert.deepEqual([status, duration], ['IN_PROGRESS', 12.5])
+  assert.equal(prompts.length, 1)
+  assert.ok(engine_id)
+  const none = await call(gateway, 'GET', 'requests?account_id=acct_other')
+  assert.deepEqual(none.body.data, [])
+  assert.equal((await call(gateway, 'GET', 'requests?status=WRONG')).status, 400)
+
+  const canceled = await call(gateway, 'POST', `requests/${running}/cancel`)
+  assertShape(AdminRequest, canceled.body)
+  assert.deepEqual([canceled.status, canceled.body.error_code], [200, 'CANCELED'])
+  const again = await call(gateway, 'POST', `requests/${running}/cancel`)
+  assert.deepEqual([again.status, again.body.error.code], [409, 'REQUEST_FINISHED'])
+  assert.equal((await call(gateway, 'POST', 'requests/req_none/cancel')).status, 404)
+  const failed = await call(gateway, 'GET', `requests?status=FAILED&account_id=${account_id}`)
+  assert.deepEqual(
+    failed.body.data.map(({ request_id: id }: { request_id: string }) => id),
+    [running],
+  )
+  const { body: changes } = await call(gateway, 'GET', `changes?account_id=${account_id}&limit=1`)
+  assertShape(AdminChangeList, changes)
+  const { action, tool, details } = changes.data[0]
+  assert.deepEqual([action, tool], ['request.cancel', 'admin_api'])
+  assert.deepEqual(JSON.parse(details), { request_id: running })
+  const { body: all } = await call(gateway, 'GET', 'changes')
+  const canceling = all.data.filter((change: { action: string }) => change.action === action)
+  assert.equal(canceling.length, 1, 'the refused calls changed nothing')
+})
+
+test('extension: an admin sees the tries of webhooks by page, and has one sent again', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const requestId = await submitted(gateway, {}, { webhookUrl: 'https://hooks.example/in' })
+  const early = await call(gateway, 'POST', `requests/${requestId}/redeliver`)
+  assert.deepEqual([early.status, early.body.error.code], [409, 'RESULT_NOT_READY'])
+  await complete(gateway, requestId)
+  const { webhook_id } = await gateway.store
+    .selectFrom('deliveries')
+    .select('webhook_id')
+    .executeTakeFirstOrThrow()
+  const change = { state: 'failed', next_attempt_at: null, attempts: 3 } as const
+  await gateway.store.updateTable('deliveries').set(change).execute()
+  for (const [i, error] of ['no answer', 'HTTP 500', 'HTTP 502'].entries()) {
+    const started_at = isoTime(gateway.clock.now() + i)
+    const attempt = { attempt_id: `attempt_${i}`, webhook_id, started_at, duration_ms: 5 }
+    await insertAttempt(gateway.store, { ...attempt, status_code: null, error })
+  }
+  const first = await call(gateway, 'GET', 'deliveries?limit=2')
+  assertShape(AdminDeliveryList, first.body)
+  const next = await call(gateway, 'GET', `deliveries?limit=2&cursor=${first.body.next_cursor}`)
+  const errors = [...first.body.data, ...next.body.data].map(({ error }) => error)
+  assert.deepEqual(errors, ['HTTP 502', 'HTTP 500', 'no answer'])
+  const { delivery_status, host } = first.body.data[0]
+  assert.deepEqual([delivery_status, host], ['failed', 'hooks.example'])
+  const sent = await call(gateway, 'POST', `requests/${requestId}/redeliver`)
+  assert.deepEqual([sent.status, sent.body.delivery_status], [200, 'pending'], sent.body)
+  const { body } = await call(gateway, 'GET', 'changes?limit=1')
+  assert.equal(body.data[0].action, 'webhook.redeliver')
+})
+
+test('extension: use of each account, and what it stored in a day and still holds', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  await uploadFile(gateway)
+  const requestId = await submitted(gateway)
+  await complete(gateway, requestId)
+  const { body } = await call(gateway, 'GET', 'usage')
+  assertShape(AdminUsage, body)
+  const { body: fleet } = await call(gateway, 'GET', 'fleet')
+  const own = body.data.find(({ completed }: { completed: number }) => completed > 0)
+  assert.deepEqual([own.completed, own.failed], [1, 0])
+  assert.equal(own.audio_seconds > 0, true)
+  assert.equal(own.added_bytes, fleet.storage.held_bytes)
+  gateway.clock.advance(2 * 24 * HOUR_MS)
+  const { body: later } = await call(gateway, 'GET', 'usage')
+  for (const { added_bytes: added } of later.data) assert.equal(added, 0, 'nothing since')
+  assert.ok(later.expiring_bytes > 0, 'what has expired is not yet deleted')
 })

@@ -29,7 +29,7 @@ export const createDeadLetterHandler =
     const row = requestId === undefined ? undefined : await findRequest(deps.store, requestId)
     if (!row || !isTheLast(row, letter)) return
     const reason = stream === 'JOBS' ? REASONS.JOBS : REASONS.EVENTS
-    await failRequest(deps, row.request_id, 'ENGINE_LOST', reason)
+    await failRequest(deps, row.request_id, { code: 'ENGINE_LOST', message: reason })
   }
 
 /** Returns whether no other job, attempt or event can still end the request. */

@@ -77,17 +77,25 @@ export interface FinishDeps extends MediaPresenter, Announcers {
   clock: Clock
 }
 
+interface Failure {
+  code: FailureCode
+  message: string
+  /** Is stored with the failure, or not at all. */
+  also?: ((store: Store) => Promise<void>) | undefined
+}
+
 /** Moves a request to FAILED; false when it is finished already. */
 export async function failRequest(
   deps: FinishDeps,
   requestId: string,
-  code: FailureCode,
-  message: string,
+  { code, message, also }: Failure,
 ): Promise<boolean> {
   const now = isoTime(deps.clock.now())
-  const failed = await inTransaction(deps.store, (store) =>
-    finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps),
-  )
+  const failed = await inTransaction(deps.store, async (store) => {
+    const row = await finishRequest(store, { requestId, ...failure({ code, message }, now) }, deps)
+    if (row) await also?.(store)
+    return row
+  })
   if (failed) announceFinished(deps, failed)
   return failed !== null
 }

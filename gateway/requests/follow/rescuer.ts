@@ -110,7 +110,8 @@ async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const interruptions = row.interruptions + (row.status === 'IN_PROGRESS' ? 1 : 0)
   if (interruptions < INTERRUPTIONS_MAX) return queueAgain(deps, row, interruptions)
   deps.log.error({ requestId, interruptions }, 'the job of a request is lost every time')
-  await failRequest(deps, requestId, 'ENGINE_LOST', interruptedTooOften(interruptions))
+  const message = interruptedTooOften(interruptions)
+  await failRequest(deps, requestId, { code: 'ENGINE_LOST', message })
 }
 
 async function queueAgain(

@@ -162,7 +162,8 @@ async function tryLater(deps: PublisherDeps, { row, error }: FailedJob): Promise
   const tries = row.tries + 1
   deps.log.error({ err: error, requestId, tries }, 'a job could not be handed to the broker')
   if (tries >= TRIES_MAX) {
-    await failRequest(deps, requestId, 'ENGINE_LOST', 'The request could not be queued for a day.')
+    const message = 'The request could not be queued for a day.'
+    await failRequest(deps, requestId, { code: 'ENGINE_LOST', message })
     return
   }
   const retryDelayMs = Math.min(RETRY_DELAY_MS.least * 2 ** row.tries, RETRY_DELAY_MS.most)

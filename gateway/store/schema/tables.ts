@@ -260,6 +260,8 @@ export interface ChangeRow {
     | 'model.load'
     | 'model.unload'
     | 'model.remove'
+    | 'request.cancel'
+    | 'webhook.redeliver'
   account_id: string | null
   /** Names a key, or an admin's session. */
   key_id: string | null

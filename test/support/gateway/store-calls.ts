@@ -8,6 +8,7 @@ import { sql } from 'kysely'
 import { newId } from '../../../shared/ids.ts'
 import type { Store } from '../../../gateway/store/database.ts'
 import * as accounts from '../../../gateway/store/accounts.ts'
+import * as allAccounts from '../../../gateway/store/all-accounts.ts'
 import * as activity from '../../../gateway/store/activity.ts'
 import * as apiKeys from '../../../gateway/store/api-keys.ts'
 import * as changes from '../../../gateway/store/changes.ts'
@@ -319,11 +320,30 @@ const ofChanges: Calls<typeof changes> = {
     }),
   hasChange: (store, { key, now }) =>
     changes.hasChange(store, { action: 'session.end', keyId: key.key_id, from: now }),
-  async listChanges(store, { account, key }) {
+  async listChanges(store, { account, key, now }) {
     await changes.listChanges(store, page)
     await changes.listChanges(store, { ...page, accountId: account.account_id })
     await changes.listChanges(store, { ...page, keyId: key.key_id })
+    const after = { created_at: now, id: 'change_x' }
+    await changes.listChanges(store, { ...page, after })
+    await changes.listChanges(store, { ...page, accountId: account.account_id, after })
   },
+}
+
+const ofAllAccounts: Calls<typeof allAccounts> = {
+  async listAllRequests(store, { account: { account_id: accountId }, open }) {
+    for (const each of [{}, { accountId }, { after: open }, { accountId, after: open }]) {
+      await allAccounts.listAllRequests(store, { ...page, statuses: requests.UNFINISHED, ...each })
+      await allAccounts.listAllRequests(store, { ...page, statuses: ['FAILED'], ...each })
+    }
+  },
+  async listAllAttempts(store, { now: created_at }) {
+    await allAccounts.listAllAttempts(store, page)
+    await allAccounts.listAllAttempts(store, { ...page, after: { created_at, id: 'x' } })
+  },
+  useOfAccounts: (store, { past }) =>
+    allAccounts.useOfAccounts(store, { day: past.slice(0, 10), addedFrom: past }),
+  bytesThatExpire: (store, { future }) => allAccounts.bytesThatExpire(store, future),
 }
 
 /** By the file of each module. */
@@ -335,6 +355,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
   } satisfies Calls<typeof activity>,
   'api-keys': ofApiKeys,
   changes: ofChanges,
+  'all-accounts': ofAllAccounts,
   copy: { copyDatabase: 'it reads all there is, while nobody else does' } satisfies Calls<
     typeof copy
   >,

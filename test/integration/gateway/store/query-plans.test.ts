@@ -46,6 +46,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
     'filters requests by duration': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
+  listAllRequests: { sorts: 'a page of each of two states' },
   listShares: { sorts: 'of one account, which may have 200' },
   listWithJobs: { sorts: 'PostgreSQL, the unfinished ones: QUEUE_MAX holds' },
   openRequests: { sorts: 'PostgreSQL, the unfinished ones: QUEUE_MAX holds' },
@@ -56,6 +57,11 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   takeWaiting: {
     'filters outbox by not_before': 'passes over what is put off: QUEUE_MAX holds',
     'scans outbox': 'in its order, up to a limit',
+  },
+  useOfAccounts: {
+    'filters files by created_at': 'PostgreSQL, those that an account holds: its quota holds',
+    'filters files by media_removed_at': 'those of one account and day',
+    'filters requests by media_removed_at': 'those of one account and day',
   },
 }
 

@@ -1,0 +1,280 @@
+/** What admins see of all accounts: requests, webhooks, use, storage and the record of changes. */
+
+import { Type, type Static, type TSchema } from 'typebox'
+import { isoTime, type Clock } from '../../shared/clock.ts'
+import { DAY_MS } from '../../shared/durations.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { REQUEST_KINDS } from '../../shared/request-kind.ts'
+import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
+import type { SeparationOptions } from '../../shared/separation-options.ts'
+import type { ChangeDeps } from '../accounts/accounts.ts'
+import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
+import type { RequestFeed } from '../requests/follow/request-feed.ts'
+import { stop, type CancelDeps } from '../requests/own-requests.ts'
+import {
+  bytesThatExpire,
+  listAllAttempts,
+  listAllRequests,
+  useOfAccounts,
+} from '../store/all-accounts.ts'
+import { addChange, listChanges } from '../store/changes.ts'
+import { inTransaction, type Store } from '../store/database.ts'
+import { findRequest, promptsOfRow, UNFINISHED } from '../store/requests.ts'
+import type { ChangeRow, RequestRow } from '../store/schema/tables.ts'
+import { redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+const DateTime = Type.String({ format: 'date-time' })
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
+
+const pageOfAll = <Item extends TSchema>(item: Item, title: string) =>
+  Type.Object(
+    {
+      object: Type.Literal('list'),
+      data: Type.Array(item),
+      next_cursor: Type.Union([Type.String(), Type.Null()]),
+    },
+    { title },
+  )
+
+export const AdminRequest = Type.Object(
+  {
+    request_id: Type.String(),
+    account_id: Type.String(),
+    kind: Type.Enum([...REQUEST_KINDS]),
+    status: Type.Enum([...REQUEST_STATUSES]),
+    prompts: Type.Array(Type.String()),
+    file_name: Type.String(),
+    separator: Type.Union([Type.String(), Type.Null()], {
+      description: 'The model that the client chose; null: the service chooses.',
+    }),
+    created_at: DateTime,
+    started_at: orNull(DateTime),
+    finished_at: orNull(DateTime),
+    duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds of media.' }),
+    progress: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
+    engine_id: orNull(Type.String()),
+    attempts: Count,
+    error_code: orNull(Type.String()),
+    error_message: orNull(Type.String()),
+  },
+  { title: 'AdminRequest' },
+)
+export const AdminRequestList = pageOfAll(AdminRequest, 'AdminRequestList')
+
+export const AdminDelivery = Type.Object(
+  {
+    request_id: Type.String(),
+    account_id: Type.String(),
+    host: Type.String({ description: "The receiver's." }),
+    delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed'], {
+      description: "The webhook's, now.",
+    }),
+    attempts: Type.Integer({ minimum: 0, description: "The webhook's, so far." }),
+    next_attempt_at: orNull(DateTime),
+    started_at: DateTime,
+    duration_ms: Count,
+    status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer.' }),
+    error: Type.Union([Type.String(), Type.Null()], { description: 'Null: it was delivered.' }),
+  },
+  { title: 'AdminDelivery', description: 'One attempt to deliver a webhook.' },
+)
+export const AdminDeliveryList = pageOfAll(AdminDelivery, 'AdminDeliveryList')
+
+export const AdminChange = Type.Object(
+  {
+    created_at: DateTime,
+    tool: Type.String({ description: 'Such as `admin_api`.' }),
+    origin: Type.String({ description: "The client's address, or user and host." }),
+    action: Type.String({ description: 'Such as `key.revoke`.' }),
+    account_id: orNull(Type.String()),
+    key_id: orNull(Type.String()),
+    details: Type.String({ description: 'JSON: what was set, without secrets.' }),
+  },
+  { title: 'AdminChange' },
+)
+export const AdminChangeList = pageOfAll(AdminChange, 'AdminChangeList')
+
+const USE_DAYS = 30
+
+export const AdminUsage = Type.Object(
+  {
+    at: DateTime,
+    days: Type.Integer({ description: 'How many days of use are counted; today is the last.' }),
+    data: Type.Array(
+      Type.Object(
+        {
+          account_id: Type.String(),
+          completed: Type.Integer({ minimum: 0, description: 'Requests.' }),
+          failed: Type.Integer({ minimum: 0, description: 'Requests, canceled ones included.' }),
+          audio_seconds: Type.Number({ minimum: 0, description: 'As they are charged.' }),
+          added_bytes: Type.Integer({
+            minimum: 0,
+            description: 'Of media stored in the last 24 hours that is still held.',
+          }),
+        },
+        { title: 'AccountUse' },
+      ),
+      { description: 'Of every account that is not deleted.' },
+    ),
+    expiring_bytes: Type.Integer({
+      minimum: 0,
+      description: 'Of media of all accounts that expires in the next 24 hours.',
+    }),
+  },
+  { title: 'AdminUsage' },
+)
+
+export interface OverviewDeps {
+  store: Store
+  clock: Clock
+  feed: Pick<RequestFeed, 'progressOf'>
+}
+
+interface PageQuery {
+  limit: number
+  cursor: unknown
+  accountId?: string | undefined
+}
+
+/** Requests of all accounts, newest first. @param statuses none: those that are not finished */
+export async function allRequests(
+  { store, feed }: OverviewDeps,
+  { limit, cursor, accountId, status }: PageQuery & { status: RequestStatus | undefined },
+): Promise<Static<typeof AdminRequestList>> {
+  const after = pageStartOf(cursor)
+  const rows = await listAllRequests(store, {
+    statuses: status === undefined ? UNFINISHED : [status],
+    accountId,
+    limit: limit + 1,
+    after: after && { created_at: after.created_at, request_id: after.id },
+  })
+  const { page, next } = pageOf(rows, limit)
+  return {
+    object: 'list',
+    data: page.map((row) => presentRequest(row, feed)),
+    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.request_id }) : null,
+  }
+}
+
+const presentRequest = (
+  row: RequestRow,
+  feed: OverviewDeps['feed'],
+): Static<typeof AdminRequest> => ({
+  request_id: row.request_id,
+  account_id: row.account_id,
+  kind: row.kind,
+  status: row.status,
+  prompts: promptsOfRow(row),
+  file_name: row.file_name,
+  separator: (JSON.parse(row.options) as Partial<SeparationOptions>).separator ?? null,
+  created_at: row.created_at,
+  started_at: row.started_at,
+  finished_at: row.finished_at,
+  duration: row.duration,
+  progress: feed.progressOf(row.request_id, row.attempt_id) ?? null,
+  engine_id: row.engine_id,
+  attempts: row.attempts,
+  error_code: row.error_code,
+  error_message: row.error_message,
+})
+
+/** Attempts to deliver webhooks of all accounts, the latest first. */
+export async function allDeliveries(
+  { store }: Pick<OverviewDeps, 'store'>,
+  { limit, cursor }: PageQuery,
+): Promise<Static<typeof AdminDeliveryList>> {
+  const rows = await listAllAttempts(store, { limit: limit + 1, after: pageStartOf(cursor) })
+  const { page, next } = pageOf(rows, limit)
+  return {
+    object: 'list',
+    data: page.map(({ attempt_id: _, state, ...shown }) => ({ ...shown, delivery_status: state })),
+    next_cursor: next ? cursorAfter({ created_at: next.started_at, id: next.attempt_id }) : null,
+  }
+}
+
+/** The record of changes, the newest first. */
+export async function allChanges(
+  { store }: Pick<OverviewDeps, 'store'>,
+  { limit, cursor, accountId }: PageQuery,
+): Promise<Static<typeof AdminChangeList>> {
+  const after = pageStartOf(cursor)
+  const rows = await listChanges(store, {
+    limit: limit + 1,
+    ...(accountId !== undefined && { accountId }),
+    ...(after && { after }),
+  })
+  const { page, next } = pageOf(rows, limit)
+  return {
+    object: 'list',
+    data: page.map(({ change_id: _, ...shown }) => shown),
+    next_cursor: next ? cursorAfter({ created_at: next.created_at, id: next.change_id }) : null,
+  }
+}
+
+/** Use of each account in the last days, and how what is stored grew within a day. */
+export async function usageOfAll({
+  store,
+  clock,
+}: Pick<OverviewDeps, 'store' | 'clock'>): Promise<Static<typeof AdminUsage>> {
+  const now = clock.now()
+  const day = isoTime(now - (USE_DAYS - 1) * DAY_MS).slice(0, 10)
+  const [data, expiring] = await Promise.all([
+    useOfAccounts(store, { day, addedFrom: isoTime(now - DAY_MS) }),
+    bytesThatExpire(store, isoTime(now + DAY_MS)),
+  ])
+  return { at: isoTime(now), days: USE_DAYS, data, expiring_bytes: expiring }
+}
+
+/**
+ * Cancels a request of any account, and records who did.
+ * @throws ServiceError `NOT_FOUND`; `REQUEST_FINISHED`
+ */
+export async function cancelForAccount(
+  deps: CancelDeps & ChangeDeps & OverviewDeps,
+  requestId: string,
+): Promise<Static<typeof AdminRequest>> {
+  const row = await findAny(deps.store, requestId)
+  const canceled = await stop(deps, row, 'An admin canceled the request.', (store) =>
+    record({ ...deps, store }, 'request.cancel', row),
+  )
+  const now = await findAny(deps.store, requestId)
+  if (canceled) return presentRequest(now, deps.feed)
+  const message = `The request has already finished: it is ${now.status}.`
+  throw new ServiceError('REQUEST_FINISHED', { message })
+}
+
+/**
+ * Sends the webhook of a request of any account again, and records who did.
+ * @throws ServiceError `NOT_FOUND`; `RESULT_NOT_READY`
+ */
+export async function redeliverForAccount(deps: RedeliveryDeps & ChangeDeps, requestId: string) {
+  const row = await findAny(deps.store, requestId)
+  const status = await inTransaction(deps.store, async (store) => {
+    await record({ ...deps, store }, 'webhook.redeliver', row)
+    return redeliver({ ...deps, store, wakeWebhooks: () => undefined }, row)
+  })
+  deps.wakeWebhooks()
+  return status
+}
+
+async function findAny(store: Store, requestId: string): Promise<RequestRow> {
+  const row = await findRequest(store, requestId)
+  if (row) return row
+  throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
+}
+
+/** In the transaction of the change. */
+const record = (
+  { store, clock, author }: ChangeDeps,
+  action: ChangeRow['action'],
+  { account_id, request_id }: RequestRow,
+): Promise<void> =>
+  addChange(store, {
+    created_at: isoTime(clock.now()),
+    ...author,
+    action,
+    account_id,
+    key_id: null,
+    details: { request_id },
+  })

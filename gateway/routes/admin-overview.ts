@@ -1,0 +1,130 @@
+import type { FastifyInstance } from 'fastify'
+import { REQUEST_STATUSES } from '../../shared/request-status.ts'
+import { listFiltersOf } from '../api/list-filters.ts'
+import { responses } from '../api/openapi.ts'
+import { limitOf } from '../api/pagination.ts'
+import { WebhookDeliveryStatus } from '../api/schemas.ts'
+import {
+  AdminChangeList,
+  AdminDeliveryList,
+  AdminRequest,
+  AdminRequestList,
+  AdminUsage,
+  allChanges,
+  allDeliveries,
+  allRequests,
+  cancelForAccount,
+  redeliverForAccount,
+  usageOfAll,
+  type OverviewDeps,
+} from '../operations/all-accounts.ts'
+import type { AccountDeps } from '../accounts/accounts.ts'
+import type { CancelDeps } from '../requests/own-requests.ts'
+import type { RedeliveryDeps } from '../webhooks/delivery-status.ts'
+import { authoredBy, describe } from './admin.ts'
+import { pageParameters, type RequestParams } from './parameters.ts'
+
+interface ListQuery {
+  Querystring: { limit?: unknown; cursor?: unknown; account_id?: unknown; status?: unknown }
+}
+
+type Deps = OverviewDeps & AccountDeps & CancelDeps & RedeliveryDeps
+
+/** Extension: what all accounts have under way, were sent and changed, for admins. */
+export function adminOverviewRoutes(app: FastifyInstance, deps: Deps): void {
+  requestRoutes(app, deps)
+  listRoutes(app, deps)
+}
+
+const ofAccount = { type: 'string', description: 'Only of this account.' } as const
+
+const pageQueryOf = ({ limit, cursor, account_id: accountId }: ListQuery['Querystring']) => ({
+  limit: limitOf(limit),
+  cursor,
+  accountId: typeof accountId === 'string' ? accountId : undefined,
+})
+
+function requestRoutes(app: FastifyInstance, deps: Deps): void {
+  const authored = authoredBy(deps)
+  app.get<ListQuery>(
+    '/admin/requests',
+    {
+      schema: {
+        ...describe('listAllRequests', 'List the requests of all accounts, newest first'),
+        querystring: {
+          type: 'object',
+          properties: {
+            ...pageParameters,
+            account_id: ofAccount,
+            status: {
+              type: 'string',
+              enum: [...REQUEST_STATUSES],
+              description: 'Only those that stand so now; without it those that are not finished.',
+            },
+          },
+        },
+        response: responses({ 200: AdminRequestList }, ['INVALID_PARAMETER', 401, 500]),
+      },
+    },
+    async ({ query }) =>
+      allRequests(deps, {
+        ...pageQueryOf(query),
+        status: listFiltersOf({ status: query.status }).status,
+      }),
+  )
+  app.post<{ Params: RequestParams }>(
+    '/admin/requests/:request_id/cancel',
+    {
+      schema: {
+        ...describe('cancelAnyRequest', 'Cancel a request of any account', 'request_id'),
+        response: responses({ 200: AdminRequest }, [401, 404, 'REQUEST_FINISHED', 500]),
+      },
+    },
+    async (request) => cancelForAccount(authored(request), request.params.request_id),
+  )
+  app.post<{ Params: RequestParams }>(
+    '/admin/requests/:request_id/redeliver',
+    {
+      schema: {
+        ...describe('redeliverAnyWebhook', 'Send the webhook of a request again', 'request_id'),
+        response: responses({ 200: WebhookDeliveryStatus }, [401, 404, 'RESULT_NOT_READY', 500]),
+      },
+    },
+    async (request) => redeliverForAccount(authored(request), request.params.request_id),
+  )
+}
+
+function listRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get<ListQuery>(
+    '/admin/deliveries',
+    {
+      schema: {
+        ...describe('listAllDeliveries', 'List the attempts to deliver webhooks, latest first'),
+        querystring: { type: 'object', properties: pageParameters },
+        response: responses({ 200: AdminDeliveryList }, [401, 500]),
+      },
+    },
+    async ({ query }) => allDeliveries(deps, pageQueryOf(query)),
+  )
+  app.get<ListQuery>(
+    '/admin/changes',
+    {
+      schema: {
+        ...describe('listChanges', 'List the changes that admins made, newest first'),
+        querystring: { type: 'object', properties: { ...pageParameters, account_id: ofAccount } },
+        response: responses({ 200: AdminChangeList }, [401, 500]),
+      },
+    },
+    async ({ query }) => allChanges(deps, pageQueryOf(query)),
+  )
+  app.get(
+    '/admin/usage',
+    {
+      schema: {
+        ...describe('showAllUsage', 'Get what each account used, and how storage grew in a day'),
+        response: responses({ 200: AdminUsage }, [401, 500]),
+      },
+    },
+    async () => usageOfAll(deps),
+  )
+}

@@ -1,0 +1,134 @@
+/** Lists of all accounts together, page by page, and what each of them stores and uses. */
+
+import { sql } from 'kysely'
+import type { RequestStatus } from '../../shared/request-status.ts'
+import type { Store } from './database.ts'
+import type { PageStart } from './requests.ts'
+import type { RequestRow } from './schema/tables.ts'
+
+interface AllRequests {
+  statuses: readonly RequestStatus[]
+  /** Only those of this account. */
+  accountId?: string | undefined
+  limit: number
+  after?: PageStart | undefined
+}
+
+/** Requests of these states, those submitted last first. */
+export function listAllRequests(
+  store: Store,
+  { statuses, accountId, limit, after }: AllRequests,
+): Promise<RequestRow[]> {
+  // a page of each state, by its index: of several states at once the database would sort all
+  const ofStatus = (status: RequestStatus) => {
+    const newest = store
+      .selectFrom('requests')
+      .selectAll()
+      .where('status', '=', status)
+      .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
+      .$if(after !== undefined, (query) =>
+        query.where(({ eb, refTuple, tuple }) =>
+          eb(
+            refTuple('created_at', 'request_id'),
+            '<',
+            tuple(after!.created_at, after!.request_id),
+          ),
+        ),
+      )
+      .orderBy('created_at', 'desc')
+      .orderBy('request_id', 'desc')
+      .limit(limit)
+      .as('newest')
+    return store.selectFrom(newest).selectAll()
+  }
+  return statuses
+    .map(ofStatus)
+    .reduce((all, query) => all.unionAll(query))
+    .orderBy(sql.ref('created_at'), 'desc')
+    .orderBy(sql.ref('request_id'), 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Webhooks of all accounts by their latest tries, one line a try, the latest try first. */
+export const listAllAttempts = (
+  store: Store,
+  { limit, after }: { limit: number; after?: { created_at: string; id: string } | undefined },
+) =>
+  store
+    .selectFrom('delivery_attempts')
+    .innerJoin('deliveries', 'deliveries.webhook_id', 'delivery_attempts.webhook_id')
+    .select(['attempt_id', 'request_id', 'account_id', 'host', 'state', 'attempts'])
+    .select(['started_at', 'duration_ms', 'status_code', 'error', 'next_attempt_at'])
+    .$if(after !== undefined, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('started_at', 'attempt_id'), '<', tuple(after!.created_at, after!.id)),
+      ),
+    )
+    .orderBy('started_at', 'desc')
+    .orderBy('attempt_id', 'desc')
+    .limit(limit)
+    .execute()
+
+interface UseRange {
+  /** The first day of use, such as `2026-01-31`. */
+  day: string
+  /** Media created since then is counted as added. */
+  addedFrom: string
+}
+
+/** What each account has used since a day, and the bytes that it added and still holds. */
+export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
+  const rows = await store
+    .selectFrom('accounts')
+    .select('account_id')
+    .select(({ selectFrom }) => {
+      const days = selectFrom('usage_days')
+        .whereRef('usage_days.account_id', '=', 'accounts.account_id')
+        .where('day', '>=', day)
+      return [
+        days.select(({ fn }) => fn.sum<number>('completed').as('sum')).as('completed'),
+        days.select(({ fn }) => fn.sum<number>('failed').as('sum')).as('failed'),
+        days.select(({ fn }) => fn.sum<number>('audio_seconds').as('sum')).as('audioSeconds'),
+        selectFrom('files')
+          .whereRef('files.account_id', '=', 'accounts.account_id')
+          .where('created_at', '>=', addedFrom)
+          .where('media_removed_at', 'is', null)
+          .select(({ fn }) => fn.sum<number>('file_size').as('sum'))
+          .as('fileBytes'),
+        selectFrom('requests')
+          .whereRef('requests.account_id', '=', 'accounts.account_id')
+          .where('created_at', '>=', addedFrom)
+          .where('media_removed_at', 'is', null)
+          .select(({ fn }) => fn.sum<number>('media_bytes').as('sum'))
+          .as('outputBytes'),
+      ]
+    })
+    .where('deleted_at', 'is', null)
+    .execute()
+  // sums of no rows are null, and PostgreSQL answers sums as text
+  return rows.map((row) => ({
+    account_id: row.account_id,
+    completed: Number(row.completed),
+    failed: Number(row.failed),
+    audio_seconds: Number(row.audioSeconds),
+    added_bytes: Number(row.fileBytes) + Number(row.outputBytes),
+  }))
+}
+
+/** Bytes of the media that expires before a time. */
+export async function bytesThatExpire(store: Store, before: string): Promise<number> {
+  const files = await store
+    .selectFrom('files')
+    .select(({ fn }) => fn.sum<number | null>('file_size').as('sum'))
+    .where('media_removed_at', 'is', null)
+    .where('expires_at', '<', before)
+    .executeTakeFirstOrThrow()
+  const outputs = await store
+    .selectFrom('requests')
+    .select(({ fn }) => fn.sum<number | null>('media_bytes').as('sum'))
+    .where('media_removed_at', 'is', null)
+    .where('outputs_expire_at', '<', before)
+    .executeTakeFirstOrThrow()
+  return Number(files.sum) + Number(outputs.sum)
+}
