@@ -51,7 +51,8 @@ export async function admitAdmin(deps: AccountDeps, admission: Admission): Promi
     const isValid =
       isSigned(adminToken, kind, credential) && deps.clock.now() < expiryOf(credential)
     if (isValid && !(kind === 'session' && (await hasEnded(deps.store, credential)))) return
-    throw refusal
+    if (!isSigned(adminToken, kind, credential)) throw refusal
+    throw new ServiceError('UNAUTHENTICATED', { message: kind === 'code' ? EXPIRED : ENDED })
   }
   wrongTokens.assertFew(client)
   if (isSameSecret(credential, adminToken)) return
@@ -59,7 +60,10 @@ export async function admitAdmin(deps: AccountDeps, admission: Admission): Promi
   throw refusal
 }
 
-const REFUSED = 'The admin token is missing or invalid, or its session has ended.'
+const REFUSED = 'The admin token is missing or invalid.'
+const ANOTHER = '`winnow open --operators` makes another. Or enter the admin token.'
+const EXPIRED = `This sign-in code has expired: ${ANOTHER}`
+const ENDED = 'This session has ended: `winnow open --operators` opens another.'
 
 /**
  * A session for the token or for a code, which opens no other.
@@ -78,9 +82,7 @@ export const openAdminSession = (deps: ChangeDeps, adminToken: string, credentia
     return session
   })
 
-const USED =
-  'This code, or a newer one, was used: `winnow open --operators` makes another. ' +
-  'Or enter the admin token.'
+const USED = `This code, or a newer one, was used: ${ANOTHER}`
 
 /** Ends the session on every gateway; the token itself has none. @param session as admitted */
 export async function endAdminSession(

@@ -79,7 +79,8 @@ export const openSession = (
   })
 
 const CODE_MESSAGE =
-  'The code is unknown, used or older than ten minutes: enter an API key, or ask for a new code.'
+  'The code is unknown, used or older than ten minutes: `winnow open` makes another. ' +
+  'Or enter an API key.'
 
 /** The session of this secret. @throws ServiceError `UNAUTHENTICATED` */
 export async function showSession(deps: AccountDeps, secret: string | undefined): Promise<Session> {

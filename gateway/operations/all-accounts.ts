@@ -193,15 +193,16 @@ export async function allDeliveries(
   }
 }
 
-/** The record of changes, the newest first. */
+/** The record of changes, the newest first. @param action any text that a client may have given */
 export async function allChanges(
   { store }: Pick<OverviewDeps, 'store'>,
-  { limit, cursor, accountId }: PageQuery,
+  { limit, cursor, accountId, action }: PageQuery & { action: string | undefined },
 ): Promise<Static<typeof AdminChangeList>> {
   const after = pageStartOf(cursor)
   const rows = await listChanges(store, {
     limit: limit + 1,
     ...(accountId !== undefined && { accountId }),
+    ...(action !== undefined && { action: action as ChangeRow['action'] }),
     ...(after && { after }),
   })
   const { page, next } = pageOf(rows, limit)

@@ -25,7 +25,13 @@ import { authoredBy, describe } from './admin.ts'
 import { pageParameters, type RequestParams } from './parameters.ts'
 
 interface ListQuery {
-  Querystring: { limit?: unknown; cursor?: unknown; account_id?: unknown; status?: unknown }
+  Querystring: {
+    limit?: unknown
+    cursor?: unknown
+    account_id?: unknown
+    status?: unknown
+    action?: unknown
+  }
 }
 
 type Deps = OverviewDeps & AccountDeps & CancelDeps & RedeliveryDeps
@@ -41,8 +47,11 @@ const ofAccount = { type: 'string', description: 'Only of this account.' } as co
 const pageQueryOf = ({ limit, cursor, account_id: accountId }: ListQuery['Querystring']) => ({
   limit: limitOf(limit),
   cursor,
-  accountId: typeof accountId === 'string' ? accountId : undefined,
+  accountId: textOf(accountId),
 })
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
 
 function requestRoutes(app: FastifyInstance, deps: Deps): void {
   const authored = authoredBy(deps)
@@ -111,11 +120,18 @@ function listRoutes(app: FastifyInstance, deps: Deps): void {
     {
       schema: {
         ...describe('listChanges', 'List the changes that admins made, newest first'),
-        querystring: { type: 'object', properties: { ...pageParameters, account_id: ofAccount } },
+        querystring: {
+          type: 'object',
+          properties: {
+            ...pageParameters,
+            account_id: ofAccount,
+            action: { type: 'string', description: 'Only such, as `key.revoke`.' },
+          },
+        },
         response: responses({ 200: AdminChangeList }, [401, 500]),
       },
     },
-    async ({ query }) => allChanges(deps, pageQueryOf(query)),
+    async ({ query }) => allChanges(deps, { ...pageQueryOf(query), action: textOf(query.action) }),
   )
   app.get(
     '/admin/usage',

@@ -39,6 +39,7 @@ export async function hasChange(
 interface ChangesPage {
   accountId?: string
   keyId?: string
+  action?: ChangeRow['action']
   limit: number
   after?: { created_at: string; id: string }
 }
@@ -46,13 +47,14 @@ interface ChangesPage {
 /** The latest changes, the newest first; only those of one account or key where it is named. */
 export const listChanges = (
   store: Store,
-  { accountId, keyId, limit, after }: ChangesPage,
+  { accountId, keyId, action, limit, after }: ChangesPage,
 ): Promise<ChangeRow[]> =>
   store
     .selectFrom('changes')
     .selectAll()
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId!))
+    .$if(action !== undefined, (query) => query.where('action', '=', action!))
     .$if(after !== undefined, (query) =>
       query.where(({ eb, refTuple, tuple }) =>
         eb(refTuple('created_at', 'change_id'), '<', tuple(after!.created_at, after!.id)),

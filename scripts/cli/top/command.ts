@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet } from '../../../gateway/operations/fleet.ts'
+import { keepLook } from '../../../shared/engine-rates.ts'
 import { NoAnswerError, readFleet, readGateway, type Gateway } from '../admin-access.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT, UsageError, type CommandIo } from '../command.ts'
@@ -25,7 +26,6 @@ the time since the engine started. The exit code is 0, 1 when the gateway gave n
 when the command line is wrong.
 `
 
-const WINDOW_MS = 60_000
 /** To the first column of the first line; and what is left below the last. */
 const HOME = '\x1b[H\x1b[2J'
 
@@ -67,10 +67,7 @@ async function watch(
 async function lookAgain(gateway: Gateway, looks: Fleet[], signal: AbortSignal): Promise<string> {
   try {
     const fleet = await readFleet(gateway, signal)
-    const oldest = Date.parse(fleet.at) - WINDOW_MS
-    while (looks[0] && Date.parse(looks[0].at) < oldest) looks.shift()
-    looks.push(fleet)
-    return fleetText(fleet, looks[0])
+    return fleetText(fleet, keepLook(looks, fleet))
   } catch (error) {
     if (!(error instanceof NoAnswerError) || signal.aborted) throw error
     return `${error.message}\n`

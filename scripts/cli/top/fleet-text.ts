@@ -1,6 +1,7 @@
 /** The fleet as text for a terminal. */
 
 import type { Fleet as FullFleet, FleetEngine } from '../../../gateway/operations/fleet.ts'
+import { ratesOf } from '../../../shared/engine-rates.ts'
 import { printed } from '../operator/print.ts'
 
 type Fleet = Pick<FullFleet, 'at' | 'engines' | 'queue' | 'failures'>
@@ -38,31 +39,6 @@ function engineRow(engine: FleetEngine, { at }: Fleet, before: Fleet | undefined
     'AUDIO S/S': audio.toFixed(1),
     BUSY: percent(busy),
     MEMORY: `${Math.round(engine.memory_bytes / 2 ** 20)} MiB`,
-  }
-}
-
-interface Rates {
-  /** A batch's; null: none was stepped. */
-  fill: number | null
-  audio: number
-  busy: number
-}
-
-const NOTHING = { steps_total: 0, frames_total: 0, busy_seconds_total: 0, audio_seconds_total: 0 }
-
-function ratesOf(engine: FleetEngine, at: string, before: Fleet | undefined): Rates {
-  const isSame = ({ engine_id, started_at }: FleetEngine) =>
-    engine_id === engine.engine_id && started_at === engine.started_at
-  const known = before && before.at !== at ? before.engines.find(isSame) : undefined
-  const from = known ?? NOTHING
-  const since = Date.parse(known && before ? before.at : engine.started_at)
-  const seconds = Math.max((Date.parse(at) - since) / 1_000, 0.001)
-  const steps = engine.steps_total - from.steps_total
-  const frames = engine.frames_total - from.frames_total
-  return {
-    fill: steps === 0 ? null : frames / steps / engine.batch_frames_max,
-    audio: (engine.audio_seconds_total - from.audio_seconds_total) / seconds,
-    busy: (engine.busy_seconds_total - from.busy_seconds_total) / seconds,
   }
 }
 

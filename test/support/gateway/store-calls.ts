@@ -325,7 +325,7 @@ const ofChanges: Calls<typeof changes> = {
     await changes.listChanges(store, { ...page, accountId: account.account_id })
     await changes.listChanges(store, { ...page, keyId: key.key_id })
     const after = { created_at: now, id: 'change_x' }
-    await changes.listChanges(store, { ...page, after })
+    await changes.listChanges(store, { ...page, after, action: 'key.create' })
     await changes.listChanges(store, { ...page, accountId: account.account_id, after })
   },
 }
