@@ -6,8 +6,7 @@ import { App } from './parts/app.tsx'
 import { loadDrawing } from './parts/drawing.ts'
 import { showIcon } from './parts/favicon.ts'
 import { titleOf } from './parts/status-text.ts'
-import { isForNewPage, viewInAddress } from './state/address.ts'
-import { isAdminView } from './state/admin.ts'
+import { isForNewPage, readAddress } from './state/address.ts'
 import { restoreCredential } from './state/credential.ts'
 import { notify } from './state/notification.ts'
 import { isOver, openFromAddress, request } from './state/open-request.ts'
@@ -18,7 +17,7 @@ const secret = secretInAddress()
 // Back, Forward, or another fragment in the address of a page that is open.
 addEventListener('popstate', () => {
   if (secret !== null || isForNewPage()) return location.reload()
-  isAdminView.value = viewInAddress().kind === 'operators'
+  readAddress()
   void openFromAddress()
 })
 render(<App secret={secret} />, document.querySelector('#page')!)

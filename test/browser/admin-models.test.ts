@@ -175,6 +175,7 @@ test('on the page an admin accepts a licence, sees the download, loads, unloads 
   await page.getByRole('button', { name: 'Operators' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('link', { name: 'Models', exact: true }).click()
   const models = page.getByRole('region', { name: 'Models' })
   const row = models.getByRole('row').filter({ hasText: /^tiny/ })
   await row.getByText('1 MB').waitFor()

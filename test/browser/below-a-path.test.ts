@@ -76,6 +76,7 @@ test('the page of operators shows the engines', async (t) => {
   await page.getByRole('button', { name: 'Operators' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Engines', exact: true }).click()
   await page.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
   const gateway = readGateway({ url: `${winnow.url}/`, token: ADMIN_TOKEN }, {})
   assert.equal((await readFleet(gateway, new AbortController().signal)).engines.length, 1)

@@ -33,6 +33,13 @@ const region = (page: Page, name: string): Locator => page.getByRole('region', {
 const rowOf = (page: Page, table: string, hasText: string): Locator =>
   region(page, table).getByRole('row').filter({ hasText })
 
+/** Goes to a section of the view by its tab. */
+const open = (page: Page, section: string): Promise<void> =>
+  page
+    .getByRole('navigation', { name: 'Sections' })
+    .getByRole('link', { name: section, exact: true })
+    .click()
+
 /** @param failedId the request that has failed */
 async function showsTheService(page: Page, failedId: string): Promise<void> {
   await page.getByRole('button', { name: 'Operators' }).click()
@@ -42,15 +49,30 @@ async function showsTheService(page: Page, failedId: string): Promise<void> {
   await assertAccessible(page, 'a wrong token')
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
-  const engine = rowOf(page, 'Engines', 'mini')
-  assert.match((await engine.innerText()).replaceAll('\t', ' '), /ready 0 of \d+ 0 s$/)
-  await rowOf(page, 'Last failures', failedId).getByText('INVALID_MEDIA').waitFor()
-  await page.getByText('0 waiting; 0 in progress; 0 webhooks due.').waitFor()
+  await page.getByText('Nothing runs or waits.').waitFor()
   // this is the gateway's first count: it counts again half a minute later
   const chart = (name: RegExp) => page.getByRole('img', { name }).waitFor()
   await chart(/^Requests ended: at most 1 an hour, at /)
   await chart(/^Failures: at most 1 an hour, at /)
   await chart(/^Media separated: none$/)
+  await page.getByRole('link', { name: 'Failed' }).click()
+  const failed = rowOf(page, 'Requests', failedId)
+  await failed.getByText('INVALID_MEDIA').waitFor()
+  await failed.getByRole('link', { name: 'Default' }).click()
+  await rowOf(page, 'Accounts', 'default').waitFor()
+  assert.match(page.url(), /#\/admin\/accounts\?account=default$/)
+  await page.goBack()
+  await failed.waitFor()
+  await page.goBack()
+  await page.getByText('Nothing runs or waits.').waitFor()
+  await open(page, 'Engines')
+  const engine = rowOf(page, 'Engines', 'mini')
+  assert.match((await engine.innerText()).replace(/\s+/g, ' '), /ready .*mini.* 0 of \d+ .* 0 s$/)
+  for (const section of ['Deliveries', 'Audit', 'Storage', 'Work']) {
+    await open(page, section)
+    await page.getByRole('region').first().waitFor()
+    await assertAccessible(page, section)
+  }
 }
 
 interface NewAccount {
@@ -64,6 +86,7 @@ interface NewAccount {
 async function createsAccount(page: Page, account: NewAccount): Promise<string> {
   const { name, isMetered, balance } = account
   const creation = page.getByRole('form', { name: 'Create an account' })
+  await region(page, 'Accounts').waitFor()
   const rows = await region(page, 'Accounts').getByRole('row').count()
   await creation.getByLabel('Name of the account').fill('Another name')
   await creation.getByLabel('Separating costs credits').setChecked(isMetered)
@@ -72,7 +95,7 @@ async function createsAccount(page: Page, account: NewAccount): Promise<string> 
   assert.equal(await region(page, 'Accounts').getByRole('row').count(), rows, 'the first press')
   await sendTwice(creation, 'Create an account')
   const id = (await lastWord(creation.getByText('The account is'))).replace(/\.$/, '')
-  await rowOf(page, 'Accounts', `${id}${name}${balance}`).waitFor()
+  await rowOf(page, 'Accounts', id).filter({ hasText: name }).getByText(balance).first().waitFor()
   return id
 }
 
@@ -98,8 +121,11 @@ async function separatesWithKey(winnow: Winnow, page: Page, key: string): Promis
   const client = createClient({ baseUrl: winnow.url, apiKey: key })
   const path = examplePath('speech-over-piano.wav')
   await client.wait(await submitFile({ ...winnow, client }, path, { prompt: 'piano' }))
+  await open(page, 'Accounts')
   await rowOf(page, 'Accounts', 'Metered').getByText('54 s, 0 s reserved').waitFor()
+  await open(page, 'Engines')
   await region(page, 'Engines').getByRole('cell', { name: '6 s', exact: true }).waitFor()
+  await open(page, 'Keys')
 }
 
 /**
@@ -107,6 +133,7 @@ async function separatesWithKey(winnow: Winnow, page: Page, key: string): Promis
  * @returns what the page has shown only once
  */
 async function changesKeys(page: Page, winnow: Winnow, accountId: string): Promise<string[]> {
+  await open(page, 'Keys')
   const creation = page.getByRole('form', { name: 'Create a key' })
   await creation.getByLabel('Account').selectOption(accountId)
   await creation.getByLabel('Name').fill('for a test')
@@ -131,6 +158,22 @@ async function changesKeys(page: Page, winnow: Winnow, accountId: string): Promi
   return [key, rotated]
 }
 
+/** By keys alone: the greatest first, then the least. */
+async function sortsAccounts(page: Page): Promise<void> {
+  const head = region(page, 'Accounts').getByRole('columnheader', { name: 'account' })
+  const names = () => region(page, 'Accounts').locator('tbody strong').allTextContents()
+  const sorted = ['Default', 'Free', 'Metered', 'Poor']
+  for (const [order, wanted] of [
+    ['ascending', sorted],
+    ['descending', sorted.toReversed()],
+  ] as const) {
+    await head.getByRole('button').focus()
+    await page.keyboard.press('Enter')
+    assert.equal(await head.getAttribute('aria-sort'), order)
+    assert.deepEqual(await names(), wanted)
+  }
+}
+
 test('operators see engines, queue and failures, and change accounts and keys', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { env: { ADMIN_TOKEN } })
@@ -139,20 +182,24 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   const failed = await separateFile(winnow, path, { prompt: 'piano' })
   const page = await openPage(t, browser, winnow.url)
   await showsTheService(page, failed.submitted.request_id)
+  await open(page, 'Accounts')
   await createsAccount(page, { name: 'Free', isMetered: false, balance: '–' })
   const metered = { isMetered: true, balance: '0 s, 0 s reserved' }
   const poorId = await createsAccount(page, { name: 'Poor', ...metered })
   const accountId = await createsAccount(page, { name: 'Metered', ...metered })
   await creditsAccount(page, accountId)
   const secrets = await changesKeys(page, winnow, accountId)
+  await assertAccessible(page, 'keys')
+  await open(page, 'Accounts')
   await rowOf(page, 'Accounts', poorId).getByText('0 s, 0 s reserved', { exact: true }).waitFor()
   await assertAccessible(page, 'the operators view')
   await page.reload()
-  await region(page, 'Engines').waitFor() // the tab keeps the token, and it alone
+  await region(page, 'Accounts').waitFor() // the tab keeps the token, and it alone
+  await sortsAccounts(page)
+  await open(page, 'Models')
   await rowOf(page, 'Models', 'mini').getByText('everyday sounds').waitFor()
-  await page
-    .getByText(/^Media in the folder .+ held, 0 kB reserved for outputs, room for /)
-    .waitFor()
+  await open(page, 'Storage')
+  await page.getByText(/^Media lies in the folder .+\. It grows by .+ a day, and /).waitFor()
   for (const secret of secrets) assert.ok(!(await page.content()).includes(secret), 'a key again')
   const kept = await page.evaluate(() => [{ ...sessionStorage }, localStorage.length])
   assert.deepEqual(kept, [{ 'winnow-admin-token': ADMIN_TOKEN }, 0])
@@ -163,19 +210,27 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   await page.getByLabel('API key').waitFor()
 })
 
-test('operators see what waits, and are told when their gateway is gone', async (t) => {
+test('operators see what waits and cancel it, and are told when their gateway is gone', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { engines: 0, env: { ADMIN_TOKEN } })
-  await post(winnow, '/admin/accounts', ADMIN_TOKEN, { name: 'Another' })
-  await submitFile(winnow, examplePath('speech-over-piano.wav'), { prompt: 'piano' })
-  const page = await openPage(t, browser, winnow.url)
-  await page.getByRole('button', { name: 'Operators' }).click()
+  const path = examplePath('speech-over-piano.wav')
+  const { request_id: canceled } = await submitFile(winnow, path, { prompt: 'piano' })
+  await submitFile(winnow, path, { prompt: 'speech' })
+  const page = await openPage(t, browser, `${winnow.url}/#/admin/work`)
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
-  await region(page, 'Accounts').getByText('Another').waitFor()
-  await page
-    .getByText(/^1 waiting, the oldest for \d+ s; 0 in progress; 0 webhooks due\.$/)
-    .waitFor()
+  await rowOf(page, 'Requests', 'speech-over-piano.wav').nth(1).waitFor()
+  const row = rowOf(page, 'Requests', canceled)
+  await row.getByText('in queue').waitFor()
+  await row.getByRole('button', { name: `Cancel ${canceled}` }).click()
+  await row.getByRole('button', { name: `Really Cancel ${canceled}` }).click()
+  await row.waitFor({ state: 'detached' })
+  await open(page, 'Audit')
+  await rowOf(page, 'Changes', canceled).getByRole('link', { name: 'request.cancel' }).click()
+  await page.getByText('Only request.cancel.').waitFor()
+  await page.goBack()
+  await page.goBack()
+  await rowOf(page, 'Requests', 'speech').waitFor()
   await winnow.gateway.end('SIGKILL')
   await page.getByRole('alert').filter({ hasText: /fetch/i }).waitFor()
 })

@@ -60,10 +60,10 @@ test('the address that npm start prints opens the page without a key, once', asy
   const forOperators = /For operators +(http:\S+#operator=adm_code_\w+)\n/.exec(printed)?.[1]
   assert.ok(forOperators, printed)
   const operators = await openPage(t, browser, forOperators)
-  await operators.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
-  assert.equal(new URL(operators.url()).hash, '#operators', 'the code has left the address')
+  await operators.getByText('Nothing runs or waits.').waitFor()
+  assert.equal(new URL(operators.url()).hash, '#/admin/work', 'the code has left the address')
   await operators.reload()
-  await operators.getByRole('region', { name: 'Engines' }).waitFor()
+  await operators.getByRole('region', { name: 'Requests' }).waitFor()
 
   const elsewhere = await openPage(t, browser, address)
   await elsewhere

@@ -1,6 +1,6 @@
 import { TASKS } from '../../shared/tasks.ts'
-import { nameView, viewInAddress } from '../state/address.ts'
-import { isAdminView, showOperators, takeOperatorCode } from '../state/admin.ts'
+import { goTo, view } from '../state/address.ts'
+import { showAdmin, takeOperatorCode } from '../state/admin.ts'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/kept-sources.ts'
@@ -17,7 +17,8 @@ import { SharedPage } from './result/shared-page.tsx'
 import { SignIn } from './sign-in.tsx'
 
 takeOperatorCode()
-isAdminView.value = viewInAddress().kind === 'operators'
+
+const isAdminView = () => view.value.kind === 'admin'
 
 /** @param secret of a shared result, which is then all that the page shows */
 export function App({ secret }: { secret: string | null }) {
@@ -27,7 +28,7 @@ export function App({ secret }: { secret: string | null }) {
       <main id="main" tabIndex={-1}>
         {secret !== null ? (
           <SharedPage secret={secret} />
-        ) : isAdminView.value ? (
+        ) : isAdminView() ? (
           <Operators />
         ) : (
           <Body />
@@ -64,10 +65,9 @@ function clearSession(): void {
 
 /** Between the operators' view and what was shown before. */
 function switchView(): void {
-  if (!isAdminView.value) return showOperators()
-  isAdminView.value = false
+  if (!isAdminView()) return showAdmin('work')
   const open = request.value
-  nameView(open ? { kind: 'request', id: open.id } : { kind: 'form' })
+  goTo(open ? { kind: 'request', id: open.id } : { kind: 'form' })
 }
 
 /** The address goes on naming the request that is shown. */
@@ -92,7 +92,7 @@ function Header({ isShared }: { isShared: boolean }) {
           <a href="./">Playground</a>
         ) : (
           <button class="link" onClick={switchView}>
-            {isAdminView.value ? 'Playground' : 'Operators'}
+            {isAdminView() ? 'Playground' : 'Operators'}
           </button>
         )}
         {credential.value && (

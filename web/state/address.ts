@@ -3,29 +3,65 @@
  * view can be kept as a bookmark or sent to a colleague with a key.
  */
 
-export type View = { kind: 'form' } | { kind: 'request'; id: string } | { kind: 'operators' }
+import { signal } from '@preact/signals'
 
-const OPERATORS = '#operators'
+export const ADMIN_SECTIONS = [
+  'work',
+  'engines',
+  'models',
+  'accounts',
+  'keys',
+  'deliveries',
+  'audit',
+  'storage',
+] as const
+
+export type View =
+  | { kind: 'form' }
+  | { kind: 'request'; id: string }
+  /** A section of the admins' view, and how it is filtered. */
+  | { kind: 'admin'; section: string; filters: Readonly<Record<string, string>> }
 
 /** What the fragment of the address says, such as `#request=…`. */
 export const parameters = () => new URLSearchParams(location.hash.slice(1))
 
 export function viewInAddress(): View {
-  if (location.hash === OPERATORS) return { kind: 'operators' }
+  const [, section, query] = /^#\/admin\/(\w*)\??(.*)$/.exec(location.hash) ?? []
+  if (section !== undefined) {
+    const filters = Object.fromEntries(new URLSearchParams(query))
+    return { kind: 'admin', section: section || ADMIN_SECTIONS[0], filters }
+  }
   const id = parameters().get('request')
   return id === null ? { kind: 'form' } : { kind: 'request', id }
 }
 
-/** Names the view; Back returns to the one before. */
-export function nameView(view: View): void {
-  const fragment = fragmentOf(view)
-  if (fragment === location.hash) return
-  history.pushState(null, '', fragment || location.pathname)
+/** The view that is shown. */
+export const view = signal(viewInAddress())
+
+/** To be called when the address has changed. */
+export const readAddress = (): View => (view.value = viewInAddress())
+
+/** Names what the page does; who looks at the admins' view stays there. */
+export function nameView(next: View): void {
+  if (view.peek().kind !== 'admin') goTo(next)
+}
+
+/** Shows the view; Back returns to the one before. */
+export function goTo(next: View): void {
+  const fragment = fragmentOf(next)
+  if (fragment !== location.hash) history.pushState(null, '', fragment || location.pathname)
+  readAddress()
 }
 
 function fragmentOf(view: View): string {
   if (view.kind === 'request') return `#request=${view.id}`
-  return view.kind === 'operators' ? OPERATORS : ''
+  return view.kind === 'admin' ? adminAddress(view.section, view.filters) : ''
+}
+
+/** The address of a section of the admins' view. */
+export function adminAddress(section: string, filters: Readonly<Record<string, string>> = {}) {
+  const query = new URLSearchParams(filters).toString()
+  return `#/admin/${section}${query && `?${query}`}`
 }
 
 /** Whether the address has what only a page that begins takes: a code, or a shared result. */

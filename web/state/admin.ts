@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { readError } from '../../clients/typescript/errors.ts'
-import { nameView, parameters } from './address.ts'
+import { adminAddress, goTo, parameters, readAddress } from './address.ts'
 
 /** All throw an Error that says what was wrong. */
 export interface Admin {
@@ -24,13 +24,7 @@ export function keepAdminToken(token: string | null): void {
   adminToken.value = token
 }
 
-/** Whether the page shows the view of admins. */
-export const isAdminView = signal(false)
-
-export function showOperators(): void {
-  isAdminView.value = true
-  nameView({ kind: 'operators' })
-}
+export const showAdmin = (section: string): void => goTo({ kind: 'admin', section, filters: {} })
 
 /** Why the code of the address opened no session. */
 export const codeProblem = signal('')
@@ -39,7 +33,8 @@ export const codeProblem = signal('')
 export function takeOperatorCode(): void {
   const code = parameters().get('operator')
   if (code === null) return
-  history.replaceState(null, '', '#operators')
+  history.replaceState(null, '', adminAddress('work'))
+  readAddress()
   createAdmin(code)
     .act<{ token: string }>('session')
     .then(({ token }) => keepAdminToken(token))

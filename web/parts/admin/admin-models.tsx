@@ -17,29 +17,45 @@ interface AdminModelsProps {
 }
 
 export function AdminModels({ models, held, admin }: AdminModelsProps) {
+  const loadedOf = ({ name }: Model) => held.find((each) => each.name === name)
   return (
     <Table
       caption="Models"
-      heads={['model', 'what it does', 'to download', 'licence', 'state']}
-      keys={models.map(({ name }) => name)}
-      rows={models.map((model) => {
-        const loaded = held.find(({ name }) => name === model.name)
-        const weights =
-          loaded && `${loaded.parameters.toLocaleString()} parameters, ${loaded.weights_sha256}`
-        return [
-          <span key={model.name} title={weights}>
-            {model.name}
-          </span>,
-          loaded?.summary ?? model.summary,
-          model.built_in || model.megabytes === null ? '–' : `${model.megabytes} MB`,
-          <span key="licence" title={model.licence}>
-            {model.licence_word ?? model.licence}
-          </span>,
-          statesOf(model).map((group) => (
-            <OnEngines key={group.state} model={model} group={group} admin={admin} />
-          )),
-        ]
-      })}
+      rows={models}
+      keyOf={({ name }) => name}
+      columns={[
+        {
+          head: 'model',
+          by: ({ name }) => name,
+          cell: (model) => {
+            const loaded = loadedOf(model)
+            const weights =
+              loaded && `${loaded.parameters.toLocaleString()} parameters, ${loaded.weights_sha256}`
+            return <strong title={weights}>{model.name}</strong>
+          },
+        },
+        { head: 'what it does', cell: (model) => loadedOf(model)?.summary ?? model.summary },
+        {
+          head: 'to download',
+          isNumber: true,
+          by: ({ built_in: isBuiltIn, megabytes }) => (isBuiltIn ? null : megabytes),
+          cell: ({ built_in: isBuiltIn, megabytes }) =>
+            isBuiltIn || megabytes === null ? '–' : `${megabytes} MB`,
+        },
+        {
+          head: 'licence',
+          by: ({ licence_word: word, licence }) => word ?? licence,
+          cell: ({ licence_word: word, licence }) => <span title={licence}>{word ?? licence}</span>,
+        },
+        {
+          head: 'state',
+          by: ({ engines }) => engines[0]?.state ?? null,
+          cell: (model) =>
+            statesOf(model).map((group) => (
+              <OnEngines key={group.state} model={model} group={group} admin={admin} />
+            )),
+        },
+      ]}
     />
   )
 }

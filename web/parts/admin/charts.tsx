@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../../clients/typescript/api.ts'
-import { createAdmin } from '../../state/admin.ts'
+import type { Admin } from '../../state/admin.ts'
 
 type Activity = components['schemas']['Activity']
 type Hour = Activity['hours'][number]
@@ -11,6 +11,8 @@ const EVERY_MS = 60_000
 
 interface ChartOf {
   title: string
+  /** What an hour's figure counts. */
+  unit: string
   value(hour: Hour): number
   /** The value as people say it. */
   textOf(value: number): string
@@ -23,26 +25,37 @@ const secondsText = (value: number): string =>
 const CHARTS: readonly ChartOf[] = [
   {
     title: 'Requests ended',
+    unit: 'requests an hour',
     value: ({ completed, failed, canceled }) => completed + failed + canceled,
     textOf: countText,
   },
-  { title: 'Failures', value: ({ failed }) => failed, textOf: countText },
-  { title: 'Media separated', value: ({ audio_seconds: s }) => s, textOf: secondsText },
-  { title: 'Wait for a start', value: ({ waiting_seconds: s }) => s ?? 0, textOf: secondsText },
+  { title: 'Failures', unit: 'requests an hour', value: ({ failed }) => failed, textOf: countText },
+  {
+    title: 'Media separated',
+    unit: 'seconds an hour',
+    value: ({ audio_seconds: s }) => s,
+    textOf: secondsText,
+  },
+  {
+    title: 'Wait for a start',
+    unit: 'seconds, on average',
+    value: ({ waiting_seconds: s }) => s ?? 0,
+    textOf: secondsText,
+  },
 ]
 
-export function Charts({ token }: { token: string }) {
+export function Charts({ admin }: { admin: Admin }) {
   const [activity, setActivity] = useState<Activity | null>(null)
   useEffect(() => {
     const read = () =>
-      createAdmin(token)
+      admin
         .read<Activity>('activity')
         .then(setActivity)
         .catch(() => undefined) // the tables say what is wrong
     void read()
     const timer = setInterval(() => void read(), EVERY_MS)
     return () => clearInterval(timer)
-  }, [token])
+  }, [admin])
   if (!activity) return null
   return (
     <div class="charts">
@@ -53,38 +66,60 @@ export function Charts({ token }: { token: string }) {
   )
 }
 
-const WIDTH = 240
-const HEIGHT = 64
+const WIDTH = 320
+const HEIGHT = 130
+/** Around the bars: room for the labels of both axes. */
+const PLOT = { left: 40, right: WIDTH - 8, top: 8, bottom: HEIGHT - 20 }
+const HOURS_BETWEEN_LABELS = 6
 
-/** Bars of hours, each with its value; below it the hours of the reader's own day. */
-function Chart({ title, value, textOf, hours }: ChartOf & { hours: readonly Hour[] }) {
+/** Bars of hours, each with its value, in the hours of the reader's own day. */
+function Chart({ title, unit, value, textOf, hours }: ChartOf & { hours: readonly Hour[] }) {
   const values = hours.map(value)
   const most = Math.max(...values)
-  const width = WIDTH / hours.length
+  const top = roundUp(most)
+  const width = (PLOT.right - PLOT.left) / hours.length
+  const yOf = (value: number) => PLOT.bottom - (value / top) * (PLOT.bottom - PLOT.top)
   const busiest = hours[values.indexOf(most)]!
   const summary = most === 0 ? 'none' : `at most ${textOf(most)} an hour, at ${hourOf(busiest)}`
   return (
     <figure>
       <figcaption>
-        <strong>{title}</strong> <span class="quiet">{summary}</span>
+        <strong>{title}</strong> <span class="quiet">{unit}</span>
       </figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${title}: ${summary}`}>
+        {[0, top / 2, top].map((tick) => (
+          <g key={tick}>
+            <line x1={PLOT.left} y1={yOf(tick)} x2={PLOT.right} y2={yOf(tick)} />
+            <text x={PLOT.left - 6} y={yOf(tick) + 4} text-anchor="end">
+              {tick.toLocaleString([], { maximumFractionDigits: 1, notation: 'compact' })}
+            </text>
+          </g>
+        ))}
         {hours.map((hour, i) => {
-          const height = most === 0 ? 0 : (values[i]! / most) * (HEIGHT - 1)
-          const place = { x: i * width, y: HEIGHT - height, width: width - 1, height }
+          const place = { x: PLOT.left + i * width, y: yOf(values[i]!), width: width - 2 }
           return (
-            <rect key={hour.start} {...place}>
+            <rect key={hour.start} {...place} height={PLOT.bottom - place.y}>
               <title>{`${hourOf(hour)}: ${textOf(values[i]!)}`}</title>
             </rect>
           )
         })}
-        <line x1="0" y1={HEIGHT} x2={WIDTH} y2={HEIGHT} />
+        {hours.map(
+          (hour, i) =>
+            i % HOURS_BETWEEN_LABELS === 0 && (
+              <text key={hour.start} x={PLOT.left + i * width} y={HEIGHT - 4}>
+                {hourOf(hour)}
+              </text>
+            ),
+        )}
       </svg>
-      <p class="quiet">
-        <span>{hourOf(hours[0]!)}</span> <span>now</span>
-      </p>
     </figure>
   )
+}
+
+/** The next of 1, 2, 5, 10, 20 … that is not below; 1 at least. */
+function roundUp(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, most)))
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most) ?? 1
 }
 
 const hourOf = ({ start }: Hour): string =>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { SONG_HINT } from '../../../shared/prompts/song-hint.ts'
 import { songStemsOf } from '../../../shared/tasks.ts'
-import { adminToken, showOperators } from '../../state/admin.ts'
+import { adminToken, showAdmin } from '../../state/admin.ts'
 import { givenPrompts, options, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
 import { task } from '../../state/chosen-task.ts'
 import { answerTo, isSongHintDue, separators, separatorsProblem } from '../../state/separators.ts'
@@ -48,7 +48,7 @@ function SongHint() {
       {after}, for whoever runs this service: see{' '}
       {isAdmin && (
         <>
-          <button type="button" class="link" onClick={showOperators}>
+          <button type="button" class="link" onClick={() => showAdmin('models')}>
             the models
           </button>{' '}
           and{' '}

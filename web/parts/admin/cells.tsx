@@ -1,0 +1,130 @@
+/** What stands in several tables of the admins' view. */
+
+import type { ComponentChildren } from 'preact'
+import type { components } from '../../../clients/typescript/api.ts'
+import { adminAddress } from '../../state/address.ts'
+import type { Admin } from '../../state/admin.ts'
+
+type Schemas = components['schemas']
+
+export interface AdminState {
+  fleet: Schemas['Fleet']
+  /** An earlier look, from which rates are counted. */
+  before: Schemas['Fleet'] | undefined
+  models: Schemas['AdminModel'][]
+  accounts: Schemas['Account'][]
+  keys: Schemas['ApiKey'][]
+}
+
+/** What each section gets. */
+export interface SectionProps {
+  state: AdminState
+  admin: Admin
+  /** As the address has them. */
+  filters: Readonly<Record<string, string>>
+}
+
+/** A state as a word, with its colour. */
+export const Badge = ({ tone, children }: { tone: string; children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+)
+
+const TONES: Readonly<Record<string, string>> = {
+  ready: 'good',
+  completed: 'good',
+  delivered: 'good',
+  loaded: 'good',
+  active: 'good',
+  valid: 'good',
+  busy: 'live',
+  'in progress': 'live',
+  sending: 'live',
+  failed: 'bad',
+  revoked: 'bad',
+  disabled: 'bad',
+}
+
+/** @param of such as `IN_PROGRESS` */
+export function State({ of }: { of: string }) {
+  const word = of.toLowerCase().replaceAll('_', ' ')
+  return <Badge tone={TONES[word] ?? 'calm'}>{word}</Badge>
+}
+
+interface LinkProps {
+  to: string
+  filters?: Readonly<Record<string, string>>
+  label?: string
+  isCurrent?: boolean
+  children: ComponentChildren
+}
+
+export const AdminLink = ({ to, filters = {}, label, isCurrent, children }: LinkProps) => (
+  <a
+    href={adminAddress(to, filters)}
+    aria-label={label}
+    aria-current={isCurrent ? 'page' : undefined}
+  >
+    {children}
+  </a>
+)
+
+/** The account's name, which leads to its line. */
+export function AccountLink({ id, accounts }: { id: string; accounts: AdminState['accounts'] }) {
+  const name = accounts.find(({ account_id: other }) => other === id)?.name
+  return (
+    <AdminLink to="accounts" filters={{ account: id }}>
+      {name || id}
+    </AdminLink>
+  )
+}
+
+interface FilterProps extends Pick<SectionProps, 'filters'> {
+  section: string
+  accounts: AdminState['accounts']
+}
+
+/** Says that the list is of one account, and leads to that of all. */
+export function AccountFilter({ section, filters, accounts }: FilterProps) {
+  const { account, ...others } = filters
+  if (account === undefined) return null
+  return (
+    <p class="filter">
+      Only of <AccountLink id={account} accounts={accounts} />.{' '}
+      <AdminLink to={section} filters={others}>
+        Show all accounts
+      </AdminLink>
+    </p>
+  )
+}
+
+/** @param share from 0 to 1; null: unknown */
+export function Share({ of, label }: { of: number | null; label: string }) {
+  if (of === null) return <span class="quiet">–</span>
+  const part = Math.min(1, Math.max(0, of))
+  return (
+    <span class="part">
+      <meter value={part} max={1} aria-label={label} />
+      {Math.round(100 * part)} %
+    </span>
+  )
+}
+
+/** Figures with their names. */
+export const Figures = ({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) => (
+  <dl class="figures">
+    {of.map(([name, figure]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{figure}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** @param seconds such as 95: `1 min 35 s` */
+export function spanText(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < 60) return `${whole} s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
+}

@@ -1,0 +1,97 @@
+import type { components } from '../../../clients/typescript/api.ts'
+import { ratesOf, type EngineRates } from '../../../shared/engine-rates.ts'
+import { AdminLink, Share, State, type SectionProps } from './cells.tsx'
+import { Table, type Column } from './table.tsx'
+
+type Engine = components['schemas']['Fleet']['engines'][number]
+
+interface Row extends Engine, EngineRates {
+  /** Names of the models that it has loaded. */
+  serves: string[]
+}
+
+/** Engines as `winnow top` shows them, and what they serve. */
+export function Engines({ state: { fleet, before, models } }: SectionProps) {
+  const rows: Row[] = fleet.engines.map((engine) => ({
+    ...engine,
+    ...ratesOf(engine, fleet.at, before),
+    serves: models
+      .filter(({ engines }) =>
+        engines.some(({ engine_id: id, state }) => id === engine.engine_id && state === 'LOADED'),
+      )
+      .map(({ name }) => name),
+  }))
+  return (
+    <>
+      <p class="quiet">
+        Fill, busy and speed are of the last minute, or since this page looks. An engine ends its
+        jobs when its service is stopped.
+      </p>
+      <Table
+        caption="Engines"
+        rows={rows}
+        keyOf={({ engine_id: id }) => id}
+        empty="No engine answers."
+        columns={COLUMNS}
+      />
+    </>
+  )
+}
+
+const number = (
+  head: string,
+  by: (row: Row) => number,
+  textOf: (value: number) => string,
+): Column<Row> => ({ head, by, isNumber: true, cell: (row: Row) => textOf(by(row)) })
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    head: 'engine',
+    by: ({ engine_id: id }) => id,
+    cell: ({ engine_id: id, version, device }) => (
+      <>
+        <strong>{id}</strong>
+        <small>
+          {device}, {version}
+        </small>
+      </>
+    ),
+  },
+  { head: 'state', by: ({ state }) => state, cell: ({ state }) => <State of={state} /> },
+  {
+    head: 'serves',
+    by: ({ model }) => model,
+    cell: ({ serves, model }) => <AdminLink to="models">{serves.join(', ') || model}</AdminLink>,
+  },
+  {
+    head: 'jobs',
+    isNumber: true,
+    by: ({ jobs }) => jobs,
+    cell: ({ jobs, jobs_max: max }) => `${jobs} of ${max}`,
+  },
+  {
+    head: 'batch fill',
+    by: ({ fill }) => fill,
+    cell: ({ fill, engine_id: id }) => <Share of={fill} label={`batch fill of ${id}`} />,
+  },
+  {
+    head: 'busy',
+    by: ({ busy }) => busy,
+    cell: ({ busy, engine_id: id }) => <Share of={busy} label={`busy share of ${id}`} />,
+  },
+  number(
+    'media s/s',
+    ({ audio }) => audio,
+    (value) => value.toFixed(1),
+  ),
+  number(
+    'memory',
+    ({ memory_bytes: bytes }) => bytes,
+    (bytes) => `${Math.round(bytes / 2 ** 20).toLocaleString()} MiB`,
+  ),
+  number(
+    'media separated',
+    ({ audio_seconds_total: seconds }) => seconds,
+    (seconds) => `${Math.round(seconds).toLocaleString()} s`,
+  ),
+]

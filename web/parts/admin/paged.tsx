@@ -1,0 +1,76 @@
+/** Lists of the admin API that come in pages. */
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Admin } from '../../state/admin.ts'
+
+const ROWS = 50
+const EVERY_MS = 2_000
+
+interface PageOf<Row> {
+  data: Row[]
+  next_cursor: string | null
+}
+
+interface PagedProps<Row> {
+  admin: Admin
+  /** The list's name in the API, such as `requests`. */
+  list: string
+  filters: Readonly<Record<string, string>>
+  children(rows: readonly Row[]): ComponentChildren
+}
+
+/** Shows one page, read again every two seconds, and the ways to the others. */
+export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) {
+  /** Of the pages before the next one; the first has none. */
+  const [cursors, setCursors] = useState<readonly string[]>([])
+  const [page, setPage] = useState<PageOf<Row> | null>(null)
+  const [problem, setProblem] = useState('')
+  const cursor = cursors.at(-1)
+  const query = new URLSearchParams({ ...filters, limit: `${ROWS}`, ...(cursor && { cursor }) })
+  const path = `${list}?${query}`
+  useEffect(() => {
+    let isOver = false
+    const read = () =>
+      admin.read<PageOf<Row>>(path).then(
+        (read) => {
+          if (isOver) return
+          setPage(read)
+          setProblem('')
+        },
+        (error: Error) => setProblem(error.message),
+      )
+    void read()
+    const timer = setInterval(() => void read(), EVERY_MS)
+    return () => {
+      isOver = true
+      clearInterval(timer)
+    }
+  }, [path])
+  if (!page) return <p class="quiet">{problem || 'Loading…'}</p>
+  const { next_cursor: next } = page
+  return (
+    <>
+      {children(page.data)}
+      {(cursor !== undefined || next !== null) && (
+        <nav class="pages" aria-label="Pages">
+          <button
+            type="button"
+            disabled={cursor === undefined}
+            onClick={() => setCursors(cursors.slice(0, -1))}
+          >
+            Newer
+          </button>
+          <span class="quiet">Page {cursors.length + 1}</span>
+          <button
+            type="button"
+            disabled={next === null}
+            onClick={() => next !== null && setCursors([...cursors, next])}
+          >
+            Older
+          </button>
+        </nav>
+      )}
+    </>
+  )
+}
