@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { launchBrowser, openPage } from '../support/page/browser.ts'
-import { assertAccessible, post } from './playground.ts'
+import { assertAccessible } from './playground.ts'
 import { createClient } from '../../clients/typescript/node.ts'
 import { examplePath } from '../support/media/examples.ts'
 import {
