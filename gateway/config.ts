@@ -2,6 +2,7 @@
 
 import { readBrokerAddress } from '../shared/broker/connection.ts'
 import { DAY_SECONDS } from '../shared/durations.ts'
+import { FILE_BYTES_MAX } from '../shared/file-limits.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
@@ -77,6 +78,9 @@ const otherSettings = (reader: SettingReader) => {
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 1_000_000, 0), // 0: no limit
     queueMax: integer('QUEUE_MAX', 1, 1_000_000, 10_000), // requests that wait, of all accounts
     queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
+    jobsMaxPerAccount: integer('JOBS_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
+    monthSecondsMaxPerAccount: integer('MONTH_SECONDS_MAX_PER_ACCOUNT', 0, 1e9, 0), // 0: no limit
+    fileBytesMax: MEGABYTE * integer('FILE_MB_MAX', 0, 524, 0) || FILE_BYTES_MAX, // of one file
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
     streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open here
     streamWindowSeconds: integer('STREAM_WINDOW_SECONDS', 1, DAY_SECONDS, 600),

@@ -3,6 +3,7 @@
 import type { Broker } from '../shared/broker/broker.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { KeyChecks } from './accounts/key-checks.ts'
+import type { LimitDefaults } from './accounts/limits.ts'
 import { KeyUses } from './accounts/key-uses.ts'
 import { RateLimiter } from './accounts/rate-limit.ts'
 import type { Config } from './config.ts'
@@ -50,6 +51,7 @@ export interface GatewayConfig
   extends
     AdminConfig,
     DocsConfig,
+    LimitDefaults,
     Lifetime,
     MediaLength,
     MediaLimits,
@@ -73,7 +75,7 @@ export interface GatewayConfig
   corsOrigins: readonly string[]
 }
 
-type Limits = 'rateLimitPerMinute' | 'streamsMaxPerAccount' | 'webhooksMax' | 'webhooksPerHostMax'
+type Limits = 'webhooksMax' | 'webhooksPerHostMax'
 
 /** Parts that a gateway is made of, and simulated runs replace. */
 export interface GatewayParts extends UrlChecks {

@@ -20,6 +20,8 @@ export interface components {
             media_reserved_bytes: number;
             /** @description Of both together; in `GET /v1/account`. */
             media_bytes_max?: number;
+            own_limits?: components["schemas"]["OwnLimits"];
+            limits?: components["schemas"]["StandingLimits"];
         };
         AccountList: {
             object: "list";
@@ -176,6 +178,8 @@ export interface components {
             revoked_at: string | null;
             /** @description To the minute. */
             last_used_at: string | null;
+            /** @description The key's own limit; null: as its account has it. */
+            calls_per_minute: number | null;
         };
         ApiKeyList: {
             object: "list";
@@ -682,6 +686,26 @@ export interface components {
             /** @description How probable it is that the sound is in the media. */
             match: number;
         };
+        KeyLimitsRequest: {
+            /** @description Without it, as the account has it. */
+            calls_per_minute?: number | null;
+        };
+        LimitsRequest: {
+            /** @description Calls of each key in a minute. */
+            calls_per_minute?: number | null;
+            /** @description Requests that wait. */
+            queued_requests?: number | null;
+            /** @description Requests that are given to engines at once; more of them wait. */
+            concurrent_jobs?: number | null;
+            /** @description Bytes of files and outputs. */
+            media_bytes?: number | null;
+            /** @description Seconds of completed requests in a calendar month, UTC. */
+            seconds_per_month?: number | null;
+            /** @description Status streams and waiting calls at one gateway. */
+            streams?: number | null;
+            /** @description Bytes of one uploaded file. */
+            file_bytes?: number | null;
+        };
         /**
          * @description How a request stands, with its prompt, its file and the time of its outputs.
          * @example {
@@ -781,6 +805,8 @@ export interface components {
             revoked_at: string | null;
             /** @description To the minute. */
             last_used_at: string | null;
+            /** @description The key's own limit; null: as its account has it. */
+            calls_per_minute: number | null;
             /** @description The key itself, `sep_<key_id>_<secret>`: only shown now. */
             key: string;
         };
@@ -822,6 +848,22 @@ export interface components {
             video_url?: string;
             content_type: string;
             file_name: string;
+        };
+        OwnLimits: {
+            /** @description Calls of each key in a minute. */
+            calls_per_minute: number | null;
+            /** @description Requests that wait. */
+            queued_requests: number | null;
+            /** @description Requests that are given to engines at once; more of them wait. */
+            concurrent_jobs: number | null;
+            /** @description Bytes of files and outputs. */
+            media_bytes: number | null;
+            /** @description Seconds of completed requests in a calendar month, UTC. */
+            seconds_per_month: number | null;
+            /** @description Status streams and waiting calls at one gateway. */
+            streams: number | null;
+            /** @description Bytes of one uploaded file. */
+            file_bytes: number | null;
         };
         PromptFinding: {
             prompt: string;
@@ -1488,6 +1530,57 @@ export interface components {
             retention: {
                 /** Format: date-time */
                 delete_after?: string;
+            };
+        };
+        StandingLimits: {
+            /** @description Calls of each key in a minute. */
+            calls_per_minute: {
+                /** @description Null: no limit. */
+                max: number | null;
+                /** @description Now; null of a limit of each single key or file. */
+                used: number | null;
+            };
+            /** @description Requests that wait. */
+            queued_requests: {
+                /** @description Null: no limit. */
+                max: number | null;
+                /** @description Now; null of a limit of each single key or file. */
+                used: number | null;
+            };
+            /** @description Requests that are given to engines at once; more of them wait. */
+            concurrent_jobs: {
+                /** @description Null: no limit. */
+                max: number | null;
+                /** @description Now; null of a limit of each single key or file. */
+                used: number | null;
+            };
+            /** @description Bytes of files and outputs. */
+            media_bytes: {
+                /** @description Null: no limit. */
+                max: number | null;
+                /** @description Now; null of a limit of each single key or file. */
+                used: number | null;
+            };
+            /** @description Seconds of completed requests in a calendar month, UTC. */
+            seconds_per_month: {
+                /** @description Null: no limit. */
+                max: number | null;
+                /** @description Now; null of a limit of each single key or file. */
+                used: number | null;
+            };
+            /** @description Status streams and waiting calls at one gateway. */
+            streams: {
+                /** @description Null: no limit. */
+                max: number | null;
+                /** @description Now; null of a limit of each single key or file. */
+                used: number | null;
+            };
+            /** @description Bytes of one uploaded file. */
+            file_bytes: {
+                /** @description Null: no limit. */
+                max: number | null;
+                /** @description Now; null of a limit of each single key or file. */
+                used: number | null;
             };
         };
         /**

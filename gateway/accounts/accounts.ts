@@ -8,10 +8,13 @@ import {
   checkCreateAccount,
   checkCreateKey,
   checkCredit,
+  checkKeyLimits,
+  checkLimits,
   type Account,
   type ApiKey,
   type NewApiKey,
 } from './schemas.ts'
+import { limitColumns, ownLimits } from './limits.ts'
 import { hashApiKey, newApiKey, newKeyId } from './auth.ts'
 import {
   DEFAULT_ACCOUNT,
@@ -128,6 +131,34 @@ export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
     return presentAccount({ ...row, ...deleted })
   })
 
+/**
+ * Sets all limits of an account: what `body` leaves out is as the settings say.
+ * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`, a LimitsRequest
+ */
+export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown): Promise<Account> {
+  const limits = checkLimits(body)
+  return inTransaction(deps.store, async (store) => {
+    const row = await findKept(store, accountId)
+    await updateAccount(store, accountId, limitColumns(limits))
+    await record({ ...deps, store }, 'account.limit', row, limits)
+    return presentAccount({ ...row, ...limitColumns(limits) })
+  })
+}
+
+/**
+ * Sets the limit of a key's calls; without one in `body`, that of its account.
+ * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`, a KeyLimitsRequest
+ */
+export function limitKey(deps: ChangeDeps, keyId: string, body: unknown): Promise<ApiKey> {
+  const { calls_per_minute: limit = null } = checkKeyLimits(body)
+  return inTransaction(deps.store, async (store) => {
+    const row = await findKey({ ...deps, store }, keyId)
+    await updateApiKey(store, keyId, { own_calls_per_minute: limit })
+    await record({ ...deps, store }, 'key.limit', row, { calls_per_minute: limit })
+    return presentKey({ ...row, own_calls_per_minute: limit })
+  })
+}
+
 /** An account that is not deleted. @throws ServiceError `NOT_FOUND` */
 async function findKept(store: Store, accountId: string): Promise<AccountRow> {
   const row = await findAccount(store, accountId)
@@ -195,7 +226,7 @@ export async function createKey(deps: ChangeDeps, body: unknown): Promise<NewApi
     const details = { name, scopes, expires_at: row.expires_at }
     await record({ ...deps, store }, 'key.create', row, details)
   })
-  return { ...presentKey({ ...row, last_used_at: null }), key }
+  return { ...presentKey({ ...row, last_used_at: null, own_calls_per_minute: null }), key }
 }
 
 /** Makes the account `default`, as a first start would. @throws ServiceError where none is there */
@@ -304,6 +335,7 @@ const presentAccount = (row: AccountRow): Account => ({
   reserved_seconds: row.reserved_seconds,
   media_bytes: row.media_held_bytes,
   media_reserved_bytes: row.media_reserved_bytes,
+  own_limits: ownLimits(row),
 })
 
 const presentKey = (row: ApiKeyRow): ApiKey => ({
@@ -315,4 +347,5 @@ const presentKey = (row: ApiKeyRow): ApiKey => ({
   expires_at: row.expires_at,
   revoked_at: row.revoked_at,
   last_used_at: row.last_used_at,
+  calls_per_minute: row.own_calls_per_minute,
 })

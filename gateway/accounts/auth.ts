@@ -22,7 +22,7 @@ declare module 'fastify' {
     /** The account of the key; set on every route that has a scope. */
     accountId: string
     /** The key itself; set on the same routes. */
-    apiKey: ApiKeyRow
+    apiKey: HeldApiKey
   }
 }
 
@@ -67,7 +67,7 @@ export function createAuthenticator(deps: AuthDeps) {
 }
 
 /** Sets whose call this is. */
-export function admit(request: FastifyRequest, key: ApiKeyRow): void {
+export function admit(request: FastifyRequest, key: HeldApiKey): void {
   request.accountId = key.account_id
   request.apiKey = key
 }
@@ -79,7 +79,7 @@ export function admit(request: FastifyRequest, key: ApiKeyRow): void {
 export async function authenticate(
   { store, clock, keyUses }: AuthDeps,
   authorization: string | undefined,
-): Promise<ApiKeyRow> {
+): Promise<HeldApiKey> {
   const key = await findKey(store, authorization)
   if (!key || !isValid(key, clock.now())) throw new ServiceError('UNAUTHENTICATED')
   if (key.disabled_at !== null) throw new ServiceError('ACCOUNT_DISABLED')

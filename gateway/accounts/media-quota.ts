@@ -6,6 +6,7 @@
  */
 
 import { ServiceError } from '../../shared/errors.ts'
+import { limitOf, limitText, type Limit } from './limits.ts'
 import type { MediaStore } from '../media-store/media-store.ts'
 import { accountOf, heldMedia, mediaOf, type HeldMedia } from '../store/accounts.ts'
 import type { Store } from '../store/database.ts'
@@ -19,6 +20,8 @@ export interface MediaLimits {
   filesMaxPerAccount: number
   /** For files, outputs, and what is set aside for outputs. */
   mediaBytesMaxPerAccount: number
+  /** Of one file. */
+  fileBytesMax: number
 }
 
 /** In a bucket, which has no end. */
@@ -45,10 +48,13 @@ export async function assertFileRoom(
   { clock, config }: { clock: Clock; config: MediaLimits },
 ): Promise<void> {
   const { file_size: bytes } = file
-  const { filesMaxPerAccount: countMax, mediaBytesMaxPerAccount: bytesMax } = config
-  const media = mediaOf(await accountOf(store, file)) // whose row is ours since that was stored
+  const { filesMaxPerAccount: countMax } = config
+  const account = await accountOf(store, file) // whose row is ours since that was stored
+  assertFileSize(account, bytes, config)
+  const limit = limitOf(account, 'media_bytes', config.mediaBytesMaxPerAccount)
+  const media = mediaOf(account)
   const isOneTooMany = media.files > countMax
-  if (!isOneTooMany && media.held + media.reserved <= bytesMax) return
+  if (!isOneTooMany && media.held + media.reserved <= limit.max) return
   const firstEnd = await firstEndOfOthers(store, file)
   const secondsUntil = (end: string) => Math.ceil((Date.parse(end) - clock.now()) / 1_000)
   const retry = firstEnd ? { retryAfterSeconds: Math.max(1, secondsUntil(firstEnd)) } : {}
@@ -58,8 +64,21 @@ export async function assertFileRoom(
       `too much. The next of them expires at ${firstEnd}.`
     throw new ServiceError('RATE_LIMITED', { message, ...retry })
   }
-  const message = tooMuch('The file', bytes, { ...media, held: media.held - bytes }, bytesMax)
+  const message = tooMuch('The file', bytes, { ...media, held: media.held - bytes }, limit)
   throw new ServiceError('MEDIA_QUOTA_EXCEEDED', { message, ...retry })
+}
+
+/** @throws ServiceError `PAYLOAD_TOO_LARGE` for a file that is larger than the account's may be */
+export function assertFileSize(
+  account: AccountRow,
+  bytes: number,
+  { fileBytesMax }: Pick<MediaLimits, 'fileBytesMax'>,
+): void {
+  const limit = limitOf(account, 'file_bytes', fileBytesMax)
+  if (bytes <= limit.max) return
+  throw new ServiceError('PAYLOAD_TOO_LARGE', {
+    message: `The file has ${bytes} bytes; it may have ${limit.max} at most ${limitText(limit)}.`,
+  })
 }
 
 /**
@@ -69,12 +88,13 @@ export async function assertFileRoom(
  */
 export function assertMediaRoom(
   account: AccountRow,
-  { mediaBytesMaxPerAccount: bytesMax }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
+  { mediaBytesMaxPerAccount: byDefault }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
 ): void {
   const media = mediaOf(account)
-  if (media.held + media.reserved < bytesMax) return
+  const limit = limitOf(account, 'media_bytes', byDefault)
+  if (media.held + media.reserved < limit.max) return
   throw new ServiceError('MEDIA_QUOTA_EXCEEDED', {
-    message: `No output fits: ${standing(media, bytesMax)}`,
+    message: `No output fits: ${standing(media, limit)}`,
   })
 }
 
@@ -88,18 +108,20 @@ export function excessOf(
   { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,
   bytes: number,
   account: AccountRow,
-  { mediaBytesMaxPerAccount: bytesMax }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
+  { mediaBytesMaxPerAccount: byDefault }: Pick<MediaLimits, 'mediaBytesMaxPerAccount'>,
 ): string | null {
   const media = mediaOf(account)
-  if (bytes <= before || media.held + media.reserved <= bytesMax) return null
-  return tooMuch('The outputs', bytes, { ...media, reserved: media.reserved - bytes }, bytesMax)
+  const limit = limitOf(account, 'media_bytes', byDefault)
+  if (bytes <= before || media.held + media.reserved <= limit.max) return null
+  return tooMuch('The outputs', bytes, { ...media, reserved: media.reserved - bytes }, limit)
 }
 
-const tooMuch = (what: string, bytes: number, media: HeldMedia, bytesMax: number): string =>
-  `${what} would take ${bytesText(bytes)}, but ${standing(media, bytesMax)}`
+const tooMuch = (what: string, bytes: number, media: HeldMedia, limit: Limit): string =>
+  `${what} would take ${bytesText(bytes)}, but ${standing(media, limit)}`
 
-const standing = ({ held, reserved }: HeldMedia, bytesMax: number): string =>
-  `the account holds ${bytesText(held)} of the ${bytesText(bytesMax)} that it may` +
+const standing = ({ held, reserved }: HeldMedia, limit: Limit): string =>
+  `the account holds ${bytesText(held)} of the ${bytesText(limit.max)} that it may ` +
+  limitText(limit) +
   (reserved > 0 ? `, and ${bytesText(reserved)} are set aside for other requests` : '') +
   '. Delete files or requests that you no longer need, or ask the operator for more.'
 

@@ -7,8 +7,10 @@ import type { FastifyInstance } from 'fastify'
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import { limitOf, limitText, type Limit } from './limits.ts'
 import { isPostgres, type Store } from '../store/database.ts'
 import { countCall } from '../store/rate-windows.ts'
+import type { HeldApiKey } from '../store/api-keys.ts'
 
 /** Keys that are counted; beyond it, those whose minute began first are dropped. */
 const KEYS_MAX = 10_000
@@ -19,11 +21,16 @@ const CLOCKS_APART_MS = MINUTE_MS
 export interface Allowance {
   /** Calls allowed in a minute. */
   limit: number
+  /** Who has the limit. */
+  of: Limit['of'] | 'key'
   /** Calls left in this minute; below 0: this call exceeds the limit. */
   left: number
   /** Until the minute is over. */
   resetSeconds: number
 }
+
+/** The limits of a key, and of its account. */
+type OwnRates = Pick<HeldApiKey, 'own_calls_per_minute' | 'max_calls_per_minute'>
 
 interface Window {
   calls: number
@@ -32,7 +39,7 @@ interface Window {
 }
 
 interface RateLimiterOptions {
-  /** Calls of one key in a minute; 0: no limit. */
+  /** Calls in a minute of a key that has no limit of its own; 0: no limit. */
   perMinute: number
   clock: Clock
   store: Store
@@ -50,16 +57,19 @@ export class RateLimiter {
     this.#options = options
   }
 
-  /** Counts one call of a key; undefined where there is no limit. */
-  async count(keyId: string): Promise<Allowance | undefined> {
-    const { perMinute: limit, clock, store } = this.#options
-    if (limit === 0) return undefined
+  /** Counts one call of a key, or of what is named so; undefined where there is no limit. */
+  async count(keyId: string, key: Partial<OwnRates> = {}): Promise<Allowance | undefined> {
+    const { perMinute, clock, store } = this.#options
+    const ofAccount = limitOf(key, 'calls_per_minute', perMinute)
+    const own = key.own_calls_per_minute ?? null
+    const { max: limit, of } = own === null ? ofAccount : ({ max: own, of: 'key' } as const)
+    if (limit === Infinity) return undefined
     const isShared = isPostgres(store)
     const now = isShared ? clock.now() : clock.elapsed()
     const { calls, endsAt } = isShared
       ? await countTogether(store, keyId, now)
       : this.#countHere(keyId, now)
-    return { limit, left: limit - calls, resetSeconds: Math.ceil((endsAt - now) / 1_000) }
+    return { limit, of, left: limit - calls, resetSeconds: Math.ceil((endsAt - now) / 1_000) }
   }
 
   #countHere(keyId: string, now: number): Window {
@@ -93,17 +103,17 @@ async function countTogether(store: Store, keyId: string, now: number): Promise<
 /** @throws ServiceError `RATE_LIMITED` for a call that is one too many */
 export function assertAllowed(allowance: Allowance | undefined, caller = 'This API key'): void {
   if (!allowance || allowance.left >= 0) return
-  const { limit, resetSeconds: retryAfterSeconds } = allowance
-  const message = `${caller} may call ${limit} times in a minute; retry in ${
-    retryAfterSeconds
-  } seconds.`
+  const { limit, of, left, resetSeconds: retryAfterSeconds } = allowance
+  const message =
+    `${caller} may call ${limit} times in a minute, and this is call ${limit - left}; retry in ` +
+    `${retryAfterSeconds} seconds ${limitText({ name: 'calls_per_minute', of })}.`
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds })
 }
 
 /** To be installed after the authenticator, and before the routes that it is to limit. */
 export function installRateLimit(app: FastifyInstance, limiter: RateLimiter): void {
   app.addHook('onRequest', async (request, reply) => {
-    const allowance = await limiter.count(request.apiKey.key_id)
+    const allowance = await limiter.count(request.apiKey.key_id, request.apiKey)
     if (!allowance) return
     const { limit, left, resetSeconds } = allowance
     reply

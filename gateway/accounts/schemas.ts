@@ -8,6 +8,7 @@ import { Compile } from 'typebox/compile'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { SCOPES } from './auth.ts'
 import { NO_NUL } from '../api/schemas.ts'
+import type { LimitName } from '../store/schema/tables.ts'
 import { checkBody } from '../api/validation.ts'
 
 const CREDIT_SECONDS_MAX = 1_000_000_000
@@ -21,6 +22,59 @@ const Scopes = Type.Array(Type.Enum([...SCOPES]), {
   maxItems: SCOPES.length,
   uniqueItems: true,
 })
+
+const MOST = { minimum: 1, maximum: 1_000_000_000_000_000 }
+
+/** What an operator may set, and what it counts. */
+const LIMITS = {
+  calls_per_minute: 'Calls of each key in a minute.',
+  queued_requests: 'Requests that wait.',
+  concurrent_jobs: 'Requests that are given to engines at once; more of them wait.',
+  media_bytes: 'Bytes of files and outputs.',
+  seconds_per_month: 'Seconds of completed requests in a calendar month, UTC.',
+  streams: 'Status streams and waiting calls at one gateway.',
+  file_bytes: 'Bytes of one uploaded file.',
+} satisfies Record<LimitName, string>
+
+const limitsOfType = <T extends TSchema>(typeOf: (description: string) => T) =>
+  Object.fromEntries(
+    Object.entries(LIMITS).map(([name, description]) => [name, typeOf(description)]),
+  ) as Record<LimitName, T>
+
+/** A whole set: what it leaves out is as the settings say. */
+export const LimitsRequest = Type.Object(
+  limitsOfType((description) => Type.Optional(Type.Integer({ ...MOST, description }))),
+  { title: 'LimitsRequest', additionalProperties: false },
+)
+
+export const KeyLimitsRequest = Type.Object(
+  {
+    calls_per_minute: Type.Optional(
+      Type.Integer({ ...MOST, description: 'Without it, as the account has it.' }),
+    ),
+  },
+  { title: 'KeyLimitsRequest', additionalProperties: false },
+)
+
+const OwnLimits = Type.Object(
+  limitsOfType((description) => Type.Union([Type.Integer(), Type.Null()], { description })),
+  { title: 'OwnLimits' },
+)
+
+const StandingLimits = Type.Object(
+  limitsOfType((description) =>
+    Type.Object(
+      {
+        max: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no limit.' }),
+        used: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Now; null of a limit of each single key or file.',
+        }),
+      },
+      { description },
+    ),
+  ),
+  { title: 'StandingLimits' },
+)
 
 export const Account = Type.Object(
   {
@@ -37,6 +91,8 @@ export const Account = Type.Object(
     media_bytes_max: Type.Optional(
       Type.Integer({ description: 'Of both together; in `GET /v1/account`.' }),
     ),
+    own_limits: Type.Optional(OwnLimits),
+    limits: Type.Optional(StandingLimits),
   },
   { title: 'Account' },
 )
@@ -104,6 +160,9 @@ const apiKeyFields = {
   expires_at: MaybeDateTime,
   revoked_at: MaybeDateTime,
   last_used_at: Type.Union([DateTime, Type.Null()], { description: 'To the minute.' }),
+  calls_per_minute: Type.Union([Type.Integer(), Type.Null()], {
+    description: "The key's own limit; null: as its account has it.",
+  }),
 }
 
 export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
@@ -149,5 +208,7 @@ function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
 }
 
 export const checkCreateAccount = checkOf(CreateAccountRequest)
+export const checkLimits = checkOf(LimitsRequest)
+export const checkKeyLimits = checkOf(KeyLimitsRequest)
 export const checkCredit = checkOf(CreditRequest)
 export const checkCreateKey = checkOf(CreateKeyRequest)

@@ -6,7 +6,6 @@ import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { withDeadline } from '../../shared/deadline.ts'
 import { ServiceError } from '../../shared/errors.ts'
-import { LIMITS } from '../../shared/separation-options.ts'
 import { incompleteBody } from './body-deadline.ts'
 import { assertFewValues } from './body-text.ts'
 import { compactJson } from './json-text.ts'
@@ -218,13 +217,13 @@ function asInvalid(error: Error & { statusCode?: number; code?: string }): never
 const invalid = (message: string, param?: string) =>
   new ServiceError('INVALID_REQUEST', { message, ...(param !== undefined && { param }) })
 
-/** Most bytes of the file: those of the whole form, where they are known. */
-export function fileBytesMax({ headers }: FastifyRequest): number {
-  const length = Number(headers['content-length'] ?? LIMITS.fileBytesMax)
-  if (length > LIMITS.fileBytesMax + BODY_BYTES_MAX) {
+/** Most bytes of the file, which may have `most`: those of the whole form, where they are known. */
+export function fileBytesMax({ headers }: FastifyRequest, most: number): number {
+  const length = Number(headers['content-length'] ?? most)
+  if (length > most + BODY_BYTES_MAX) {
     throw new ServiceError('PAYLOAD_TOO_LARGE', {
-      message: `The form has ${length} bytes; its file may have ${LIMITS.fileBytesMax} at most.`,
+      message: `The form has ${length} bytes; its file may have ${most} at most.`,
     })
   }
-  return Math.min(length, LIMITS.fileBytesMax)
+  return Math.min(length, most)
 }

@@ -58,7 +58,8 @@ import {
 import { separate, type SeparateDeps } from '../requests/separate.ts'
 import { watchStatus } from '../requests/follow/status-watch.ts'
 import { readLogs } from '../store/request-logs.ts'
-import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
+import type { HeldApiKey } from '../store/api-keys.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { clientGoneError, submit } from '../requests/submit/submit.ts'
 import { BODY_BYTES_MAX } from '../api/validation.ts'
 
@@ -262,7 +263,7 @@ function unary<Request, Reply>(
 
 function withOneReply<Call extends RequestCall, Reply>(
   deps: GrpcDeps,
-  handle: (key: ApiKeyRow, call: Call) => Promise<Reply>,
+  handle: (key: HeldApiKey, call: Call) => Promise<Reply>,
   scope: Scope = SCOPE,
 ) {
   return (call: Call, reply: grpc.sendUnaryData<Reply>): void => {
@@ -308,10 +309,10 @@ const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopp
  * Writes the states of the request; false when the gateway stops before it is finished.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
-async function watch(deps: GrpcDeps, key: ApiKeyRow, call: WatchCall): Promise<boolean> {
+async function watch(deps: GrpcDeps, key: HeldApiKey, call: WatchCall): Promise<boolean> {
   const { request_id: requestId, logs, interval_seconds: interval } = call.request
   const gone = new AbortController()
-  const feed = deps.feed.watch(requestId, key.account_id)
+  const feed = deps.feed.watch(requestId, key.account_id, key)
   call.once('close', () => {
     // canceled, or past its deadline
     gone.abort()
@@ -342,7 +343,7 @@ async function answer<Answer>(
   deps: GrpcDeps,
   call: RequestCall,
   scope: Scope,
-  handle: (key: ApiKeyRow) => Promise<Answer>,
+  handle: (key: HeldApiKey) => Promise<Answer>,
 ): Promise<Answer> {
   const startedAt = performance.now()
   const { log, metrics } = deps
@@ -367,7 +368,7 @@ async function answer<Answer>(
     const key = await authenticate(deps, authorization)
     caller = callerOf(key)
     assertScope(key, scope)
-    assertAllowed(await deps.rateLimiter.count(key.key_id))
+    assertAllowed(await deps.rateLimiter.count(key.key_id, key))
     const reply = await handle(key)
     noteAnswered(call.cancelled ? grpc.status.CANCELLED : grpc.status.OK)
     return reply

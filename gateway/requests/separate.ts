@@ -8,7 +8,8 @@ import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
 import { assertScope } from '../accounts/auth.ts'
 import { SUBMISSION_CHECKS } from '../api/validation.ts'
-import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
+import type { HeldApiKey } from '../store/api-keys.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import { discardFile, receiveFile, type ReceiveDeps } from './submit/receive-file.ts'
 import type { RequestFeed } from './follow/request-feed.ts'
 import { waitForEnd, type WatchDeps } from './follow/status-watch.ts'
@@ -69,7 +70,7 @@ export interface SeparateAnswer {
 /** @throws ServiceError as the calls do that create a file, upload its bytes and submit it */
 export async function separate(
   deps: SeparateDeps,
-  key: ApiKeyRow,
+  key: HeldApiKey,
   call: OneCall,
 ): Promise<SeparateAnswer> {
   const answer = await take(deps, key, call)
@@ -80,7 +81,7 @@ export async function separate(
 }
 
 /** @returns what a submit answers */
-async function take(deps: SeparateDeps, key: ApiKeyRow, call: OneCall): Promise<string> {
+async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise<string> {
   const { file } = call
   const { account_id: accountId } = key
   if (!file) return (await submit(deps, accountId, call)).answer
@@ -105,7 +106,7 @@ async function take(deps: SeparateDeps, key: ApiKeyRow, call: OneCall): Promise<
 
 async function takeFile(
   deps: SeparateDeps,
-  key: ApiKeyRow,
+  key: HeldApiKey,
   { kind, file, body, metadataText, signal }: OneCall & { file: CallFile },
 ) {
   assertScope(key, 'files:write')
@@ -137,7 +138,7 @@ function withFile(body: unknown, fileId: string) {
  */
 async function endOf(
   deps: SeparateDeps,
-  key: ApiKeyRow,
+  key: HeldApiKey,
   { requestId, seconds, signal }: { requestId: string; seconds: number; signal: AbortSignal },
 ): Promise<RequestRow | undefined> {
   try {

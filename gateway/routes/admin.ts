@@ -7,6 +7,8 @@ import {
   CreateAccountRequest,
   CreateKeyRequest,
   CreditRequest,
+  KeyLimitsRequest,
+  LimitsRequest,
   NewApiKey,
 } from '../accounts/schemas.ts'
 import {
@@ -18,6 +20,8 @@ import {
   deleteAccount,
   disableAccount,
   enableAccount,
+  limitAccount,
+  limitKey,
   revokeKey,
   rotateKey,
   showAccount,
@@ -70,6 +74,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   accountRoutes(app, deps)
   closingRoutes(app, deps)
   keyRoutes(app, deps)
+  limitRoutes(app, deps)
 }
 
 /** For the page: hidden, as the sessions of API keys are. */
@@ -256,5 +261,31 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
       },
     },
     async (request) => rotateKey(authored(request), request.params.key_id),
+  )
+}
+
+function limitRoutes(app: FastifyInstance, deps: AccountDeps): void {
+  const authored = authoredBy(deps)
+  app.put<AccountRoute>(
+    '/admin/accounts/:account_id/limits',
+    {
+      schema: {
+        ...describe('limitAccount', 'Set all limits of an account', 'account_id'),
+        body: LimitsRequest,
+        response: responses({ 200: Account }, [400, 401, 404, 500]),
+      },
+    },
+    async (request) => limitAccount(authored(request), request.params.account_id, request.body),
+  )
+  app.put<KeyRoute>(
+    '/admin/keys/:key_id/limits',
+    {
+      schema: {
+        ...describe('limitKey', 'Set how often an API key may call', 'key_id'),
+        body: KeyLimitsRequest,
+        response: responses({ 200: ApiKey }, [400, 401, 404, 500]),
+      },
+    },
+    async (request) => limitKey(authored(request), request.params.key_id, request.body),
   )
 }

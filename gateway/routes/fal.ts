@@ -32,7 +32,8 @@ import { decrypt, encrypt, type Keys } from '../secrets.ts'
 import { readLogs } from '../store/request-logs.ts'
 import { findFile } from '../store/files.ts'
 import { inTransaction } from '../store/database.ts'
-import type { ApiKeyRow, RequestRow } from '../store/schema/tables.ts'
+import type { HeldApiKey } from '../store/api-keys.ts'
+import type { RequestRow } from '../store/schema/tables.ts'
 import {
   FAL_APP,
   FAL_MODELS,
@@ -148,7 +149,7 @@ function requestRoutes(app: FastifyInstance, deps: FalDeps): void {
   })
   app.get<OneRequest>(`${REQUEST}/status/stream`, options, async (request, reply) => {
     await ownRow(request, reply)
-    const watch = deps.feed.watch(request.params.request_id, request.accountId)
+    const watch = deps.feed.watch(request.params.request_id, request.accountId, request.apiKey)
     reply.raw.once('close', () => watch.close())
     return sendEvents(reply, statusEvents(deps, request, watch))
   })
@@ -186,7 +187,7 @@ async function submitFal(
  */
 async function endOf(
   deps: FalDeps,
-  { key, requestId, signal }: { key: ApiKeyRow; requestId: string; signal: AbortSignal },
+  { key, requestId, signal }: { key: HeldApiKey; requestId: string; signal: AbortSignal },
 ) {
   let ended: RequestRow | undefined
   try {

@@ -5,6 +5,7 @@ import { ServiceError } from '../../shared/errors.ts'
 import { REQUEST_KINDS, type RequestKind } from '../../shared/request-kind.ts'
 import { errorBody } from '../api/error-handler.ts'
 import { installBodyDeadline } from '../api/body-deadline.ts'
+import { limitOf } from '../accounts/limits.ts'
 import { fileBytesMax, readForm, type FormOptions } from '../api/form.ts'
 import { fieldText } from '../api/json-text.ts'
 import { describeNulls } from '../api/nulls.ts'
@@ -171,7 +172,11 @@ async function takeCall(
   const signal = hangUpOf(reply)
   return separate(deps, request.apiKey, {
     kind,
-    ...(await readCall(kind, request, { secondsMax: deps.config.bodySecondsMax, signal })),
+    ...(await readCall(kind, request, {
+      secondsMax: deps.config.bodySecondsMax,
+      fileBytesMax: limitOf(request.apiKey, 'file_bytes', deps.config.fileBytesMax).max,
+      signal,
+    })),
     idempotencyKey: request.headers['idempotency-key'],
     waitSeconds: secondsToWait(request.headers.prefer),
     signal,
@@ -182,11 +187,14 @@ async function takeCall(
 async function readCall(
   kind: RequestKind,
   request: FastifyRequest,
-  options: FormOptions,
+  options: FormOptions & { fileBytesMax: number },
 ): Promise<CallFields & { file?: CallFile | undefined }> {
   if (request.isMultipart()) {
     const { file, ...fields } = await readForm(request, options)
-    return { ...fields, file: file && { ...file, bytesMax: fileBytesMax(request) } }
+    return {
+      ...fields,
+      file: file && { ...file, bytesMax: fileBytesMax(request, options.fileBytesMax) },
+    }
   }
   const { body, bodyText, headers } = request
   if (bodyText !== '') return { body, metadataText: fieldText(bodyText, 'metadata') }

@@ -97,7 +97,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
     async (request, reply) => {
       const { request_id: requestId } = request.params
       await findOwn(deps, request.accountId, requestId)
-      const watch = deps.feed.watch(requestId, request.accountId)
+      const watch = deps.feed.watch(requestId, request.accountId, request.apiKey)
       reply.raw.once('close', () => watch.close()) // the client is gone
       return sendEvents(reply, statusEvents(deps, request, watch))
     },

@@ -3,7 +3,7 @@
 import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import { UNFINISHED } from './requests.ts'
-import type { AccountRow, RequestRow } from './schema/tables.ts'
+import type { AccountRow, LimitColumns, RequestRow } from './schema/tables.ts'
 
 /** The account of the first key, and of keys made for no other. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
@@ -15,7 +15,22 @@ export const NEW_ACCOUNT = {
   media_reserved_bytes: 0,
   disabled_at: null,
   deleted_at: null,
+  max_calls_per_minute: null,
+  max_queued_requests: null,
+  max_concurrent_jobs: null,
+  max_media_bytes: null,
+  max_seconds_per_month: null,
+  max_streams: null,
+  max_file_bytes: null,
 }
+
+/** Of the account that has a key: since when it is disabled, and limits of its calls. */
+export const HOLDER = [
+  'disabled_at',
+  'max_calls_per_minute',
+  'max_streams',
+  'max_file_bytes',
+] as const
 
 type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Partial<AccountRow>
 
@@ -110,11 +125,11 @@ export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
     })
     .execute()
 
-/** Changes the state of an account; `name` where it is deleted. */
+/** Changes the state of an account, or its limits; `name` where it is deleted. */
 export async function updateAccount(
   store: Store,
   accountId: string,
-  change: Partial<Pick<AccountRow, 'name' | 'disabled_at' | 'deleted_at'>>,
+  change: Partial<Pick<AccountRow, 'name' | 'disabled_at' | 'deleted_at'> & LimitColumns>,
 ): Promise<void> {
   await store.updateTable('accounts').set(change).where('account_id', '=', accountId).execute()
 }

@@ -1,23 +1,24 @@
 /** The API keys, stored as hashes. */
 
 import { isId } from '../../shared/ids.ts'
+import { HOLDER } from './accounts.ts'
 import { isPostgres, type Store } from './database.ts'
 import { deletePageSessionsOf } from './page-sessions.ts'
 import type { AccountRow, ApiKeyRow } from './schema/tables.ts'
 
-export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at'>
+export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at' | 'own_calls_per_minute'>
 
 /** Stores the key in place of the one of the same id, if there is one. */
 export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow): Promise<void> {
   await store
     .insertInto('api_keys')
-    .values({ key_id, ...rest, last_used_at: null })
+    .values({ key_id, ...rest, last_used_at: null, own_calls_per_minute: null })
     .onConflict((conflict) => conflict.column('key_id').doUpdateSet(rest))
     .execute()
 }
 
-/** A key, and since when the account that has it is disabled. */
-export type HeldApiKey = ApiKeyRow & Pick<AccountRow, 'disabled_at'>
+/** A key, with what a call needs to know of its account. */
+export type HeldApiKey = ApiKeyRow & Pick<AccountRow, (typeof HOLDER)[number]>
 
 /** @param keyIds any texts that a client may have given */
 export async function findApiKeys(store: Store, keyIds: readonly string[]): Promise<HeldApiKey[]> {
@@ -27,7 +28,7 @@ export async function findApiKeys(store: Store, keyIds: readonly string[]): Prom
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
-    .select('accounts.disabled_at')
+    .select(HOLDER.map((column) => `accounts.${column}` as const))
     .where('key_id', 'in', ids)
     .execute()
 }
@@ -61,7 +62,7 @@ export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow
 export async function updateApiKey(
   store: Store,
   keyId: string,
-  change: Partial<Pick<ApiKeyRow, 'key_hash' | 'revoked_at'>>,
+  change: Partial<Pick<ApiKeyRow, 'key_hash' | 'revoked_at' | 'own_calls_per_minute'>>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await store
     .updateTable('api_keys')

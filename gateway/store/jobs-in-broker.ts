@@ -32,6 +32,8 @@ export const isShort = sql<SqlBool>`(
 interface JobsInBroker {
   short: boolean
   long: boolean
+  /** The account's own limit of all of them. */
+  max_concurrent_jobs: number | null
 }
 
 /** By account, of those in the list. */
@@ -42,7 +44,7 @@ export async function jobsInBroker(
   if (accountIds.length === 0) return new Map()
   const rows = await store
     .selectFrom('accounts')
-    .select('account_id')
+    .select(['account_id', 'max_concurrent_jobs'])
     .select(({ exists, selectFrom }) => {
       const jobs = selectFrom('requests')
         .select('request_id')
@@ -57,9 +59,26 @@ export async function jobsInBroker(
     .where('account_id', 'in', accountIds)
     .execute()
   return new Map(
-    rows.map(({ account_id: accountId, short, long }) => [
+    rows.map(({ account_id: accountId, short, long, max_concurrent_jobs }) => [
       accountId,
-      { short: Boolean(short), long: Boolean(long) },
+      { short: Boolean(short), long: Boolean(long), max_concurrent_jobs },
     ]),
   )
+}
+
+/** How many unfinished requests of an account have a job with the broker, up to `most`. */
+export async function countJobs(store: Store, accountId: string, most: number): Promise<number> {
+  const jobs = store
+    .selectFrom('requests')
+    .select('request_id')
+    .where('account_id', '=', accountId)
+    .where('status', 'in', UNFINISHED)
+    .where('job_sequence', 'is not', null)
+    .limit(most)
+    .as('jobs')
+  const { count } = await store
+    .selectFrom(jobs)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }

@@ -88,6 +88,22 @@ export async function giveBackToOutbox(store: Store, messageIds: readonly string
     .execute()
 }
 
+/** Lets all that an account has in the outbox wait until then; what waits longer stays as it is. */
+export async function holdBack(store: Store, accountId: string, until: string): Promise<void> {
+  await store
+    .updateTable('outbox')
+    .set({ not_before: until })
+    .where('request_id', 'in', (db) =>
+      db
+        .selectFrom('requests')
+        .select('request_id')
+        .where('account_id', '=', accountId)
+        .where('status', 'in', ['IN_QUEUE', 'IN_PROGRESS']),
+    )
+    .where(({ eb, or }) => or([eb('not_before', 'is', null), eb('not_before', '<', until)]))
+    .execute()
+}
+
 /** Records that the broker refused a job; it is delayed until `notBefore`. */
 export async function putOff(
   store: Store,

@@ -34,3 +34,14 @@ export const readUsage = (
     .where('day', '<=', to)
     .orderBy('day')
     .execute()
+
+/** Seconds of an account's completed requests from a day on, as they are charged. */
+export async function usedSince(store: Store, accountId: string, from: string): Promise<number> {
+  const { seconds } = await store
+    .selectFrom('usage_days')
+    .select(({ fn }) => fn.sum<number | null>('audio_seconds').as('seconds'))
+    .where('account_id', '=', accountId)
+    .where('day', '>=', from)
+    .executeTakeFirstOrThrow()
+  return seconds ?? 0
+}

@@ -17,7 +17,7 @@ const ADMIN = { config: { adminToken: TOKEN } }
 
 const admin = (
   gateway: Gateway,
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
   token: string | null = TOKEN,
@@ -29,7 +29,7 @@ const admin = (
     ...(body !== undefined && { payload: body as object }),
   })
 
-const ROUTES: ['GET' | 'POST' | 'DELETE', string][] = [
+const ROUTES: ['GET' | 'POST' | 'PUT' | 'DELETE', string][] = [
   ['GET', 'fleet'],
   ['GET', 'activity'],
   ['GET', 'accounts'],
@@ -43,6 +43,8 @@ const ROUTES: ['GET' | 'POST' | 'DELETE', string][] = [
   ['POST', 'keys'],
   ['POST', 'keys/x/revoke'],
   ['POST', 'keys/x/rotate'],
+  ['PUT', 'accounts/x/limits'],
+  ['PUT', 'keys/x/limits'],
   ['GET', 'models'],
   ['POST', 'models/x/fetch'],
   ['POST', 'models/x/load'],
@@ -59,7 +61,10 @@ const models = async (gateway: Gateway, key: string): Promise<number> =>
 test('extension: without an admin token there is no admin API, and no word of it', async (t) => {
   const gateway = await startGateway(t)
   for (const [method, path] of ALL_ROUTES) {
-    assertError(await admin(gateway, method, path, method === 'POST' ? {} : undefined), 'NOT_FOUND')
+    assertError(
+      await admin(gateway, method, path, method.startsWith('P') ? {} : undefined),
+      'NOT_FOUND',
+    )
   }
   const { paths } = (await gateway.call('GET', '/v1/openapi.json')).json()
   assert.deepEqual(
@@ -78,7 +83,13 @@ test('extension: the admin API takes the admin token alone', async (t) => {
       TOKEN.slice(1),
       'x'.repeat(TOKEN.length),
     ]) {
-      const reply = await admin(gateway, method, path, method === 'POST' ? {} : undefined, token)
+      const reply = await admin(
+        gateway,
+        method,
+        path,
+        method.startsWith('P') ? {} : undefined,
+        token,
+      )
       assertError(reply, 'UNAUTHENTICATED')
     }
     gateway.clock.advance(60_000)
@@ -240,6 +251,7 @@ test('extension: an account is made, credited, shown and listed', async (t) => {
     reserved_seconds: 0,
     media_bytes: 0,
     media_reserved_bytes: 0,
+    own_limits: created.json().own_limits,
   })
   const plain = (await admin(gateway, 'POST', 'accounts', { name: 'Free' })).json()
   assert.equal(plain.metered, false)

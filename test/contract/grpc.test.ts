@@ -275,7 +275,7 @@ test('grpc: calls count against the limit of their key, together with those over
   gateway.clock.advance(40_000)
   for (const method of ['Submit', 'Get', 'Cancel', 'List']) {
     const error = await assertRefused(call(method, request), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
-    assert.match(error.details, /5 times in a minute; retry in 20 seconds/)
+    assert.match(error.details, /5 times in a minute, and this is call \d+; retry in 20 seconds/)
     assert.equal(error.metadata.get('winnow-retry-after')[0], '20')
     const { info, retry } = readDetails(error)
     assert.equal(info.reason, 'RATE_LIMITED')

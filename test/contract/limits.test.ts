@@ -1,7 +1,10 @@
 /** Extensions that answer 429: calls of a key, and requests that wait. */
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
+import { publishWaiting } from '../../gateway/requests/submit/job-publisher.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
+import { keyIdOf } from '../../gateway/accounts/auth.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { assertError } from '../support/gateway/assert-shape.ts'
 import { assertMediaSums } from '../support/gateway/media-sums.ts'
@@ -130,4 +133,102 @@ test('8 of files created at the same moment, at two gateways, as many are taken 
   assertError(refused[0]!, 'RATE_LIMITED')
   assert.match(refused[0]!.json().error.message, /may hold 5 files at once/)
   await assertMediaSums(gateway.store)
+})
+
+const ADMIN = 'the-admin-token-of-this-test'
+
+/** A gateway whose account has limits of its own, and another account's calls, which has none. */
+async function startLimited(t: TestContext, limits: object) {
+  const gateway = await startGateway(t, { config: { adminToken: ADMIN } })
+  const headers = { authorization: `Bearer ${ADMIN}` }
+  const put = (path: string, body: object) =>
+    gateway.app.inject({ method: 'PUT', url: `/admin/${path}/limits`, headers, payload: body })
+  const { account_id: id } = (await gateway.call('GET', '/v1/account')).json()
+  const set = await put(`accounts/${id}`, limits)
+  assert.equal(set.statusCode, 200, set.body)
+  const other = { ...gateway, call: callWith(gateway, await gateway.newKey()) }
+  const standing = async () => (await gateway.call('GET', '/v1/account')).json().limits
+  return { gateway, other, standing, put, id, set }
+}
+
+test('an operator sets limits of one account, which it sees with what is used', async (t) => {
+  const { gateway, standing, put, id, set } = await startLimited(t, { queued_requests: 2 })
+  const none = { max: null, used: 0 }
+  assert.equal(set.json().own_limits.queued_requests, 2)
+  assert.equal(set.json().own_limits.streams, null)
+  await submitted(gateway)
+  const { queued_requests, concurrent_jobs, seconds_per_month, streams } = await standing()
+  assert.deepEqual(queued_requests, { max: 2, used: 1 })
+  assert.deepEqual(concurrent_jobs, { max: null, used: 1 })
+  assert.deepEqual([seconds_per_month, streams], [none, { max: 1_000, used: 0 }])
+  for (const limits of [{ streams: 0 }, { streams: 1.5 }, { stream: 1 }]) {
+    assert.equal((await put(`accounts/${id}`, limits)).statusCode, 400)
+  }
+  assertError(await put('accounts/acct_none', {}), 'NOT_FOUND')
+  assert.equal((await put(`accounts/${id}`, {})).json().own_limits.queued_requests, null)
+  assert.equal((await standing()).queued_requests.max, null)
+})
+
+test("an account's own limits of requests, streams and files hold for it alone", async (t) => {
+  const limits = { queued_requests: 1, streams: 1, media_bytes: 5_000, file_bytes: 3_000 }
+  const { gateway, other } = await startLimited(t, limits)
+  const refused = (reply: Awaited<ReturnType<Gateway['call']>>, code: ErrorCode, name: string) => {
+    assertError(reply, code)
+    assert.match(reply.json().error.message, new RegExp(`limit ${name} of this account`))
+  }
+  const create = (call: Gateway['call'], file_size: number) =>
+    call('POST', '/v1/files', { body: { ...createFileBody(), file_size } })
+  refused(await create(gateway.call, 3_001), 'PAYLOAD_TOO_LARGE', 'file_bytes')
+  assert.equal((await create(gateway.call, 3_000)).statusCode, 201)
+  refused(await create(gateway.call, 2_001), 'MEDIA_QUOTA_EXCEEDED', 'media_bytes')
+  assert.equal((await create(other.call, 9_000)).statusCode, 201)
+  const requestId = await submitted(gateway)
+  refused(await submit(gateway), 'RATE_LIMITED', 'queued_requests')
+  assert.equal((await submit(other)).statusCode, 202)
+  assert.equal((await submit(other)).statusCode, 202)
+  const account = (await gateway.call('GET', '/v1/account')).json().account_id
+  const watch = gateway.deps.feed.watch(requestId, account)
+  const stream = await gateway.call('GET', `${API}/requests/${requestId}/status/stream`)
+  refused(stream, 'RATE_LIMITED', 'streams')
+  watch.close()
+})
+
+test("a key's own rate goes before its account's", async (t) => {
+  const { gateway, put } = await startLimited(t, { calls_per_minute: 3 })
+  const first = await gateway.call('GET', '/v1/models')
+  assert.equal(first.headers['ratelimit-limit'], '3')
+  const keyId = keyIdOf(gateway.key)
+  assert.equal((await put(`keys/${keyId}`, { calls_per_minute: 1 })).json().calls_per_minute, 1)
+  const refused = await gateway.call('GET', '/v1/models')
+  assertError(refused, 'RATE_LIMITED')
+  assert.match(refused.json().error.message, /limit calls_per_minute of this key/)
+})
+
+test('of the jobs of an account as many are given to engines as it may have', async (t) => {
+  const { gateway, other } = await startLimited(t, { concurrent_jobs: 1 })
+  const ids = [await submitted(gateway), await submitted(gateway)]
+  const others = [await submitted(other), await submitted(other)]
+  const published = () => [...ids, ...others].filter((id) => gateway.broker.queues.has(id))
+  await publishWaiting({ ...gateway.deps, broker: gateway.broker })
+  assert.deepEqual(published(), [ids[0], ...others])
+  await gateway.event('started', ids[0]!)
+  await gateway.event('completed', ids[0]!)
+  gateway.clock.advance(2_001)
+  await publishWaiting({ ...gateway.deps, broker: gateway.broker })
+  assert.deepEqual(published(), [...ids, ...others])
+})
+
+test("the seconds of an account's month are used up, until the next begins", async (t) => {
+  const { gateway, other, standing } = await startLimited(t, { seconds_per_month: 5 })
+  const requestId = await submitted(gateway)
+  await gateway.event('started', requestId)
+  await gateway.event('completed', requestId)
+  const { used } = (await standing()).seconds_per_month
+  assert.ok(used >= 5, `${used}`)
+  const refused = await submit(gateway)
+  assertError(refused, 'RATE_LIMITED')
+  assert.match(refused.json().error.message, /limit seconds_per_month of this account/)
+  assert.equal((await submit(other)).statusCode, 202)
+  gateway.clock.advance(1_000 * Number(refused.headers['retry-after']))
+  assert.equal((await submit(gateway)).statusCode, 202)
 })

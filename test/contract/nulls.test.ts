@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { keyIdOf } from '../../gateway/accounts/auth.ts'
 import { buildOpenApi } from '../../gateway/api/openapi.ts'
 import {
   API,
@@ -64,6 +65,8 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
     'post /v1/webhook-test': [{ webhookUrl: 'https://hooks.example/' }],
     'post /admin/accounts': [{ name: 'y' }],
     'post /admin/accounts/{account_id}/credit': [{ seconds: 1 }],
+    'put /admin/accounts/{account_id}/limits': [{}],
+    'put /admin/keys/{key_id}/limits': [{}],
     'post /admin/keys': [{ scopes: ['files:read'] }],
     'post /admin/models/{name}/fetch': [{}],
     'post /admin/models/{name}/load': [{}],
@@ -91,6 +94,7 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
       }
     }
   }
+  const ids: Record<string, string> = { account_id, request_id, key_id: keyIdOf(gateway.key)! }
   let tried = 0
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { requestBody }] of Object.entries(operations)) {
@@ -106,8 +110,8 @@ test('2.4 2.6 2.7 null counts as absent, in every optional field of every body',
           all.add(field)
           if (was) continue // then what it needs may be missing
           absent.add(field)
-          const url = path.replace('{account_id}', account_id).replace('{request_id}', request_id)
-          const reply = await gateway.call('POST', url, {
+          const url = path.replace(/{(\w+)}/g, (name, id) => ids[id] ?? name)
+          const reply = await gateway.call(method.toUpperCase() as 'POST', url, {
             body: changed,
             ...(isAdmin && { headers: { authorization: `Bearer ${ADMIN}` } }),
           })

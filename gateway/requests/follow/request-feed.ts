@@ -5,7 +5,8 @@
 
 import { ServiceError } from '../../../shared/errors.ts'
 import type { Progress } from '../../../shared/messages.ts'
-import type { RequestRow } from '../../store/schema/tables.ts'
+import { limitOf, limitText, type Limit } from '../../accounts/limits.ts'
+import type { LimitColumns, RequestRow } from '../../store/schema/tables.ts'
 
 /** Why a watch woke: the row changed, only the progress did, time is up, or no more will come. */
 export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
@@ -15,6 +16,9 @@ const PROGRESS_KEPT_MAX = 10_000
 
 /** Room appears as streams end; the exact time is unknown. */
 const RETRY_AFTER_SECONDS = 30
+
+/** With the account's own limit. */
+type WatchOptions = { isForEnd?: boolean } & Partial<Pick<LimitColumns, 'max_streams'>>
 
 export class RequestFeed {
   readonly #watches = new Map<string, Set<RequestWatch>>()
@@ -46,8 +50,12 @@ export class RequestFeed {
    * @param isForEnd wakes only for what may be the end of the request
    * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
    */
-  watch(requestId: string, accountId: string, { isForEnd = false } = {}): RequestWatch {
-    this.#assertRoom(accountId)
+  watch(
+    requestId: string,
+    accountId: string,
+    { isForEnd = false, ...own }: WatchOptions = {},
+  ): RequestWatch {
+    this.#assertRoom(accountId, limitOf(own, 'streams', this.#watchesMaxPerAccount))
     const watches = this.#watches.get(requestId) ?? new Set()
     const watch = new RequestWatch(isForEnd, () => {
       if (watches.delete(watch)) this.#count(accountId, -1) // it may be closed twice
@@ -118,11 +126,18 @@ export class RequestFeed {
     }
   }
 
-  #assertRoom(accountId: string): void {
-    const most = this.#watchesMaxPerAccount
-    if ((this.#watchesByAccount.get(accountId) ?? 0) < most) return
+  /** How many watches an account has open here. */
+  watchesOf(accountId: string): number {
+    return this.#watchesByAccount.get(accountId) ?? 0
+  }
+
+  #assertRoom(accountId: string, limit: Limit): void {
+    const open = this.watchesOf(accountId)
+    if (open < limit.max) return
     throw new ServiceError('RATE_LIMITED', {
-      message: `Your account has ${most} status streams open, and may have no more; close one.`,
+      message:
+        `Your account has ${open} of ${limit.max} status streams open, and may have no more; ` +
+        `close one ${limitText(limit)}.`,
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     })
   }

@@ -5,7 +5,8 @@ import { isTerminal } from '../../../shared/request-status.ts'
 import type { RequestFeed, RequestWatch } from './request-feed.ts'
 import { findOwn } from '../own-requests.ts'
 import { readLogs } from '../../store/request-logs.ts'
-import type { ApiKeyRow, RequestRow } from '../../store/schema/tables.ts'
+import type { HeldApiKey } from '../../store/api-keys.ts'
+import type { RequestRow } from '../../store/schema/tables.ts'
 import type { KeyChecks } from '../../accounts/key-checks.ts'
 import type { Store } from '../../store/database.ts'
 
@@ -19,7 +20,7 @@ export interface WatchDeps {
 
 export interface WatchOptions {
   /** The key of the request's account; the watch ends when it is no longer valid. */
-  key: ApiKeyRow
+  key: HeldApiKey
   requestId: string
   logs: boolean
   /** The status is repeated after this long without a change. */
@@ -83,7 +84,7 @@ async function readRows(
 }
 
 interface EndWait {
-  key: ApiKeyRow
+  key: HeldApiKey
   requestId: string
   seconds: number
   /** Ends the wait when it aborts. */
@@ -99,7 +100,7 @@ export async function waitForEnd(
   { key, requestId, seconds, signal }: EndWait,
 ): Promise<RequestRow | undefined> {
   const ms = 1_000 * seconds
-  const watch = deps.feed.watch(requestId, key.account_id, { isForEnd: true })
+  const watch = deps.feed.watch(requestId, key.account_id, { ...key, isForEnd: true })
   const close = () => watch.close()
   signal?.addEventListener('abort', close, { once: true })
   if (signal?.aborted) close()

@@ -8,6 +8,7 @@ import { SEGMENTS_MAX } from '../../../shared/checkpoint.ts'
 import { targetNames, type Job, type OutputPart } from '../../../shared/messages.ts'
 import { isTerminal } from '../../../shared/request-status.ts'
 import { inTraceSpan } from '../../../shared/telemetry/tracing.ts'
+import type { LimitDefaults } from '../../accounts/limits.ts'
 import { queuesOf } from './job-queue.ts'
 import { Loop } from '../../loop.ts'
 import { failRequest, type FinishDeps } from '../follow/finish-request.ts'
@@ -15,6 +16,7 @@ import { storedPart } from '../present/outputs.ts'
 import { inTransaction, type Store } from '../../store/database.ts'
 import {
   giveBackToOutbox,
+  holdBack,
   putOff,
   removeFromOutbox,
   takeWaiting,
@@ -30,6 +32,7 @@ interface PublisherDeps extends FinishDeps {
   broker: Pick<Broker, 'publishJob' | 'removeJob' | 'problem'>
   mediaStore: MediaStore
   log: Logger
+  config: FinishDeps['config'] & Pick<LimitDefaults, 'jobsMaxPerAccount'>
 }
 
 const BATCH_MAX = 64
@@ -45,6 +48,8 @@ const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
 const TAKEN_MS = 15_000
 /** Longer than any delay in the outbox, that after an interruption of its engine included. */
 const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
+/** A job of an account that has as many as it may waits this long, then looks again. */
+const HOLD_MS = 2_000
 /** Attempts before the request fails: about a day with their delays. */
 const TRIES_MAX = 150
 
@@ -72,12 +77,20 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
       limit: BATCH_MAX,
     })
     if (waiting.length === 0) return
-    const queues = await queuesOf(
+    const { queues, full } = await queuesOf(
       deps.store,
       waiting.filter((row) => !isTerminal(row.status)),
+      deps.config.jobsMaxPerAccount,
     )
+    const taken = waiting.filter((row) => isTerminal(row.status) || queues.has(row.request_id))
+    if (full.size > 0)
+      await hold(
+        deps,
+        full,
+        waiting.filter((row) => !taken.includes(row)),
+      )
     const outcomes = await Promise.all(
-      waiting.map((row) => publishOne(deps, row, queues.get(row.request_id))),
+      taken.map((row) => publishOne(deps, row, queues.get(row.request_id))),
     )
     const failures = outcomes.filter((outcome) => 'error' in outcome)
     await settle(
@@ -91,9 +104,23 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
       throw first.error
     }
     for (const failure of failures) await tryLater(deps, failure)
-    if (first && failures.length === waiting.length) throw first.error
+    if (first && failures.length === taken.length) throw first.error
     if (waiting.length < BATCH_MAX) return // what comes later wakes the publisher
   }
+}
+
+/** Lets what accounts have too much of wait, without keeping others behind it. */
+async function hold(
+  { store, clock }: PublisherDeps,
+  accounts: ReadonlySet<string>,
+  rows: readonly WaitingJob[],
+): Promise<void> {
+  await giveBackToOutbox(
+    store,
+    rows.map((row) => row.message_id),
+  )
+  const until = isoTime(clock.now() + HOLD_MS)
+  for (const accountId of accounts) await holdBack(store, accountId, until)
 }
 
 type FailedJob = { row: WaitingJob; error: unknown }

@@ -1,11 +1,19 @@
 /** Chooses the queue of a job, so that no account fills all engines while another waits. */
 
 import type { JobQueue } from '../../../shared/broker/broker.ts'
+import { limitOf } from '../../accounts/limits.ts'
 import type { Store } from '../../store/database.ts'
-import { jobsInBroker } from '../../store/jobs-in-broker.ts'
+import { countJobs, jobsInBroker } from '../../store/jobs-in-broker.ts'
 import type { WaitingJob } from '../../store/outbox.ts'
 
 type QueuedJob = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is_short'>
+
+interface Queues {
+  /** By request; one without a queue waits in the outbox. */
+  queues: Map<string, JobQueue>
+  /** Accounts that have as many jobs with the broker as they may, while more wait. */
+  full: ReadonlySet<string>
+}
 
 /**
  * By request: `first` for the only long job that an account has with the broker, `short` for the
@@ -15,19 +23,36 @@ type QueuedJob = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is
 export async function queuesOf(
   store: Store,
   waiting: readonly QueuedJob[],
-): Promise<Map<string, JobQueue>> {
+  jobsMaxPerAccount: number,
+): Promise<Queues> {
   const accountIds = [...new Set(waiting.map((row) => row.account_id))]
   const present = await jobsInBroker(store, accountIds)
+  const rooms = new Map<string, number>()
+  for (const [accountId, jobs] of present) {
+    const { max } = limitOf(jobs, 'concurrent_jobs', jobsMaxPerAccount)
+    if (max === Infinity) continue
+    rooms.set(accountId, max - (await countJobs(store, accountId, max)))
+  }
+  const full = new Set<string>()
   const queues = new Map<string, JobQueue>()
   for (const { request_id: requestId, account_id: accountId, attempts, is_short } of waiting) {
-    const jobs = present.get(accountId) ?? { short: false, long: false }
+    const jobs = present.get(accountId) ?? NOTHING
+    const room = rooms.get(accountId) ?? Infinity
+    // a job that was with the broker keeps its place
+    if (room <= 0 && attempts === 0) {
+      full.add(accountId)
+      continue
+    }
+    rooms.set(accountId, room - 1)
     const length = is_short ? 'short' : 'long'
     const isFurther = attempts === 0 && jobs[length]
     queues.set(requestId, QUEUES[length][isFurther ? 'further' : 'only'])
     present.set(accountId, { ...jobs, [length]: true })
   }
-  return queues
+  return { queues, full }
 }
+
+const NOTHING = { short: false, long: false, max_concurrent_jobs: null }
 
 const QUEUES = {
   long: { only: 'first', further: 'further' },

@@ -2,8 +2,10 @@
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { nextAccount } from '../../../shared/fair-share.ts'
+import { limitOf, limitText } from '../../accounts/limits.ts'
 import { isPostgres, oneAtATime, type Store } from '../../store/database.ts'
 import { countWaiting } from '../../store/requests.ts'
+import type { AccountRow } from '../../store/schema/tables.ts'
 
 export interface QueueLimits {
   /** Requests that may wait, of all accounts. */
@@ -27,15 +29,19 @@ const RETRY_AFTER_SECONDS = 30
  */
 export async function assertRoom(
   store: Store,
-  accountId: string,
+  account: AccountRow,
   config: QueueLimits,
 ): Promise<void> {
+  const { account_id: accountId } = account
   const { queueMax, queueMaxPerAccount } = config
   if (!isBelowQuarter(config)) await assertShare(store, accountId, queueMax)
   if (isPostgres(store)) await noteIfBelowQuarter(store, config)
-  if (queueMaxPerAccount === 0) return
-  if (await isBeyond(store, queueMaxPerAccount, accountId)) {
-    throw queueFull(`your account has ${queueMaxPerAccount} requests waiting, and may have no more`)
+  const limit = limitOf(account, 'queued_requests', queueMaxPerAccount)
+  if (limit.max === Infinity) return
+  if (await isBeyond(store, limit.max, accountId)) {
+    throw queueFull(
+      `your account has ${limit.max} requests waiting, and may have no more ${limitText(limit)}`,
+    )
   }
 }
 

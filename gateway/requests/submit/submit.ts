@@ -6,6 +6,7 @@ import { newId } from '../../../shared/ids.ts'
 import { kindOf, type RequestKind } from '../../../shared/request-kind.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../../accounts/credits.ts'
+import { assertMonth, type MonthLimit } from '../../accounts/month.ts'
 import { assertMediaRoom, type MediaLimits } from '../../accounts/media-quota.ts'
 import { SUBMISSION_CHECKS, type Submission } from '../../api/validation.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
@@ -71,7 +72,10 @@ export interface SubmitDeps extends SourceDeps, Pick<UrlChecks, 'checkWebhookUrl
   config: SourceDeps['config'] & SubmitConfig
 }
 
-type SubmitConfig = PublicAddress & MediaLimits & QueueLimits & { encryptionKeys: Keys }
+type SubmitConfig = PublicAddress &
+  MediaLimits &
+  MonthLimit &
+  QueueLimits & { encryptionKeys: Keys }
 
 /**
  * Accepts a request: once this resolves, it ends COMPLETED or FAILED, even after a crash. A body
@@ -200,7 +204,7 @@ async function insert(
     answered,
   }: { source: CheckedSource; answered: (IdempotencyKey & { answer: string }) | undefined },
 ): Promise<void> {
-  const { request_id, account_id: accountId, created_at } = row
+  const { request_id, created_at } = row
   const trace_parent = currentTraceParent()
   try {
     await inTransaction(deps.store, async (store) => {
@@ -208,10 +212,11 @@ async function insert(
       await source.keep(store) // first: a file that has just come counts in the account's media
       const account = await accountOf(store, row)
       await reserveAtSubmit(store, { row, account }, created_at)
+      await assertMonth(store, { row, account }, deps.config)
       if (row.kind === 'separate') assertMediaRoom(account, deps.config)
       await insertRequest(store, row)
       await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
-      await assertRoom(store, accountId, deps.config)
+      await assertRoom(store, account, deps.config)
     })
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause

@@ -10,6 +10,7 @@ import { addCredits } from './credits-migration.ts'
 import { addFileCounts } from './file-counts-migration.ts'
 import { addGateways } from './gateways-migration.ts'
 import { addIndexes } from './indexes-migration.ts'
+import { addOwnLimits } from './limits-migration.ts'
 import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
 import { addShares } from './shares-migration.ts'
@@ -44,6 +45,7 @@ export const migrations: Record<string, Migration> = {
   '025-file-counts': { up: addFileCounts },
   '026-sounds': { up: addSounds },
   '027-webhook-format': { up: addWebhookFormat },
+  '028-own-limits': { up: addOwnLimits },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

@@ -9,7 +9,19 @@ import type { RequestStatus } from '../../../shared/request-status.ts'
 
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
 
-export interface AccountRow {
+export type LimitName =
+  | 'calls_per_minute'
+  | 'queued_requests'
+  | 'concurrent_jobs'
+  | 'media_bytes'
+  | 'seconds_per_month'
+  | 'streams'
+  | 'file_bytes'
+
+/** Limits that an operator has set for one account; null: as the settings say. */
+export type LimitColumns = { [Name in LimitName as `max_${Name}`]: number | null }
+
+export interface AccountRow extends LimitColumns {
   account_id: string
   name: string
   created_at: string
@@ -44,6 +56,8 @@ export interface ApiKeyRow {
   revoked_at: string | null
   /** To the minute; null: never, as far as is known. */
   last_used_at: string | null
+  /** Calls in a minute; null: as its account has them. */
+  own_calls_per_minute: number | null
 }
 
 export interface FileRow {
@@ -247,10 +261,12 @@ export interface ChangeRow {
   action:
     | 'account.create'
     | 'account.credit'
+    | 'account.limit'
     | 'account.disable'
     | 'account.enable'
     | 'account.delete'
     | 'key.create'
+    | 'key.limit'
     | 'key.rotate'
     | 'key.revoke'
     | 'key.restore'

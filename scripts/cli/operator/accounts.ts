@@ -8,10 +8,12 @@ import {
   disableAccount,
   enableAccount,
   latestChanges,
+  limitAccount,
   showAccount,
 } from '../../../gateway/accounts/accounts.ts'
+import { LIMIT_NAMES } from '../../../gateway/accounts/limits.ts'
 import { commandText } from '../command-name.ts'
-import { command, FLAG, TEXT, UsageError } from '../command.ts'
+import { command, FLAG, TEXT, TEXTS, UsageError } from '../command.ts'
 import { change } from './change.ts'
 
 const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
@@ -29,6 +31,10 @@ const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
   delete ID --yes
                  remove its keys, name, requests and media for good; what it paid and used stays on
                  record
+  limit ID [--set NAME=NUMBER …]
+                 set all its limits: what is left out is as the settings say. Names:
+                 ${LIMIT_NAMES.slice(0, 4).join(', ')},
+                 ${LIMIT_NAMES.slice(4).join(', ')}
   changes [--account ID] [--key ID] [--limit 100]
                  who changed accounts and keys, the latest first
 
@@ -58,6 +64,9 @@ export const accounts = command({
     ),
     show: change('ID', {}, (deps, _options, id = '') => showAccount(deps, id)),
     list: change('', {}, (deps) => allAccounts(deps)),
+    limit: change('ID', { set: TEXTS }, (deps, { set = [] }, id = '') =>
+      limitAccount(deps, id, Object.fromEntries(set.map(readLimit))),
+    ),
     disable: change('ID', {}, (deps, _options, id = '') => disableAccount(deps, id)),
     enable: change('ID', {}, (deps, _options, id = '') => enableAccount(deps, id)),
     delete: change('ID', { yes: FLAG }, (deps, { yes }, id = '') => {
@@ -76,3 +85,12 @@ export const accounts = command({
     ),
   },
 })
+
+/** @throws UsageError for a text that is not like `streams=5` */
+function readLimit(text: string): [string, number] {
+  const [, name, number] = /^(\w+)=(\d+)$/.exec(text) ?? []
+  if (name === undefined) {
+    throw new UsageError(`--set must be NAME=NUMBER, such as streams=5, not "${text}".`)
+  }
+  return [name, Number(number)]
+}

@@ -1,13 +1,14 @@
 /** Prints the results of the operator's tools. */
 
-type Value = string | number | boolean | null | undefined
+type Text = string | number | boolean | null | undefined
+type Value = Text | Readonly<Record<string, Text>>
 type Row = Readonly<Record<string, Value>>
 
 /** A list as a table, anything else as one field per line; a secret with a word of warning. */
 export function printed(answer: object): string {
   const { object, data } = answer as { object?: unknown; data?: Row[] }
   if (object === 'list' && data) return table(data)
-  const { key, ...rest } = answer as Row
+  const { key, ...rest } = answer as Row & { key?: string }
   const width = Math.max(...Object.keys(rest).map((name) => name.length))
   const lines = Object.entries(rest)
     .map(([name, value]) => `${name.padEnd(width)}  ${displayText(value)}\n`)
@@ -33,5 +34,9 @@ function table(rows: readonly Row[]): string {
 /** Names are free text: what could move the cursor is shown as what it is. */
 function displayText(value: Value): string {
   if (value === null || value === '') return '-'
+  if (typeof value === 'object') {
+    const set = Object.entries(value).filter(([, each]) => each !== null)
+    return set.map(([name, each]) => `${name}=${displayText(each)}`).join(' ') || '-'
+  }
   return String(value).replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
 }

@@ -87,7 +87,10 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>
 
-const CONFIG: Omit<GatewayConfig, 'encryptionKeys'> = {
+const CONFIG: Omit<
+  GatewayConfig,
+  'encryptionKeys' | 'rateLimitPerMinute' | 'streamsMaxPerAccount'
+> = {
   falApi: 'on',
   playground: 'on',
   playgroundFolder: 'no-folder',
@@ -107,6 +110,9 @@ const CONFIG: Omit<GatewayConfig, 'encryptionKeys'> = {
   recordDays: 30,
   queueMax: 10_000,
   queueMaxPerAccount: 0,
+  jobsMaxPerAccount: 0,
+  monthSecondsMaxPerAccount: 0,
+  fileBytesMax: 524_288_000,
   mediaSecondsMax: 7200,
 }
 

@@ -231,6 +231,7 @@ const ofLedger: Calls<typeof ledger> = {
 }
 
 const ofJobsInBroker: Calls<typeof jobsInBroker> = {
+  countJobs: (store, { account }) => jobsInBroker.countJobs(store, account.account_id, 10),
   jobsInBroker: (store, { account }) => jobsInBroker.jobsInBroker(store, [account.account_id]),
 }
 
@@ -243,6 +244,7 @@ const ofOutbox: Calls<typeof outbox> = {
     assert.ok(taken.length > 0, SOME)
   },
   giveBackToOutbox: (store) => outbox.giveBackToOutbox(store, ['one', 'two']),
+  holdBack: (store, { account, future }) => outbox.holdBack(store, account.account_id, future),
   putOff: (store, { open, future }) =>
     outbox.putOff(store, { ...open, message_id: 'one', tries: 0 }, future),
   removeFromOutbox: (store) => outbox.removeFromOutbox(store, ['one', 'two']),
@@ -403,6 +405,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
       }),
     readUsage: (store, { account }) =>
       usage.readUsage(store, account.account_id, { from: '2026-01-01', to: '2026-02-01' }),
+    usedSince: (store, { account }) => usage.usedSince(store, account.account_id, '2026-01-01'),
   } satisfies Calls<typeof usage>,
   'work-counts': {
     countWork: (store, { now }) => workCounts.countWork(store, now),

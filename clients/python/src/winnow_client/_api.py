@@ -644,6 +644,89 @@ class WebhookTestResult(_WebhookTestResult, total=False):
     signing_secret: str
 
 
+class OwnLimits(TypedDict):
+    # Calls of each key in a minute.
+    calls_per_minute: int | None
+    # Requests that wait.
+    queued_requests: int | None
+    # Requests that are given to engines at once; more of them wait.
+    concurrent_jobs: int | None
+    # Bytes of files and outputs.
+    media_bytes: int | None
+    # Seconds of completed requests in a calendar month, UTC.
+    seconds_per_month: int | None
+    # Status streams and waiting calls at one gateway.
+    streams: int | None
+    # Bytes of one uploaded file.
+    file_bytes: int | None
+
+
+class StandingLimitsCallsPerMinute(TypedDict):
+    # Null: no limit.
+    max: int | None
+    # Now; null of a limit of each single key or file.
+    used: int | None
+
+
+class StandingLimitsQueuedRequests(TypedDict):
+    # Null: no limit.
+    max: int | None
+    # Now; null of a limit of each single key or file.
+    used: int | None
+
+
+class StandingLimitsConcurrentJobs(TypedDict):
+    # Null: no limit.
+    max: int | None
+    # Now; null of a limit of each single key or file.
+    used: int | None
+
+
+class StandingLimitsMediaBytes(TypedDict):
+    # Null: no limit.
+    max: int | None
+    # Now; null of a limit of each single key or file.
+    used: int | None
+
+
+class StandingLimitsSecondsPerMonth(TypedDict):
+    # Null: no limit.
+    max: int | None
+    # Now; null of a limit of each single key or file.
+    used: int | None
+
+
+class StandingLimitsStreams(TypedDict):
+    # Null: no limit.
+    max: int | None
+    # Now; null of a limit of each single key or file.
+    used: int | None
+
+
+class StandingLimitsFileBytes(TypedDict):
+    # Null: no limit.
+    max: int | None
+    # Now; null of a limit of each single key or file.
+    used: int | None
+
+
+class StandingLimits(TypedDict):
+    # Calls of each key in a minute.
+    calls_per_minute: StandingLimitsCallsPerMinute
+    # Requests that wait.
+    queued_requests: StandingLimitsQueuedRequests
+    # Requests that are given to engines at once; more of them wait.
+    concurrent_jobs: StandingLimitsConcurrentJobs
+    # Bytes of files and outputs.
+    media_bytes: StandingLimitsMediaBytes
+    # Seconds of completed requests in a calendar month, UTC.
+    seconds_per_month: StandingLimitsSecondsPerMonth
+    # Status streams and waiting calls at one gateway.
+    streams: StandingLimitsStreams
+    # Bytes of one uploaded file.
+    file_bytes: StandingLimitsFileBytes
+
+
 class _Account(TypedDict):
     account_id: str
     name: str
@@ -663,6 +746,8 @@ class _Account(TypedDict):
 class Account(_Account, total=False):
     # Of both together; in `GET /v1/account`.
     media_bytes_max: int
+    own_limits: OwnLimits
+    limits: StandingLimits
 
 
 class UsageDay(TypedDict):

@@ -1,0 +1,41 @@
+/** What an account may have and do, and how much of that it has used. */
+
+import { isoTime, type Clock } from '../../../shared/clock.ts'
+import { limitsOf, type LimitDefaults } from '../../accounts/limits.ts'
+import { usedInMonth } from '../../accounts/month.ts'
+import type { RequestFeed } from '../follow/request-feed.ts'
+import { accountOf, mediaOf } from '../../store/accounts.ts'
+import type { Store } from '../../store/database.ts'
+import { countJobs } from '../../store/jobs-in-broker.ts'
+import { countWaiting } from '../../store/requests.ts'
+
+/** More requests than this are not counted. */
+const COUNTED_MAX = 10_000
+
+export interface StandingDeps {
+  store: Store
+  clock: Clock
+  feed: Pick<RequestFeed, 'watchesOf'>
+  config: LimitDefaults
+}
+
+/** By name of the limit. `max` is null where there is none, `used` of each single key or file. */
+export async function standingOf({ store, clock, feed, config }: StandingDeps, accountId: string) {
+  const account = await accountOf(store, { account_id: accountId })
+  const { held, reserved } = mediaOf(account)
+  const used = {
+    calls_per_minute: null, // by each key; the headers of each answer have it
+    queued_requests: await countWaiting(store, COUNTED_MAX, accountId),
+    concurrent_jobs: await countJobs(store, accountId, COUNTED_MAX),
+    media_bytes: held + reserved,
+    seconds_per_month: await usedInMonth(store, account, isoTime(clock.now())),
+    streams: feed.watchesOf(accountId),
+    file_bytes: null,
+  }
+  return Object.fromEntries(
+    limitsOf(account, config).map(({ name, max }) => [
+      name,
+      { max: max === Infinity ? null : max, used: used[name] },
+    ]),
+  )
+}

@@ -1,0 +1,18 @@
+/** Adds limits that an operator sets for an account or a key; null: as the settings say. */
+
+import type { Kysely } from 'kysely'
+
+export async function addOwnLimits(db: Kysely<any>): Promise<void> {
+  for (const name of [
+    'calls_per_minute',
+    'queued_requests',
+    'concurrent_jobs',
+    'media_bytes',
+    'seconds_per_month',
+    'streams',
+    'file_bytes',
+  ]) {
+    await db.schema.alterTable('accounts').addColumn(`max_${name}`, 'bigint').execute()
+  }
+  await db.schema.alterTable('api_keys').addColumn('own_calls_per_minute', 'integer').execute()
+}
