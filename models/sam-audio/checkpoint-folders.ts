@@ -1,15 +1,15 @@
-/** Finds the parts of SAM-Audio: each is a folder with a `config.json`, as it was published. */
+/** Finds the parts of SAM-Audio. Each part is a folder with a `config.json`, as published. */
 import { access, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
-/** The model itself, the encoder of its prompts, and two helpers that it can do without. */
+/** The model itself, its text encoder, and two optional helpers. */
 export const PARTS = ['model', 'text', 'spans', 'judge'] as const
 
 export type Part = (typeof PARTS)[number]
 
 export type PartFolders = Readonly<Partial<Record<Part, string>>>
 
-/** How the folder of a part is called, or the `model_type` in it, as it was published. */
+/** Matches the published name of a part's folder, or the `model_type` in its configuration. */
 const HINTS: Readonly<Partial<Record<Part, RegExp>>> = {
   text: /t5/i,
   spans: /pe[-_]a(udio)?[-_]frame/i,
@@ -18,7 +18,7 @@ const HINTS: Readonly<Partial<Record<Part, RegExp>>> = {
 
 type Config = Readonly<Record<string, unknown>>
 
-/** Tells a part by what only its `config.json` has. */
+/** Recognises a part by settings that only its `config.json` has. */
 const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
   model: (config) => 'audio_codec' in config && 'text_encoder' in config,
   text: (config) => config.model_type === 't5',
@@ -28,10 +28,10 @@ const SIGNS: Readonly<Record<Part, (config: Config) => boolean>> = {
 }
 
 /**
- * The folder of each part that there is: `folder` itself, one within it, or, of parts other than
- * the model, one beside it, whichever is nearest. Among several it takes the one that the model's
- * own configuration names.
- * @throws Error naming the folders when several could be meant, or a configuration that is damaged
+ * Finds the folder of each part that is present: `folder` itself, one inside it or, for parts other
+ * than the model, one next to it, whichever is nearest. If several qualify, the one that the
+ * model's own configuration names is used.
+ * @throws Error naming the folders if several qualify, or a damaged configuration
  */
 export async function findParts(folder: string): Promise<PartFolders> {
   const root = resolve(folder)
@@ -56,8 +56,8 @@ export async function findParts(folder: string): Promise<PartFolders> {
 }
 
 /**
- * Sentences on folders that seem to be a part which was not found, and are not used: `found`, as
- * `findParts` found them, is served without.
+ * Returns sentences about folders that look like a missing part but are not used. `found` is the
+ * result of `findParts`.
  */
 export async function unusedFolders(folder: string, found: PartFolders): Promise<string[]> {
   const root = resolve(folder)
@@ -76,7 +76,7 @@ export async function unusedFolders(folder: string, found: PartFolders): Promise
   )
 }
 
-/** Names of a part's weights; the first that is there is taken. */
+/** File names of a part's weights; the first that exists is used. */
 const CHECKPOINTS = [
   'model.safetensors',
   'model.safetensors.index.json',
@@ -85,7 +85,10 @@ const CHECKPOINTS = [
   'pytorch_model.bin',
 ]
 
-/** The file of weights in the folder of a part. @throws Error when there is none */
+/**
+ * Returns the file of weights in a part's folder.
+ * @throws Error if there is none
+ */
 export async function findCheckpoint(folder: string): Promise<string> {
   for (const name of CHECKPOINTS) {
     const file = join(folder, name)
@@ -133,7 +136,7 @@ function choose(
   throw new Error(`several folders could be the ${part} part of SAM-Audio: ${paths}`)
 }
 
-/** The last words of the names that the configuration has, such as `t5-base`. */
+/** Returns the last components of the names in the configuration, such as `t5-base`. */
 function namesIn({ text_encoder: text, span_predictor: spans }: Config): string[] {
   const names = [(text as { name?: unknown } | null)?.name, spans]
   return names.filter((name) => typeof name === 'string').map((name) => basename(name))

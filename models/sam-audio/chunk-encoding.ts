@@ -1,11 +1,11 @@
-/** A chunk on its way to the features that its candidates share, slice by slice. */
+/** Encodes a chunk, slice by slice, into the features that its candidates share. */
 import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import { encodeSlice, encodingSlices, frameCount } from './codec/codec.ts'
 import type { Encoder } from './codec/encoder.ts'
 import type { Slice } from './codec/slices.ts'
 import { hopOf, type CodecConfig } from './config.ts'
 
-/** Keeps encoded slices in JavaScript: they are small, and need no freeing. */
+/** Keeps encoded slices in JavaScript memory, because they are small and need no freeing there. */
 export class Encoding {
   readonly frames: number
   readonly #encoder: Encoder
@@ -13,7 +13,7 @@ export class Encoding {
   readonly #slices: readonly Slice[]
   readonly #parts: Float32Array[] = []
 
-  /** The mixture is not kept: a slice is passed in. */
+  /** Does not keep the mixture; it is passed in for each slice. */
   constructor(encoder: Encoder, config: CodecConfig, mixture: Float32Array) {
     this.#encoder = encoder
     this.#config = config
@@ -21,12 +21,12 @@ export class Encoding {
     this.#slices = encodingSlices(encoder, this.frames)
   }
 
-  /** Slices still to be encoded. */
+  /** How many slices are still to be encoded. */
   get left(): number {
     return this.#slices.length - this.#parts.length
   }
 
-  /** Encodes slices until no more than `left` are left. Reads from the device. */
+  /** Encodes slices until at most `left` remain. Reads from the device. */
   reduceTo(left: number, mixture: Float32Array): void {
     while (this.left > left) {
       const slice = this.#slices[this.#parts.length]!
@@ -36,7 +36,7 @@ export class Encoding {
     }
   }
 
-  /** All of them, [1, frames, codebookDim]; the caller frees it. */
+  /** Returns all features, [1, frames, codebookDim]; the caller frees them. */
   features(): Tensor {
     if (this.left > 0) throw new Error(`${this.left} slices are not encoded yet`)
     return tf.tidy(() =>

@@ -1,10 +1,10 @@
 /** The sizes of a SAM-Audio model, from the `config.json` next to its checkpoint. */
 import { readFile } from 'node:fs/promises'
 
-/** Tokens of a prompt that the text encoders take, as in the reference. */
+/** How many tokens of a prompt the text encoders read, as in the reference. */
 export const TOKENS_MAX = 512
 
-/** The codec's, which turns samples into latent frames and back (DACVAE). */
+/** Sizes of the codec, which turns samples into latent frames and back (DACVAE). */
 export interface CodecConfig {
   /** Hertz. */
   sampleRate: number
@@ -13,19 +13,19 @@ export interface CodecConfig {
   latentDim: number
   decoderDim: number
   decoderRates: readonly number[]
-  /** Channels of one stream of features. */
+  /** Channels of one feature stream. */
   codebookDim: number
 }
 
-/** The flow network's transformer (DiT). */
+/** Sizes of the flow network's transformer (DiT). */
 export interface TransformerConfig {
   dim: number
   heads: number
   layers: number
   feedForwardDim: number
-  /** Frames that a row may have. */
+  /** How many frames a row may have. */
   positionsMax: number
-  /** Size of a time's sinusoidal embedding. */
+  /** Size of the sinusoidal embedding of a time. */
   timeDim: number
   contextDim: number
 }
@@ -35,12 +35,12 @@ export interface SamAudioConfig {
   transformer: TransformerConfig
   textDim: number
   videoDim: number
-  /** Kinds of anchor, without the padding. */
+  /** How many kinds of anchor there are, without the padding. */
   anchors: number
   anchorDim: number
 }
 
-/** Common values of the published checkpoints; another value means another network. */
+/** Settings that all published checkpoints share; other values mean another network. */
 const TRANSFORMER = {
   norm_eps: 1e-5,
   qk_norm: true,
@@ -54,11 +54,14 @@ const TRANSFORMER = {
   context_norm: false,
 }
 
-/** @throws Error naming the file when it describes another network than this folder's */
+/** @throws Error naming the file if it describes a network that this code does not implement */
 export const readConfig = async (file: string): Promise<SamAudioConfig> =>
   readConfigEntry(file, JSON.parse(await readFile(file, 'utf8')))
 
-/** As `readConfig`, of what a file holds. @param file that errors name */
+/**
+ * Like `readConfig`, for the content of a file.
+ * @param file the file that errors name
+ */
 export function readConfigEntry(
   file: string,
   config: ReturnType<typeof JSON.parse>,
@@ -85,7 +88,7 @@ export function readConfigEntry(
   }
 }
 
-/** @throws Error naming the file and the setting that is another than the code is made for */
+/** @throws Error naming the file and the setting if it differs from what the code expects */
 export function assertSettings(file: string, config: object, expected: object): void {
   const settings = config as Readonly<Record<string, unknown>>
   for (const [name, value] of Object.entries(expected)) {
@@ -94,7 +97,7 @@ export function assertSettings(file: string, config: object, expected: object): 
   }
 }
 
-/** The `audio_codec` of a config file, as it is spelled there. */
+/** The `audio_codec` of a config file, with its keys as in the file. */
 interface CodecEntry {
   sample_rate: number
   encoder_dim: number
@@ -115,7 +118,7 @@ export const codecConfig = (codec: CodecEntry): CodecConfig => ({
   codebookDim: codec.codebook_dim,
 })
 
-/** A codec of transformers (DacConfig), as it is spelled there. */
+/** A transformers codec (DacConfig), with its keys as in the file. */
 interface DacEntry {
   sampling_rate: number
   encoder_hidden_size: number
@@ -135,13 +138,13 @@ export const dacConfig = (codec: DacEntry): CodecConfig => ({
   codebookDim: codec.codebook_dim,
 })
 
-/** Samples of one latent frame. */
+/** Returns how many samples a latent frame has. */
 export const hopOf = ({ encoderRates }: CodecConfig): number => product(encoderRates)
 
 export const product = (factors: readonly number[]): number =>
   factors.reduce((result, factor) => result * factor, 1)
 
-/** As in Llama: two thirds of the expansion, rounded up to a round number. */
+/** Returns two thirds of the expansion, rounded up to a round number, as in Llama. */
 function feedForwardDim(transformer: Record<string, number>): number {
   const { dim = 0, ffn_exp: expansion = 0, multiple_of: multiple = 1 } = transformer
   const twoThirds = Math.trunc((2 * expansion * dim) / 3)
@@ -149,15 +152,17 @@ function feedForwardDim(transformer: Record<string, number>): number {
   return multiple * Math.ceil(scaled / multiple)
 }
 
-/** How fast positions turn: a configuration's own key, or since transformers 5. */
+/**
+ * The base of rotary positions, as a key of its own or, since transformers 5, in `rope_parameters`.
+ */
 export interface RopeEntry {
   rope_parameters?: Readonly<Record<string, unknown>> | null
 }
 
 /**
- * The base of rotary positions.
- * @param kind of layer, where `rope_parameters` has one entry for each
- * @throws Error naming the file when neither spelling states it, or it is not a positive number
+ * Returns the base of rotary positions.
+ * @param kind the kind of layer, if `rope_parameters` has one entry for each
+ * @throws Error naming the file if neither key states it, or it is not a positive number
  */
 export function ropeTheta(file: string, config: RopeEntry, key: string, kind?: string): number {
   const { rope_parameters: parameters } = config

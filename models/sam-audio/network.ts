@@ -1,4 +1,4 @@
-/** The networks of one SAM-Audio checkpoint that text prompting needs. */
+/** The networks of a SAM-Audio checkpoint that text prompting needs. */
 import type { Precision } from '../tensorflow/precision.ts'
 import type { Weights } from '../checkpoint/weights.ts'
 import { loadCodec } from './codec/codec.ts'
@@ -26,8 +26,9 @@ export function loadNetwork(
 const WATERMARK_LAYERS = [3, 6, 7, 11]
 
 /**
- * Declares that the weights of the watermark (AudioSeal) are not used: the reference adds it to
- * decoded audio, Winnow does not. @param weights of the codec's decoder
+ * Declares the weights of the watermark (AudioSeal) as unused: the reference adds it to decoded
+ * audio, Winnow does not.
+ * @param weights of the codec's decoder
  */
 function ignoreWatermark(weights: Weights, blockCount: number): void {
   for (let i = 1; i <= blockCount; i += 1) {

@@ -1,4 +1,4 @@
-/** One candidate of one chunk on its way from noise to two streams of sound. */
+/** One candidate of one chunk, on its way from noise to two streams of sound. */
 import type { Acceleration, ChunkRequest, Head, Lane, OverlapState, Span } from '../model.ts'
 import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { Slice } from './codec/slices.ts'
@@ -7,39 +7,39 @@ import type { Flow } from './flow/flow.ts'
 import { planStrides, type Stride } from './flow/ode.ts'
 import { inpaintOverlap, type PreviousOverlap } from './flow/overlap-state.ts'
 
-/** Midpoint steps, of two evaluations each; 16 are the reference's. */
+/** Midpoint steps, with two evaluations each; the reference takes 16. */
 export const STEPS: Readonly<Record<Acceleration, number>> = { fast: 8, balanced: 16, quality: 32 }
 
 export interface LanePlan {
-  /** The head's, among those of its chunk. */
+  /** Index of the head among those of its chunk. */
   index: number
-  /** Its prompt is normalised. */
+  /** The prompt is already normalised. */
   request: Omit<ChunkRequest & Head, 'chunk' | 'overlapState'>
-  /** The chunk's: the target is placed in them. */
+  /** The channels of the chunk, in which the target is placed. */
   channels: readonly Float32Array[]
-  /** Their mean: what the result is compared with. */
+  /** The mean of the channels, with which the result is compared. */
   mixture: Float32Array
-  /** The mixture's, shared by its lanes; each step encodes one slice. */
+  /** The encoding of the mixture, shared by its lanes; each step encodes one slice. */
   encoding: Encoding
-  /** Samples of a latent frame. */
+  /** Samples per latent frame. */
   hop: number
-  /** The overlap with the chunk before; undefined: there is none. */
+  /** The overlap with the previous chunk; undefined if there is none. */
   previous: PreviousOverlap | undefined
-  /** Slices of the latents' decoding, one a step once the flow has ended. */
+  /** The slices in which the latents are decoded, one per step, after the flow has ended. */
   slices: readonly Slice[]
 }
 
-/** The state that a lane goes on from. */
+/** The state from which a lane continues. */
 export type EnteredState = {
   state: Tensor
-  /** Its last frames, where the next chunk has them too: none or one. */
+  /** The last frames, which the next chunk shares: no tensor or one. */
   left: Tensor[]
 }
 
 /**
- * Holds the conditioning and the state of the flow, then what is decoded of it. Its steps are
- * the slices of the encoding that were left when it was opened, those of the flow, and the slices
- * that are decoded.
+ * Holds the conditioning and the state of the flow, then the decoded samples. Its steps are the
+ * slices that were still to be encoded when it was opened, the steps of the flow, and the slices to
+ * decode.
  */
 export class SamAudioLane implements Lane, Flow {
   readonly heads: readonly number[]
@@ -47,12 +47,12 @@ export class SamAudioLane implements Lane, Flow {
   readonly steps: number
   stepsDone = 0
   readonly plan: LanePlan
-  /** Predicted spans of the target; undefined: not asked for, or no predictor. */
+  /** Predicted spans of the target; undefined if not asked for, or without a predictor. */
   predictedSpans: readonly Span[] | undefined
   readonly #encodingSteps: number
   readonly #strides: readonly Stride[]
   readonly #decoded: Record<'target' | 'residual', Float32Array[]> = { target: [], residual: [] }
-  /** Frames at its end whose states are kept for the next chunk. */
+  /** How many frames at the end have their states kept for the next chunk. */
   readonly #overlapFrames: number
   /** The last frames of every state so far. */
   readonly #left: Tensor[] = []
@@ -77,23 +77,25 @@ export class SamAudioLane implements Lane, Flow {
     return this.plan.encoding.frames
   }
 
-  /** Slices of the encoding that are left after the coming step; undefined: it waits for none. */
+  /**
+   * How many slices will remain to be encoded after the next step; undefined if it waits for none.
+   */
   get leftToEncode(): number | undefined {
     const left = this.#encodingSteps - this.stepsDone - 1
     return left < 0 ? undefined : left
   }
 
-  /** Ends a step of which a slice was encoded, by this lane or another. */
+  /** Ends a step in which this lane or another encoded a slice. */
   endEncodingStep(): void {
     this.stepsDone += 1
   }
 
-  /** True if the flow is there: it is begun with the last slice of the encoding. */
+  /** Whether the flow has begun, which it does with the last slice of the encoding. */
   get hasBegun(): boolean {
     return this.#flow !== undefined
   }
 
-  /** Begins with a state that `entered` gave; the lane owns the tensors from here on. */
+  /** Begins with a state that `entered` returned; from here on the lane owns the tensors. */
   begin(flow: Omit<Flow, 'state'>, state: EnteredState, spans: readonly Span[] | undefined): void {
     this.#enter(flow, state)
     this.predictedSpans = spans
@@ -116,12 +118,12 @@ export class SamAudioLane implements Lane, Flow {
     throw new Error('The flow of a lane begins when its chunk is encoded')
   }
 
-  /** The coming step of the flow; undefined before it has begun and when it has ended. */
+  /** The next step of the flow; undefined before it has begun and after it has ended. */
   get stride(): Stride | undefined {
     return this.#strides[this.stepsDone - this.#encodingSteps]
   }
 
-  /** The coming slice to decode. */
+  /** The next slice to decode. */
   get slice(): Slice {
     const slice = this.plan.slices[this.stepsDone - this.#encodingSteps - this.#strides.length]
     if (!slice) throw new Error('A lane whose steps are done cannot be stepped')
@@ -129,8 +131,8 @@ export class SamAudioLane implements Lane, Flow {
   }
 
   /**
-   * A state of the flow as the lane goes on from it. Changes nothing, and may run out of memory: so
-   * a step can be retried.
+   * Returns a state of the flow as the lane will continue from it. Changes nothing and may run out
+   * of memory, so that a step can be retried.
    */
   entered(state: Tensor): EnteredState {
     const { previous } = this.plan
@@ -142,7 +144,7 @@ export class SamAudioLane implements Lane, Flow {
     return { state: entered, left }
   }
 
-  /** Ends a step with what `entered` gave; the lane owns its tensors from here on. */
+  /** Ends a step with the result of `entered`; from here on the lane owns its tensors. */
   advance(state: EnteredState): void {
     const { base, memory, state: last } = this.#begun
     this.#enter({ base, memory }, state)
@@ -155,7 +157,7 @@ export class SamAudioLane implements Lane, Flow {
     this.#left.push(...left)
   }
 
-  /** The overlap state for the next chunk. Reads from the device. */
+  /** Returns the overlap state for the next chunk. Reads from the device. */
   overlapState(): OverlapState | undefined {
     const {
       mixture,
@@ -174,7 +176,7 @@ export class SamAudioLane implements Lane, Flow {
     this.stepsDone += 1
   }
 
-  /** The decoded samples of a stream, as long as the chunk. */
+  /** Returns the decoded samples of a stream, as long as the chunk. */
   wave(stream: 'target' | 'residual'): Float32Array {
     const wave = new Float32Array(this.plan.mixture.length)
     let start = 0
@@ -185,7 +187,9 @@ export class SamAudioLane implements Lane, Flow {
     return wave
   }
 
-  /** Target and residual, side by side in the channels, as rows: [2, frames, codebookDim]. */
+  /**
+   * Splits target and residual, side by side in the channels, into rows: [2, frames, codebookDim].
+   */
   streams(): Tensor {
     return tf.tidy(() => tf.concat(tf.split(this.state, 2, 2)))
   }

@@ -41,11 +41,11 @@ const CHUNK_SECONDS_MAX = 60
 const OVERLAP_SECONDS_MAX = 5
 
 /**
- * @param folder holds the model's `config.json` and checkpoint, in itself or one folder below; that
- *   of the text encoder lies there or next to it, and so may those of the span predictor
- *   and the judge
- * @param precision of the products in the layers of the flow's transformer, the judge and the span
- *   predictor; codec and text encoder are float32
+ * @param folder holds the model's `config.json` and checkpoint, directly or one folder below. The
+ *   folder of the text encoder is inside or next to it, as are those of the span predictor and the
+ *   judge, if present
+ * @param precision of the products in the flow transformer's layers, the judge and the span
+ *   predictor; codec and text encoder use float32
  * @throws Error naming what is missing, misshapen or unread
  */
 export async function loadSamAudio(
@@ -132,7 +132,7 @@ class SamAudio implements Model {
   }
 
   open(request: ChunkRequest, heads: readonly Head[]): Lane[] {
-    const { chunk, ...kept } = request // what is large is not kept
+    const { chunk, ...kept } = request // large data is not kept
     const channels = this.#checkChunk(chunk)
     const mixture = meanOf(channels)
     const { codec } = this.#parts.config
@@ -166,7 +166,7 @@ class SamAudio implements Model {
     const ended = all.filter(
       ({ leftToEncode, stride }) => leftToEncode === undefined && stride === undefined,
     )
-    // Failures come before any lane moves on: so the step can be retried.
+    // Anything that may fail comes before any lane advances, so that the step can be retried.
     for (const lane of encoding) this.#encode(lane)
     const waves = ended.map((lane) => this.#decode(lane))
     const states = flowing.length > 0 ? this.#flow(flowing) : []
@@ -206,7 +206,7 @@ class SamAudio implements Model {
     ownLane(lane).dispose()
   }
 
-  /** The constants of a flow, and the noise that it begins with. */
+  /** Returns the constants of a flow and its initial noise. */
   #flowOf({ prompt, spans, seed, startSample = 0 }: LanePlan['request'], features: Tensor): Flow {
     const { conditions } = this.#parts.network.velocity
     const frames = features.shape[1]!
@@ -224,7 +224,7 @@ class SamAudio implements Model {
     }))
   }
 
-  /** The overlap with the chunk before, in frames of this one. */
+  /** Returns the overlap with the previous chunk, in frames of this one. */
   #previousOverlap(
     { acceleration, startSample = 0 }: ChunkRequest,
     overlapState: OverlapState | undefined,
@@ -237,7 +237,7 @@ class SamAudio implements Model {
     return overlapState && previousOverlap(overlapState, own)
   }
 
-  /** The flow's: those of target and residual, side by side. */
+  /** Channels of the flow: those of target and residual, side by side. */
   get #channels(): number {
     return 2 * this.#parts.config.codec.codebookDim
   }
@@ -247,13 +247,15 @@ class SamAudio implements Model {
     return { sampleRate: codec.sampleRate, hop: hopOf(codec) }
   }
 
-  /** Undefined without a span predictor. Reads from the device. */
+  /** Returns undefined without a span predictor. Reads from the device. */
   #predictSpans(features: Tensor, prompt: string): Span[] | undefined {
     const { spanPredictor } = this.#parts
     return spanPredictor?.predict(features, [features.shape[1]!], [prompt], this.#clock)[0]
   }
 
-  /** The coming slice, unless another lane has encoded it; with the last one the flow begins. */
+  /**
+   * Encodes the next slice, unless another lane has done so; after the last one the flow begins.
+   */
   #encode(lane: SamAudioLane): void {
     const { encoding, mixture } = lane.plan
     encoding.reduceTo(lane.leftToEncode!, mixture)
@@ -277,7 +279,7 @@ class SamAudio implements Model {
     }
   }
 
-  /** The text's states, [1, words, contextDim]; the caller frees it. */
+  /** Returns the text encoder's states, [1, words, contextDim]; the caller frees them. */
   #encodePrompt(prompt: string): Tensor {
     const { textEncoder, network } = this.#parts
     return this.#texts
@@ -290,12 +292,12 @@ class SamAudio implements Model {
       .clone()
   }
 
-  /** The judge's verdict on the whole; undefined where there is no judge. Reads from the device. */
+  /** Returns the judge's score for the whole; undefined without a judge. Reads from the device. */
   #judge(mixture: Float32Array, separated: Float32Array, prompt: string): number | undefined {
     return this.#parts.judge?.judge([{ mixture, separated, prompt }])[0]?.overall
   }
 
-  /** Takes one step of the flows. If memory is short nothing is left. */
+  /** Takes one step of the flows. If memory runs out, no tensors are left behind. */
   #flow(lanes: readonly SamAudioLane[]): EnteredState[] {
     const strides = lanes.map(({ stride }) => stride!)
     return tf.tidy(() => {
@@ -304,7 +306,10 @@ class SamAudio implements Model {
     })
   }
 
-  /** The next slice of target and residual, which leaves the device: so little is held there. */
+  /**
+   * Decodes the next slice of target and residual and copies it from the device, to hold little
+   * there.
+   */
   #decode(lane: SamAudioLane): [target: Float32Array, residual: Float32Array] {
     const {
       config: { codec },
@@ -318,7 +323,7 @@ class SamAudio implements Model {
     return [flat.slice(0, flat.length / 2), flat.slice(flat.length / 2)]
   }
 
-  /** The channels of a chunk; a sample that is not finite is silence. */
+  /** Checks the channels of a chunk; replaces samples that are not finite by silence. */
   #checkChunk({ channels, sampleRate }: Chunk): Float32Array[] {
     const [first] = channels
     if (!first || channels.length > CHANNELS_MAX) {
@@ -338,7 +343,7 @@ class SamAudio implements Model {
   }
 }
 
-/** The network's input: it has one channel. */
+/** Returns the network's input, which has one channel. */
 function meanOf(channels: readonly Float32Array[]): Float32Array {
   if (channels.length === 1) return channels[0]!
   return channels[0]!.map(
@@ -346,12 +351,12 @@ function meanOf(channels: readonly Float32Array[]): Float32Array {
   )
 }
 
-/** Samples beyond this, and what is no number, are read as silence. */
+/** Samples beyond this, and NaN, are read as silence. */
 const SAMPLE_MAX = 1e6
 
 /**
- * How well target and residual together make the mixture, in decibels: the ratio of its power to
- * that of what they miss.
+ * Returns how well target and residual add up to the mixture, in decibels: the ratio of its power
+ * to that of the difference.
  */
 function consistency(mixture: Float32Array, target: Float32Array, residual: Float32Array): number {
   let power = 0
@@ -363,7 +368,7 @@ function consistency(mixture: Float32Array, target: Float32Array, residual: Floa
   return 10 * Math.log10((power + POWER_LEAST) / (missed + POWER_LEAST))
 }
 
-/** Keeps the score of silence a number. */
+/** Keeps the score of silence finite. */
 const POWER_LEAST = 1e-10
 
 function ownLane(lane: Lane): SamAudioLane {

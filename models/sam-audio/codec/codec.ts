@@ -1,4 +1,6 @@
-/** The codec: samples to features and back, in slices that bound what is held (DACVAE). */
+/**
+ * The codec (DACVAE): turns samples into features and back, in slices that bound the memory used.
+ */
 import { deviceKind, pad, tf, type Tensor, type Tensor3D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { hopOf, type CodecConfig } from '../config.ts'
@@ -7,28 +9,28 @@ import { loadEncoder, type Encoder } from './encoder.ts'
 import type { RowFrames } from './mask.ts'
 import { planSlices, type Slice } from './slices.ts'
 
-/** Latent frames worked on at once, without their context: some seconds. */
+/** How many latent frames are processed at once, not counting context: a few seconds. */
 const SLICE_FRAMES = 128
 
 /**
- * A row of one slice is extended to a multiple of it. A GPU prepares kernels for each length; a
- * processor gains nothing by it.
+ * A row that fits into one slice is padded to a multiple of this. A GPU prepares kernels for each
+ * length; a processor gains nothing from it.
  */
 const SHORT_STEP = deviceKind() === 'gpu' ? 16 : 1
 
 export interface EncodedBatch {
-  /** [batch, longest, codebookDim]; what is beyond a row's frames is of no meaning. */
+  /** [batch, longest, codebookDim]; values after a row's real frames are meaningless. */
   features: Tensor
-  /** Real frames of each row. */
+  /** How many real frames each row has. */
   rows: readonly number[]
 }
 
-/** Latent frames of so many samples. */
+/** Returns how many latent frames `samples` samples take. */
 export const frameCount = (samples: number, hop: number): number => Math.ceil(samples / hop)
 
 /**
- * Waves of any lengths to features; the caller frees these. Each wave is extended to whole frames
- * by its mirror image, as the reference does with one that is alone.
+ * Encodes waves of any length to features, which the caller frees. Each wave is extended to whole
+ * frames with its mirror image, as the reference does with a single wave.
  */
 export function encodeWaves(
   encoder: Encoder,
@@ -47,11 +49,11 @@ export function encodeWaves(
   return { features, rows }
 }
 
-/** The slices that so many latent frames are encoded in. */
+/** Plans the slices in which this many latent frames are encoded. */
 export const encodingSlices = (encoder: Encoder, frames: number): Slice[] =>
   planSlices(frames, SLICE_FRAMES, encoder.contextFrames, SHORT_STEP)
 
-/** As `encodeWaves`, the features of a slice: [batch, end - start, codebookDim]. */
+/** Like `encodeWaves`, for one slice: returns features [batch, end - start, codebookDim]. */
 export function encodeSlice(
   encoder: Encoder,
   config: CodecConfig,
@@ -63,7 +65,7 @@ export function encodeSlice(
   const whole = waves.map(
     (
       wave,
-      i, // only where the slice reaches beyond it
+      i, // only if the slice extends beyond the wave
     ) => (wave.length >= to * hop ? wave : mirrorTo(wave, rows[i]! * hop)),
   )
   return tf.tidy(() => {
@@ -73,7 +75,10 @@ export function encodeSlice(
   })
 }
 
-/** latents [batch, longest, codebookDim] to samples [batch, longest · hop]; the caller frees it. */
+/**
+ * Decodes latents [batch, longest, codebookDim] to samples [batch, longest · hop], which the caller
+ * frees.
+ */
 export function decodeLatents(
   decoder: Decoder,
   config: CodecConfig,
@@ -89,11 +94,11 @@ export function decodeLatents(
   })
 }
 
-/** The slices that so many latent frames are decoded in. */
+/** Plans the slices in which this many latent frames are decoded. */
 export const decodingSlices = (decoder: Decoder, frames: number): Slice[] =>
   planSlices(frames, SLICE_FRAMES, decoder.contextFrames, SHORT_STEP)
 
-/** latents [batch, longest, codebookDim] to the samples of a slice, [batch, samples]. */
+/** Decodes latents [batch, longest, codebookDim] to the samples of one slice, [batch, samples]. */
 export function decodeSlice(
   decoder: Decoder,
   config: CodecConfig,
@@ -113,7 +118,7 @@ export function decodeSlice(
   })
 }
 
-/** x [batch, frames, channels] with so many frames of zeros more. */
+/** Pads x [batch, frames, channels] with frames of zeros. */
 const padFrames = (x: Tensor, frames: number): Tensor =>
   pad(x, [
     [0, 0],
@@ -121,7 +126,7 @@ const padFrames = (x: Tensor, frames: number): Tensor =>
     [0, 0],
   ])
 
-/** Real frames of each row between two. */
+/** Returns how many real frames each row has between `from` and `to`. */
 const rowsWithin = (rows: readonly number[], from: number, to: number): number[] =>
   rows.map((frames) => Math.min(Math.max(frames - from, 0), to - from))
 
@@ -131,7 +136,9 @@ function sampleBatch(waves: readonly Float32Array[], from: number, to: number): 
   return tf.tensor3d(flat, [waves.length, to - from, 1])
 }
 
-/** The wave, and after it its mirror image without the last sample, again and again. */
+/**
+ * Extends the wave with its mirror image, without repeating the last sample, as often as needed.
+ */
 export function mirrorTo(wave: Float32Array, length: number): Float32Array {
   if (wave.length === length) return wave
   const out = new Float32Array(length)
@@ -144,7 +151,7 @@ export function mirrorTo(wave: Float32Array, length: number): Float32Array {
   return out
 }
 
-/** @param weights of the codec; its watermark's stay unread */
+/** @param weights of the codec; those of the watermark are not read */
 export const loadCodec = (weights: Weights, config: CodecConfig) => ({
   encoder: loadEncoder(weights, config),
   decoder: loadDecoder(weights, config),

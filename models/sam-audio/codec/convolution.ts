@@ -17,7 +17,7 @@ export interface ConvolutionSizes {
   kernel: number
   stride?: number
   dilation?: number
-  /** Zeros before the first and after the last frame. */
+  /** How many zeros to add before the first and after the last frame. */
   pad: readonly [left: number, right: number]
 }
 
@@ -59,7 +59,7 @@ export function loadConvolution(
     })
 }
 
-/** A convolution of one frame: a product of matrices. */
+/** Loads a convolution over a single frame, which is a matrix product. */
 export function loadPointwise(
   weights: Weights,
   read: ReadKernel,
@@ -80,15 +80,16 @@ export function loadPointwise(
 export interface UpsamplingSizes {
   in: number
   out: number
-  /** Frames that one becomes; the kernel has twice as many. */
+  /** How many frames each frame becomes; the kernel is twice as long. */
   stride: number
-  /** Frames left out at the beginning; of the rest, as many stay as there are strides. */
+  /** How many frames to drop at the beginning; as many are kept as there are strides. */
   trim: number
 }
 
 /**
- * A transposed convolution whose kernel is two strides long: each frame makes two strides of
- * output, of which the second is added to the first of the next frame. A product and a sum.
+ * Loads a transposed convolution whose kernel is two strides long. Each frame gives two strides of
+ * output, and the second is added to the first of the next frame, so a product and a sum are
+ * enough.
  */
 export function loadUpsampling(
   weights: Weights,

@@ -1,4 +1,7 @@
-/** Latent frames to samples (DACVAE: the quantizer's projection, Decoder without its watermark). */
+/**
+ * Decodes latent frames to samples (DACVAE: the quantizer's projection, and Decoder without its
+ * watermark).
+ */
 import { type Layer } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -18,10 +21,10 @@ interface DecoderBlock {
   units: readonly MaskedLayer[]
 }
 
-/** Indices of a block's residual units; those between belong to the watermark. */
+/** Indices of a block's residual units; the layers between them belong to the watermark. */
 const UNIT_PLACES = [4, 5, 8] as const
 
-/** Frames on either side that the first convolution reads; samples that the last one reads. */
+/** How many frames the first convolution, and how many samples the last, reads on either side. */
 const REACH = 3
 
 /**
@@ -31,7 +34,7 @@ const REACH = 3
 export function loadDecoder(weights: Weights, config: CodecConfig) {
   const { project, first, blocks, snake, last } = loadLayers(weights, config)
 
-  /** latents [batch, longest, codebookDim] to [batch, longest · hop, narrowest]. */
+  /** Turns latents [batch, longest, codebookDim] into [batch, longest · hop, narrowest]. */
   const upsample = (latents: Tensor, rows: RowFrames): Tensor => {
     const longest = latents.shape[1]!
     const mask = frameMask(rows, longest)
@@ -48,8 +51,8 @@ export function loadDecoder(weights: Weights, config: CodecConfig) {
   }
 
   /**
-   * latents [batch, longest, codebookDim] to clean samples [batch, longest · hop, 1].
-   * `rows`: real frames of each row; samples beyond them are undefined.
+   * Decodes latents [batch, longest, codebookDim] to clean samples [batch, longest · hop, 1].
+   * `rows` holds the number of real frames of each row; samples after them are undefined.
    */
   const forward = (latents: Tensor, rows: RowFrames): Tensor =>
     tf.tidy(() => last(snake(upsample(latents, rows))).tanh())
@@ -72,7 +75,7 @@ function loadLayers(
 ) {
   const layers = weights.at('decoder').at('model')
   const narrowest = decoderDim / 2 ** decoderRates.length
-  // The last layers lie within the module of the watermark, whether or not a mark is made.
+  // The last layers are inside the watermark module, even if no watermark is added.
   const end = weights.at('decoder').at('wm_model').at('encoder_block').at('pre')
   const wide = { kernel: 2 * REACH + 1, pad: [REACH, REACH] } as const
   return {
@@ -111,20 +114,20 @@ function loadBlock(weights: Weights, dim: number, stride: number): DecoderBlock 
   }
 }
 
-/** [batch, frames, dim] to [batch, frames · stride, dim / 2]. */
+/** Turns [batch, frames, dim] into [batch, frames · stride, dim / 2]. */
 export const runBlock = (
   { snake, up, units }: DecoderBlock,
   x: Tensor,
   mask: Tensor | null,
 ): Tensor => tf.tidy(() => units.reduce((y, unit) => unit(y, mask), applyMask(up(snake(x)), mask)))
 
-/** Frees the old state at once: within the tidy it would stay to the end. */
+/** Frees the old state at once, which would otherwise live until the tidy ends. */
 function replace(old: Tensor, next: Tensor): Tensor {
   old.dispose()
   return next
 }
 
-/** Latent frames on either side that a sample depends on. */
+/** Returns how many latent frames on either side a sample depends on. */
 function contextFrames({ decoderRates }: CodecConfig): number {
   let rate = 1
   let frames = REACH

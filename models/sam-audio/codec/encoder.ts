@@ -1,4 +1,4 @@
-/** Samples to latent frames (DACVAE: Encoder, and the quantizer's projection). */
+/** Encodes samples to latent frames (DACVAE: Encoder, and the quantizer's projection). */
 import { type Layer } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -27,13 +27,13 @@ interface EncoderBlock {
 /** Paths of the encoder's layers among the codec's weights. */
 interface EncoderPlaces {
   first: string
-  /** Path of the block `i`, from 0, and paths within it. */
+  /** Path of block `i`, counted from 0; the other paths are relative to it. */
   block(i: number): string
   unit(i: number): string
   unitParts?: UnitPlaces
   snake: string
   down: string
-  /** After so many blocks. */
+  /** Paths of the layers that follow this many blocks. */
   lastSnake(blocks: number): string
   last(blocks: number): string
   project: string
@@ -50,7 +50,7 @@ const DACVAE: EncoderPlaces = {
   project: 'quantizer.in_proj',
 }
 
-/** Paths of transformers' DacModel, with the bottleneck of perception_models. */
+/** Paths in transformers' DacModel, with the bottleneck of perception_models. */
 export const TRANSFORMERS: EncoderPlaces = {
   first: 'encoder.conv1',
   block: (i) => `encoder.block.${i}`,
@@ -63,7 +63,7 @@ export const TRANSFORMERS: EncoderPlaces = {
   project: 'bottleneck.in_proj',
 }
 
-/** @param weights of the codec: of them those of the encoder are read, at their `places` */
+/** @param weights of the codec; only those of the encoder are read, at `places` */
 export function loadEncoder(weights: Weights, config: CodecConfig, places = DACVAE) {
   const { encoderDim, encoderRates, latentDim, codebookDim } = config
   const first = loadConvolution(weights.at(places.first), readNormedKernel, {
@@ -83,7 +83,7 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
     kernel: 3,
     pad: [1, 1],
   })
-  // The other half would be the latent's spread, which is not used.
+  // The other half would be the spread of the latent, which is not used.
   const project = loadPointwise(
     weights.at(places.project),
     readNormedKernel,
@@ -91,7 +91,10 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
     2 * codebookDim,
   )
 
-  /** samples [batch, frames · hop, 1] to what the blocks end with, [batch, frames, widest]. */
+  /**
+   * Turns samples [batch, frames · hop, 1] into the output of the last block, [batch, frames,
+   * widest].
+   */
   const downsample = (samples: Tensor, rows: RowFrames, longest: number): Tensor => {
     let rate = encoderRates.reduce((product, stride) => product * stride, 1)
     let mask = frameMask(rows, longest, rate)
@@ -106,8 +109,9 @@ export function loadEncoder(weights: Weights, config: CodecConfig, places = DACV
   }
 
   /**
-   * samples [batch, longest · hop, 1] to features [batch, longest, codebookDim]: the mean of each
-   * latent frame. `rows`: real frames of each row; what is beyond them is of no meaning.
+   * Encodes samples [batch, longest · hop, 1] to features [batch, longest, codebookDim], the means
+   * of the latent frames. `rows` holds the number of real frames of each row; values after them are
+   * meaningless.
    */
   const forward = (samples: Tensor, rows: RowFrames, longest: number): Tensor =>
     tf.tidy(() => {
@@ -141,7 +145,7 @@ function loadBlock(
   }
 }
 
-/** [batch, frames, dim] to [batch, frames / stride, 2 · dim]. */
+/** Turns [batch, frames, dim] into [batch, frames / stride, 2 · dim]. */
 export const runBlock = (
   { units, snake, down }: EncoderBlock,
   x: Tensor,
@@ -153,13 +157,13 @@ export const runBlock = (
     return applyMask(down(snake(residual)), next)
   })
 
-/** Frees the old state at once: within the tidy it would stay to the end. */
+/** Frees the old state at once, which would otherwise live until the tidy ends. */
 function replace(old: Tensor, next: Tensor): Tensor {
   old.dispose()
   return next
 }
 
-/** Latent frames on either side that a frame depends on. */
+/** Returns how many latent frames on either side a frame depends on. */
 function contextFrames({ encoderRates }: CodecConfig): number {
   let rate = 1
   let samples = 3

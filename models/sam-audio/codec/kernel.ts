@@ -1,24 +1,24 @@
 /**
- * Weights of convolutions as the codec stores them (torch.nn.utils.weight_norm), and as this port
- * lays them. All is done where they were read: the native library would keep the room of every
- * tensor that comes in between.
+ * Converts convolution weights from the codec's format (torch.nn.utils.weight_norm) to the layout
+ * used here. This happens in the buffer they were read into, because the native library would keep
+ * the memory of every intermediate tensor.
  */
 import type { Scratch } from '../../checkpoint/stored-tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** As PyTorch has it: outputs, inputs and places of a kernel; inputs first where it upsamples. */
+/** Shape in PyTorch's order: outputs, inputs and kernel size; inputs come first for upsampling. */
 export type KernelShape = readonly [number, number, number]
 
-/** Names of a weight-normed kernel's length and direction: before and since PyTorch 2.0. */
+/** Names of the magnitude and direction of a weight-normed kernel, before and since PyTorch 2.0. */
 const SPELLINGS = [
   { length: 'weight_g', direction: 'weight_v' },
   { length: 'parametrizations.weight.original0', direction: 'parametrizations.weight.original1' },
 ] as const
 
 /**
- * A kernel's numbers, its norm folded in (or stored so, without one), good until the next weight
- * is read.
- * @throws Error when it is absent or shaped otherwise
+ * Returns a kernel's values with its norm folded in (or as stored, if it has none). They are valid
+ * until the next weight is read.
+ * @throws Error if it is missing or has another shape
  */
 export function readNormedKernel(weights: Weights, shape: KernelShape): Float32Array {
   if (weights.has('weight')) return readPlainKernel(weights, shape)
@@ -40,20 +40,20 @@ function scaleTo(length: number, vector: Float32Array): void {
   for (let i = 0; i < vector.length; i += 1) vector[i]! *= factor
 }
 
-/** A kernel that is stored as it is. */
+/** Reads a kernel that has no weight norm. */
 export const readPlainKernel = (weights: Weights, shape: KernelShape): Float32Array =>
   weights.values('weight', shape)
 
 export type ReadKernel = typeof readPlainKernel
 
-/** [a, b, c] to [c, b, a]. */
+/** Transposes [a, b, c] to [c, b, a]. */
 export function reverseAxes(
   values: Float32Array,
   [a, b, c]: KernelShape,
   scratch: Scratch,
 ): Float32Array {
   const turned = scratch.laid(a * b * c, values.length)
-  if (values.length === 0) return turned // on shapes alone there are no numbers
+  if (values.length === 0) return turned // a dry run with shapes only has no values
   let at = 0
   for (let k = 0; k < c; k += 1) {
     for (let j = 0; j < b; j += 1) {
@@ -63,9 +63,9 @@ export function reverseAxes(
   return turned
 }
 
-/** [a, b, c] to [a, c, b], in place. */
+/** Transposes [a, b, c] to [a, c, b], in place. */
 export function swapLastAxes(values: Float32Array, [a, b, c]: KernelShape): Float32Array {
-  if (values.length === 0) return values // on shapes alone there are no numbers
+  if (values.length === 0) return values // a dry run with shapes only has no values
   const block = new Float32Array(b * c)
   let at = 0
   for (let i = 0; i < a; i += 1) {

@@ -1,13 +1,13 @@
 /**
- * Which frames of a padded batch are real. A convolution reads zeros beyond the end of a row that
- * is alone; in company it must find zeros there too, so what it reads is zeroed there.
+ * Tells which frames of a padded batch are real. For a single row, a convolution reads zeros after
+ * its end. It must find zeros there in a batch too, so the padding is zeroed before it is read.
  */
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 
-/** Real latent frames of each row, and of the whole batch; null: every row is of full length. */
+/** How many real latent frames each row has; null if every row has full length. */
 export type RowFrames = readonly number[] | null
 
-/** [batch, longest · rate, 1] of 1 and 0, `rate` being what a latent frame has become. */
+/** Returns ones and zeros [batch, longest · rate, 1]; a latent frame has become `rate` frames. */
 export function frameMask(rows: RowFrames, longest: number, rate = 1): Tensor | null {
   if (!rows || rows.every((frames) => frames >= longest)) return null
   const positions = longest * rate

@@ -1,4 +1,6 @@
-/** Snake, dilated convolution, snake, pointwise, added to what came in (ResidualUnit). */
+/**
+ * Snake, dilated convolution, snake and pointwise convolution, added to the input (ResidualUnit).
+ */
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import { loadConvolution, loadPointwise } from './convolution.ts'
@@ -6,14 +8,14 @@ import { readNormedKernel } from './kernel.ts'
 import { applyMask } from './mask.ts'
 import { loadSnake } from './snake.ts'
 
-/** Keeps zeros zero: mask [batch, frames, 1], or null. */
+/** Keeps padding at zero; mask is [batch, frames, 1], or null. */
 export type MaskedLayer = (x: Tensor, mask: Tensor | null) => Tensor
 
 export const UNIT_DILATIONS = [1, 3, 9] as const
 
 const KERNEL = 7
 
-/** Frames that one unit after the other reads on either side. */
+/** How many frames a chain of units reads on either side. */
 export const UNITS_REACH = UNIT_DILATIONS.reduce((sum, dilation) => sum + reachOf(dilation), 0)
 
 /** Paths of a unit's layers: snake, convolution, snake, pointwise. */

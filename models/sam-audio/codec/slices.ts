@@ -1,22 +1,23 @@
-/** A long row worked off in slices, each with as much context as its frames depend on. */
+/** Splits a long row into slices, each with as much context as its frames depend on. */
 
 export interface Slice {
-  /** Frames to work on: from `from` to `to`, which may lie beyond the row. */
+  /** The frames to process, from `from` to `to`, which may be beyond the end of the row. */
   from: number
   to: number
-  /** Frames to keep: from `start` to `end`. */
+  /** The frames to keep, from `start` to `end`. */
   start: number
   end: number
 }
 
-/** Frames kept of a slice are a multiple of it: then slices have few lengths. */
+/** Slices keep a multiple of this many frames, so that there are few different lengths. */
 const KEPT_STEP = 16
 
 /**
- * Slices of one length for a row, and of few lengths for all rows: a device prepares its kernels
- * for each. The last one begins early enough to be whole; it has more context than it needs.
- * @param sliceFrames kept of one at most
- * @param shortStep a row that is one slice is extended to a multiple of it
+ * Plans slices of one length for a row, and few lengths for all rows, because a device prepares
+ * kernels for each. The last slice starts early enough to be whole, so it has more context than
+ * needed.
+ * @param sliceFrames how many frames a slice keeps at most
+ * @param shortStep a row that fits into one slice is padded to a multiple of this
  */
 export function planSlices(
   frames: number,
@@ -24,7 +25,7 @@ export function planSlices(
   contextFrames: number,
   shortStep = 1,
 ): Slice[] {
-  const inner = frames - 2 * contextFrames // the first and the last have context at one end only
+  const inner = frames - 2 * contextFrames // the first and last have context at one end only
   const count = Math.ceil(inner / sliceFrames)
   if (count <= 1) return [{ from: 0, to: roundUp(frames, shortStep), start: 0, end: frames }]
   const kept = Math.min(sliceFrames, roundUp(inner / count, KEPT_STEP))

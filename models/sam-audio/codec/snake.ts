@@ -1,4 +1,4 @@
-/** Periodic activation with a frequency per channel: x + sin²(a·x) / a (Snake1d). */
+/** Periodic activation with one frequency for each channel: x + sin²(a·x) / a (Snake1d). */
 import type { Layer } from '../../layers/layers.ts'
 import { tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'

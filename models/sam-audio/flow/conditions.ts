@@ -1,6 +1,7 @@
 /**
- * The conditions of the flow network for one chunk and prompt: all that is constant while the flow
- * runs (SAMAudio.forward up to its transformer, AlignModalities, EmbedAnchors).
+ * Computes the conditions of the flow network for one chunk and prompt, meaning everything that
+ * stays constant while the flow runs (SAMAudio.forward up to its transformer, AlignModalities,
+ * EmbedAnchors).
  */
 import { loadLayerNorm, loadLinear, project, readMatrix } from '../../layers/layers.ts'
 import { gatherRows, tf, type Tensor } from '../../tensorflow/tensor.ts'
@@ -11,7 +12,7 @@ import type { SamAudioConfig } from '../config.ts'
 
 const VIDEO_EPSILON = 1e-5
 
-/** @param weights of the whole model; `transformer` and `audio_codec` are left alone */
+/** @param weights of the whole model; `transformer` and `audio_codec` are not read */
 export function loadConditions(weights: Weights, config: SamAudioConfig) {
   const {
     transformer: { dim, contextDim },
@@ -22,22 +23,29 @@ export function loadConditions(weights: Weights, config: SamAudioConfig) {
   const anchorTable = readAnchors(weights.at('embed_anchors'), config)
   const memory = loadLinear(weights.at('memory_proj'), config.textDim, contextDim)
 
-  /** features [batch, frames, codebookDim] to their share of the network's input, [..., dim]. */
+  /**
+   * Projects features [batch, frames, codebookDim] to their share of the network's input, [...,
+   * dim].
+   */
   const audio = (features: Tensor): Tensor =>
     tf.tidy(() => project(features, projection.features).add(projection.bias))
 
-  /** tokens [batch, frames] of each frame's anchor to their share, [batch, frames, dim]. */
+  /**
+   * Embeds the anchor tokens [batch, frames] of all frames as their share, [batch, frames, dim].
+   */
   const anchors = (tokens: Tensor): Tensor => tf.tidy(() => gatherRows(anchorTable, tokens))
 
-  /** The flow's state [batch, frames, 2 · codebookDim] to its share, [batch, frames, dim]. */
+  /**
+   * Projects the flow's state [batch, frames, 2 · codebookDim] to its share, [batch, frames, dim].
+   */
   const noisy = (state: Tensor): Tensor => project(state, projection.noisy)
 
   return { audio, video, anchors, noisy, memory }
 }
 
 /**
- * The reference projects state, zeros and the features twice, side by side. The zeros' columns do
- * nothing, and those of the features may be added up.
+ * Reads the projection. The reference projects state, zeros and the features twice, side by side.
+ * The columns for the zeros have no effect, and those for the features can be added up.
  */
 function readProjection(weights: Weights, dim: number, codebookDim: number) {
   const stream = 2 * codebookDim
@@ -55,8 +63,9 @@ function readProjection(weights: Weights, dim: number, codebookDim: number) {
 }
 
 /**
- * The share of a picture, [batch, frames, videoDim]. Without one the reference takes zeros, and the
- * norm of their bias is no zero: a constant vector that every frame gets, [dim].
+ * Returns the video's share of the input, a constant vector [dim] that every frame gets. Without
+ * video the reference takes zeros [batch, frames, videoDim], but the norm of their bias is not
+ * zero.
  */
 function loadVideo(weights: Weights, { videoDim, transformer: { dim } }: SamAudioConfig) {
   const gate = tf.tidy(() => weights.get('gate', [1]).tanh())
@@ -67,7 +76,7 @@ function loadVideo(weights: Weights, { videoDim, transformer: { dim } }: SamAudi
   return { aligned, absent }
 }
 
-/** The share of every anchor token, padding being the last: [anchors + 1, dim]. */
+/** Returns the share of every anchor token, padding last: [anchors + 1, dim]. */
 function readAnchors(weights: Weights, config: SamAudioConfig): Tensor {
   const {
     anchors,

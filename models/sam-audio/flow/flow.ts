@@ -1,4 +1,4 @@
-/** Flows of any lengths and at any places stepped in one padded batch. */
+/** Steps flows of any length, each at its own time, in one padded batch. */
 import { deviceKind, pad, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { midpointStep, type Stride } from './ode.ts'
 import { rowMask } from '../layers/row-mask.ts'
@@ -7,18 +7,19 @@ import type { VelocityNetwork } from './velocity.ts'
 
 /** The flow of one chunk and prompt, from noise to latents. */
 export interface Flow {
-  /** [1, frames, dim]: the conditioning of the chunk: features, anchors and picture. */
+  /** [1, frames, dim]: the conditioning of the chunk, from features, anchors and video. */
   readonly base: Tensor
-  /** [1, words, contextDim]: the text's states. */
+  /** [1, words, contextDim]: the text encoder's states. */
   readonly memory: Tensor
   /** [1, frames, channels]: the state of the ODE. */
   readonly state: Tensor
 }
 
 /**
- * How long rows of so many frames or words are made. A GPU prepares kernels for each shape, and
- * what recurs runs as a graph: eight lengths remain up to the double of each, at the cost of an
- * eighth at most. On a processor the padding costs more than it saves.
+ * Returns the length to which rows of this many frames or words are padded. A GPU prepares kernels
+ * for each shape and runs recurring shapes as a graph. With this rounding there are only eight
+ * lengths per doubling, at a cost of at most an eighth. On a processor, padding costs more than it
+ * saves.
  */
 export type BucketOf = (length: number) => number
 
@@ -30,7 +31,7 @@ export const bucketOnGpu: BucketOf = (length) => {
 const bucketHere: BucketOf = deviceKind() === 'gpu' ? bucketOnGpu : (length) => length
 
 /**
- * One midpoint step of every flow, each at its own place in its own plan.
+ * Takes one midpoint step of every flow, each at its own place in its own plan.
  * @returns the new states, [1, frames, channels] each, which the caller frees
  */
 export function stepFlows(
@@ -67,7 +68,7 @@ export function stepFlows(
   })
 }
 
-/** Rows [1, length, width] of one width, as a batch of that length. */
+/** Pads rows [1, length, width] of one width to a batch of the same length. */
 function padRows(rows: readonly Tensor[], longest: number): Tensor {
   return tf.concat(
     rows.map((row) =>

@@ -1,11 +1,11 @@
 /**
- * Makes the noise that the flow begins with. It depends on its seed and its place alone, so that
- * the overlap of two chunks begins alike in both.
+ * Makes the noise that the flow starts from. It depends only on seed and position, so that the
+ * overlap of two chunks starts the same in both.
  */
 
 /**
- * Normal numbers, [frames, channels], of the frames from `firstFrame` of the whole mixture.
- * Every pair of channels is drawn from a hash of seed, frame and place (Box and Muller).
+ * Returns normally distributed numbers, [frames, channels], from `firstFrame` of the whole mixture
+ * on. Each pair of channels is drawn from a hash of seed, frame and channel (Box-Muller).
  */
 export function noiseFrames(
   seed: number,
@@ -31,7 +31,7 @@ export function noiseFrames(
 /** Distinguishes the second draw from the first. */
 const ANOTHER = 0x9e3779b9
 
-/** 32 bits to 32 others, every one of which depends on all (the finalizer of MurmurHash3). */
+/** Maps 32 bits to 32 others, each of which depends on all (the finalizer of MurmurHash3). */
 function mix(value: number): number {
   let bits = (value + ANOTHER) | 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)

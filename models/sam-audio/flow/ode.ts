@@ -1,18 +1,18 @@
-/** The flow from noise to sound, in midpoint steps (torchdiffeq, method "midpoint"). */
+/** Integrates the flow from noise to sound in midpoint steps (torchdiffeq, method "midpoint"). */
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 
-/** A row's time in its flow from 0 to 1, and its next step. */
+/** The time of a row in its flow, from 0 to 1, and its next step. */
 export interface Stride {
   time: number
   step: number
 }
 
-/** The velocity of every row of a state at its time. */
+/** Returns the velocity of every row of a state at the time of the row. */
 export type VelocityAt = (state: Tensor, times: readonly number[]) => Tensor
 
 /**
- * One step of every row, each at its own place: two evaluations.
- * state [batch, frames, channels] to the same; the caller frees both.
+ * Takes one step of every row, each at its own time, with two evaluations. Both the state [batch,
+ * frames, channels] and the result of the same shape are freed by the caller.
  */
 export function midpointStep(
   velocityAt: VelocityAt,
@@ -37,11 +37,11 @@ export function midpointStep(
   })
 }
 
-/** The strides of a flow of so many steps. */
+/** Plans a flow with this many steps. */
 export const planStrides = (steps: number): Stride[] =>
   Array.from({ length: steps }, (_, i) => ({ time: i / steps, step: 1 / steps }))
 
-/** Every time that flows of these numbers of steps come by. */
+/** Returns every time at which flows with these numbers of steps are evaluated. */
 export function timesOf(stepCounts: readonly number[]): number[] {
   const times = stepCounts.flatMap((steps) =>
     planStrides(steps).flatMap(({ time, step }) => [time, time + step / 2]),

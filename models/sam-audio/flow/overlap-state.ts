@@ -1,23 +1,23 @@
 /**
- * Inpainting of an overlap: at every step the later chunk's flow takes the earlier chunk's states
- * in the frames that both have, so both render the overlap alike. (After RePaint, which inpaints
- * the known part of an image; A. Lugmayr et al., 2022.)
+ * Inpaints overlaps: at every step, the flow of the later chunk takes over the states of the
+ * earlier chunk in the frames that both share, so both render the overlap the same. (After RePaint,
+ * which inpaints the known part of an image; A. Lugmayr et al., 2022.)
  */
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { OverlapState } from '../../model.ts'
 
 /** The overlap state of the previous chunk, in frames of the later one. */
 export interface PreviousOverlap {
-  /** [steps + 1, frames, channels]: the earlier flow's state at each step and at its end. */
+  /** [steps + 1, frames, channels]: the state of the earlier flow at each step and at its end. */
   states: Float32Array
   frames: number
   channels: number
-  /** The frame of the later chunk at which these begin. */
+  /** The frame of the later chunk at which these states start. */
   firstFrame: number
 }
 
 interface LaterChunk {
-  /** Start of the later chunk in the mixture, in samples; a frame has `hop` of them. */
+  /** Start of the later chunk in the mixture, in samples; a frame has `hop` samples. */
   startSample: number
   hop: number
   frames: number
@@ -25,7 +25,7 @@ interface LaterChunk {
   steps: number
 }
 
-/** @throws Error when the state is of frames that the chunk lacks, or of another number of steps */
+/** @throws Error if the state has frames outside the chunk, or another number of steps */
 export function previousOverlap(
   { startSample: overlapStart, states }: OverlapState,
   chunk: LaterChunk,
@@ -42,7 +42,9 @@ export function previousOverlap(
   return { states, frames, channels, firstFrame }
 }
 
-/** `state` [1, frames, channels] with the previous chunk's frames of step `index`. */
+/**
+ * Returns `state` [1, frames, channels] with the previous chunk's frames of step `index` put in.
+ */
 export function inpaintOverlap(state: Tensor, previous: PreviousOverlap, index: number): Tensor {
   const { states, frames, channels, firstFrame } = previous
   const size = frames * channels

@@ -1,26 +1,26 @@
-/** The embedding of a time of the flow (TimestepEmbedder, t_block). */
+/** Embeds a time of the flow (TimestepEmbedder, t_block). */
 import { loadLinear, silu } from '../../layers/layers.ts'
 import { gatherRows, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { TransformerConfig } from '../config.ts'
 import { loadFeedForward } from '../layers/feed-forward.ts'
 
-/** The embeddings of a time for each row of a batch. */
+/** The embeddings of the times of all rows of a batch. */
 export interface TimeEmbedding {
   /** [batch, dim], for the last layer. */
   final: Tensor
-  /** [batch, 6 · dim], for the blocks: shift, scale and gate of attention and of feed-forward. */
+  /** [batch, 6 · dim], for the blocks: shift, scale and gate of attention and feed-forward. */
   blocks: Tensor
-  /** [batch, dim], added to the text's states. */
+  /** [batch, dim], to be added to the text encoder's states. */
   memory: Tensor
 }
 
-/** From times in [0, 1], one of each row. */
+/** Embeds times in [0, 1], one for each row. */
 export type EmbedTime = (times: readonly number[]) => TimeEmbedding
 
 const LONGEST_PERIOD = 10_000
 
-/** @param weights of the transformer: `t_embedder` and `t_block` are read */
+/** @param weights of the transformer; `t_embedder` and `t_block` are read */
 export function loadTimeEmbedding(
   weights: Weights,
   { dim, timeDim }: TransformerConfig,
@@ -40,7 +40,10 @@ export function loadTimeEmbedding(
   }
 }
 
-/** `embed` of these times alone, computed once. @throws Error when called with another time */
+/**
+ * Returns `embed` for these times only, computed once.
+ * @throws Error if called with another time
+ */
 export function tabulateEmbedding(embed: EmbedTime, times: readonly number[]): EmbedTime {
   const table = embed(times)
   const rowOf = new Map(times.map((time, row) => [time, row]))
@@ -61,7 +64,7 @@ export function tabulateEmbedding(embed: EmbedTime, times: readonly number[]): E
   }
 }
 
-/** Cosines, then sines, of periods that grow: [times, dim]. */
+/** Returns cosines, then sines, of growing periods: [times, dim]. */
 function sinusoids(times: readonly number[], dim: number): Tensor {
   const half = dim / 2
   const values = new Float32Array(times.length * dim)

@@ -52,7 +52,7 @@ export function loadTransformer(
   const finalTable = weights.get('final_layer_scale_shift_table', [2, dim])
   const output = loadProjection(weights.at('output'), dim, features)
 
-  /** The input through the patcher and all blocks: [batch, frames, dim]. */
+  /** Runs the input through the patcher and all blocks: [batch, frames, dim]. */
   const runBlocks = ({ x, memory, time, frames, textKeys }: TransformerInput): Tensor => {
     const turns = rotaries(x.shape[1]!)
     const memories = crossMemories(embedMemory(memory))
@@ -61,13 +61,13 @@ export function loadTransformer(
     let y = patcher.forward(x, frames)
     for (const [i, block] of blocks.entries()) {
       const next = block.forward(y, modulated[i]!, turns[i]!, memories[i]!, masks)
-      y.dispose() // at once: within the tidy it would stay to the end
+      y.dispose() // free at once; the tidy would keep it until its end
       y = next
     }
     return y
   }
 
-  /** To [batch, frames, features]. */
+  /** Returns [batch, frames, features]. */
   const forward = compiled((input: TransformerInput): Tensor =>
     tf.tidy(() => {
       checkFrames(input.x, positionsMax)
@@ -105,7 +105,7 @@ function loadEmbedders(
   }
 }
 
-/** The blocks, and the projections that all blocks share in one product each. */
+/** Loads the blocks, and the projections that all blocks combine in one product each. */
 function loadBlocks(weights: Weights, config: TransformerConfig, precision: Precision) {
   const { dim, heads, layers } = config
   const layerWeights = Array.from({ length: layers }, (_, i) =>
@@ -119,7 +119,9 @@ function loadBlocks(weights: Weights, config: TransformerConfig, precision: Prec
   }
 }
 
-/** For the self-attention of every block: tables times its gains, [2, 1, 1, frames, width] each. */
+/**
+ * Returns the tables times the gains of each block's self-attention, [2, 1, 1, frames, width] each.
+ */
 function makeBlockRotaries(
   blocks: readonly TransformerBlock[],
   { dim, heads, positionsMax }: TransformerConfig,

@@ -1,4 +1,7 @@
-/** The velocity of the flow in a state at a time: one evaluation of the network (SAMAudio). */
+/**
+ * Computes the velocity of the flow for a state and a time, in one evaluation of the network
+ * (SAMAudio).
+ */
 import type { Precision } from '../../tensorflow/precision.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -10,18 +13,18 @@ import { loadTransformer } from './transformer.ts'
 
 export type VelocityNetwork = ReturnType<typeof loadVelocity>
 
-/** The conditioning of one batch, the same at every evaluation. */
+/** The conditioning of a batch, the same at every evaluation. */
 export interface BatchConditions {
-  /** [batch, frames, dim]: features, anchors and picture. */
+  /** [batch, frames, dim]: features, anchors and video. */
   base: Tensor
-  /** [batch, length, dim]: the text's states. */
+  /** [batch, length, dim]: the text encoder's states. */
   memory: Tensor
   frames: RowMask | null
-  /** Mask of the text as keys, [batch, 1, 1, length]; null: every token is valid. */
+  /** Mask of the text as keys, [batch, 1, 1, length]; null if every token is valid. */
   textKeys: Tensor | null
 }
 
-/** @param weights of the whole model; `audio_codec` is left alone */
+/** @param weights of the whole model; `audio_codec` is not read */
 export function loadVelocity(
   weights: Weights,
   config: SamAudioConfig,
@@ -35,7 +38,7 @@ export function loadVelocity(
     precision,
   )
 
-  /** state [batch, frames, 2 · codebookDim] to its velocity, of the same shape. */
+  /** Turns a state [batch, frames, 2 · codebookDim] into its velocity, of the same shape. */
   const forward = (state: Tensor, time: TimeEmbedding, batch: BatchConditions): Tensor =>
     tf.tidy(() =>
       transformer.forward({

@@ -1,4 +1,4 @@
-/** Scores of a separation, estimated by a network (SAMAudioJudge). */
+/** Estimates the scores of a separation with a network (SAMAudioJudge). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers/layers.ts'
@@ -16,14 +16,14 @@ import { loadModernBert, modernBertConfig, type ModernBertConfig } from '../text
 
 const NORM_EPSILON = 1e-5
 
-/** The scores of a separation, higher is better, in the order of the network's outputs. */
+/** The scores of a separation (higher is better), in the order of the network's outputs. */
 export const SCORES = ['overall', 'recall', 'precision', 'faithfulness'] as const
 
 export type JudgeScores = Readonly<Record<(typeof SCORES)[number], number>>
 
 export interface JudgeConfig {
   codec: CodecConfig
-  /** The codec's key in configuration and weights; transformers has the second. */
+  /** The codec's key in configuration and weights; the second one is that of transformers. */
   codecName: 'audio_codec' | 'dac_vae_encoder'
   audio: PeConfig
   text: ModernBertConfig
@@ -56,8 +56,9 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
   weights.assertAllRead()
 
   /**
-   * features [2 · batch, frames, codebookDim], mixtures before separations; text [batch,
-   * bottleneckDim]; `rows`: real frames of each mixture and its separation. To [batch, scores].
+   * Returns scores [batch, scores] for features [2 · batch, frames, codebookDim], mixtures before
+   * separations, and text [batch, bottleneckDim]. `rows` holds the number of real frames of each
+   * mixture and its separation.
    */
   const forward = (features: Tensor, text: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => {
@@ -83,7 +84,7 @@ export function loadJudgeNetwork(weights: Weights, config: JudgeConfig) {
   }
 }
 
-/** The encoder of mixtures and separations, and what joins the two. */
+/** Loads the encoder of mixtures and separations, and the layers that join the two. */
 function loadAudio(weights: Weights, { codec, codecName, audio, bottleneckDim }: JudgeConfig) {
   const places = codecName === 'dac_vae_encoder' ? TRANSFORMERS : undefined
   const encoder = loadEncoder(weights.at(codecName), codec, places)
@@ -91,7 +92,7 @@ function loadAudio(weights: Weights, { codec, codecName, audio, bottleneckDim }:
   const project = loadLinear(weights.at('data_proj'), codec.codebookDim, audio.dim)
   const transformer = loadPeTransformer(weights.at('transformer'), audio)
   const join = loadLinear(weights.at('cat_audio_proj'), 2 * audio.dim, bottleneckDim)
-  /** encoded [2 · batch, frames, dim], mixtures before separations, to [batch, frames, …]. */
+  /** Joins encoded [2 · batch, frames, dim], mixtures before separations, to [batch, frames, …]. */
   const joinMixture = (encoded: Tensor): Tensor =>
     tf.tidy(() => {
       const [mixture, separated] = tf.split(encoded, 2, 0) as [Tensor, Tensor]
@@ -100,7 +101,7 @@ function loadAudio(weights: Weights, { codec, codecName, audio, bottleneckDim }:
   return { encoder, project, transformer, joinMixture }
 }
 
-/** The encoder of the prompt: the text model, the layers behind it, and what joins the audio. */
+/** Loads the prompt encoder: the text model, the layers after it, and those that join the audio. */
 function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: JudgeConfig) {
   const textModel = loadModernBert(weights.at('text_model'), text, textLayers, TOKENS_MAX)
   const textLayersOut: readonly Layer[] = [
@@ -109,10 +110,13 @@ function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: 
     loadLayerNorm(weights.at('layer_norm'), bottleneckDim, NORM_EPSILON),
   ]
   const join = loadLinear(weights.at('proj_audio_and_text'), 2 * bottleneckDim, bottleneckDim)
-  /** ids [batch, length] int32, valid [batch, length]; to [batch, bottleneckDim]. */
+  /** Embeds ids [batch, length] int32, with valid [batch, length], as [batch, bottleneckDim]. */
   const embedText = (ids: Tensor, valid: Tensor): Tensor =>
     tf.tidy(() => textLayersOut.reduce((x, layer) => layer(x), textModel.forward(ids, valid)))
-  /** audio [batch, frames, bottleneckDim] and text [batch, bottleneckDim] to the audio's shape. */
+  /**
+   * Joins audio [batch, frames, bottleneckDim] and text [batch, bottleneckDim] in the audio's
+   * shape.
+   */
   const joinText = (encodedAudio: Tensor, encodedText: Tensor): Tensor =>
     tf.tidy(() => {
       const repeated = tf.tile(encodedText.expandDims(1), [1, encodedAudio.shape[1]!, 1])
@@ -121,15 +125,17 @@ function loadText(weights: Weights, { audio, text, textLayers, bottleneckDim }: 
   return { textModel, textLayersOut, embedText, joinText }
 }
 
-/** The layers that compute the scores of every frame, and their mean over frames. */
+/** Loads the layers that score every frame and take the mean over frames. */
 function loadScoring(weights: Weights, { finetune, bottleneckDim }: JudgeConfig) {
   const finetuneProject = loadLinear(weights.at('finetune_data_proj'), bottleneckDim, finetune.dim)
   const finetuneTransformer = loadPeTransformer(weights.at('finetune_transformer'), finetune)
-  // Its products are the scores: in half the width many would be the same.
+  // Its products are the scores. With half the precision, many scores would be equal.
   const head = loadProjection(weights.at('head').in('float32'), finetune.dim, SCORES.length)
   const mean = weights.get('mean', [SCORES.length])
   const deviation = weights.get('std', [SCORES.length])
-  /** Over the real frames of each row: [batch, frames, scores] to [batch, scores]. */
+  /**
+   * Takes the mean over the real frames of each row: [batch, frames, scores] to [batch, scores].
+   */
   const pool = (scores: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => {
       const mask = frameMask(rows, scores.shape[1]!) ?? tf.scalar(1)
@@ -139,7 +145,7 @@ function loadScoring(weights: Weights, { finetune, bottleneckDim }: JudgeConfig)
   return { finetuneProject, finetuneTransformer, head, pool }
 }
 
-/** A mixture, a separation of it of the same length, and the prompt. */
+/** A mixture, its separation of the same length, and the prompt. */
 export interface Verdict {
   mixture: Float32Array
   separated: Float32Array
@@ -150,7 +156,7 @@ export type Judge = Awaited<ReturnType<typeof loadJudge>>
 
 /**
  * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`.
- * @param precision of all products with its matrices but the last
+ * @param precision of all products with its matrices except the last
  */
 export async function loadJudge(folder: string, precision: Precision = 'float32') {
   const config = await readJudgeConfig(join(folder, 'config.json'))

@@ -21,7 +21,7 @@ import {
 import type { Weights } from '../../checkpoint/weights.ts'
 import { headsSideBySide } from './head-layout.ts'
 
-/** Memory that one layer attends to: [batch, heads, length, width] each. */
+/** What one layer attends to: keys and values, [batch, heads, length, width] each. */
 export interface CrossMemory {
   keys: Tensor
   values: Tensor
@@ -30,7 +30,7 @@ export interface CrossMemory {
 export function loadCrossAttention(weights: Weights, dim: number, heads: number) {
   const query = readStacked([headsOf(weights.at('wq'), dim, heads)], dim)
   const out = loadProjection(weights.at('wo'), dim, dim)
-  /** x [batch, frames, dim] to the same; textKeys: what masks the memory, or null. */
+  /** Maps x [batch, frames, dim] to the same shape; textKeys masks the memory, or is null. */
   return (x: Tensor, { keys, values }: CrossMemory, textKeys: Tensor | null): Tensor =>
     tf.tidy(() => {
       const queries = splitHeads(project(x, query), heads) // [batch, heads, frames, width]
@@ -40,7 +40,8 @@ export function loadCrossAttention(weights: Weights, dim: number, heads: number)
 }
 
 /**
- * Keys and values of every layer at once: they depend on the text and the time only.
+ * Loads the keys and values of all layers at once, because they depend only on the text and the
+ * time.
  * @param layers the `cross_attention` of every layer
  */
 export function loadCrossMemories(layers: readonly Weights[], dim: number, heads: number) {
@@ -62,7 +63,7 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
       tf.scalar(1 / Math.sqrt(width)),
     )
   const gains = tf.tidy(() => tf.stack(layers.map(gainOf)).reshape([layers.length, 1, 1, 1, width]))
-  /** memory [batch, length, dim] to what each layer attends to. */
+  /** Turns memory [batch, length, dim] into what each layer attends to. */
   return (memory: Tensor): CrossMemory[] =>
     tf.tidy(() => {
       const [batch, length] = memory.shape as [number, number, number]
@@ -83,7 +84,7 @@ export function loadCrossMemories(layers: readonly Weights[], dim: number, heads
     })
 }
 
-/** A projection to heads side by side: [dim, dim]. */
+/** Returns a projection with its heads side by side: [dim, dim]. */
 const headsOf = (weights: Weights, dim: number, heads: number): MatrixPart => ({
   weights,
   outDim: dim,

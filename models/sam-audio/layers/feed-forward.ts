@@ -4,7 +4,7 @@ import { loadProjection, readMatrix, type Layer } from '../../layers/layers.ts'
 import { gateWithSigmoid, matmulTransposed, tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 
-/** How a family of networks names the three. */
+/** The names of the three matrices in a family of networks. */
 export interface FeedForwardNames {
   gate: string
   value: string
@@ -24,7 +24,7 @@ export function loadFeedForward(
   sizes: FeedForwardSizes,
   names = OF_THE_FLOW,
 ): Layer {
-  // Two products: to part the two of a single one takes longer than is gained.
+  // Two products: splitting the result of a single one takes longer than it saves.
   const gateMatrix = readMatrix(weights.at(names.gate), sizes.in, sizes.hidden)
   const valueMatrix = readMatrix(weights.at(names.value), sizes.in, sizes.hidden)
   const out = loadProjection(weights.at(names.out), sizes.hidden, sizes.out)

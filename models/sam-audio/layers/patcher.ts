@@ -1,4 +1,4 @@
-/** Two normed convolutions over neighbouring frames, added to what came in (Patcher). */
+/** Two normalised convolutions over neighbouring frames, added to the input (Patcher). */
 import { silu, type Layer } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -14,7 +14,10 @@ export type Patcher = ReturnType<typeof loadPatcher>
 /** @param weights of `block1` and `block2` */
 export function loadPatcher(weights: Weights, dim: number) {
   const blocks = ['block1', 'block2'].map((name) => loadPatcherBlock(weights.at(name), dim))
-  /** [batch, frames, dim] to the same. A mask makes a row what it is alone. */
+  /**
+   * Maps [batch, frames, dim] to the same shape. With a mask, each row gets the result it has
+   * alone.
+   */
   const forward = (x: Tensor, mask: RowMask | null): Tensor =>
     tf.tidy(() => x.add(blocks.reduce((y, block) => block(y, mask), x)))
   return { blocks, forward }
@@ -37,7 +40,9 @@ function loadPatcherBlock(weights: Weights, dim: number) {
     })
 }
 
-/** Gives every row mean 0 and variance 1 over all its channels and real frames (GroupNorm(1)). */
+/**
+ * Normalises every row to mean 0 and variance 1 over all channels and real frames (GroupNorm(1)).
+ */
 function normalizeRows(x: Tensor, mask: RowMask | null): Tensor {
   const [, frames, dim] = x.shape as [number, number, number]
   const numbers = mask ? mask.counts.mul(dim) : tf.scalar(frames * dim)

@@ -1,4 +1,4 @@
-/** A transformer over frames of audio, as the span predictor and the judge have it (PE-AV). */
+/** The transformer over audio frames in the span predictor and the judge (PE-AV). */
 import { loadProjection, loadRmsNorm } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -18,7 +18,7 @@ export interface PeConfig {
   theta: number
 }
 
-/** An `audio_transformer` of a config file, as it is spelled there. */
+/** An `audio_transformer` of a config file, with its keys as in the file. */
 export interface PeEntry extends RopeEntry {
   hidden_size: number
   intermediate_size: number
@@ -28,7 +28,7 @@ export interface PeEntry extends RopeEntry {
   rope_theta?: number
 }
 
-/** @throws Error naming the file when it describes another kind of transformer */
+/** @throws Error naming the file if it describes another kind of transformer */
 export function peConfig(file: string, config: PeEntry): PeConfig {
   assertSettings(file, config, { rms_norm_eps: 1e-5, attention_bias: false, hidden_act: 'silu' })
   return {
@@ -41,7 +41,7 @@ export function peConfig(file: string, config: PeEntry): PeConfig {
   }
 }
 
-/** @param weights of the transformer: `embeddings`, `layers`, `norm` and `output` are read */
+/** @param weights of the transformer; `embeddings`, `layers`, `norm` and `output` are read */
 export function loadPeTransformer(weights: Weights, config: PeConfig) {
   const { dim, heads, layers: count, positionsMax, theta } = config
   const embeddings = weights.at('embeddings')
@@ -54,18 +54,18 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
   const out = loadProjection(weights.at('output'), dim, dim)
   const rotaryOf = makeRotary(dim / heads, positionsMax, theta)
 
-  /** x [batch, frames, dim] to [batch, 1 + frames, dim]: before the frames, one for the whole. */
+  /** Puts a token for the whole before x [batch, frames, dim]: [batch, 1 + frames, dim]. */
   const prepend = (x: Tensor): Tensor =>
     tf.tidy(() => tf.concat([tf.tile(first, [x.shape[0], 1, 1]), x], 1))
 
-  /** Mask of rows with so many real frames; null when all of them are real. */
+  /** Returns the mask of rows with these numbers of real frames; null if all frames are real. */
   const maskOf = (rows: readonly number[], frames: number) =>
     rowMask(
       rows.map((real) => real + 1),
       frames + 1,
     )
 
-  /** As `forward`, with the one for the whole: [batch, 1 + frames, dim]. */
+  /** Like `forward`, but with the token for the whole: [batch, 1 + frames, dim]. */
   const states = (x: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => {
       const frames = x.shape[1]!
@@ -77,8 +77,8 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
     })
 
   /**
-   * x [batch, frames, dim] to the same; `rows`: real frames of each. Frames beyond them have no
-   * meaning and change nothing of the rest.
+   * Maps x [batch, frames, dim] to the same shape. `rows` holds the number of real frames of each
+   * row. Frames after them are meaningless and do not affect the others.
    */
   const forward = (x: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => tf.slice(states(x, rows), [0, 1, 0], [-1, x.shape[1]!, -1]))
@@ -86,7 +86,7 @@ export function loadPeTransformer(weights: Weights, config: PeConfig) {
   return { prepend, maskOf, patcher, layers, norm, out, rotaryOf, states, forward }
 }
 
-/** x [batch, frames, dim] to the same; keys: what masks them, or null. */
+/** Maps x [batch, frames, dim] to the same shape; keys is their mask, or null. */
 function loadLayer(weights: Weights, { dim, hiddenDim, heads }: PeConfig) {
   const attentionNorm = loadRmsNorm(weights.at('input_layernorm'), dim, { name: 'weight' })
   const attention = loadSelfAttention(weights.at('self_attn'), dim, heads, {

@@ -4,15 +4,15 @@ import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { frameMask } from '../codec/mask.ts'
 
 export interface RowMask {
-  /** [batch, longest, 1] of 1 and 0. */
+  /** [batch, longest, 1], ones and zeros. */
   valid: Tensor
-  /** [batch, 1, 1], real frames of each row. */
+  /** [batch, 1, 1], the number of real frames of each row. */
   counts: Tensor
-  /** Added to the scores of attention, [batch, 1, 1, longest]. */
+  /** [batch, 1, 1, longest], to be added to attention scores. */
   keys: Tensor
 }
 
-/** Null when every row is of full length: then nothing needs masking. */
+/** Returns null if every row has full length, because nothing needs masking then. */
 export function rowMask(rows: readonly number[], longest: number): RowMask | null {
   const valid = frameMask(rows, longest)
   if (!valid) return null

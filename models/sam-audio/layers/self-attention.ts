@@ -1,4 +1,4 @@
-/** Attention of frames to the frames of their row (Attention, with q_norm, k_norm and RoPE). */
+/** Attention of frames to the frames of the same row (Attention, with q_norm, k_norm and RoPE). */
 import { asWideAs, widen } from '../../tensorflow/bfloat16.ts'
 import {
   attendUnscaled,
@@ -22,13 +22,15 @@ import { pairsInHalves, rotate, type Rotary } from '../../layers/rotary.ts'
 
 export type SelfAttention = ReturnType<typeof loadSelfAttention>
 
-/** The names of attention's weights in a family of networks, and the layout of its heads. */
+/** The names of the attention weights in a family of networks, and the layout of heads. */
 export interface AttentionLayout {
   q: string
   k: string
   v: string
   out: string
-  /** True if channel c belongs to head c mod heads; otherwise each head's are side by side. */
+  /**
+   * Whether channel c belongs to head c mod heads; otherwise each head's channels are side by side.
+   */
   headsInterleaved: boolean
 }
 
@@ -41,8 +43,8 @@ const OF_THE_FLOW: AttentionLayout = {
 }
 
 /**
- * @param weights of one attention, by the names of `layout`
- * @param dim width of the input and the output, shared out evenly among the heads
+ * @param weights of one attention, by the names in `layout`
+ * @param dim width of input and output, divided evenly among the heads
  * @throws Error naming a weight that is missing or misshapen
  */
 export function loadSelfAttention(
@@ -76,12 +78,12 @@ export function loadSelfAttention(
     tf
       .stack([gainOf('q_norm').mul(1 / Math.sqrt(width)), gainOf('k_norm')])
       .reshape([2, 1, 1, 1, width]),
-  ) // the scale of attention's scores goes with the queries
+  ) // the queries carry the scale of the attention scores
   const out = loadProjection(weights.at(layout.out), dim, dim)
 
   /**
-   * x [batch, frames, dim] to queries and keys [2, batch, heads, frames, width], and values [batch,
-   * heads, frames, width]; rotary: tables times `gains`, [2, 1, 1, frames, width].
+   * Projects x [batch, frames, dim] to queries and keys [2, batch, heads, frames, width] and values
+   * [batch, heads, frames, width]. Rotary holds the tables times `gains`, [2, 1, 1, frames, width].
    */
   const projectHeads = (x: Tensor, rotary: Rotary): { qk: Tensor; v: Tensor } => {
     const [batch, frames] = x.shape as [number, number, number]
@@ -92,7 +94,9 @@ export function loadSelfAttention(
     return { qk, v }
   }
 
-  /** x and rotary as in `projectHeads`, to the shape of x; keys: the mask of keys, or null. */
+  /**
+   * Takes x and rotary like `projectHeads` and returns the shape of x; keys is their mask, or null.
+   */
   const forward = (x: Tensor, rotary: Rotary, keys: Tensor | null): Tensor =>
     tf.tidy(() => {
       const { qk, v } = projectHeads(x, rotary)

@@ -10,17 +10,17 @@ import { loadSelfAttention } from './self-attention.ts'
 
 export type TransformerBlock = ReturnType<typeof loadTransformerBlock>
 
-/** Shifts, scales and gates of a block at a time of the flow, [batch, 1, dim] each. */
+/** Shifts, scales and gates of a block at one time of the flow, [batch, 1, dim] each. */
 export interface Modulation {
   attention: { shift: Tensor; scale: Tensor; gate: Tensor }
   feedForward: { shift: Tensor; scale: Tensor; gate: Tensor }
 }
 
-/** Masks of the keys of a block's attentions. */
+/** Masks for the keys of a block's attentions. */
 export interface Masks {
-  /** For frames; null: every frame is valid. */
+  /** For frames; null if every frame is valid. */
   frameKeys: Tensor | null
-  /** For the text's tokens; null: every token is valid. */
+  /** For the text's tokens; null if every token is valid. */
   textKeys: Tensor | null
 }
 
@@ -35,7 +35,10 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
     out: dim,
   })
 
-  /** x [batch, frames, dim] to the same; rotary: tables times the gains of `attention`. */
+  /**
+   * Maps x [batch, frames, dim] to the same shape; rotary holds the tables times the gains of
+   * `attention`.
+   */
   const forward = (
     x: Tensor,
     modulation: Modulation,
@@ -56,8 +59,8 @@ export function loadTransformerBlock(weights: Weights, config: TransformerConfig
 }
 
 /**
- * The modulations of every block, computed together. The gains of the norms are multiplied into the
- * scales, which saves one pass over the frames for each norm.
+ * Loads the modulations of all blocks, which are computed together. The gains of the norms are
+ * multiplied into the scales, which saves one pass over the frames for each norm.
  * @param layers the weights of every block
  */
 export function loadModulations(layers: readonly Weights[], dim: number) {
@@ -74,7 +77,7 @@ export function loadModulations(layers: readonly Weights[], dim: number) {
     const tables = tf.stack(layers.map((weights) => weights.get('scale_shift_table', [6, dim])))
     return [gains, tables.add(unitScales(dim)).mul(gains)] as [Tensor, Tensor]
   })
-  /** time [batch, 6 · dim] to the modulation of every block. */
+  /** Turns time [batch, 6 · dim] into the modulation of every block. */
   return (time: Tensor): Modulation[] =>
     tf.tidy(() => {
       const all = time.reshape([-1, 1, 6, dim]).mul(factors).add(terms) // [batch, layers, 6, dim]
@@ -88,10 +91,13 @@ export function loadModulations(layers: readonly Weights[], dim: number) {
     })
 }
 
-/** x [batch, frames, dim], scale and shift [batch, 1, dim]. */
+/** Modulates x [batch, frames, dim] by scale and shift [batch, 1, dim]. */
 export const modulate = (x: Tensor, scale: Tensor, shift: Tensor): Tensor =>
   tf.tidy(() => rmsNormalize(x).mul(scale).add(shift))
 
-/** Added to the stored tables: the checkpoint stores a scale less 1. [6, dim]. */
+/**
+ * Returns what to add to the stored tables, [6, dim], because the checkpoint stores each scale
+ * minus 1.
+ */
 const unitScales = (dim: number): Tensor =>
   tf.tidy(() => tf.tile(tf.tensor2d([0, 1, 0, 0, 1, 0], [6, 1]), [1, dim]))

@@ -1,19 +1,19 @@
-/** Spans as the network's input: a token for every frame (SAMAudioProcessor). */
+/** Encodes spans as the network's input: one token for each frame (SAMAudioProcessor). */
 import type { Span } from '../../model.ts'
 
-/** Tokens of the anchors, as the network's table has them. */
+/** Anchor tokens, as in the network's table. */
 const TOKENS = { none: 0, sounds: 1, silent: 2 } as const
 
-/** The model's clock: which frame a time falls into. */
+/** Tells which frame of the model a time falls into. */
 export interface FrameClock {
   /** Hertz. */
   sampleRate: number
-  /** Samples of a frame. */
+  /** Samples per frame. */
   hop: number
 }
 
 /**
- * The token of each frame; of several spans over a frame the last one counts.
+ * Returns the token of each frame; if several spans cover a frame, the last one counts.
  * @param spans in seconds from the first frame
  */
 export function anchorTokens(
@@ -21,7 +21,7 @@ export function anchorTokens(
   frames: number,
   { sampleRate, hop }: FrameClock,
 ): Int32Array {
-  // As the reference does it, in this order: the rounding of the product counts.
+  // In the same order as the reference, because the rounding of the product matters.
   const frameAt = (seconds: number) => Math.ceil((seconds * sampleRate) / hop)
   const tokens = new Int32Array(frames).fill(TOKENS.none)
   for (const { start, end, include } of spans) {

@@ -1,13 +1,13 @@
-/** The scores of frames to the spans where the sound was found (PEAudioFrame). */
+/** Turns the scores of frames into the spans where the sound was found (PEAudioFrame). */
 import type { Span } from '../../model.ts'
 import type { FrameClock } from './anchors.ts'
 
-/** The score that a frame of the sound exceeds. */
+/** Frames with a score above this contain the sound. */
 export const THRESHOLD = 0.3
 
 /**
- * Runs of frames above the threshold, in seconds.
- * @param scores of the frames of one row, 0 to 1
+ * Returns runs of frames above the threshold, in seconds.
+ * @param scores the scores of the frames of one row, 0 to 1
  */
 export function findSpans(
   scores: ArrayLike<number>,
@@ -26,8 +26,8 @@ export function findSpans(
 }
 
 /**
- * In float32, as the reference has it. When these seconds are turned into frames again, nearly half
- * of them become the next frame, and the network was trained so.
+ * Returns seconds in float32, like the reference. Turned back into frames, nearly half of them
+ * become the next frame, and the network was trained that way.
  */
 const secondsAt = (frame: number, { sampleRate, hop }: FrameClock): number =>
   Math.fround((frame * hop) / sampleRate)

@@ -1,4 +1,4 @@
-/** Predicts where in a mixture the sound of a prompt is (PEAudioFrame). */
+/** Predicts where in a mixture the prompted sound is (PEAudioFrame). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadLayerNorm, loadLinear, loadProjection, type Layer } from '../../layers/layers.ts'
@@ -17,12 +17,12 @@ import { findSpans } from './find-spans.ts'
 const HEAD_EPSILON = 1e-6
 
 export interface SpanPredictorConfig {
-  /** Channels of a frame of the codec. */
+  /** Channels of a codec frame. */
   featureDim: number
   audio: PeConfig
   text: ModernBertConfig
   textLayers: number
-  /** Width in which sound and text are compared. */
+  /** Width of the space in which sound and text are compared. */
   dim: number
 }
 
@@ -51,18 +51,21 @@ export function loadSpanNetwork(weights: Weights, config: SpanPredictorConfig) {
   const textHead = loadHead(weights.at('text_head'), text.dim, dim)
   const scale = weights.get('logit_scale', [1])
   const bias = weights.get('logit_bias', [1])
-  audioWeights.at('dac_vae_encoder').ignoreAll() // its own, equal to the codec's
+  audioWeights.at('dac_vae_encoder').ignoreAll() // a copy of the codec, equal to the model's
   weights.assertAllRead()
 
-  /** ids [batch, length] int32, valid [batch, length]; to [batch, dim]. */
+  /** Embeds ids [batch, length] int32, with valid [batch, length], as [batch, dim]. */
   const embedText = (ids: Tensor, valid: Tensor): Tensor =>
     tf.tidy(() => textHead(textModel.forward(ids, valid)))
 
-  /** features [batch, frames, featureDim], real frames of each row; to [batch, frames, dim]. */
+  /**
+   * Embeds features [batch, frames, featureDim], with each row's number of real frames, as [batch,
+   * frames, dim].
+   */
   const embedAudio = (features: Tensor, rows: readonly number[]): Tensor =>
     tf.tidy(() => audioHead(transformer.forward(project(features), rows)))
 
-  /** Logits of similarity, [batch, frames]; their sigmoid is a score. */
+  /** Returns similarity logits, [batch, frames]; their sigmoid is a score. */
   const logits = (encodedAudio: Tensor, encodedText: Tensor): Tensor =>
     tf.tidy(() => {
       // [batch, frames]
@@ -83,7 +86,7 @@ export type SpanPredictor = ReturnType<typeof makeSpanPredictor>
 
 /**
  * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json`.
- * @param precision of all products with its matrices but the last
+ * @param precision of all products with its matrices except the last
  */
 export async function loadSpanPredictor(
   folder: string,
@@ -101,9 +104,9 @@ export const loadSpanTokenizer = (folder: string): Promise<TextTokenizer> =>
 
 export function makeSpanPredictor(network: SpanNetwork, tokenizer: TextTokenizer) {
   /**
-   * The spans of each row, in seconds. Reads from the device.
+   * Returns the spans of each row, in seconds. Reads from the device.
    * @param features [batch, frames, featureDim] of the codec
-   * @param rows real frames of each row
+   * @param rows how many real frames each row has
    */
   const predict = (
     features: Tensor,

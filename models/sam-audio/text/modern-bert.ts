@@ -1,4 +1,4 @@
-/** The encoder of prompts for the span predictor and the judge (ModernBertModel). */
+/** The prompt encoder of the span predictor and the judge (ModernBertModel). */
 import {
   attendUnscaled,
   gelu,
@@ -20,15 +20,18 @@ export interface ModernBertConfig {
   heads: number
   layers: number
   epsilon: number
-  /** Every so many layers, from the first on, tokens attend to all others; else to near ones. */
+  /**
+   * In every layer whose index is a multiple of this, tokens attend to all others; otherwise only
+   * to near ones.
+   */
   globalEvery: number
-  /** How far near is, in tokens. */
+  /** The largest distance, in tokens, that counts as near. */
   nearMax: number
   globalTheta: number
   localTheta: number
 }
 
-/** Settings that a file may leave out, and must not have otherwise. */
+/** Settings that a file may leave out, but must not set to other values. */
 const SETTINGS = {
   hidden_activation: 'gelu',
   attention_bias: false,
@@ -36,7 +39,7 @@ const SETTINGS = {
   norm_bias: false,
 }
 
-/** The `text_model` of a config file, as it is spelled there. */
+/** The `text_model` of a config file, with its keys as in the file. */
 export interface ModernBertEntry extends RopeEntry {
   vocab_size: number
   hidden_size: number
@@ -50,7 +53,7 @@ export interface ModernBertEntry extends RopeEntry {
   local_rope_theta?: number | null
 }
 
-/** @throws Error naming the file when it describes another kind of encoder */
+/** @throws Error naming the file if it describes another kind of encoder */
 export function modernBertConfig(file: string, config: ModernBertEntry): ModernBertConfig {
   assertSettings(file, { ...SETTINGS, ...config }, { model_type: 'modernbert', ...SETTINGS })
   const globalTheta = ropeTheta(file, config, 'global_rope_theta', 'full_attention')
@@ -72,8 +75,8 @@ export function modernBertConfig(file: string, config: ModernBertEntry): ModernB
 }
 
 /**
- * Loads as many layers as are used; the rest is left where it is.
- * @param tokensMax of a text
+ * Loads only the layers that are used.
+ * @param tokensMax how many tokens a text may have
  */
 export function loadModernBert(
   weights: Weights,
@@ -95,7 +98,7 @@ export function loadModernBert(
 
   const embed = (ids: Tensor): Tensor => tf.tidy(() => norm(gatherRows(table, ids.cast('int32'))))
 
-  /** Masks for the layer `i`; valid [batch, length] 1 or 0. */
+  /** Returns the masks for layer `i`; valid [batch, length] is 1 or 0. */
   const around = (valid: Tensor): ((i: number) => AttentionContext) => {
     const global = keyBias(valid) // [batch, 1, 1, length]
     const length = valid.shape[1]!
@@ -105,7 +108,10 @@ export function loadModernBert(
     return (i: number) => (i % globalEvery === 0 ? everywhere : nearby)
   }
 
-  /** ids [batch, length] int32, valid [batch, length]; to the state of the first, [batch, dim]. */
+  /**
+   * Encodes ids [batch, length] int32, with valid [batch, length], as the first token's state,
+   * [batch, dim].
+   */
   const forward = (ids: Tensor, valid: Tensor): Tensor =>
     tf.tidy(() => {
       const surroundings = around(valid)
@@ -116,13 +122,16 @@ export function loadModernBert(
   return { embed, layers, around, forward }
 }
 
-/** The tokens' positions, and which of them attend to which. */
+/** The positions of the tokens, and which of them attend to which. */
 interface AttentionContext {
   rotary: Rotary
   bias: Tensor
 }
 
-/** x [batch, length, dim] to the same. The first layer's input is normed already. */
+/**
+ * Maps x [batch, length, dim] to the same shape. The input of the first layer is already
+ * normalised.
+ */
 function loadLayer(weights: Weights, config: ModernBertConfig, index: number) {
   const { dim, epsilon } = config
   const norm: Layer =
@@ -162,7 +171,7 @@ function loadFeedForward(weights: Weights, { dim, hiddenDim }: ModernBertConfig)
     })
 }
 
-/** Hides tokens farther than `nearMax` from one another: [length, length]. */
+/** Hides tokens from each other that are more than `nearMax` apart: [length, length]. */
 function nearBias(length: number, nearMax: number): Tensor {
   const values = Float32Array.from({ length: length * length }, (_, i) =>
     Math.abs((i % length) - Math.floor(i / length)) <= nearMax ? 0 : -1e9,

@@ -9,12 +9,15 @@ export interface T5Config {
   hiddenDim: number
   layers: number
   epsilon: number
-  /** How many classes of distance there are for positions, and the first that is the last. */
+  /**
+   * How many buckets there are for relative positions, and the distance from which all share the
+   * last.
+   */
   buckets: number
   distanceMax: number
 }
 
-/** @throws Error naming the file when it describes another kind of encoder */
+/** @throws Error naming the file if it describes another kind of encoder */
 export async function readT5Config(file: string): Promise<T5Config> {
   const config = JSON.parse(await readFile(file, 'utf8'))
   if (config.model_type !== 't5') {

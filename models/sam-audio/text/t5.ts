@@ -1,4 +1,4 @@
-/** The encoder of the prompt (transformers: T5EncoderModel). */
+/** The prompt encoder of the flow network (transformers: T5EncoderModel). */
 import {
   attendUnscaled,
   keyBias,
@@ -26,10 +26,13 @@ export function loadT5(weights: Weights, config: T5Config) {
   ignoreRest(weights)
   weights.assertAllRead()
 
-  /** ids [batch, length] int32 to [batch, length, dim]. */
+  /** Embeds ids [batch, length] int32 as [batch, length, dim]. */
   const embed = (ids: Tensor): Tensor => tf.tidy(() => gatherRows(table, ids.cast('int32')))
 
-  /** ids [batch, length] int32, valid [batch, length] 1 or 0; to states [batch, length, dim]. */
+  /**
+   * Encodes ids [batch, length] int32, with valid [batch, length] 1 or 0, as states [batch, length,
+   * dim].
+   */
   const forward = (ids: Tensor, valid: Tensor): Tensor =>
     tf.tidy(() => {
       const bias = positionBias(ids.shape[1]!).add(keyBias(valid)) // [batch, heads, query, key]
@@ -39,7 +42,10 @@ export function loadT5(weights: Weights, config: T5Config) {
   return { embed, positionBias, blocks, norm, forward }
 }
 
-/** Bucket of a position on the way from query to key: near ones apart, far ones together. */
+/**
+ * Returns the bucket of a relative position from query to key: near ones have their own, far ones
+ * share.
+ */
 export function positionBucket(offset: number, { buckets, distanceMax }: T5Config): number {
   const half = buckets / 2
   const exact = half / 2
@@ -50,7 +56,7 @@ export function positionBucket(offset: number, { buckets, distanceMax }: T5Confi
   return offset > 0 ? half + bucket : bucket
 }
 
-/** Added to scores by position, the same in every block: [1, heads, length, length]. */
+/** Loads the bias that every block adds to its scores by position: [1, heads, length, length]. */
 function loadPositionBias(weights: Weights, config: T5Config) {
   const { buckets, heads } = config
   const name = 'relative_attention_bias.weight'
@@ -66,7 +72,7 @@ function loadPositionBias(weights: Weights, config: T5Config) {
     })
 }
 
-/** x [batch, length, dim] to the same shape; bias [batch, heads, query, key]. */
+/** Maps x [batch, length, dim] to the same shape; bias is [batch, heads, query, key]. */
 function loadBlock(weights: Weights, config: T5Config) {
   const attention = loadAttention(weights.at(0), config)
   const feedForward = loadFeedForward(weights.at(1), config)
@@ -99,7 +105,10 @@ function loadFeedForward(weights: Weights, { dim, hiddenDim, epsilon }: T5Config
   return (x: Tensor): Tensor => tf.tidy(() => x.add(outer(inner(norm(x)).relu())))
 }
 
-/** Folders of the whole T5 have a decoder too, and the embeddings under a second name. */
+/**
+ * Ignores the rest: folders of the full T5 also have a decoder, and the embeddings under a second
+ * name.
+ */
 function ignoreRest(weights: Weights): void {
   weights.at('decoder').ignoreAll()
   weights.at('lm_head').ignoreAll()

@@ -1,4 +1,4 @@
-/** Prompts to the flow network's input: tokens, and T5's states. */
+/** Turns prompts into the flow network's input: tokens and T5's states. */
 import { join } from 'node:path'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import { TextTokenizer } from '../../text/tokenizer.ts'
@@ -8,7 +8,7 @@ import { loadT5 } from './t5.ts'
 import { readT5Config } from './t5-config.ts'
 
 export interface TextStates {
-  /** [batch, tokens, dim]; of padding they are of no meaning. */
+  /** [batch, tokens, dim]; the states of padding are meaningless. */
   states: Tensor
   /** [batch, tokens]: 1 for a token, 0 for padding. */
   valid: Tensor
@@ -18,7 +18,7 @@ export type TextEncoder = Awaited<ReturnType<typeof loadTextEncoder>>
 
 /**
  * Loads `config.json`, the weights, `tokenizer.json` and `tokenizer_config.json` of T5.
- * @param tokensMax of a prompt, the mark of its end included
+ * @param tokensMax how many tokens a prompt may have, including the end mark
  */
 export async function loadTextEncoder(folder: string, tokensMax: number) {
   const tokenizer = await TextTokenizer.load(folder, tokensMax)
