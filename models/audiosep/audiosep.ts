@@ -1,4 +1,4 @@
-/** AudioSep as an installed model: any sound by its description. See `card.md`. */
+/** AudioSep as an installed model: separates any sound from a description. See `card.md`. */
 import { join } from 'node:path'
 import type { AudioSepRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
@@ -22,12 +22,12 @@ import { loadNetwork, type Network } from './network/network.ts'
 import { spectrumOf, wavesOf } from './spectrum.ts'
 import { loadTextEncoder, tokensMax } from './text.ts'
 
-/** As long as the segments that it was trained with are, doubled. */
+/** Twice the length of the segments it was trained with. */
 const CHUNK_SECONDS_MAX = 10
 const OVERLAP_SECONDS_MAX = 2
 const PROMPTS_REMEMBERED_MAX = 256
 
-/** @throws Error naming the file when weights are missing, misshapen or unread */
+/** @throws Error naming the file if weights are missing, misshapen or unread */
 export async function loadAudioSep(folder: string, record: AudioSepRecord): Promise<Model> {
   const { sampleRate, textHeads } = record
   const { parameters, ...parts } = Weights.read(join(folder, record.file), (weights) => {
@@ -110,10 +110,10 @@ class AudioSep implements Model {
     return resultsOf(ownLane(lane), () => ({}))
   }
 
-  /** It holds nothing on the device between steps. */
+  /** Has nothing to free, because it holds nothing on the device between steps. */
   discard(): void {}
 
-  /** [1, conditionDim], which is kept. */
+  /** Returns the condition [1, conditionDim], which is cached. */
   #condition(prompt: string): Tensor {
     return this.#conditions.get(prompt, () => {
       const tokens = this.#parts.tokenizer.tokens(prompt)
@@ -124,7 +124,7 @@ class AudioSep implements Model {
     })
   }
 
-  /** Samples that the network takes: those of the chunk, but at least a window. */
+  /** Returns the samples for the network: those of the chunk, but at least a window. */
   #samplesOf({ chunk: { channels, sampleRate } }: ChunkRequest): number {
     const { sampleRate: expected, chunkSecondsMax } = this.description
     const samples = channels[0]?.length ?? 0

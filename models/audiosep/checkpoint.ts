@@ -1,10 +1,10 @@
-/** Checkpoints of AudioSep as their authors publish them, by PyTorch Lightning. */
+/** Reads checkpoints of AudioSep as published by its authors, in PyTorch Lightning's format. */
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 import { readTorchFile, stateDictOf } from '../checkpoint/torch-checkpoint.ts'
 
 /**
- * Returns all tensors under `state_dict`, and skips the state of training.
- * @throws Error naming the file when it is damaged, or not a checkpoint of Lightning's
+ * Returns all tensors under `state_dict`, and skips the training state.
+ * @throws Error naming the file if it is damaged or not a Lightning checkpoint
  */
 export function openAudioSepCheckpoint(file: string): ReadonlyMap<string, StoredTensor> {
   const root = readTorchFile(file)
@@ -13,7 +13,7 @@ export function openAudioSepCheckpoint(file: string): ReadonlyMap<string, Stored
   return stateDictOf(file, stateDict)
 }
 
-/** Tensors of CLAP's sound branch, of training, and constants that can be computed. */
+/** Tensors of CLAP's audio branch, of training, and constants that can be computed. */
 const UNUSED = [
   /^ss_model\.base\.i?stft\./,
   /^ss_model\.base\.decoder_block\d\.bn2\./,
@@ -23,5 +23,5 @@ const UNUSED = [
   /\.position_ids$/,
 ]
 
-/** True for a tensor of a published checkpoint that the network computes with. */
+/** Whether the network computes with this tensor of a published checkpoint. */
 export const isUsedTensor = (name: string): boolean => !UNUSED.some((pattern) => pattern.test(name))

@@ -3,35 +3,35 @@ import type { Weights } from '../checkpoint/weights.ts'
 import type { BertSizes } from '../text/bert.ts'
 
 export interface AudioSepConfig {
-  /** Hertz, as the configuration next to the checkpoint states it. */
+  /** Sample rate in hertz, as stated in the configuration next to the checkpoint. */
   sampleRate: number
-  /** Samples of a window, and from one to the next. */
+  /** Window length in samples, and the hop from one window to the next. */
   window: number
   hop: number
-  /** Channels after each encoder, the first first. */
+  /** Channels after each encoder, starting with the first. */
   channels: readonly number[]
   conditionDim: number
   text: TextSizes
 }
 
 export type TextSizes = Omit<BertSizes, 'firstPosition' | 'types' | 'epsilon'> & {
-  /** Width of the embedding, which is the network's condition. */
+  /** Width of the embedding that conditions the network. */
   jointDim: number
 }
 
 const ENCODERS = 6
-/** A window is 6.4 hops long: 2,048 and 320 samples. No file states the hop. */
+/** A window is 6.4 hops long (2,048 and 320 samples). No file states the hop. */
 const HOPS_PER_WINDOW = 32 / 5
-/** Width of a head of RoBERTa's attention. */
+/** Width of an attention head of RoBERTa. */
 const HEAD_DIM = 64
 
 interface StatedConfig {
   sampleRate: number
-  /** Heads of the text encoder (absent: as wide as RoBERTa's). */
+  /** Heads of the text encoder (default: as many as give RoBERTa's head width). */
   textHeads?: number
 }
 
-/** @throws Error naming the weight that is missing */
+/** @throws Error naming a missing weight */
 export function readAudioSepConfig(
   weights: Weights,
   { sampleRate, textHeads }: StatedConfig,

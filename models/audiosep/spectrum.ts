@@ -1,14 +1,16 @@
-/** Between waveforms and what the network reads and answers (torchlibrosa's STFT and ISTFT). */
+/**
+ * Converts between waveforms and the network's input and output (torchlibrosa's STFT and ISTFT).
+ */
 import { frameCount, type Framing } from '../layers/framing.ts'
 import { istft, stft } from '../layers/stft.ts'
 import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { AudioSepConfig } from './config.ts'
 
-/** Below this a bin counts as silent, as power. */
+/** A bin with less power than this counts as silent. */
 const POWER_MIN = 1e-10
 
 export interface Spectrum {
-  /** Each [rows, frames, bins]. */
+  /** All are [rows, frames, bins]. */
   real: Tensor
   imaginary: Tensor
   magnitude: Tensor
@@ -21,7 +23,7 @@ const framingOf = (samples: number, { window, hop }: AudioSepConfig): Framing =>
   shift: 0,
 })
 
-/** waves [rows, samples], of more than half a window. */
+/** Returns the spectrum of waves [rows, samples], which must be longer than half a window. */
 export function spectrumOf(waves: Tensor, config: AudioSepConfig): Spectrum {
   return tf.tidy(() => {
     const spectrum = stft(waves, framingOf(waves.shape[1]!, config))
@@ -32,9 +34,10 @@ export function spectrumOf(waves: Tensor, config: AudioSepConfig): Spectrum {
 }
 
 /**
- * The waves [rows, samples] that the network's answer makes of the mixture's spectrum.
- * @param answer [rows, frames or more, bins - 1, 3]: logits of the gain, of the turn's real and
- *   imaginary part; the last bin is silent
+ * Returns the waves [rows, samples] that result from applying the network's answer to the mixture's
+ * spectrum.
+ * @param answer [rows, at least frames, bins - 1, 3]: the gain's logit, and the logits of the
+ *   rotation's real and imaginary part; the last bin is silent
  */
 export function wavesOf(
   { real, imaginary }: Spectrum,

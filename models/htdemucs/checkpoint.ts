@@ -1,20 +1,20 @@
-/** Checkpoints of HTDemucs as their authors publish them: `955717e8-8726e21a.th` and its like. */
+/** Reads checkpoints of HTDemucs as published by its authors, such as `955717e8-8726e21a.th`. */
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 import { readTorchFile, stateDictOf } from '../checkpoint/torch-checkpoint.ts'
 
 export interface HTDemucsCheckpoint {
-  /** Keyword arguments of the constructor, plain data; `segment` is a text such as '39/5'. */
+  /** Keyword arguments of the constructor as plain data; `segment` is a string such as '39/5'. */
   kwargs: Readonly<Record<string, unknown>>
   tensors: ReadonlyMap<string, StoredTensor>
 }
 
-/** Stands for a class that the pickle names; nothing is constructed. */
+/** Stands for a class that the pickle names; nothing is instantiated. */
 const NETWORK = Symbol('demucs.htdemucs.HTDemucs')
 const GLOBALS = { 'demucs.htdemucs.HTDemucs': NETWORK, 'fractions.Fraction': fractionText }
 
 /**
- * Reads the arguments and the names of the tensors, and skips the state of training.
- * @throws Error naming the file when it is damaged, or not a checkpoint of HTDemucs
+ * Reads the arguments and the names of the tensors, and skips the training state.
+ * @throws Error naming the file if it is damaged or not an HTDemucs checkpoint
  */
 export function openHTDemucsCheckpoint(file: string): HTDemucsCheckpoint {
   const root = readTorchFile(file, { globals: GLOBALS })
@@ -25,7 +25,7 @@ export function openHTDemucsCheckpoint(file: string): HTDemucsCheckpoint {
   return { kwargs: argumentsOf(file, part('kwargs')), tensors: stateDictOf(file, part('state')) }
 }
 
-/** fractions.Fraction('39/5') or Fraction(39, 5), as a text. */
+/** Returns fractions.Fraction('39/5') or Fraction(39, 5) as a string. */
 function fractionText(values: readonly unknown[]): string {
   const text = values.join('/')
   if (/^\d{1,6}(\/\d{1,6})?$/.test(text)) return text

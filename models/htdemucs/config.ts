@@ -1,35 +1,35 @@
-/** The sizes of an HTDemucs network, from the keyword arguments that its checkpoint carries. */
+/** The sizes of an HTDemucs network, from the keyword arguments in its checkpoint. */
 
-/** HTDemucs of facebookresearch/demucs, as far as its published networks differ. */
+/** HTDemucs of facebookresearch/demucs, limited to where its published networks differ. */
 export interface HTDemucsConfig {
-  /** The stems' names, in the order of the outputs. */
+  /** Names of the stems, in the order of the outputs. */
   sources: readonly string[]
   /** Hertz. */
   sampleRate: number
-  /** Samples of one segment: the network takes exactly so many. */
+  /** Samples per segment; the network takes exactly this many. */
   segmentSamples: number
   audioChannels: number
-  /** Channels after the first encoder; each further encoder has twice as many. */
+  /** Channels after the first encoder; each further encoder doubles them. */
   channels: number
   depth: number
-  /** Samples of a window; the hop is a quarter. */
+  /** Samples per window; the hop is a quarter of it. */
   window: number
-  /** Width of the residual layers: the channels divided by this. */
+  /** The width of the residual layers is the number of channels divided by this. */
   residualCompression: number
   residualDepth: number
-  /** Width of the transformer where it differs from the last encoder's channels; 0: it does not. */
+  /** Width of the transformer; 0 if it equals the channels of the last encoder. */
   bottomChannels: number
   transformerLayers: number
   heads: number
-  /** Width of the feed-forward layers, as a multiple of the transformer's. */
+  /** Width of the feed-forward layers, as a multiple of the transformer's width. */
   hiddenScale: number
   maxPeriod: number
-  /** Scale of the embedding of frequencies that is added after the first encoder. */
+  /** Scale of the frequency embedding that is added after the first encoder. */
   frequencyEmbedding: number
   embeddingScale: number
 }
 
-/** Arguments with one value in every published network; other values are refused. */
+/** Arguments that have the same value in all published networks; other values are refused. */
 const FIXED: Readonly<Record<string, unknown>> = {
   channels_time: null,
   growth: 2,
@@ -58,12 +58,12 @@ const FIXED: Readonly<Record<string, unknown>> = {
   t_cross_first: false,
 }
 
-/** Bounds channel counts, depths and the like; published ones are far below. */
+/** Upper limit for channels, depths and similar sizes; published ones are far smaller. */
 const SIZE_MAX = 65_536
 
 /**
- * @param kwargs of the constructor, `segment` in seconds as a fraction such as '39/5'
- * @throws Error naming the argument that is missing, or has a value that isn't computed here
+ * @param kwargs of the constructor, with `segment` in seconds as a fraction such as '39/5'
+ * @throws Error naming an argument that is missing or has an unsupported value
  */
 export function readHTDemucsConfig(kwargs: Readonly<Record<string, unknown>>): HTDemucsConfig {
   for (const [name, value] of Object.entries(FIXED)) {
@@ -125,7 +125,9 @@ function sourcesOf(value: unknown): string[] {
   )
 }
 
-/** Computes with the exact fraction: 7.8 in floating point would lose a sample of 39/5 s. */
+/**
+ * Computes with the exact fraction, because 7.8 in floating point would lose a sample of 39/5 s.
+ */
 function segmentSamplesOf(segment: unknown, sampleRate: number): number {
   const [, numerator, denominator = '1'] = /^(\d{1,6})(?:\/(\d{1,6}))?$/.exec(String(segment)) ?? []
   const samples = Math.floor((Number(numerator) * sampleRate) / Number(denominator))

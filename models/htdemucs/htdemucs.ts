@@ -1,4 +1,7 @@
-/** HTDemucs as an installed model: drums, bass, vocals and the rest of a song. See `card.md`. */
+/**
+ * HTDemucs as an installed model: separates drums, bass, vocals and the rest of a song. See
+ * `card.md`.
+ */
 import { join } from 'node:path'
 import type { HTDemucsRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
@@ -10,12 +13,10 @@ import { readHTDemucsConfig, type HTDemucsConfig } from './config.ts'
 import { loadNetwork } from './network/network.ts'
 import { spectrumFrames } from './spectrum.ts'
 
-/**
- * Share of a segment that it has in common with the next: as `apply_model` of the reference has it.
- */
+/** Share of a segment that overlaps the next, as in the reference's `apply_model`. */
 const OVERLAP = 0.25
 
-/** @throws Error naming the file when weights are missing, misshapen or unread */
+/** @throws Error naming the file if weights are missing, misshapen or unread */
 export function loadHTDemucs(folder: string, record: HTDemucsRecord): Model {
   const loaded = record.networks.map(({ file, kwargs, stems }) => {
     const config = readHTDemucsConfig(kwargs)
@@ -48,7 +49,7 @@ export function loadHTDemucs(folder: string, record: HTDemucsRecord): Model {
   return new StemsModel(description, networks, { width: config.audioChannels, samples, frames })
 }
 
-/** The networks of a bag share their chunks. */
+/** Checks that the networks of a bag agree on their chunks, because they share them. */
 function assertSameChunks(folder: string, configs: readonly HTDemucsConfig[]): void {
   const sizes = configs.map(({ sampleRate, segmentSamples, audioChannels }) =>
     [sampleRate, segmentSamples, audioChannels].join(),

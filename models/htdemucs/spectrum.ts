@@ -1,8 +1,10 @@
-/** Between waveforms and the spectrogram that the network reads (HTDemucs._spec, ._ispec). */
+/**
+ * Converts between waveforms and the spectrogram that the network reads (HTDemucs._spec, ._ispec).
+ */
 import { interleaveChannels, istft, separateChannels, stft } from '../layers/stft.ts'
 import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 
-/** Frames of the spectrogram of so many samples. */
+/** Returns how many frames the spectrogram of this many samples has. */
 export const spectrumFrames = (samples: number, window: number): number =>
   Math.ceil(samples / hopOf(window))
 
@@ -16,8 +18,8 @@ const framingOf = (samples: number, window: number) => ({
 })
 
 /**
- * waves [batch, channels, samples] to real and imaginary parts of all bins but the last,
- * [batch, frames, window / 2, channels · 2]; divided by the root of the window's length.
+ * Turns waves [batch, channels, samples] into real and imaginary parts of all bins except the last,
+ * [batch, frames, window / 2, channels · 2], divided by the square root of the window length.
  */
 export function spectrumOf(waves: Tensor, window: number): Tensor {
   return tf.tidy(() => {
@@ -29,12 +31,12 @@ export function spectrumOf(waves: Tensor, window: number): Tensor {
   })
 }
 
-/** Frames of zeros on either side, whose windows count in the inverse. */
+/** Zero frames on either side, whose windows count in the inverse. */
 const SILENT_FRAMES = 2
 
 /**
- * The inverse: parts [batch, frames, bins, rows · 2] to waves [batch, rows, samples].
- * @param samples as `spectrumOf` was given
+ * Inverts `spectrumOf`: parts [batch, frames, bins, rows · 2] to waves [batch, rows, samples].
+ * @param samples the same as for `spectrumOf`
  */
 export function wavesOf(parts: Tensor, samples: number): Tensor {
   return tf.tidy(() => {

@@ -1,11 +1,11 @@
-/** Checkpoints of RoFormer: tensors alone, or wrapped as some who train them save them. */
+/** Reads checkpoints of RoFormer: bare tensors, or wrapped as some training programs save them. */
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 import { readTorchFile, stateDictOf } from '../checkpoint/torch-checkpoint.ts'
 
-/** Names under which the tensors are wrapped. */
+/** Keys under which the tensors may be wrapped. */
 const WRAPPERS = ['state_dict', 'state']
 
-/** @throws Error naming the file when it is damaged, or holds something else */
+/** @throws Error naming the file if it is damaged or contains something else */
 export function openRoformerCheckpoint(file: string): ReadonlyMap<string, StoredTensor> {
   const root = readTorchFile(file)
   const wrapper =

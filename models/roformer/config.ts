@@ -3,16 +3,16 @@ import type { Band } from '../layers/band-join.ts'
 import { melBands } from './mel-bands.ts'
 
 export interface RoformerConfig {
-  /** `bs`: bands side by side; `mel`: bands that overlap, evenly spaced on the mel scale. */
+  /** `bs`: adjacent bands; `mel`: overlapping bands, evenly spaced on the mel scale. */
   kind: 'bs' | 'mel'
-  /** Names of the networks' outputs, in their order. */
+  /** Names of the network's outputs, in order. */
   stems: readonly string[]
   /** Hertz. */
   sampleRate: number
   audioChannels: number
-  /** Samples of a chunk. */
+  /** Samples per chunk. */
   chunkSamples: number
-  /** A chunk begins this many times within another's length. */
+  /** How many chunks start within the length of one. */
   overlaps: number
   window: number
   hop: number
@@ -21,16 +21,16 @@ export interface RoformerConfig {
   depth: number
   heads: number
   headDim: number
-  /** Layers of each transformer along time, and along bands. */
+  /** Number of layers of each transformer along time, and along bands. */
   timeDepth: number
   bandDepth: number
-  /** True where the lowest bin of every stem is silenced. */
+  /** Whether the lowest bin of every stem is silenced. */
   silencesDc: boolean
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Settings with one value here; with others a network computes something else. */
+/** Settings with a single supported value; networks with another compute something else. */
 const FIXED: Values = {
   linear_transformer_depth: 0,
   skip_connection: false,
@@ -38,7 +38,7 @@ const FIXED: Values = {
   stft_normalized: false,
 }
 
-/** Widths of the bands where a configuration states none: 1,025 bins. */
+/** Widths of the bands if the configuration states none: 1,025 bins. */
 const DEFAULT_BANDS = [
   ...Array<number>(24).fill(2),
   ...Array<number>(12).fill(4),
@@ -53,7 +53,7 @@ const SIZE_MAX = 2 ** 24
 
 /**
  * @param yaml as parsed: `audio`, `model`, `training` and `inference`
- * @throws Error naming what is missing, or has a value that isn't computed here
+ * @throws Error naming what is missing or has an unsupported value
  */
 export function readRoformerConfig(
   yaml: Readonly<Record<string, Values | undefined>>,
@@ -105,7 +105,7 @@ function sizeOf(name: string, value: unknown): number {
 
 const STEMS_MAX = 16
 
-/** Names one stem by the stated target, several by all instruments. */
+/** Returns the names of the stems: the stated target, or all instruments if there is none. */
 function stemsOf({ instruments, target_instrument: target }: Values, count: number): string[] {
   const all = Array.isArray(instruments) ? instruments.slice(0, STEMS_MAX + 1) : []
   const names = typeof target === 'string' ? [target] : all

@@ -1,7 +1,7 @@
 /** Bands that are evenly spaced on Slaney's mel scale (librosa.filters.mel). */
 import type { Band } from '../layers/band-join.ts'
 
-/** Linear up to 1 kHz, where it has 15 mel; then 27 mel for each factor of 6.4. */
+/** Linear up to 1 kHz, which is 15 mel; then 27 mel for each factor of 6.4. */
 const HERTZ_PER_MEL = 200 / 3
 const LOG_FROM_HERTZ = 1000
 const LOG_FROM_MEL = LOG_FROM_HERTZ / HERTZ_PER_MEL
@@ -17,7 +17,10 @@ const hertzOf = (mel: number): number =>
     ? mel * HERTZ_PER_MEL
     : LOG_FROM_HERTZ * Math.exp(LOG_STEP * (mel - LOG_FROM_MEL))
 
-/** Each band has the bins within its triangle; the first begins at 0, the last ends at the end. */
+/**
+ * Returns the bands, each with the bins within its triangle. The first starts at bin 0, and the
+ * last ends at the highest bin.
+ */
 export function melBands(sampleRate: number, window: number, count: number): Band[] {
   const bins = window / 2 + 1
   const melMax = melOf(sampleRate / 2)

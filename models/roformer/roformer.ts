@@ -10,7 +10,7 @@ import { Weights } from '../checkpoint/weights.ts'
 import { readRoformerConfig } from './config.ts'
 import { loadNetwork } from './network/network.ts'
 
-/** @throws Error naming the file when weights are missing, misshapen or unread */
+/** @throws Error naming the file if weights are missing, misshapen or unread */
 export function loadRoformer(folder: string, record: RoformerRecord): Model {
   const config = readRoformerConfig(record.configuration)
   const { network, parameters } = Weights.read(join(folder, record.file), (weights) => ({

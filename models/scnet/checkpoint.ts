@@ -1,16 +1,16 @@
-/** Checkpoints of SCNet: tensors alone, or wrapped as its author and others save them. */
+/** Reads checkpoints of SCNet: bare tensors, or wrapped as its author and others save them. */
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 import { readTorchFile, stateDictOf } from '../checkpoint/torch-checkpoint.ts'
 
-/** Names under which the tensors are wrapped, the preferred first. */
+/** Keys under which the tensors may be wrapped, the preferred one first. */
 const WRAPPERS = ['best_state', 'state', 'state_dict']
-/** Several GPUs together put it before every name. */
+/** Training on several GPUs puts this before every name. */
 const PREFIX = 'module.'
 const FIRST_WEIGHT = 'encoder.0.SDlayer.convs.0.weight'
 
 /**
- * Reads the names of the tensors, and skips the state of training.
- * @throws Error naming the file when it is damaged, or not a checkpoint of SCNet
+ * Reads the names of the tensors, and skips the training state.
+ * @throws Error naming the file if it is damaged or not an SCNet checkpoint
  */
 export function openScnetCheckpoint(file: string): ReadonlyMap<string, StoredTensor> {
   const root = readTorchFile(file, { othersAreInert: true })

@@ -1,45 +1,45 @@
-/** The sizes of an SCNet, from the .yaml that is published next to its checkpoint. */
+/** The sizes of an SCNet, from the .yaml that is published with its checkpoint. */
 
-/** A part of the bins: low, mid or high ones. */
+/** A band of bins: low, mid or high. */
 export interface BandSizes {
-  /** Bins that one bin of the next level stands for, but for the low band. */
+  /** How many bins one bin of the next level stands for, except in the low band. */
   stride: number
   kernel: number
-  /** Residual layers. */
+  /** Number of residual layers. */
   depth: number
 }
 
 export interface ScnetConfig {
-  /** The stems' names, in the order of the outputs. */
+  /** Names of the stems, in the order of the outputs. */
   sources: readonly string[]
   /** Hertz. */
   sampleRate: number
   audioChannels: number
-  /** Samples of a chunk. */
+  /** Samples per chunk. */
   chunkSamples: number
-  /** A chunk begins this many times within another's length, in the reference. */
+  /** How many chunks start within the length of one, in the reference. */
   overlaps: number
   window: number
   hop: number
-  /** True if spectra are divided by the root of the window's length. */
+  /** Whether spectra are divided by the square root of the window length. */
   isScaled: boolean
   /** Channels of the input, and after each encoder. */
   dims: readonly number[]
-  /** Shares of the bins that the low and the mid band have. */
+  /** The low and the mid band's shares of the bins. */
   shares: readonly [low: number, mid: number]
   /** Low, mid, high. */
   bands: readonly [BandSizes, BandSizes, BandSizes]
-  /** Width of the residual layers: the channels divided by this. */
+  /** The width of the residual layers is the number of channels divided by this. */
   compression: number
-  /** Places in the kernel of the residual layers, an odd number. */
+  /** Kernel size of the residual layers, an odd number. */
   residualKernel: number
-  /** Pairs of recurrent layers. */
+  /** How many pairs of recurrent layers there are. */
   pairs: number
-  /** Width of a recurrent layer in each direction, as a multiple of its input's. */
+  /** Width of a recurrent layer in each direction, as a multiple of its input's width. */
   expansion: number
-  /** True if the whole song is brought to zero mean and unit deviation. */
+  /** Whether the whole song is normalised to zero mean and unit deviation. */
   levelsSong: boolean
-  /** True if each chunk's spectrum is. No published checkpoint was published for it. */
+  /** Whether the spectrum of each chunk is normalised. No published checkpoint needs it. */
   levelsSpectrum: boolean
 }
 
@@ -48,14 +48,14 @@ type Values = Readonly<Record<string, unknown>>
 const BANDS = 3
 const SIZE_MAX = 2 ** 24
 const SOURCES_MAX = 16
-/** As the published networks have them. */
+/** As in the published networks. */
 const RATE = 44_100
 const CHUNK_SECONDS = 11
 const OVERLAPS = 4
 
 /**
  * @param yaml as parsed: `audio`, `model` and `inference`
- * @throws Error naming what is missing, or has a value that isn't computed here
+ * @throws Error naming what is missing or has an unsupported value
  */
 export function readScnetConfig(yaml: Readonly<Record<string, Values | undefined>>): ScnetConfig {
   const { audio = {}, model = {}, inference = {} } = yaml
@@ -84,7 +84,7 @@ export function readScnetConfig(yaml: Readonly<Record<string, Values | undefined
   }
 }
 
-/** Every second one gives back the frames that the one before has transformed. */
+/** Counts pairs; every second layer turns back the frames that the one before transformed. */
 function pairsOf(count: number): number {
   if (count % 2 === 0) return count
   throw new Error(`SCNet needs num_dplayer to be even, not ${count}`)
@@ -158,16 +158,19 @@ function sourcesOf(value: unknown): string[] {
 
 const text = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 200)
 
-/** Bins of the low, the mid and the high band. */
+/** Number of bins in the low, the mid and the high band. */
 export type BandLengths = readonly [low: number, mid: number, high: number]
 
-/** Bins of each band before and after an encoder. */
+/** Number of bins in each band before and after an encoder. */
 export interface LevelLengths {
   before: BandLengths
   after: BandLengths
 }
 
-/** Those of every encoder, the first first, of a spectrogram with so many bins. */
+/**
+ * Returns the lengths for every encoder, starting with the first, for a spectrogram with this many
+ * bins.
+ */
 export function levelLengths({ window, shares, bands, dims }: ScnetConfig): LevelLengths[] {
   const [low, mid] = shares
   const levels: LevelLengths[] = []

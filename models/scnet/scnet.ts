@@ -1,4 +1,6 @@
-/** SCNet as an installed model: drums, bass, vocals and the rest of a song. See `card.md`. */
+/**
+ * SCNet as an installed model: separates drums, bass, vocals and the rest of a song. See `card.md`.
+ */
 import { join } from 'node:path'
 import { fades, fadeSamples } from '../lanes/chunk-weights.ts'
 import { Weights } from '../checkpoint/weights.ts'
@@ -10,7 +12,7 @@ import { readScnetConfig } from './config.ts'
 import { loadNetwork } from './network/network.ts'
 import { spectrumFrames } from './spectrum.ts'
 
-/** @throws Error naming the file when weights are missing, misshapen or unread */
+/** @throws Error naming the file if weights are missing, misshapen or unread */
 export function loadScnet(folder: string, record: ScnetRecord): Model {
   const config = readScnetConfig(record.configuration)
   const { network, parameters } = Weights.read(join(folder, record.file), (weights) => ({

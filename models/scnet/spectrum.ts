@@ -1,12 +1,12 @@
-/** Between waveforms and the spectrogram that the network reads, without a window's taper. */
+/** Converts between waveforms and the spectrogram that the network reads, without window taper. */
 import type { Framing } from '../layers/framing.ts'
 import { interleaveChannels, istft, separateChannels, stft } from '../layers/stft.ts'
 import { pad, tf, transpose, type Tensor } from '../tensorflow/tensor.ts'
 import type { ScnetConfig } from './config.ts'
 
 /**
- * Frames of the spectrogram of so many samples, an even number: zeros after the samples make up
- * what is missing, at least one, and more than half a window in all.
+ * Returns how many frames the spectrogram of this many samples has, an even number. Zeros are
+ * appended to the samples to reach it, at least one, and more than half a window in all.
  */
 export function spectrumFrames(samples: number, { window, hop }: ScnetConfig): number {
   const hops = Math.max(1 + Math.floor(samples / hop), 1 + Math.floor(window / 2 / hop))
@@ -21,8 +21,8 @@ function framingOf(samples: number, config: ScnetConfig): Framing {
 const scaleOf = ({ isScaled, window }: ScnetConfig): number => (isScaled ? Math.sqrt(window) : 1)
 
 /**
- * waves [batch, channels, samples] to [batch, bins, frames, channels · 2]: real and imaginary part
- * of each channel.
+ * Turns waves [batch, channels, samples] into [batch, bins, frames, channels · 2], with the real
+ * and imaginary part of each channel.
  */
 export function spectrumOf(waves: Tensor, config: ScnetConfig): Tensor {
   return tf.tidy(() => {
@@ -38,8 +38,8 @@ export function spectrumOf(waves: Tensor, config: ScnetConfig): Tensor {
 }
 
 /**
- * The inverse: parts [batch, bins, frames, rows · 2] to waves [batch, rows, samples].
- * @param samples as `spectrumOf` was given
+ * Inverts `spectrumOf`: parts [batch, bins, frames, rows · 2] to waves [batch, rows, samples].
+ * @param samples the same as for `spectrumOf`
  */
 export function wavesOf(parts: Tensor, samples: number, config: ScnetConfig): Tensor {
   return tf.tidy(() => {

@@ -1,13 +1,16 @@
-/** Spleeter's checkpoints as its authors publish them: TensorFlow's `model.index` and its data. */
+/**
+ * Reads Spleeter's checkpoints as published by its authors: TensorFlow's `model.index` and its
+ * data.
+ */
 import { openTensorFlowCheckpoint } from '../checkpoint/tensorflow-checkpoint.ts'
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts'
 
-/** A count of training, which the network does not need. */
+/** A step counter of training, which the network does not need. */
 const UNUSED = 'global_step'
 
 /**
- * The network's weights, named as `Weights` names paths: `conv2d_1.kernel`.
- * @throws Error naming the file when it is damaged, or no checkpoint of Spleeter's
+ * Opens the network's weights, with paths as in `Weights`: `conv2d_1.kernel`.
+ * @throws Error naming the file if it is damaged or not a Spleeter checkpoint
  */
 export function openSpleeterCheckpoint(index: string): ReadonlyMap<string, StoredTensor> {
   const all = openTensorFlowCheckpoint(index)

@@ -3,26 +3,26 @@
 export const ACTIVATIONS = ['LeakyReLU', 'ReLU', 'ELU'] as const
 export type Activation = (typeof ACTIVATIONS)[number]
 
-/** Spleeter of deezer/spleeter, as far as its published networks differ. */
+/** Spleeter of deezer/spleeter, limited to where its published networks differ. */
 export interface SpleeterConfig {
-  /** The stems' names, in the order of their networks. */
+  /** Names of the stems, in the order of their networks. */
   stems: readonly string[]
   /** Hertz. */
   sampleRate: number
-  /** Samples of a window; the hop is a quarter. */
+  /** Samples per window; the hop is a quarter of it. */
   window: number
-  /** Frames and bins of a segment; the bins above have the mean of a frame's masks. */
+  /** Frames and bins of a segment; higher bins get the mean of the frame's masks. */
   frames: number
   bins: number
   /** Channels after each of the six encoders. */
   filters: readonly number[]
   encoderActivation: Activation
   decoderActivation: Activation
-  /** True if the stems' answers are weighed against each other, not each by itself. */
+  /** Whether the stems' answers compete in a softmax, instead of each standing for itself. */
   isSoftmax: boolean
 }
 
-/** That of the published network with two stems. */
+/** Configuration of the published network with two stems. */
 export const TWO_STEMS = {
   instrument_list: ['vocals', 'accompaniment'],
   sample_rate: 44_100,
@@ -41,16 +41,16 @@ export const LEVELS = 6
 const MULTIPLE = 2 ** LEVELS
 const DEFAULT_FILTERS = [16, 32, 64, 128, 256, 512]
 export const HOPS_PER_WINDOW = 4
-/** Bounds every size; published ones are far below. */
+/** Upper limit for every size; published ones are far smaller. */
 const SIZE_MAX = 65_536
 const STEMS_MAX = 16
 
-/** Values that are one and the same in every published network; others are refused. */
+/** Values that are the same in all published networks; others are refused. */
 const FIXED: Readonly<Record<string, unknown>> = { n_channels: 2, separation_exponent: 2 }
 
 /**
- * @param kwargs the configuration, as `base_config.json` and its like of deezer/spleeter
- * @throws Error naming the value that is missing, or isn't computed here
+ * @param kwargs the configuration, in the form of deezer/spleeter's `base_config.json`
+ * @throws Error naming a value that is missing or unsupported
  */
 export function readSpleeterConfig(kwargs: Readonly<Record<string, unknown>>): SpleeterConfig {
   for (const [name, value] of Object.entries(FIXED)) {
@@ -107,7 +107,7 @@ function activationOf(name: string, value: unknown, otherwise: Activation): Acti
   )
 }
 
-/** @param multiple the size is a multiple of this */
+/** @param multiple the size must be a multiple of this */
 function sizeOf(name: string, value: unknown, multiple = 1, most = SIZE_MAX): number {
   const isSize = Number.isInteger(value) && (value as number) > 0 && (value as number) <= most
   if (isSize && (value as number) % multiple === 0) return value as number

@@ -1,12 +1,13 @@
-/** From the networks' answers to masks of the whole spectrum. */
+/** Turns the networks' answers into masks for the whole spectrum. */
 import { tf, type Tensor } from '../tensorflow/tensor.ts'
 import type { SpleeterConfig } from './config.ts'
 
-/** Gives the stems equal shares where all answers are 0. */
+/** Gives the stems equal shares if all answers are 0. */
 const EPSILON = 1e-10
 
 /**
- * The share of each stem in every bin that the network reads, by power; together they are 1.
+ * Returns each stem's share of the power in every bin that the network reads; the shares add up to
+ * 1.
  * @param outputs of each stem, [segments, frames, bins, channels]
  */
 export function sharesOf(outputs: readonly Tensor[]): Tensor[] {

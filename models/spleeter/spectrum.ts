@@ -1,19 +1,21 @@
 /**
- * Between waveforms and the spectrum whose magnitudes the network reads. Frames are not centred: a
- * window of silence stands before the first sample, and frames begin at every hop.
+ * Converts between waveforms and the spectrum whose magnitudes the network reads. Frames are not
+ * centred: a window of silence precedes the first sample, and a frame starts at every hop.
  */
 import { istft, spectraOf } from '../layers/stft.ts'
 import type { Framing } from '../layers/framing.ts'
 import { pad, tf, type Tensor } from '../tensorflow/tensor.ts'
 import { HOPS_PER_WINDOW, type SpleeterConfig } from './config.ts'
 
-/** Frames of so many samples, in whole segments. */
+/** Returns how many frames this many samples have, in whole segments. */
 function framesOf(samples: number, { window, frames }: SpleeterConfig): number {
   const hop = window / HOPS_PER_WINDOW
   return frames * Math.ceil(Math.ceil((samples + window) / hop) / frames)
 }
 
-/** The most samples that one segment covers, each by as many frames as a window has hops. */
+/**
+ * Returns how many samples a segment covers at most, each by as many frames as a window has hops.
+ */
 export const segmentSamples = ({ window, frames }: SpleeterConfig): number =>
   (frames - HOPS_PER_WINDOW) * (window / HOPS_PER_WINDOW)
 
@@ -22,7 +24,7 @@ function framingOf(samples: number, config: SpleeterConfig): Framing {
   return { hop, frames: framesOf(samples, config), shift: config.window / 2 }
 }
 
-/** waves [rows, samples] to complex [rows, frames, window / 2 + 1], frames in whole segments. */
+/** Turns waves [rows, samples] into complex [rows, frames, window / 2 + 1], in whole segments. */
 export function spectrumOf(waves: Tensor, config: SpleeterConfig): Tensor {
   return tf.tidy(() => {
     const samples = waves.shape[1]!
@@ -36,13 +38,13 @@ export function spectrumOf(waves: Tensor, config: SpleeterConfig): Tensor {
   })
 }
 
-/** The inverse of `spectrumOf`: [rows, samples]. */
+/** Inverts `spectrumOf`: returns [rows, samples]. */
 export const wavesOf = (spectrum: Tensor, samples: number, config: SpleeterConfig): Tensor =>
   istft(spectrum, framingOf(samples, config), samples)
 
 /**
- * The network's input: spectrum [batch · channels, frames, window / 2 + 1] to magnitudes of the
- * lower bins, [segments, frames of one, bins, channels].
+ * Returns the network's input: turns spectrum [batch · channels, frames, window / 2 + 1] into
+ * magnitudes of the lower bins, [segments, frames of a segment, bins, channels].
  */
 export function magnitudesOf(spectrum: Tensor, channels: number, config: SpleeterConfig): Tensor {
   return tf.tidy(() => {

@@ -1,4 +1,4 @@
-/** Spleeter as an installed model: the vocals of a song, and what accompanies them (`card.md`). */
+/** Spleeter as an installed model: separates a song's vocals and accompaniment (`card.md`). */
 import { join } from 'node:path'
 import type { SpleeterRecord } from '../installed/record.ts'
 import { describeInstalled } from '../installed/describe.ts'
@@ -9,10 +9,13 @@ import { HOPS_PER_WINDOW, readSpleeterConfig } from './config.ts'
 import { CHANNELS, loadNetwork } from './network/network.ts'
 import { segmentSamples } from './spectrum.ts'
 
-/** Frames that neighbouring chunks share; the reference has none, and more gain nothing. */
+/**
+ * Frames shared by neighbouring chunks. The reference has no overlap, and a longer one gains
+ * nothing.
+ */
 const OVERLAP_FRAMES = 8
 
-/** @throws Error naming the file when weights are missing, misshapen or unread */
+/** @throws Error naming the file if weights are missing, misshapen or unread */
 export function loadSpleeter(folder: string, record: SpleeterRecord): Model {
   const config = readSpleeterConfig(record.kwargs)
   const { network, parameters } = Weights.read(join(folder, record.file), (weights) => ({

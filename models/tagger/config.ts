@@ -1,6 +1,6 @@
 /**
- * The tagger's sizes, calibration and rules, from the `config.json` next to its weights; loads no
- * TensorFlow.
+ * The tagger's sizes, calibration and rules, from the `config.json` next to its weights. Does not
+ * load TensorFlow.
  */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -9,60 +9,61 @@ import { STEP_SECONDS, type TaggerRules } from './decisions.ts'
 import { MEL_FEATURES } from './mel.ts'
 import type { TaggerSizes } from './network.ts'
 
-/** The tagger as lanes and batches know it. */
+/** The tagger's name in lanes and batches. */
 export const TAGGER = 'tagger'
 
 /**
- * Steps of a piece in all: those at its ends are the context of the others, and answered by its
- * neighbours. So a minute and a half is one piece, and a long file is heard 1.08 times.
+ * How many steps a piece has. Those at its ends only give context to the others, and neighbouring
+ * pieces answer for them. So a minute and a half is one piece, and a long file is processed 1.08
+ * times.
  */
 export const PIECE_STEPS = 192
 
-/** Scales and offsets that make logits those of probabilities. */
+/** Scales and offsets that turn raw logits into logits of probabilities. */
 export interface Calibration {
   scales: readonly number[]
   offsets: readonly number[]
-  /** No step is surer than this logit, either way. */
+  /** Logits are clipped to this, in both directions. */
   most: number
 }
 
-/** Joins the tagger's evidence with the match of a separation into a logit of presence. */
+/** Combines the tagger's evidence and the match of a separation into a logit of presence. */
 export interface CombinedRule {
-  /** Power of the odds of a chunk's match of which the mean is taken. */
+  /** Exponent of the odds of a chunk's match before the mean is taken. */
   matchSharpness: number
-  /** Weights of the evidence and of the match, and what is added. */
+  /** Weights of the evidence and the match, and the offset. */
   tagger: number
   match: number
   offset: number
-  /** Logit from which a sound is found, and below which it is absent. */
+  /** Logit from which a sound counts as found, and below which it is absent. */
   found: number
   absent: number
 }
 
-/** Makes a logit of presence of the tagger's evidence alone. */
+/** Turns the tagger's evidence alone into a logit of presence. */
 export interface AloneRule {
   tagger: number
   offset: number
 }
 
-/** What decides about classes or about groups. */
+/** The rules for classes or for groups. */
 interface DecisionConfig {
-  /** What people call them: the names that the built-in model knows. */
+  /** What people call them; these are the names that the built-in model knows. */
   names: readonly string[]
   calibration: Calibration
   rules: TaggerRules
   combined: CombinedRule
-  /** For a sound that is asked for, and for one that nobody asked for. */
+  /** For sounds that were asked for, and for sounds that were not. */
   alone: AloneRule
   listed: AloneRule
 }
 
 export interface TaggerConfig {
   sizes: TaggerSizes
-  /** Steps that a step depends on, to either side. */
+  /** How many steps a step depends on, on either side. */
   contextSteps: number
   classes: DecisionConfig & {
-    /** For each class, others that sound like it. */
+    /** For each class, other classes that sound similar. */
     relatives: readonly (readonly number[])[]
   }
   groups: DecisionConfig & {
@@ -74,8 +75,8 @@ export interface TaggerConfig {
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /**
- * The configuration of the served weights.
- * @throws Error naming the file when it describes features, steps or sounds of another network, or
+ * Returns the configuration of the served weights.
+ * @throws Error naming the file if it describes features, steps or sounds of another network, or
  *   lacks a rule
  */
 export async function readTaggerConfig(): Promise<TaggerConfig> {

@@ -8,40 +8,40 @@
 
 /** A step is half a second. */
 export const STEP_SECONDS = 0.5
-/** A step's logit takes part in that of its neighbours. */
+/** Share of a step's logit that its neighbours contribute. */
 const NEIGHBOUR_SHARE = 0.25
 const OWN_SHARE = 0.5
 
-/** Logits of all steps in turn, [steps · width]. */
+/** Logits of all steps, one after the other, [steps · width]. */
 export interface StepLogits {
   values: Float64Array
   width: number
 }
 
-/** Numbers that calibration chose. Logits are natural logarithms of odds. */
+/** Numbers found by calibration. Logits are natural logarithms of odds. */
 export interface TaggerRules {
-  /** Power of the odds of which the mean is taken: more is nearer to the maximum. */
+  /** Exponent of the odds before the mean is taken; larger values come closer to the maximum. */
   sharpness: number
-  /** 1: a step counts as one of so many; 0: a longer file has more evidence. */
+  /** With 1, a step counts as one of many; with 0, a longer file has more evidence. */
   length: number
-  /** Share of what a relative has more of, beyond the margin, that a sound's logit loses. */
+  /** By what share of a relative's lead beyond the margin a sound's logit is lowered. */
   discount: number
   margin: number
-  /** Evidence from which a sound is found, and below which it is absent. */
+  /** Evidence from which a sound counts as found, and below which it is absent. */
   found: number
   absent: number
-  /** Logit that a span reaches somewhere, and that it keeps. */
+  /** Logit that a span must reach somewhere, and must keep throughout. */
   begins: number
   goesOn: number
-  /** Gaps of so many steps are bridged. */
+  /** Gaps of up to this many steps are bridged. */
   gapSteps: number
 }
 
-/** Where a sound is, or may be. */
+/** When a sound is heard, or may be. */
 export interface Times {
   /** Seconds from the start of the file. */
   spans: { start: number; end: number }[]
-  /** The spans' share of the file, from 0 to 1. */
+  /** The share of the file that the spans cover, from 0 to 1. */
   share: number
 }
 
@@ -53,7 +53,10 @@ export interface TaggerAnswer extends Times {
   similarTo: number | null
 }
 
-/** Logits whose sigmoid is a probability. @param most no step is surer than this, either way */
+/**
+ * Returns logits whose sigmoid is a probability.
+ * @param most the limit of each logit, in both directions
+ */
 export function calibrate(
   { values, width }: { values: ArrayLike<number>; width: number },
   {
@@ -70,7 +73,7 @@ export function calibrate(
   return { values: made, width }
 }
 
-/** Logits of whether any member of each group sounds, as if each did for itself (noisy or). */
+/** Returns logits of whether any member of each group sounds, assuming independence (noisy or). */
 export function groupLogits(
   logits: StepLogits,
   members: readonly (readonly number[])[],
@@ -102,8 +105,8 @@ export class FileTags {
   readonly #kept = new Map<number, KeptLogits>()
 
   /**
-   * @param logits calibrated, of the whole file
-   * @param relatives of each class: others that sound like it
+   * @param logits calibrated, for the whole file
+   * @param relatives for each class, others that sound similar
    */
   constructor(logits: StepLogits, relatives: readonly (readonly number[])[], rules: TaggerRules) {
     this.#smooth = smoothLogits(logits)
@@ -111,7 +114,7 @@ export class FileTags {
     this.#rules = rules
   }
 
-  /** Answers for the class at `place`. */
+  /** Returns the answer for the class with index `place`. */
   answer(place: number): TaggerAnswer {
     const rules = this.#rules
     const { logits, evidence } = this.#keptOf(place)
@@ -132,7 +135,7 @@ export class FileTags {
     return this.#keptOf(place).evidence
   }
 
-  /** The surest of a class's relatives that is found; null: none is. */
+  /** Returns the most certain relative of a class that was found; null if none was. */
   relative(place: number, relatives = this.#relatives[place]!): number | null {
     let [surest, most]: [number | null, number] = [null, -Infinity]
     for (const at of relatives) {
@@ -142,7 +145,9 @@ export class FileTags {
     return most >= this.#rules.found ? surest : null
   }
 
-  /** Where it is if it is in the file at all: where it is surest at least. */
+  /**
+   * Returns when the sound is heard if it is in the file at all, at least where it is most certain.
+   */
   times(place: number): Times {
     const { logits } = this.#keptOf(place)
     const { begins, goesOn } = this.#rules
@@ -162,13 +167,13 @@ export class FileTags {
   }
 }
 
-/** A class's logits, less what its relatives explain. */
+/** The logits of a class, reduced by what its relatives explain. */
 interface KeptLogits {
   logits: Float64Array
   evidence: number
 }
 
-/** `kept` is what relatives leave of the evidence for the sound, `plain`. */
+/** `plain` is the evidence for the sound, and `kept` what remains of it after its relatives. */
 function stateOf(
   plain: number,
   kept: number,
@@ -180,7 +185,7 @@ function stateOf(
   return hasRelative ? 'similar' : 'unsure'
 }
 
-/** Each step with its neighbours; at the ends with the one that there is. */
+/** Averages each step with its neighbours, of which the first and last have only one. */
 function smoothLogits({ values, width }: StepLogits): StepLogits {
   const made = new Float64Array(values.length)
   for (let i = 0; i < values.length; i += 1) {
@@ -194,11 +199,14 @@ function smoothLogits({ values, width }: StepLogits): StepLogits {
   return { values: made, width }
 }
 
-/** The logits of one class, of each step. */
+/** Returns the logits of one class for all steps. */
 const columnOf = ({ values, width }: StepLogits, place: number): Float64Array =>
   Float64Array.from({ length: values.length / width }, (_, step) => values[step * width + place]!)
 
-/** The logits of one class, less where a relative is surer, since it explains what is heard. */
+/**
+ * Returns the logits of a class, lowered where a relative is more certain, because that explains
+ * what is heard.
+ */
 function discountRelatives(
   smooth: StepLogits,
   place: number,
@@ -213,7 +221,7 @@ function discountRelatives(
   })
 }
 
-/** The logarithm of the mean of the odds, to a power. */
+/** Returns the logarithm of the power mean of the odds. */
 function evidenceOf(logits: Float64Array, { sharpness, length }: TaggerRules): number {
   const most = sharpness * logits.reduce((max, one) => Math.max(max, one), -Infinity)
   const sum = logits.reduce((total, one) => total + Math.exp(sharpness * one - most), 0)
@@ -227,7 +235,9 @@ const timesOf = (runs: readonly Run[], steps: number): Times => ({
   share: runs.reduce((sum, [start, end]) => sum + end - start, 0) / steps,
 })
 
-/** Steps from and to: runs that keep `goesOn` and somewhere reach `begins`, gaps bridged. */
+/**
+ * Returns runs of steps that stay above `goesOn` and reach `begins` somewhere, with gaps bridged.
+ */
 function spansOf(logits: Float64Array, { begins, goesOn, gapSteps }: TaggerRules): Run[] {
   const runs: Run[] = []
   let start = -1

@@ -1,10 +1,13 @@
-/** What the tagger hears: a log-mel spectrogram with absolute levels. */
+/** The tagger's input: a log-mel spectrogram with absolute levels. */
 import { LruCache } from '../lru-cache.ts'
 import { spectraOf } from '../layers/stft.ts'
 import { multiply, tf, upload, type Tensor } from '../tensorflow/tensor.ts'
 import { CENTRE, FLOOR, melMatrix, MELS, SCALE, type MelFraming } from './mel.ts'
 
-/** Mel power of padded waves [rows, samples], [rows, frames, MELS]: a full-scale sine has 1/4. */
+/**
+ * Returns the mel power of padded waves [rows, samples] as [rows, frames, MELS]; a full-scale sine
+ * has 1/4.
+ */
 export function melPower(padded: Tensor, framing: MelFraming): Tensor {
   const { hop, window } = framing
   return tf.tidy(() => {
@@ -16,7 +19,10 @@ export function melPower(padded: Tensor, framing: MelFraming): Tensor {
   })
 }
 
-/** Those of the rates used latest are kept: making one takes longer than a minute's products. */
+/**
+ * Caches the matrices of recently used rates, because making one takes longer than the products of
+ * a minute.
+ */
 const matrices = new LruCache<Float32Array>(8)
 
 function scaledMatrix(framing: MelFraming): Float32Array {
@@ -25,6 +31,6 @@ function scaledMatrix(framing: MelFraming): Float32Array {
   return matrices.get(String(framing.sampleRate), make)
 }
 
-/** The network's input, shaped like `power`. */
+/** Turns power into the network's input of the same shape. */
 export const logMel = (power: Tensor): Tensor =>
   tf.tidy(() => power.add(FLOOR).log().sub(CENTRE).div(SCALE))

@@ -1,26 +1,26 @@
-/** Places the tagger's frames and bands in waves of any rate; loads no TensorFlow. */
+/** Defines the tagger's frames and bands for waves of any rate. Does not load TensorFlow. */
 
-/** The rate at which the network was trained, and its transform there. */
+/** Sample rate in hertz at which the network was trained, and its transform at that rate. */
 const RATE = 32_000
 const WINDOW = 1024
 const HOP = 500
-/** Windows at other rates are multiples of so many samples, whose transforms are fast. */
+/** Windows at other rates are multiples of this many samples, which have fast transforms. */
 const WINDOW_UNIT = 32
 
 export const MELS = 64
 const LOWEST_HERTZ = 50
 const HIGHEST_HERTZ = 16_000
 
-/** Added to the power of every band: silence is -90 dB. */
+/** Added to the power of every band, so that silence is -90 dB. */
 export const FLOOR = 1e-9
-/** Rough mean and spread of the logarithm over sounds of all levels. */
+/** Approximate mean and spread of the logarithm for sounds of all levels. */
 export const CENTRE = -10
 export const SCALE = 5
 
-/** Frames of a step, the half second that the tagger answers for. */
+/** Frames per step, which is the half second that the tagger answers for. */
 export const STEP_FRAMES = 32
 
-/** The features above by the names that the configuration has for them. */
+/** The features above, with the names they have in the configuration. */
 export const MEL_FEATURES = {
   sample_rate: RATE,
   n_fft: WINDOW,
@@ -34,37 +34,40 @@ export const MEL_FEATURES = {
   scale: SCALE,
 } as const
 
-/** Where frames lie in a wave: frame f begins at sample f · hop of the padded wave. */
+/** The position of frames in a wave: frame f starts at sample f · hop of the padded wave. */
 export interface MelFraming {
   /** Hertz. */
   sampleRate: number
-  /** Samples from frame to frame, and of a window. */
+  /** Samples from one frame to the next, and in a window. */
   hop: number
   window: number
 }
 
-/** The same frames, in seconds, at any rate. @param sampleRate hertz */
+/**
+ * Returns the same frames (in seconds) for any rate.
+ * @param sampleRate hertz
+ */
 export function melFraming(sampleRate: number): MelFraming {
   const scaled = (samples: number) => (samples * sampleRate) / RATE
   const window = WINDOW_UNIT * Math.max(1, Math.round(scaled(WINDOW) / WINDOW_UNIT))
   return { sampleRate, hop: Math.max(1, Math.round(scaled(HOP))), window }
 }
 
-/** Samples of a step. */
+/** Returns the number of samples per step. */
 export const stepSamples = ({ hop }: MelFraming): number => STEP_FRAMES * hop
 
-/** Samples that windows reach beyond each end of the steps. */
+/** Returns how many samples the windows extend beyond each end of the steps. */
 export const edgeSamples = ({ hop, window }: MelFraming): number => Math.floor((window - hop) / 2)
 
-/** Samples of a padded wave with so many steps. */
+/** Returns how many samples a padded wave with this many steps has. */
 export function paddedSamples(framing: MelFraming, steps: number): number {
   const { hop, window } = framing
   return hop * (STEP_FRAMES * steps + Math.ceil(window / hop) - 1)
 }
 
 /**
- * Weights of bins in bands, [window / 2 + 1, MELS]: triangles with a peak of 1 whose corners are
- * evenly spaced in mels (2595 log10(1 + Hz / 700)).
+ * Returns the weights of bins in bands, [window / 2 + 1, MELS]: triangles with a peak of 1 and
+ * corners evenly spaced in mels (2595 log10(1 + Hz / 700)).
  */
 export function melMatrix({ sampleRate, window }: MelFraming): Float32Array {
   const [low, high] = [melsOf(LOWEST_HERTZ), melsOf(HIGHEST_HERTZ)]

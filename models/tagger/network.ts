@@ -1,6 +1,6 @@
 /**
  * The tagger's network: convolutions that halve time and pitch five times, then some over half
- * seconds. (`Tagger` in the training's `tagger/network.py`.)
+ * seconds. (`Tagger` in `tagger/network.py` of the training.)
  */
 import { tf, type Tensor, type Tensor4D } from '../tensorflow/tensor.ts'
 import type { Layer } from '../layers/layers.ts'
@@ -9,26 +9,26 @@ import { MELS } from './mel.ts'
 
 export interface TaggerSizes {
   classes: number
-  /** Channels after each halving. */
+  /** Number of channels after each halving. */
   widths: readonly number[]
-  /** Channels of a step, and its residual convolutions over three steps. */
+  /** Channels of a step, and how many residual convolutions over three steps there are. */
   hidden: number
   temporal: number
 }
 
-/** The parts in their order, so that each can be held to the reference. */
+/** The parts in order, so that tests can compare each with the reference. */
 export interface TaggerNetwork {
   halvings: readonly Layer[]
-  /** Each comes after the halving of its index plus one. */
+  /** Each follows the halving with its index plus one. */
   blocks: readonly Layer[]
-  /** [batch, steps, bands, channels] to [batch, steps, hidden]. */
+  /** Maps [batch, steps, bands, channels] to [batch, steps, hidden]. */
   gather: Layer
   steps: readonly Layer[]
-  /** [batch, steps, hidden] to logits [batch, steps, classes]. */
+  /** Maps [batch, steps, hidden] to logits [batch, steps, classes]. */
   classify: Layer
 }
 
-/** Reads all weights of `weights`. */
+/** Loads the network; reads all of `weights`. */
 export function loadTaggerNetwork(weights: Weights, sizes: TaggerSizes): TaggerNetwork {
   const { widths, hidden, temporal, classes } = sizes
   const inputs = [1, ...widths.slice(0, -1)]
@@ -46,7 +46,7 @@ export function loadTaggerNetwork(weights: Weights, sizes: TaggerSizes): TaggerN
   }
 }
 
-/** log-mel [batch, frames, MELS] to logits [batch, frames / STEP_FRAMES, classes]. */
+/** Maps log-mel [batch, frames, MELS] to logits [batch, frames / STEP_FRAMES, classes]. */
 export function runTagger({ halvings, blocks, gather, steps, classify }: TaggerNetwork): Layer {
   return (features) =>
     tf.tidy(() => {
@@ -61,7 +61,10 @@ export function runTagger({ halvings, blocks, gather, steps, classify }: TaggerN
     })
 }
 
-/** A convolution with a bias; with a stride of 2 it pads at the ends alone, as sizes are even. */
+/**
+ * Loads a convolution with a bias. With a stride of 2 it pads only at the ends, because sizes are
+ * even.
+ */
 function loadConvolution(
   weights: Weights,
   shape: readonly [height: number, width: number, inDim: number, outDim: number],
@@ -84,7 +87,7 @@ function loadGather(weights: Weights, inDim: number, outDim: number): Layer {
   return (x) => tf.tidy(() => project(x.reshape([x.shape[0]!, x.shape[1]!, inDim])).relu())
 }
 
-/** A convolution over three steps, with a way past it. */
+/** Loads a convolution over three steps, with a skip connection. */
 function loadSteps(weights: Weights, width: number): Layer {
   const kernel = weights.get('weight', [3, width, width]).reshape([3, 1, width, width])
   const bias = weights.get('bias', [width])
@@ -99,7 +102,7 @@ function loadSteps(weights: Weights, width: number): Layer {
     })
 }
 
-/** A product with a matrix that is stored [inDim, outDim], and a bias. */
+/** Loads a product with a matrix stored as [inDim, outDim], and a bias. */
 function loadDense(weights: Weights, inDim: number, outDim: number): Layer {
   const matrix = weights.get('weight', [inDim, outDim])
   const bias = weights.get('bias', [outDim])

@@ -1,4 +1,4 @@
-/** A piece of a mixture on its way through the tagger. */
+/** One piece of a mixture on its way through the tagger. */
 import type { Chunk, HeadResult, Lane } from '../model.ts'
 import { upload, type Tensor } from '../tensorflow/tensor.ts'
 import { edgeSamples, melFraming, paddedSamples, stepSamples, type MelFraming } from './mel.ts'
@@ -6,12 +6,12 @@ import { edgeSamples, melFraming, paddedSamples, stepSamples, type MelFraming } 
 export class TaggerLane implements Lane {
   readonly heads = [0]
   readonly rows = 1
-  /** Steps of half a second. */
+  /** How many steps of half a second there are. */
   readonly frames: number
   readonly steps = 1
   stepsDone = 0
   readonly framing: MelFraming
-  /** The mean of the channels, with silence beyond both ends. */
+  /** The mean of the channels, with silence before and after. */
   readonly #wave: Float32Array
   /** [frames, classes]. */
   #logits: Tensor | null = null
@@ -27,12 +27,12 @@ export class TaggerLane implements Lane {
     }
   }
 
-  /** Lanes may share a batch where it is the same. */
+  /** Lanes with the same value may share a batch. */
   get likeness(): string {
     return `${this.framing.sampleRate} ${this.frames}`
   }
 
-  /** The waves of lanes that are alike, [lanes, samples]. */
+  /** Returns the waves of lanes with equal `likeness`, [lanes, samples]. */
   static waves(lanes: readonly TaggerLane[]): Tensor {
     const length = lanes[0]!.#wave.length
     const waves = new Float32Array(lanes.length * length)
@@ -40,7 +40,7 @@ export class TaggerLane implements Lane {
     return upload(waves, [lanes.length, length])
   }
 
-  /** Ends the only step; the lane owns `logits` from here on. */
+  /** Ends the only step; from here on the lane owns `logits`. */
   advance(logits: Tensor): void {
     this.#logits = logits
     this.stepsDone = 1

@@ -1,7 +1,7 @@
 /**
- * The tagger: how probable each sound that the built-in model knows is, in every half second. It
- * is a model whose lanes answer with numbers instead of sound, so that pieces of any requests share
- * batches. See `card.md`.
+ * The tagger: for each sound that the built-in model knows, returns how probable it is in every
+ * half second. It is a model whose lanes return numbers instead of sound, so that pieces of any
+ * requests can share batches. See `card.md`.
  */
 import { fileURLToPath } from 'node:url'
 import { compiledBy } from '../graph/compiled.ts'
@@ -17,7 +17,7 @@ import { TaggerLane } from './tagger-lane.ts'
 
 const WEIGHTS_FILE = fileURLToPath(new URL('weights/tagger.safetensors', import.meta.url))
 
-/** @throws Error naming the file when weights are missing, misshapen or unread */
+/** @throws Error naming the file if weights are missing, misshapen or unread */
 export async function loadTagger(): Promise<Tagger> {
   const config = await readTaggerConfig()
   return Weights.read(WEIGHTS_FILE, (weights) => new Tagger(weights, config))
@@ -63,7 +63,7 @@ export class Tagger implements Model {
     return [new TaggerLane(chunk)]
   }
 
-  /** Lanes of one rate and length are one batch. */
+  /** Puts lanes of the same rate and length into one batch. */
   step(lanes: readonly Lane[]): void {
     const groups = new Map<string, TaggerLane[]>()
     for (const lane of lanes.map(ownLane)) {

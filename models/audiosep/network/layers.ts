@@ -8,7 +8,7 @@ const SLOPE = 0.01
 
 export const leaky = (x: Tensor): Tensor => tf.leakyRelu(x, SLOPE)
 
-/** x · gain + shift: torch.nn.BatchNorm after training. */
+/** x · gain + shift: torch.nn.BatchNorm at inference. */
 export interface Affine {
   gain: Tensor
   shift: Tensor
@@ -22,15 +22,17 @@ export function readBatchNorm(weights: Weights, dim: number): Affine {
   })
 }
 
-/** Shift of channels by the prompt: condition [batch, conditionDim] to [batch, 1, 1, dim]. */
+/**
+ * Loads the shift of channels by the prompt: condition [batch, conditionDim] to [batch, 1, 1, dim].
+ */
 export function loadShift(film: Weights, name: string, conditionDim: number, dim: number): Layer {
   const project = loadLinear(film.at(name), conditionDim, dim)
   return (condition) => tf.tidy(() => project(condition).expandDims(1).expandDims(1))
 }
 
 /**
- * A 3 × 3 convolution without a bias; the shape stays.
- * @param gain of its outputs, worked into the filter: [out]
+ * Loads a 3 × 3 convolution without a bias that keeps frames and bins.
+ * @param gain of its outputs, folded into the filter: [out]
  */
 export function loadConvolution(
   weights: Weights,
@@ -46,8 +48,8 @@ export function loadConvolution(
 }
 
 /**
- * A transposed convolution without a bias whose kernel is its stride: each place becomes
- * `[frames, bins]` of them.
+ * Loads a transposed convolution without a bias whose kernel is as large as its stride: each input
+ * position becomes `[frames, bins]` outputs.
  */
 export function loadUpsampling(
   weights: Weights,

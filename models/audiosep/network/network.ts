@@ -9,7 +9,7 @@ import { loadResidualBlock, type ConditionedLayer } from './residual-block.ts'
 
 export type Network = ReturnType<typeof loadNetwork>
 
-/** How much each encoder shortens frames and bins. */
+/** By how much each encoder shortens frames and bins. */
 const POOLS: readonly (readonly [frames: number, bins: number])[] = [
   [2, 2],
   [2, 2],
@@ -18,10 +18,10 @@ const POOLS: readonly (readonly [frames: number, bins: number])[] = [
   [2, 2],
   [1, 2],
 ]
-/** Frames are filled with silence to a multiple of so many. */
+/** Frames are padded with silence to a multiple of this. */
 const FRAMES_MULTIPLE = POOLS.reduce((product, [frames]) => product * frames, 1)
 
-/** The gain's logit, and the turn's real and imaginary part. */
+/** The logit of the gain, and the real and imaginary part of the rotation. */
 const ANSWERS = 3
 
 /**
@@ -39,7 +39,7 @@ export function loadNetwork(weights: Weights, config: AudioSepConfig) {
   const decoders = loadDecoders(weights, config)
   const after = loadPointwise(base.at('after_conv'), channels[0]!, ANSWERS, 2)
 
-  /** magnitude [batch, frames, bins] to what the first encoder takes. */
+  /** Turns magnitudes [batch, frames, bins] into the input of the first encoder. */
   const begin = (magnitude: Tensor): Tensor =>
     tf.tidy(() => {
       const frames = magnitude.shape[1]!
@@ -52,7 +52,7 @@ export function loadNetwork(weights: Weights, config: AudioSepConfig) {
       return before(tf.slice(normed, [0, 0, 0], [-1, -1, bins - 1]).expandDims(-1))
     })
 
-  /** Outputs of every encoder, before they are pooled, the first first. */
+  /** Returns the outputs of all encoders before pooling, starting with the first. */
   const encode = (x: Tensor, condition: Tensor): Tensor[] => {
     const skips: Tensor[] = []
     for (const [i, encoder] of encoders.entries()) {
@@ -65,7 +65,7 @@ export function loadNetwork(weights: Weights, config: AudioSepConfig) {
   const bottom = (skips: readonly Tensor[], condition: Tensor): Tensor =>
     tf.tidy(() => middle(poolAfter(POOLS.length - 1, skips.at(-1)!), condition))
 
-  /** Outputs of every decoder, the first first. */
+  /** Returns the outputs of all decoders, starting with the first. */
   const decode = (x: Tensor, skips: readonly Tensor[], condition: Tensor): Tensor[] => {
     const outputs: Tensor[] = []
     for (const [j, decoder] of decoders.entries()) {
@@ -75,8 +75,8 @@ export function loadNetwork(weights: Weights, config: AudioSepConfig) {
   }
 
   /**
-   * magnitude [batch, frames, bins], condition [batch, conditionDim]; to what `wavesOf` takes,
-   * [batch, frames or more, bins - 1, ANSWERS].
+   * Turns magnitude [batch, frames, bins] and condition [batch, conditionDim] into the input of
+   * `wavesOf`, [batch, at least frames, bins - 1, ANSWERS].
    */
   const forward = compiled((magnitude: Tensor, condition: Tensor): Tensor =>
     tf.tidy(() => {

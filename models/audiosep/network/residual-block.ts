@@ -1,4 +1,4 @@
-/** Two convolutions around which the input goes on (ConvBlockRes), conditioned on the prompt. */
+/** Two convolutions with a skip connection (ConvBlockRes), conditioned on the prompt. */
 import { loadPointwise } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -12,7 +12,9 @@ export interface BlockSizes {
   conditionDim: number
 }
 
-/** @param name of the block in the names of its shifts, such as `encoder_block1->conv_block1` */
+/**
+ * @param name the block's name in the names of its shifts, such as `encoder_block1->conv_block1`
+ */
 export function loadResidualBlock(
   weights: Weights,
   film: Weights,

@@ -1,4 +1,4 @@
-/** The transformer between encoders and decoders, and the turn of branches into tokens and back. */
+/** The transformer between encoders and decoders, which turns the branches into tokens and back. */
 import { loadLayerNorm, loadPointwise, type Layer } from '../../layers/layers.ts'
 import { upload } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -10,7 +10,7 @@ import { EPSILON } from '../../layers/norms.ts'
 import { positionsInSpectrogram, positionsInTime } from './positions.ts'
 import { loadTransformer, type Tokens } from './transformer.ts'
 
-/** @param channels of the last encoder */
+/** @param channels output channels of the last encoder */
 export function loadBottleneck(weights: Weights, config: HTDemucsConfig, channels: number) {
   const { bottomChannels, depth, heads, hiddenScale, segmentSamples, window } = config
   const dim = bottomChannels || channels
@@ -34,7 +34,7 @@ export function loadBottleneck(weights: Weights, config: HTDemucsConfig, channel
   ])
   const placesInTime = upload(positionsInTime(length, dim, config.maxPeriod), [length, dim])
 
-  /** Tokens, normalised, each with its place. */
+  /** Turns branches into normalised tokens with positions added. */
   const begin = ({ spectrogram, waveform }: Branches): Tokens => {
     const batch = spectrogram.shape[0]!
     const tokens = widen(spectrogram).reshape([batch, frames * bins, dim])
@@ -66,6 +66,6 @@ export function loadBottleneck(weights: Weights, config: HTDemucsConfig, channel
   }
 }
 
-/** Samples of the waveform's branch after so many encoders. */
+/** Returns how many samples the waveform branch has after `depth` encoders. */
 const widthAfter = (depth: number, samples: number): number =>
   Array.from({ length: depth }).reduce<number>((length) => Math.ceil(length / STRIDE), samples)

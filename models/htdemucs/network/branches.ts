@@ -1,7 +1,7 @@
 /** The two branches of the network. */
 import type { Tensor } from '../../tensorflow/tensor.ts'
 
-/** Both branches at one depth, each [batch, frames, bins, channels]; the waveform has one frame. */
+/** Both branches at one depth, [batch, frames, bins, channels] each; the waveform has one frame. */
 export interface Branches {
   spectrogram: Tensor
   waveform: Tensor

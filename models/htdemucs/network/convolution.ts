@@ -1,19 +1,21 @@
 /**
- * Convolutions of HTDemucs, with weights as PyTorch lays them. Both branches have the layout
- * [batch, frames, bins, channels]; kernels of the spectrogram have one axis more than those of the
- * waveform.
+ * Convolutions of HTDemucs, with weights in PyTorch's layout. Both branches are [batch, frames,
+ * bins, channels]; kernels of the spectrogram have one axis more than those of the waveform.
  */
 import type { Layer } from '../../layers/layers.ts'
 import { matmulTransposed, pad, tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { Branch } from './branches.ts'
 
-/** Every encoder divides the bins by this, every decoder multiplies them. */
+/** Every encoder divides the number of bins by this, and every decoder multiplies it. */
 export const STRIDE = 4
 
 type Paddings = Parameters<typeof tf.conv2d>[3]
 
-/** An encoder's convolution of two strides: [batch, frames, bins, in] to [.., bins / 4, out]. */
+/**
+ * Loads an encoder's convolution, two strides long: [batch, frames, bins, in] to [.., bins / 4,
+ * out].
+ */
 export function loadDownsampling(
   weights: Weights,
   branch: Branch,
@@ -37,9 +39,9 @@ export function loadDownsampling(
 }
 
 /**
- * A decoder's transposed convolution of two strides: [batch, frames, bins, in] to
- * [.., binsWanted, out]. Each bin makes two strides of output, of which the second is added to the
- * first of the next: a product and a sum.
+ * Loads a decoder's transposed convolution, two strides long: [batch, frames, bins, in] to [..,
+ * binsWanted, out]. Each bin gives two strides of output, and the second is added to the first of
+ * the next bin, so a product and a sum are enough.
  */
 export function loadUpsampling(
   weights: Weights,
@@ -65,7 +67,7 @@ export function loadUpsampling(
     })
 }
 
-/** A decoder's convolution of 3 × 3 bins and frames, or of 3 samples; the shape stays. */
+/** Loads a decoder's convolution over 3 × 3 bins and frames, or 3 samples; it keeps the shape. */
 export function loadNeighbourhood(
   weights: Weights,
   branch: Branch,
@@ -82,7 +84,7 @@ export function loadNeighbourhood(
   return (x) => tf.tidy(() => tf.conv2d(x as Tensor4D, filter, 1, 'same', 'NHWC').add(bias))
 }
 
-/** A convolution of three places over time, frames or samples, so far apart; the shape stays. */
+/** Loads a dilated convolution of size three over time (frames or samples); it keeps the shape. */
 export function loadDilated(
   weights: Weights,
   branch: Branch,

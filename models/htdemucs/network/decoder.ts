@@ -10,8 +10,8 @@ import { loadResidualLayers } from './residual-layers.ts'
 export type Decoder = (x: Tensor, skip: Tensor, binsWanted: number) => Tensor
 
 /**
- * x and the encoder's output of the same level [batch, frames, bins, in] to
- * [batch, frames, binsWanted, out].
+ * Loads a level that maps x and the output of the encoder of the same level, [batch, frames, bins,
+ * in], to [batch, frames, binsWanted, out].
  */
 export function loadDecoder(
   weights: Weights,

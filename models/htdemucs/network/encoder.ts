@@ -8,9 +8,9 @@ import { loadDownsampling } from './convolution.ts'
 import { loadResidualLayers } from './residual-layers.ts'
 
 export interface Encoder {
-  /** Output of the residual layers, [batch, frames, bins / 4, out]; tests compare it. */
+  /** Output of the residual layers, [batch, frames, bins / 4, out], for tests. */
   residual: Layer
-  /** [batch, frames, bins, in] to [batch, frames, bins / 4, out], bins rounded up. */
+  /** Maps [batch, frames, bins, in] to [batch, frames, bins / 4, out], bins rounded up. */
   forward: Layer
 }
 

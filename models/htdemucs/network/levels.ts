@@ -16,7 +16,7 @@ const NAMES = {
   waveform: { encoder: 'tencoder', decoder: 'tdecoder' },
 } as const
 
-/** Channels after each encoder. */
+/** Returns the channels after each encoder. */
 export const widthsOf = ({ channels, depth }: HTDemucsConfig): number[] =>
   Array.from({ length: depth }, (_, i) => channels * 2 ** i)
 
@@ -38,7 +38,7 @@ export function loadEncoders(weights: Weights, config: HTDemucsConfig) {
   )
   const embedBins = loadBinEmbedding(weights, config)
 
-  /** Outputs of every encoder, the first first. */
+  /** Returns the outputs of all encoders, starting with the first. */
   const encode = (input: Branches): Branches[] => {
     const outputs: Branches[] = []
     for (const [i, level] of levels.entries()) {
@@ -55,7 +55,9 @@ export function loadEncoders(weights: Weights, config: HTDemucsConfig) {
   return { levels, encode }
 }
 
-/** Adds to each bin of the first encoder's output a code of its place (ScaledEmbedding). */
+/**
+ * Adds an embedding of its position to each bin of the first encoder's output (ScaledEmbedding).
+ */
 function loadBinEmbedding(weights: Weights, config: HTDemucsConfig): Layer {
   const { channels, embeddingScale, frequencyEmbedding, window } = config
   const bins = window / 2 / STRIDE
@@ -80,8 +82,8 @@ export function loadDecoders(weights: Weights, config: HTDemucsConfig) {
   )
 
   /**
-   * Outputs of every decoder, the first first.
-   * @param encoded what the encoders gave, of the `input`
+   * Returns the outputs of all decoders, starting with the first.
+   * @param encoded the outputs of the encoders for `input`
    */
   const decode = (start: Branches, encoded: readonly Branches[], input: Branches): Branches[] => {
     const outputs: Branches[] = []

@@ -1,4 +1,4 @@
-/** HTDemucs: a spectrogram and a waveform branch with a transformer across them. */
+/** HTDemucs: a spectrogram and a waveform branch, with a transformer across both. */
 import { compiled } from '../../graph/compiled.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -12,7 +12,7 @@ import { momentsOf, normalize, restore } from '../../layers/norms.ts'
 export type Network = ReturnType<typeof loadNetwork>
 
 /**
- * Reads every part. Callers use `separate`; tests use the parts too.
+ * Loads all parts. Callers use `separate`; tests use the parts too.
  * @throws Error naming weights that are missing or misshapen
  */
 export function loadNetwork(weights: Weights, config: HTDemucsConfig) {
@@ -21,7 +21,7 @@ export function loadNetwork(weights: Weights, config: HTDemucsConfig) {
   const { decode } = loadDecoders(weights, config)
   const bottleneck = loadBottleneck(weights, config, widthsOf(config).at(-1)!)
 
-  /** The network itself: normalised inputs to outputs, in the layout of the branches. */
+  /** Runs the network itself: normalised inputs to outputs, in the layout of the branches. */
   const forward = compiled((input: Branches): Branches =>
     tf.tidy(() => {
       const encoded = encode(input)
@@ -30,8 +30,8 @@ export function loadNetwork(weights: Weights, config: HTDemucsConfig) {
   )
 
   /**
-   * mixture [batch, channels, segmentSamples] to stems [batch, stems, channels, segmentSamples]. No
-   * item of a batch reaches another.
+   * Separates mixture [batch, channels, segmentSamples] into stems [batch, stems, channels,
+   * segmentSamples]. The items of a batch do not affect each other.
    */
   const separate = (mixture: Tensor): Tensor =>
     tf.tidy(() => {

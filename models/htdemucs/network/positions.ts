@@ -1,6 +1,6 @@
-/** Sinusoids that give the transformer the place of a token. */
+/** Sinusoids that tell the transformer the position of a token. */
 
-/** [length, dim]: cosines, then sines (create_sin_embedding). */
+/** Returns [length, dim]: cosines, then sines (create_sin_embedding). */
 export function positionsInTime(length: number, dim: number, maxPeriod: number): Float32Array {
   const half = dim / 2
   const table = new Float32Array(length * dim)
@@ -15,8 +15,8 @@ export function positionsInTime(length: number, dim: number, maxPeriod: number):
 }
 
 /**
- * [frames · bins, dim]: sine and cosine of the frame in turns on the first half of the channels,
- * those of the bin on the second (create_2d_sin_embedding).
+ * Returns [frames · bins, dim]: sines and cosines alternate, for the frame in the first half of the
+ * channels and for the bin in the second (create_2d_sin_embedding).
  */
 export function positionsInSpectrogram(
   frames: number,

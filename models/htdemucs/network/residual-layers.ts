@@ -8,8 +8,8 @@ import { loadDilated } from './convolution.ts'
 import { loadGroupNorm } from '../../layers/norms.ts'
 
 /**
- * [batch, frames, bins, channels], shape as it is. Statistics of the spectrogram's branch are those
- * of one bin over all frames.
+ * Loads layers that keep the shape [batch, frames, bins, channels]. The spectrogram branch takes
+ * statistics of each bin over all frames.
  */
 export function loadResidualLayers(
   weights: Weights,

@@ -20,7 +20,7 @@ export interface TransformerSizes {
   layers: number
 }
 
-/** Tokens of both branches, each [batch, tokens, dim]. */
+/** Tokens of both branches, [batch, tokens, dim] each. */
 export interface Tokens {
   spectrogram: Tensor
   waveform: Tensor
@@ -29,8 +29,8 @@ export interface Tokens {
 export type TransformerLayer = (tokens: Tokens) => Tokens
 
 /**
- * Every second layer attends to the other branch, in its state before the layer; the others attend
- * to their own.
+ * Loads the layers. Every second one attends to the other branch, in its state before the layer;
+ * the others attend to their own branch.
  */
 export function loadTransformer(weights: Weights, sizes: TransformerSizes): TransformerLayer[] {
   return Array.from({ length: sizes.layers }, (_, i) => {
@@ -53,7 +53,7 @@ export function loadTransformer(weights: Weights, sizes: TransformerSizes): Tran
   })
 }
 
-/** MyTransformerEncoderLayer, norms first. */
+/** MyTransformerEncoderLayer with norm_first. */
 function loadSelfLayer(weights: Weights, sizes: TransformerSizes): Layer {
   const { dim } = sizes
   const attention = loadAttention(weights.at('self_attn'), sizes)
@@ -67,7 +67,7 @@ function loadSelfLayer(weights: Weights, sizes: TransformerSizes): Layer {
     })
 }
 
-/** CrossTransformerEncoderLayer, norms first. */
+/** CrossTransformerEncoderLayer with norm_first. */
 function loadCrossLayer(weights: Weights, sizes: TransformerSizes) {
   const { dim } = sizes
   const attention = loadAttention(weights.at('cross_attn'), sizes)
@@ -79,7 +79,7 @@ function loadCrossLayer(weights: Weights, sizes: TransformerSizes) {
     tf.tidy(() => feedForward(x.add(attention(queryNorm(x), keyNorm(other)).mul(attentionScale))))
 }
 
-/** The second half of either kind of layer, with the norm over all tokens that ends it. */
+/** Loads the second half of both kinds of layer, including the final norm over all tokens. */
 function loadFeedForward(
   weights: Weights,
   normName: string,
@@ -108,10 +108,10 @@ function loadAttention(weights: Weights, { dim, heads }: TransformerSizes) {
     })
 }
 
-/** Scores held at once, in numbers: 64 MiB. */
+/** How many scores to hold at once: 64 MiB. */
 const SCORES_MAX = 2 ** 24
 
-/** As `attend`, some queries after others, so that the scores of a long song's segment are few. */
+/** Like `attend`, but for a few queries at a time, to limit how many scores are held. */
 function attendByQueries(q: Tensor, k: Tensor, v: Tensor): Tensor {
   const [batch, heads, queries] = q.shape as [number, number, number, number]
   const perQuery = batch * heads * k.shape[2]!

@@ -1,14 +1,17 @@
-/** Between the bins of a spectrum and the bands of the network. */
+/** Converts between the bins of a spectrum and the bands of the network. */
 import { glu, loadLinear, type Layer } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { RoformerConfig } from '../config.ts'
 import { loadNorm } from './norm.ts'
 
-/** Numbers of a bin: real and imaginary part of each channel. */
+/** Returns how many numbers a bin has: the real and imaginary part of each channel. */
 export const numbersPerBin = ({ audioChannels }: RoformerConfig): number => 2 * audioChannels
 
-/** spectrum [batch, frames, bins · numbersPerBin] to [batch, frames, bands, dim]. */
+/**
+ * Loads the split of a spectrum [batch, frames, bins · numbersPerBin] to [batch, frames, bands,
+ * dim].
+ */
 export function loadBandSplit(weights: Weights, config: RoformerConfig): Layer {
   const perBin = numbersPerBin(config)
   const layers = config.bands.map(({ bins }, i) => {
@@ -28,7 +31,7 @@ export function loadBandSplit(weights: Weights, config: RoformerConfig): Layer {
     )
 }
 
-/** x [batch, frames, bands, dim] to the bands' masks, one after the other. */
+/** Loads the layers from x [batch, frames, bands, dim] to the concatenated masks of all bands. */
 export function loadMaskEstimator(weights: Weights, config: RoformerConfig): Layer {
   const perBin = numbersPerBin(config)
   const layers = config.bands.map(({ bins }, i) =>
@@ -43,7 +46,7 @@ export function loadMaskEstimator(weights: Weights, config: RoformerConfig): Lay
     )
 }
 
-/** Linear layers with tanh between them, and a gate: [batch, frames, dim] to [.., width]. */
+/** Loads linear layers with tanh in between and a gate: [batch, frames, dim] to [.., width]. */
 function loadMask(weights: Weights, dim: number, width: number): Layer {
   const layers: Layer[] = []
   let inDim = dim

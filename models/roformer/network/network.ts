@@ -1,4 +1,6 @@
-/** BS-RoFormer and Mel-Band RoFormer: complex masks from transformers along time and bands. */
+/**
+ * BS-RoFormer and Mel-Band RoFormer: estimate complex masks with transformers along time and bands.
+ */
 import { bandJoin } from '../../layers/band-join.ts'
 import { compiled } from '../../graph/compiled.ts'
 import { frameCount } from '../../layers/framing.ts'
@@ -22,7 +24,7 @@ export function loadNetwork(weights: Weights, config: RoformerConfig) {
   const estimators = stems.map((_, i) => loadMaskEstimator(masks.at(i), config))
   const join = bandJoin(config, numbersPerBin(config))
 
-  /** Outputs of each layer, with rows of one band along time, of one frame along bands. */
+  /** Returns the outputs of each layer; rows are bands along time, and frames along bands. */
   const transform = (x: Tensor): { time: Tensor; bands: Tensor }[] => {
     const [batch, frames, bands] = x.shape as [number, number, number, number]
     const outputs: { time: Tensor; bands: Tensor }[] = []
@@ -38,13 +40,18 @@ export function loadNetwork(weights: Weights, config: RoformerConfig) {
     return outputs
   }
 
-  /** The last layer's output [batch · frames, bands, dim], normalised, by frames and bands. */
+  /**
+   * Normalises the last layer's output [batch · frames, bands, dim] and splits it by batch and
+   * frame.
+   */
   const end = (x: Tensor, batch: number): Tensor => {
     const rows = x.reshape([batch, -1, config.bands.length, dim])
     return finalNorm ? finalNorm(rows) : rows
   }
 
-  /** spectrum [batch, frames, bins · numbers] to a mask of each stem, shaped like it. */
+  /**
+   * Turns spectrum [batch, frames, bins · numbers] into a mask for each stem, of the same shape.
+   */
   const forward = compiled((spectrum: Tensor): Tensor[] =>
     tf.tidy(() => {
       const x = end(transform(split(spectrum)).at(-1)!.bands, spectrum.shape[0]!)
@@ -53,8 +60,8 @@ export function loadNetwork(weights: Weights, config: RoformerConfig) {
   )
 
   /**
-   * mixture [batch, channels, samples] to [batch, stems, channels, samples].
-   * @param mixture of as many samples as a chunk has at most
+   * Separates mixture [batch, channels, samples] into [batch, stems, channels, samples].
+   * @param mixture with at most as many samples as a chunk
    */
   const separate = (mixture: Tensor): Tensor =>
     tf.tidy(() => {
@@ -90,7 +97,7 @@ const framingOf = (samples: number, { hop, window }: RoformerConfig) => ({
   shift: 0,
 })
 
-/** waves [batch, channels, samples] to [batch, frames, bins · channels · 2]. */
+/** Turns waves [batch, channels, samples] into [batch, frames, bins · channels · 2]. */
 export function spectrumOf(waves: Tensor, config: RoformerConfig): Tensor {
   return tf.tidy(() => {
     const [batch, channels, samples] = waves.shape as [number, number, number]
@@ -100,7 +107,10 @@ export function spectrumOf(waves: Tensor, config: RoformerConfig): Tensor {
   })
 }
 
-/** spectrum times mask, both as `spectrumOf` lays them, to [batch, channels, samples]. */
+/**
+ * Multiplies spectrum and mask, both in the layout of `spectrumOf`, and returns [batch, channels,
+ * samples].
+ */
 function wavesOf(spectrum: Tensor, mask: Tensor, samples: number, config: RoformerConfig): Tensor {
   return tf.tidy(() => {
     const [batch, frames] = spectrum.shape as [number, number, number]

@@ -1,4 +1,4 @@
-/** RMSNorm of RoFormer: to the length √dim, times a gain. */
+/** RMSNorm of RoFormer: scales to the length √dim, then multiplies by a gain. */
 import type { Layer } from '../../layers/layers.ts'
 import { lastAxisNorm, tf } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'

@@ -1,4 +1,4 @@
-/** Transformers with rotary positions and gates: along time, and along bands. */
+/** Transformers with rotary positions and gates, along time or along bands. */
 import { widen } from '../../tensorflow/bfloat16.ts'
 import {
   attend,
@@ -27,12 +27,12 @@ export interface TransformerSizes {
   heads: number
   headDim: number
   layers: number
-  /** The most tokens of a row. */
+  /** How many tokens a row has at most. */
   tokensMax: number
   endsWithNorm: boolean
 }
 
-/** forward: x [rows, tokens, dim], shape as it is. */
+/** Loads a transformer whose `forward` keeps the shape of x [rows, tokens, dim]. */
 export function loadTransformer(weights: Weights, sizes: TransformerSizes) {
   const layers = Array.from({ length: sizes.layers }, (_, i) => {
     const layer = weights.at('layers').at(i)

@@ -1,26 +1,26 @@
-/** Convolutions of SCNet, with weights as PyTorch lays them, on [batch, bins, frames, channels]. */
+/** Convolutions of SCNet on [batch, bins, frames, channels], with weights in PyTorch's layout. */
 import type { Layer } from '../../layers/layers.ts'
 import { tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
 import type { BandSizes } from '../config.ts'
 
-/** Places of the kernels over bins and frames. */
+/** Kernel size over bins and frames. */
 export const KERNEL = 3
 
-/** A convolution of 3 × 3 bins and frames; the shape stays but for the channels. */
+/** Loads a convolution over 3 × 3 bins and frames; only the number of channels changes. */
 export function loadNeighbourhood(weights: Weights, inDim: number, outDim: number): Layer {
   const kernel = weights.get('weight', [outDim, inDim, KERNEL, KERNEL])
   return convolution(kernel, weights.get('bias', [outDim]))
 }
 
-/** @param kernel [out, in, bins, frames], which is freed; zeros stand around bins and frames */
+/** @param kernel [out, in, bins, frames], which is freed; bins and frames are padded with zeros */
 export function convolution(kernel: Tensor, bias: Tensor): Layer {
   const filter = tf.transpose(kernel, [2, 3, 1, 0]) as Tensor4D
   kernel.dispose()
   return (x) => tf.tidy(() => tf.conv2d(x as Tensor4D, filter, 1, 'same').add(bias))
 }
 
-/** Over frames alone; the shape stays but for the channels. */
+/** Loads a convolution over frames; only the number of channels changes. */
 export function loadOverFrames(
   weights: Weights,
   inDim: number,
@@ -31,7 +31,7 @@ export function loadOverFrames(
   return convolution(kernel, weights.get('bias', [outDim]))
 }
 
-/** Over frames, each channel by itself. */
+/** Loads a convolution over frames, for each channel separately. */
 export function loadDepthwise(weights: Weights, dim: number, places: number): Layer {
   const taps = tf.tidy(() => {
     const kernel = weights.get('weight', [dim, 1, places])
@@ -41,7 +41,10 @@ export function loadDepthwise(weights: Weights, dim: number, places: number): La
   return (x) => tf.tidy(() => tf.depthwiseConv2d(x as Tensor4D, taps, 1, 'same').add(bias))
 }
 
-/** Over bins: [batch, bins, frames, in] to as many bins as strides begin in them. */
+/**
+ * Loads a strided convolution over bins: [batch, bins, frames, in] to one bin for each stride
+ * begun.
+ */
 export function loadDownsampling(
   weights: Weights,
   { stride, kernel }: BandSizes,
@@ -67,7 +70,10 @@ export function loadDownsampling(
     })
 }
 
-/** The inverse over bins, cut in the middle: [batch, bins, frames, in] to [.., wanted, .., out]. */
+/**
+ * Loads the inverse over bins, cropped at the centre: [batch, bins, frames, in] to [.., wanted, ..,
+ * out].
+ */
 export function loadUpsampling(
   weights: Weights,
   { stride, kernel }: BandSizes,

@@ -1,4 +1,4 @@
-/** A decoder: joins what its encoder kept, and gives the bins back. */
+/** A decoder: joins its input with the encoder's skip, and restores the bins. */
 import { glu } from '../../layers/layers.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -6,7 +6,7 @@ import { levelLengths, type ScnetConfig } from '../config.ts'
 import { convolution, KERNEL, loadUpsampling } from './convolution.ts'
 import { splitBands } from './encoder.ts'
 
-/** @param level from 0, the encoders' last level */
+/** @param level from 0, which is the last level of the encoders */
 export function loadDecoder(weights: Weights, level: number, config: ScnetConfig) {
   const widths = config.dims.toReversed()
   const dim = widths[level]!
@@ -18,7 +18,9 @@ export function loadDecoder(weights: Weights, level: number, config: ScnetConfig
 
   const { before, after } = levelLengths(config).at(-1 - level)!
 
-  /** x [batch, bins, frames, dim] to the bins that the encoder had before (SUlayer). */
+  /**
+   * Restores the bins of x [batch, bins, frames, dim] that the encoder had as its input (SUlayer).
+   */
   const upsample = (x: Tensor): Tensor =>
     tf.tidy(() =>
       tf.concat(
@@ -27,15 +29,15 @@ export function loadDecoder(weights: Weights, level: number, config: ScnetConfig
       ),
     )
 
-  /** @param skip what the encoder kept, shaped like x */
+  /** @param skip the encoder's output of the same shape as x */
   const forward = (x: Tensor, skip: Tensor): Tensor => tf.tidy(() => upsample(join(x, skip)))
 
   return { join, upsample, forward }
 }
 
 /**
- * FusionLayer: a convolution of x + skip, which the reference gives it twice, side by side; so both
- * halves of the kernel are added once, for half the work.
+ * FusionLayer: a convolution of x + skip. The reference passes the sum twice, side by side, so
+ * adding up both halves of the kernel once halves the work.
  */
 function loadJoin(weights: Weights, dim: number) {
   const kernel = tf.tidy(() => {

@@ -1,4 +1,4 @@
-/** Recurrent layers along bins and along frames, and the transform of frames between them. */
+/** Recurrent layers along bins and frames, and the Fourier transform of frames between them. */
 import { compiled } from '../../graph/compiled.ts'
 import { loadLinear } from '../../layers/layers.ts'
 import { loadGroupNorm } from '../../layers/norms.ts'
@@ -7,13 +7,13 @@ import type { Weights } from '../../checkpoint/weights.ts'
 import type { ScnetConfig } from '../config.ts'
 import { loadLstm } from './lstm.ts'
 
-/** Places of the axes of [batch, bins, frames, channels] along which a path goes, and back. */
+/** Permutations of [batch, bins, frames, channels] for the path along each axis, and back. */
 const PATHS = [
   { order: [1, 0, 2, 3], back: [1, 0, 2, 3] }, // along bins: [bins, batch, frames, channels]
   { order: [2, 0, 1, 3], back: [1, 2, 0, 3] }, // along frames: [frames, batch, bins, channels]
 ] as const
 
-/** Both paths of a pair; x [batch, bins, frames, dim], shape as it is. */
+/** Loads both paths of a pair, which keep the shape of x [batch, bins, frames, dim]. */
 export function loadDualPath(weights: Weights, dim: number, { expansion }: ScnetConfig) {
   const paths = PATHS.map((_, i) => loadPath(weights, i, dim, dim * expansion))
   const forward = (x: Tensor): Tensor =>
@@ -38,15 +38,15 @@ function loadPath(weights: Weights, index: number, dim: number, hidden: number) 
       return x.add(transpose(linear(recurrent).reshape([...sizes, dim]), back))
     }),
   )
-  /** What the recurrent layer gives, [steps, rows, 2 · hidden]. */
+  /** Returns the output of the recurrent layer, [steps, rows, 2 · hidden]. */
   const recur = (x: Tensor): Tensor => tf.tidy(() => lstm(begin(x)))
   const forward = (x: Tensor): Tensor => tf.tidy(() => end(x, recur(x)))
   return { recur, forward }
 }
 
 /**
- * The Fourier transform along frames: x [batch, bins, frames, dim] to
- * [batch, bins, frames / 2 + 1, 2 · dim], all real parts before all imaginary ones.
+ * Takes the Fourier transform along frames: x [batch, bins, frames, dim] to [batch, bins, frames /
+ * 2 + 1, 2 · dim], all real parts before all imaginary ones.
  */
 export const toFrequencies = compiled((x: Tensor): Tensor =>
   tf.tidy(() => {
@@ -58,7 +58,7 @@ export const toFrequencies = compiled((x: Tensor): Tensor =>
   }),
 )
 
-/** The inverse; the imaginary parts of the first and the last frequency count for nothing. */
+/** Inverts it; the imaginary parts of the first and the last frequency have no effect. */
 export const toFrames = compiled((x: Tensor): Tensor =>
   tf.tidy(() => {
     const [batch, bins, frequencies, twice] = x.shape as [number, number, number, number]
@@ -70,12 +70,14 @@ export const toFrames = compiled((x: Tensor): Tensor =>
   }),
 )
 
-/** [2 · frequencies, frames]: real parts, then imaginary ones. A library has no such lengths. */
+/**
+ * Returns [2 · frequencies, frames]: real parts, then imaginary ones. No library has such lengths.
+ */
 function transformTable(frames: number): Tensor {
   return tableOf(frames, (turn) => [Math.cos(turn), -Math.sin(turn)])
 }
 
-/** [frames, 2 · frequencies]. */
+/** Returns [frames, 2 · frequencies]. */
 function inverseTable(frames: number): Tensor {
   return tf.tidy(() => {
     const weighted = tableOf(frames, (turn, frequency) => {
@@ -86,7 +88,7 @@ function inverseTable(frames: number): Tensor {
   })
 }
 
-/** @param partsOf real and imaginary part at a place of the circle, in radians */
+/** @param partsOf returns real and imaginary part for an angle in radians */
 function tableOf(
   frames: number,
   partsOf: (turn: number, frequency: number) => readonly [number, number],

@@ -1,4 +1,4 @@
-/** An encoder: fewer bins, low ones more finely than high ones (SDblock). */
+/** An encoder: reduces the bins, low ones less than high ones (SDblock). */
 import { gelu, glu, loadPointwise, silu, type Layer } from '../../layers/layers.ts'
 import { loadGroupNorm } from '../../layers/norms.ts'
 import { tf, type Tensor } from '../../tensorflow/tensor.ts'
@@ -11,10 +11,10 @@ import {
   loadOverFrames,
 } from './convolution.ts'
 
-/** Of an encoder, both [batch, bins, frames, channels]. */
+/** Output of an encoder, both [batch, bins, frames, channels]. */
 export interface EncoderOutput {
   output: Tensor
-  /** Before the last convolution: what the decoder takes. */
+  /** State before the last convolution, for the decoder. */
   skip: Tensor
 }
 
@@ -31,7 +31,7 @@ export function loadEncoder(weights: Weights, level: number, config: ScnetConfig
 
   const { before } = levelLengths(config)[level]!
 
-  /** x [batch, bins, frames, in] to its bands with fewer bins (SDlayer). */
+  /** Splits x [batch, bins, frames, in] into its bands, with fewer bins (SDlayer). */
   const downsample = (x: Tensor): Tensor[] =>
     tf.tidy(() => splitBands(x, before).map((part, i) => bands[i]!.downsample(part)))
 
@@ -45,11 +45,14 @@ export function loadEncoder(weights: Weights, level: number, config: ScnetConfig
   return { bands, downsample, forward }
 }
 
-/** Low, mid and high bins of x [batch, bins, frames, channels]. */
+/** Splits x [batch, bins, frames, channels] into low, mid and high bins. */
 export const splitBands = (x: Tensor, lengths: BandLengths): Tensor[] =>
   tf.split(x, [...lengths], 1)
 
-/** Residual layers over frames, each bin by itself; the shape stays (ConvolutionModule). */
+/**
+ * Loads residual layers over frames, for each bin separately; they keep the shape
+ * (ConvolutionModule).
+ */
 function loadResidualLayers(
   weights: Weights,
   { depth }: BandSizes,

@@ -1,7 +1,7 @@
 /**
- * A long short-term memory (S. Hochreiter, J. Schmidhuber, 1997) in both directions at once, in the
- * form of PyTorch. On a processor it is one operation of our own. On a GPU some steps at a time are
- * a graph, which many lanes share, and whose inputs' products are all that is held of it.
+ * A long short-term memory (S. Hochreiter, J. Schmidhuber, 1997) in both directions at once, in
+ * PyTorch's form. On a processor it is one custom operation. On a GPU a few steps at a time are a
+ * graph, which many lanes share, and only the products of the inputs are held for it.
  */
 import { compiled } from '../../graph/compiled.ts'
 import type { Layer } from '../../layers/layers.ts'
@@ -27,11 +27,11 @@ interface Gates {
   bias: Tensor
 }
 
-/** After a step, [2, rows, hidden] each. */
+/** State after a step, [2, rows, hidden] each. */
 type State = Record<'output' | 'cell', Tensor>
 
 /**
- * Some steps of both directions, each in its own order.
+ * Takes some steps in both directions, each in its own order.
  * @param x [2, steps, rows, dim]
  * @param before the state before the first step
  * @returns outputs [2, steps, rows, hidden], and the state after the last step
@@ -55,7 +55,7 @@ const advance = compiled((x: Tensor, before: State, { ofInput, ofState, bias }: 
   }),
 )
 
-/** @param gates [2, rows, 4 · hidden], before their functions */
+/** @param gates [2, rows, 4 · hidden], before the activations */
 function next(gates: Tensor, cell: Tensor): State {
   return tf.tidy(() => {
     const [input, forget, fresh, output] = tf.split(gates, 4, -1) as [
@@ -69,11 +69,11 @@ function next(gates: Tensor, cell: Tensor): State {
   })
 }
 
-/** x [steps, rows, dim] to [steps, rows, 2 · hidden]: forward, then backward. */
+/** Loads the layer: x [steps, rows, dim] to [steps, rows, 2 · hidden], forward, then backward. */
 export const loadLstm = (weights: Weights, dim: number, hidden: number): Layer =>
   (hasLstm() ? loadLstmInOne : loadLstmInSteps)(weights, dim, hidden)
 
-/** As `loadLstm`, as one operation. */
+/** Like `loadLstm`, as a single operation. */
 export function loadLstmInOne(weights: Weights, dim: number, hidden: number): Layer {
   const { matrices, bias } = tf.tidy(() => {
     const { ofInput, ofState, bias } = readGates(weights, dim, hidden)
@@ -89,7 +89,7 @@ export function loadLstmInOne(weights: Weights, dim: number, hidden: number): La
   return (x) => lstm(x, matrices, bias)
 }
 
-/** As `loadLstm`, in graphs of some steps. */
+/** Like `loadLstm`, as graphs of a few steps. */
 export function loadLstmInSteps(weights: Weights, dim: number, hidden: number): Layer {
   const gates = readGates(weights, dim, hidden)
   return (x) =>
@@ -113,7 +113,9 @@ export function loadLstmInSteps(weights: Weights, dim: number, hidden: number): 
     })
 }
 
-/** So many steps from `start` on, and from the end on backwards: [2, count, rows, dim]. */
+/**
+ * Returns `count` steps from `start` on, and as many backwards from the end: [2, count, rows, dim].
+ */
 const bothWays = (x: Tensor, start: number, count: number): Tensor =>
   tf.tidy(() => {
     const steps = x.shape[0]!

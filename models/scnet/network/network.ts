@@ -1,6 +1,6 @@
 /**
- * SCNet: a spectrogram in bands, recurrent layers along bins and frames in its middle (W. Tong and
- * others, "SCNet: Sparse Compression Network for Music Source Separation", 2024).
+ * SCNet: a spectrogram in bands, with recurrent layers along bins and frames in the middle (W. Tong
+ * and others, "SCNet: Sparse Compression Network for Music Source Separation", 2024).
  */
 import { compiled } from '../../graph/compiled.ts'
 import { momentsOf, normalize, restore } from '../../layers/norms.ts'
@@ -15,7 +15,7 @@ import { loadEncoder } from './encoder.ts'
 export type Network = ReturnType<typeof loadNetwork>
 
 /**
- * Reads every part. Callers use `separate`; tests use the parts too.
+ * Loads all parts. Callers use `separate`; tests use the parts too.
  * @throws Error naming weights that are missing or misshapen
  */
 export function loadNetwork(weights: Weights, config: ScnetConfig) {
@@ -25,7 +25,7 @@ export function loadNetwork(weights: Weights, config: ScnetConfig) {
   const transform = transformation(parts)
   const decode = decoding(parts)
 
-  /** A spectrum to those of all stems, [batch, bins, frames, stems · channels · 2]. */
+  /** Turns a spectrum into those of all stems, [batch, bins, frames, stems · channels · 2]. */
   const forward = (spectrum: Tensor): Tensor =>
     tf.tidy(() => {
       const { output, skips } = encode(spectrum)
@@ -34,7 +34,7 @@ export function loadNetwork(weights: Weights, config: ScnetConfig) {
       return decode(x, skips)
     })
 
-  /** As `forward`, of a spectrum at the level that the network was trained for. */
+  /** Like `forward`, with the spectrum at the level that the network was trained for. */
   const levelled = (spectrum: Tensor): Tensor => {
     if (!levelsSpectrum) return forward(spectrum)
     return tf.tidy(() => {
@@ -44,8 +44,8 @@ export function loadNetwork(weights: Weights, config: ScnetConfig) {
   }
 
   /**
-   * mixture [batch, channels, samples] to stems [batch, stems, channels, samples]. No item of a
-   * batch reaches another.
+   * Separates mixture [batch, channels, samples] into stems [batch, stems, channels, samples]. The
+   * items of a batch do not affect each other.
    */
   const separate = (mixture: Tensor): Tensor =>
     tf.tidy(() => {
@@ -74,11 +74,11 @@ function loadParts(weights: Weights, config: ScnetConfig) {
 
 interface EncodedLevels {
   output: Tensor
-  /** What each encoder kept, the first first. */
+  /** Skips of all encoders, starting with the first. */
   skips: Tensor[]
 }
 
-/** A spectrum [batch, bins, frames, channels · 2] through all encoders. */
+/** Runs a spectrum [batch, bins, frames, channels · 2] through all encoders. */
 const encoding = ({ encoders }: Parts) =>
   compiled((spectrum: Tensor): EncodedLevels =>
     tf.tidy(() => {
@@ -93,7 +93,7 @@ const encoding = ({ encoders }: Parts) =>
     }),
   )
 
-/** Goes on from the last encoder; yields what each pair of recurrent layers gives the next one. */
+/** Continues after the last encoder; yields the output of each pair of recurrent layers. */
 const transformation = ({ dualPaths }: Parts) =>
   function* (x: Tensor): Generator<Tensor> {
     let input = x.clone()
@@ -108,7 +108,7 @@ const transformation = ({ dualPaths }: Parts) =>
     }
   }
 
-/** All decoders, the last encoder's first. */
+/** Runs all decoders, starting with that of the last encoder. */
 const decoding = ({ decoders }: Parts) =>
   compiled((x: Tensor, skips: readonly Tensor[]): Tensor =>
     tf.tidy(() =>

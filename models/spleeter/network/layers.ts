@@ -1,4 +1,4 @@
-/** Layers of the U-Net, in the layout [segments, frames, bins, channels], as Keras keeps them. */
+/** Layers of the U-Net on [segments, frames, bins, channels], with weights in Keras' layout. */
 import type { Layer } from '../../layers/layers.ts'
 import { tf, type Tensor, type Tensor4D } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -11,7 +11,10 @@ const LAST_DILATION = 2
 const NORM_EPSILON = 1e-3
 const LEAKY_SLOPE = 0.2
 
-/** Keras numbers layers of a kind in the order in which they were made; the first has no number. */
+/**
+ * Returns the weights of a numbered layer. Keras numbers layers of a kind in the order of creation;
+ * the first has no number.
+ */
 export const numberedLayer = (weights: Weights, kind: string, index: number): Weights =>
   weights.at(index === 0 ? kind : `${kind}_${index}`)
 
@@ -46,7 +49,9 @@ export function loadUpsampling(weights: Weights, inDim: number, outDim: number):
     })
 }
 
-/** The last layer: one channel of features to an answer for each channel; the shape stays. */
+/**
+ * Loads the last layer, from one feature channel to an answer for each channel; it keeps the shape.
+ */
 export function loadLast(weights: Weights, outDim: number): Layer {
   const filter = weights.get('kernel', [LAST_KERNEL, LAST_KERNEL, 1, outDim]) as Tensor4D
   const bias = weights.get('bias', [outDim])
@@ -54,7 +59,7 @@ export function loadLast(weights: Weights, outDim: number): Layer {
     tf.tidy(() => tf.conv2d(x as Tensor4D, filter, 1, 'same', 'NHWC', LAST_DILATION).add(bias))
 }
 
-/** Batch normalisation after training: a gain and a shift of each channel. */
+/** Loads batch normalisation for inference: a gain and a shift for each channel. */
 export function loadNorm(weights: Weights, dim: number): Layer {
   const { gain, shift } = tf.tidy(() => {
     const read = (name: string) => weights.get(name, [dim])

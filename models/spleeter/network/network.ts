@@ -1,4 +1,4 @@
-/** Spleeter: a U-Net for each stem reads magnitudes, and their answers share out the spectrum. */
+/** Spleeter: a U-Net for each stem reads magnitudes, and their answers divide up the spectrum. */
 import { compiled } from '../../graph/compiled.ts'
 import { softmax, tf, type Tensor } from '../../tensorflow/tensor.ts'
 import type { Weights } from '../../checkpoint/weights.ts'
@@ -7,19 +7,21 @@ import { maskOf, sharesOf } from '../masks.ts'
 import { magnitudesOf, spectrumOf, wavesOf } from '../spectrum.ts'
 import { loadUNet } from './unet.ts'
 
-/** Channels that the network reads together. */
+/** How many channels the network reads together. */
 export const CHANNELS = 2
 
 export type Network = ReturnType<typeof loadNetwork>
 
 /**
- * Reads every part. Callers use `separate`; tests use the parts too.
+ * Loads all parts. Callers use `separate`; tests use the parts too.
  * @throws Error naming weights that are missing or misshapen
  */
 export function loadNetwork(weights: Weights, config: SpleeterConfig) {
   const nets = config.stems.map((_, stem) => loadUNet(weights, stem, CHANNELS, config))
 
-  /** Each stem's own magnitudes, of those of the mixture [segments, frames, bins, channels]. */
+  /**
+   * Returns each stem's magnitudes, given those of the mixture [segments, frames, bins, channels].
+   */
   const outputsOf = (magnitudes: Tensor): Tensor[] =>
     tf.tidy(() => {
       const logits = nets.map((net) => net.logits(magnitudes))
@@ -30,8 +32,9 @@ export function loadNetwork(weights: Weights, config: SpleeterConfig) {
     })
 
   /**
-   * mixture [batch, channels, samples] to stems [batch, stems, channels, samples], whose sum is the
-   * mixture: the last stem is what the others leave. No item of a batch reaches another.
+   * Separates mixture [batch, channels, samples] into stems [batch, stems, channels, samples],
+   * which add up to the mixture: the last stem is what the others leave. The items of a batch do
+   * not affect each other.
    */
   const separate = compiled((mixture: Tensor): Tensor =>
     tf.tidy(() => {

@@ -12,12 +12,14 @@ import {
   numberedLayer,
 } from './layers.ts'
 
-/** Convolutions of a stem's network, the last one included, and all its normalisations. */
+/**
+ * Number of convolutions in a stem's network, including the last, and of all its normalisations.
+ */
 const CONVOLUTIONS = LEVELS + 1
 const NORMS = 2 * LEVELS
 
 /**
- * @param stem which of the stems, from 0
+ * @param stem index of the stem, from 0
  * @param channels of the magnitudes
  * @throws Error naming weights that are missing or misshapen
  */
@@ -42,11 +44,11 @@ export function loadUNet(weights: Weights, stem: number, channels: number, confi
   const encoderActivation = activationOf(config.encoderActivation)
   const decoderActivation = activationOf(config.decoderActivation)
 
-  /** Between an encoder and the next one. */
+  /** Applies norm and activation between an encoder and the next one. */
   const activate = (i: number, x: Tensor): Tensor =>
     tf.tidy(() => encoderActivation(encoderNorms[i]!(x)))
 
-  /** magnitudes [segments, frames, bins, channels] to every encoder's own output. */
+  /** Turns magnitudes [segments, frames, bins, channels] into the plain outputs of all encoders. */
   const encode = (magnitudes: Tensor): Tensor[] => {
     const outputs: Tensor[] = []
     for (const [i, encoder] of encoders.entries()) {
@@ -55,7 +57,7 @@ export function loadUNet(weights: Weights, stem: number, channels: number, confi
     return outputs
   }
 
-  /** Every decoder's output, activated and not yet normalised. */
+  /** Returns the outputs of all decoders, activated but not normalised. */
   const decode = (encoded: readonly Tensor[]): Tensor[] => {
     const outputs: Tensor[] = []
     for (const [j, decoder] of decoders.entries()) {
@@ -64,16 +66,19 @@ export function loadUNet(weights: Weights, stem: number, channels: number, confi
     return outputs
   }
 
-  /** The first decoder takes what the last encoder gives; each other one a skip with it. */
+  /**
+   * Returns a decoder's input: for the first, the last encoder's output; for others, a skip as
+   * well.
+   */
   const inputOf = (j: number, encoded: readonly Tensor[], decoded: readonly Tensor[]): Tensor =>
     j === 0
       ? encoded.at(-1)!
       : tf.concat([encoded[LEVELS - 1 - j]!, decoderNorms[j - 1]!(decoded[j - 1]!)], -1)
 
-  /** The answer before it becomes a share of the magnitudes, shaped like these. */
+  /** Returns the answer, shaped like the magnitudes, before it becomes a share of them. */
   const answer: Layer = (decoded) => tf.tidy(() => last(decoderNorms.at(-1)!(decoded)))
 
-  /** magnitudes to the answer. */
+  /** Turns magnitudes into the answer. */
   const logits: Layer = (magnitudes) => tf.tidy(() => answer(decode(encode(magnitudes)).at(-1)!))
 
   return { encode, activate, decode, answer, logits }
