@@ -1,11 +1,14 @@
-/** Numbers to IEEE half precision. */
+/** Converts numbers to IEEE half precision. */
 
-/** Bits of a float32's fraction that a half has no room for. */
+/** How many bits of a float32's fraction do not fit into a half. */
 const DROPPED_BITS = 13
-/** Float32's exponent less the half's bias, for the exponent 0 of a half. */
+/** The difference between the exponent biases of float32 and half. */
 const EXPONENT_SHIFT = 112
 
-/** Writes the bits of each number into `into`: nearest, ties to even; beyond 65,504 infinity. */
+/**
+ * Writes the bits of each number into `into`, rounded to nearest, ties to even; beyond 65,504 to
+ * infinity.
+ */
 export function roundToHalf(values: Float32Array, into: Uint16Array): void {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length)
   for (let i = 0; i < words.length; i += 1) into[i] = halfOf(words[i]!)
@@ -23,7 +26,7 @@ function halfOf(word: number): number {
   return sign + roundedShift(fraction, DROPPED_BITS + 1 - exponent)
 }
 
-/** value / 2^bits, to the nearest whole number, ties to even. */
+/** Returns value / 2^bits, rounded to the nearest integer, ties to even. */
 function roundedShift(value: number, bits: number): number {
   const kept = value >>> bits
   const rest = value & ((1 << bits) - 1)

@@ -1,4 +1,4 @@
-/** A checked reader of safetensors files: a JSON header, then the tensors' bytes. */
+/** A validating reader of safetensors files: a JSON header, then the tensors' bytes. */
 import {
   areSizes,
   bfloat16,
@@ -23,9 +23,9 @@ const FORMATS: Readonly<Record<string, NumberFormat>> = {
 const HEADER_BYTES_MAX = 64 * 1024 * 1024
 
 /**
- * The tensors of a file by name. Only the header is read here; a tensor's type and size are checked
- * when it is asked for, since files may hold types that are never read.
- * @throws Error naming the file, and the tensor if it is to blame, when anything does not fit
+ * Returns the tensors of a file by name. Reads only the header; the type and size of a tensor are
+ * checked when it is read, since files may contain types that are never used.
+ * @throws Error naming the file, and the tensor if it is the cause, if anything is inconsistent
  */
 export function openSafetensors(file: string): ReadonlyMap<string, StoredTensor> {
   const { header, dataStart, dataBytes } = readHeader(file)

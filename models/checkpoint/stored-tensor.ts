@@ -1,16 +1,16 @@
-/** Tensors as files store them: a shape and a type, and numbers that are read when asked for. */
+/** Tensors as stored in files: a shape, a type, and numbers that are read on demand. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 export interface StoredTensor {
   readonly shape: readonly number[]
-  /** The type of its numbers as the file calls it; it may be one that can't be read. */
+  /** The type of its numbers, as named in the file; it may be one that cannot be read. */
   readonly type: string
-  /** How much of the file its numbers take. */
+  /** How many bytes of the file its numbers take. */
   readonly bytes: number
   /**
-   * Reads the numbers from the file; half-width floats are widened. The caller owns them, unless
-   * they are to be read into a scratch.
-   * @throws Error naming file and tensor when the type can't be read, or the bytes do not fit it
+   * Reads the numbers from the file and widens half-precision floats. The caller owns them, unless
+   * a scratch is passed.
+   * @throws Error naming file and tensor if the type cannot be read, or the bytes do not fit it
    */
   values(scratch?: Scratch): Float32Array | Int32Array
 }
@@ -27,23 +27,27 @@ export interface StoredTensor {
 export class Scratch {
   #room: ArrayBuffer
 
-  /** @param numbers of the largest tensor */
+  /** @param numbers how many numbers the largest tensor has */
   constructor(numbers: number) {
     this.#room = new ArrayBuffer(bytesFor(numbers))
   }
 
-  /** For so many numbers as they are stored: where the last bytes of them are, once widened. */
+  /**
+   * Returns the bytes for `count` numbers as stored, placed to end where the widened numbers end.
+   */
   stored(count: number, width: number): Uint8Array<ArrayBuffer> {
     const start = this.#startOf(count) + (4 - width) * count
     return new Uint8Array(this.#room, start, width * count)
   }
 
-  /** For those numbers made float32, from the first to the last. */
+  /** Returns those numbers as float32. */
   widened(count: number): Float32Array<ArrayBuffer> {
     return new Float32Array(this.#room, this.#startOf(count), count)
   }
 
-  /** For so many numbers laid otherwise than they are stored, `stored` of them at a time. */
+  /**
+   * Returns memory for `count` numbers in another layout, when `stored` of them are read at a time.
+   */
   laid(count: number, stored: number): Float32Array<ArrayBuffer> {
     this.#reserve(count + stored)
     return new Float32Array(this.#room, BESIDE, count)
@@ -60,19 +64,19 @@ export class Scratch {
   }
 }
 
-/** Memory is given out in multiples of 16 bytes … */
+/** Memory is allocated in multiples of 16 bytes … */
 const ALIGNMENT = 16
-/** … so this far on begins no multiple of 64. */
+/** … and this offset from one is never a multiple of 64. */
 const BESIDE = 4
 
-/** With what lies before the first of two parts, and between them. */
+/** Returns the bytes for numbers, including the gaps before and between the two parts. */
 const bytesFor = (numbers: number): number => 4 * numbers + 3 * ALIGNMENT
 
-/** How numbers of one type are laid down, in little-endian order. */
+/** How numbers of one type are stored, in little-endian order. */
 export interface NumberFormat {
-  /** Bytes of one number. */
+  /** Bytes per number. */
   readonly width: number
-  /** Decodes bytes that begin where a number of four bytes may. */
+  /** Decodes bytes whose start is aligned for four-byte numbers. */
   decode(bytes: Uint8Array<ArrayBuffer>, scratch?: Scratch): Float32Array | Int32Array
 }
 
@@ -118,7 +122,7 @@ const halvesOf = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): 
 const roomFor = (count: number, scratch: Scratch | undefined): Float32Array<ArrayBuffer> =>
   scratch?.widened(count) ?? new Float32Array(count)
 
-/** Values of all 65,536 patterns: a table is ten times faster than arithmetic. */
+/** Values of all 65,536 bit patterns, because a table is ten times faster than arithmetic. */
 let allHalves: Float32Array | undefined
 
 function widenHalf(bits: number): number {
@@ -130,11 +134,11 @@ function widenHalf(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }
 
-/** How many numbers a shape holds. */
+/** Returns how many numbers a shape holds. */
 export const countOf = (shape: readonly number[]): number =>
   shape.reduce((product, size) => product * size, 1)
 
-/** Returns whether it is a list of whole numbers, none below 0. */
+/** Whether this is a list of non-negative integers. */
 export const areSizes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0)
 
@@ -147,10 +151,10 @@ export function sizeOfFile(file: string): number {
   }
 }
 
-/** The system reads no more than 2 GiB at once. */
+/** The operating system reads at most 2 GiB at once. */
 const READ_BYTES_MAX = 2 ** 30
 
-/** @throws Error naming the file when it ends before `length` bytes are read into `bytes` */
+/** @throws Error naming the file if it ends before `length` bytes have been read into `bytes` */
 export function readBytes(
   file: string,
   position: number,

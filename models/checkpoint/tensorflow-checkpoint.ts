@@ -1,6 +1,7 @@
 /**
- * Reads checkpoints of TensorFlow (version 2 of their format): `<prefix>.index`, a table of sorted
- * keys as LevelDB writes it, and the tensors' bytes in `<prefix>.data-00000-of-00001` or several.
+ * Reads TensorFlow checkpoints (version 2 of the format): `<prefix>.index`, a table of sorted keys
+ * in LevelDB's format, and the tensors' bytes in one or more files like
+ * `<prefix>.data-00000-of-00001`.
  */
 import { existsSync } from 'node:fs'
 import protobuf from 'protobufjs'
@@ -13,7 +14,7 @@ import {
   type StoredTensor,
 } from './stored-tensor.ts'
 
-/** The parts of TensorFlow's tensor_bundle.proto that are used here. */
+/** The parts of TensorFlow's tensor_bundle.proto that are needed here. */
 const BUNDLE = protobuf.parse(
   `syntax = "proto3";
   message Header { int32 shards = 1; int32 endianness = 2; }
@@ -39,18 +40,18 @@ interface EntryFields {
   size: number
 }
 
-/** TensorFlow's numbers of its types; others are listed and can't be read. */
+/** TensorFlow's type numbers; tensors of other types are listed but cannot be read. */
 const FORMATS: Readonly<Record<number, NumberFormat>> = { 1: float32 }
 
 const INDEX_BYTES_MAX = 16 * 1024 * 1024
 const FOOTER_BYTES = 48
 const MAGIC = Buffer.from('57fb808b247547db', 'hex')
-/** After each block: how it is compressed, and its checksum. */
+/** Each block is followed by its compression type and checksum. */
 const TRAILER_BYTES = 5
 
 /**
- * The tensors of a checkpoint by name. Only the index is read here.
- * @param index the file `<prefix>.index`; its data lie beside it
+ * Returns the tensors of a checkpoint by name. Reads only the index.
+ * @param index the file `<prefix>.index`; its data files are next to it
  * @throws Error naming the file that is damaged or missing, or the tensor that does not fit
  */
 export function openTensorFlowCheckpoint(index: string): ReadonlyMap<string, StoredTensor> {
@@ -112,7 +113,7 @@ function storedTensor(
   }
 }
 
-/** Values by key, of a table of LevelDB's. */
+/** Returns the values of a LevelDB table by key. */
 function readTable(file: string): Map<string, Uint8Array> {
   const bytes = sizeOfFile(file)
   if (bytes < FOOTER_BYTES || bytes > INDEX_BYTES_MAX) {
@@ -124,7 +125,7 @@ function readTable(file: string): Map<string, Uint8Array> {
   }
   try {
     const footer = protobuf.Reader.create(table.subarray(-FOOTER_BYTES))
-    readHandle(footer) // of the table's own statistics
+    readHandle(footer) // the table's own statistics
     const values = new Map<string, Uint8Array>()
     for (const [, handle] of entriesOf(blockAt(table, readHandle(footer)))) {
       const block = blockAt(table, readHandle(protobuf.Reader.create(handle)))
@@ -151,7 +152,10 @@ function blockAt(table: Buffer, { offset, size }: Handle): Buffer {
   return table.subarray(offset, offset + size)
 }
 
-/** Keys share their beginning with the key before; restarts stand at the end. */
+/**
+ * Yields the entries of a block. Each key shares a prefix with the previous one; restart points are
+ * at the end.
+ */
 function* entriesOf(block: Buffer): Generator<[key: string, value: Uint8Array]> {
   const restarts = block.readUInt32LE(block.length - 4)
   const end = block.length - 4 - 4 * restarts

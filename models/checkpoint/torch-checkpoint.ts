@@ -1,4 +1,4 @@
-/** A checked reader of state dicts as torch.save writes them: a zip of a pickle and storages. */
+/** A validating reader of state dicts saved by torch.save: a zip of a pickle and storages. */
 import {
   areSizes,
   bfloat16,
@@ -14,9 +14,12 @@ import { unpickle, type PickleWorld } from './unpickle.ts'
 import { openZip, type ZipEntry } from './zip-entries.ts'
 
 interface StorageType {
-  /** The name of its class in torch. */
+  /** Name of its class in torch. */
   readonly name: string
-  /** Absent when its numbers can't be read: a state dict may hold counters that nobody needs. */
+  /**
+   * Absent if its numbers cannot be read, since a state dict may contain counters that nobody
+   * needs.
+   */
   readonly format?: NumberFormat
 }
 
@@ -30,11 +33,11 @@ const STORAGE_TYPES: readonly StorageType[] = [
   })),
 ]
 
-/** A hundred thousand tensors; every byte may cost us a hundred. */
+/** Enough for a hundred thousand tensors. Every byte may cost a hundred bytes of memory. */
 const PICKLE_BYTES_MAX = 16 * 1024 * 1024
 const AXES_MAX = 64
 
-/** Numbers in a row, on which any number of tensors may lie. */
+/** A sequence of numbers, shared by any number of tensors. */
 class Storage {
   readonly type: StorageType
   readonly count: number
@@ -47,12 +50,12 @@ class Storage {
   }
 }
 
-/** Which numbers of a storage a tensor is made of. */
+/** Which numbers of a storage belong to a tensor. */
 class Layout {
   readonly storage: Storage
   readonly offset: number
   readonly shape: readonly number[]
-  /** Numbers from one to the next, on each axis. */
+  /** The distance between neighbouring numbers along each axis. */
   readonly strides: readonly number[]
 
   constructor(
@@ -71,13 +74,13 @@ class Layout {
     return countOf(this.shape)
   }
 
-  /** Numbers from the first to the last, both counted. */
+  /** How many numbers there are from the first to the last, both included. */
   get span(): number {
     if (this.count === 0) return 0
     return this.shape.reduce((span, size, axis) => span + (size - 1) * this.strides[axis]!, 1)
   }
 
-  /** True if the numbers lie in row-major order. */
+  /** Whether the numbers are in row-major order. */
   get isContiguous(): boolean {
     let expected = 1
     for (let axis = this.shape.length - 1; axis >= 0; axis -= 1) {
@@ -90,19 +93,19 @@ class Layout {
 }
 
 /**
- * The tensors of a state dict by name. Only the pickle is read here, and nothing of it is executed;
- * the type of a tensor and the size of its storage are checked when its numbers are asked for.
- * @throws Error naming the file, and the tensor if it is to blame, when it is anything else
+ * Returns the tensors of a state dict by name. Reads only the pickle, and executes nothing in it. A
+ * tensor's type and the size of its storage are checked when its numbers are read.
+ * @throws Error naming the file, and the tensor if it is the cause, if the file is anything else
  */
 export const openTorchCheckpoint = (file: string): ReadonlyMap<string, StoredTensor> =>
   stateDictOf(file, readTorchFile(file))
 
-/** Stand for names of Python that neither tensors nor dictionaries need. */
+/** Replacements for Python names other than those of tensors and dictionaries. */
 type Names = Partial<Pick<PickleWorld, 'globals' | 'othersAreInert'>>
 
 /**
- * Reads whatever torch.save wrote; `stateDictOf` finds the dictionaries of tensors in it.
- * @throws Error naming the file when it is damaged, or holds what is refused
+ * Reads anything that torch.save wrote; `stateDictOf` finds the dictionaries of tensors in it.
+ * @throws Error naming the file if it is damaged or contains anything refused
  */
 export function readTorchFile(file: string, names: Names = {}): unknown {
   const entries = openZip(file)
@@ -112,8 +115,8 @@ export function readTorchFile(file: string, names: Names = {}): unknown {
 }
 
 /**
- * The tensors of a dictionary that `readTorchFile` found in a file.
- * @throws as `openTorchCheckpoint`
+ * Returns the tensors of a dictionary that `readTorchFile` found in a file.
+ * @throws like `openTorchCheckpoint`
  */
 export function stateDictOf(file: string, stateDict: unknown): ReadonlyMap<string, StoredTensor> {
   if (!(stateDict instanceof Map)) throw new Error(`${file}: is not a dictionary of tensors`)
@@ -127,14 +130,17 @@ export function stateDictOf(file: string, stateDict: unknown): ReadonlyMap<strin
   return tensors
 }
 
-/** The one folder that everything lies in; it is called as the file was when it was saved. */
+/**
+ * Returns the single folder that contains everything; it has the name that the file was saved
+ * under.
+ */
 function rootOf(file: string, names: readonly string[]): string {
   const pickles = names.filter((name) => /^[^/]+\/data\.pkl$/.test(name))
   if (pickles.length === 1) return pickles[0]!.split('/')[0]!
   throw new Error(`${file}: not a checkpoint of torch.save (it has ${pickles.length} data.pkl)`)
 }
 
-/** Older versions of torch do not say, and were little-endian. */
+/** Older versions of torch do not state the byte order, and were always little-endian. */
 function assertLittleEndian(file: string, entry: ZipEntry | undefined): void {
   if (!entry) return
   const order = new TextDecoder().decode(entry.read(0, Math.min(entry.bytes, 16)))
@@ -170,7 +176,9 @@ function emptyDictionary(values: readonly unknown[]): Map<unknown, unknown> {
   return new Map()
 }
 
-/** A storage by its id: the word, its type, its name in the zip, a device, how many numbers. */
+/**
+ * Finds a storage by its id: a keyword, the type, the name in the zip, a device, and the length.
+ */
 function findStorage(id: unknown, root: string, entries: ReadonlyMap<string, ZipEntry>): Storage {
   const [word, global, key, , count] = Array.isArray(id) && id.length === 5 ? id : []
   const type = STORAGE_TYPES.find((known) => known === global)
@@ -183,8 +191,8 @@ function findStorage(id: unknown, root: string, entries: ReadonlyMap<string, Zip
 }
 
 /**
- * A tensor from a storage, an offset, sizes and strides; gradients and hooks mean nothing here. It
- * may not hold more numbers than its storage, so that what we read is bounded by the file.
+ * Makes a tensor from a storage, an offset, sizes and strides; gradients and hooks are ignored. It
+ * may not have more numbers than its storage, so that the file's size bounds what is read.
  */
 function layTensor(values: readonly unknown[]): Layout {
   const [storage, offset, shape, strides] = values
@@ -196,7 +204,7 @@ function layTensor(values: readonly unknown[]): Layout {
     areSizes(strides) &&
     shape.length === strides.length
   if (!isTensor) throw new Error('a tensor is not made of a storage, an offset, sizes and strides')
-  // copies: a list may grow after it was checked
+  // copy, because a list may grow after the check
   const layout = new Layout(storage, offset as number, [...shape], [...strides])
   const end = layout.offset + layout.span
   if (shape.length > AXES_MAX || layout.count > storage.count || end > storage.count) {
@@ -233,7 +241,7 @@ function readValues(layout: Layout, { width, decode }: NumberFormat, scratch?: S
   return isOrdered ? numbers : toRowMajor(numbers, layout)
 }
 
-/** The numbers of a transposed or sliced tensor, row by row. */
+/** Copies the numbers of a transposed or sliced tensor into row-major order. */
 function toRowMajor(numbers: Float32Array | Int32Array, { count, shape, strides }: Layout) {
   const isInteger = numbers instanceof Int32Array
   const ordered = isInteger ? new Int32Array(count) : new Float32Array(count)

@@ -1,31 +1,32 @@
 /**
- * A reader of Python's pickles that can't do anything but build dictionaries, lists, tuples and
- * plain values: whatever is called is one of ours, and every opcode that checkpoints do not need is
+ * A reader of Python pickles that can only build dictionaries, lists, tuples and plain values.
+ * Every function that a pickle calls is one of ours, and opcodes that checkpoints do not need are
  * refused.
  */
 
 export interface PickleWorld {
   /**
-   * Values for the names `module.name`; other names are refused. A function may be called: its one
-   * argument is the list of those that the pickle gives. Anything else is a mere value.
+   * Values for the names `module.name`; other names are refused. A pickle can call a function,
+   * which gets the list of arguments as its only argument. Anything else is just a value.
    */
   globals: Readonly<Record<string, unknown>>
   /**
-   * True if other names stand for `INERT` and are not refused: what is made of them, whatever it
-   * is given, is `INERT` too.
+   * Whether other names are replaced by `INERT` instead of refused; anything built from them is
+   * `INERT` too.
    */
   othersAreInert?: boolean
-  /** Gives an object that is kept outside of the pickle. */
+  /** Returns an object that is stored outside the pickle. */
   persistent(id: unknown): unknown
 }
 
-/** Stands for an object that nothing is read of. */
+/** Stands for an object whose content is not read. */
 export const INERT = Symbol('an object that is not read')
 
 /**
- * The value of a pickle of protocol 2: null, booleans, numbers, strings, tuples and lists as
- * arrays, dictionaries as maps, and what `world` makes of the rest. A list may hold itself.
- * @throws Error naming the opcode or the global and its place when it is not plain data
+ * Returns the value of a protocol 2 pickle: null, booleans, numbers and strings; tuples and lists
+ * as arrays, dictionaries as maps, and the results of `world` for the rest. A list may contain
+ * itself.
+ * @throws Error naming the opcode or global and its position if it is not plain data
  */
 export function unpickle(bytes: Uint8Array, world: PickleWorld): unknown {
   const machine = new Machine(bytes, world)
@@ -84,7 +85,7 @@ class Machine {
   readonly #bytes: Uint8Array
   readonly #world: PickleWorld
   readonly #stack: unknown[] = []
-  /** Heights of the stack, from which tuples and lists of items begin. */
+  /** Stack heights at which the items of tuples and lists begin. */
   readonly #marks: number[] = []
   readonly #memo = new Map<number, unknown>()
   #place = 0
@@ -117,7 +118,7 @@ class Machine {
     return new TextDecoder().decode(this.view(length))
   }
 
-  /** A signed number of so many bytes. */
+  /** Reads a signed integer of `length` bytes. */
   long(length: number): number {
     const view = this.view(length)
     let value = 0n
@@ -201,14 +202,19 @@ class Machine {
     this.push(callee(values))
   }
 
-  /** Makes an object of a class, as `call` calls a function; none of ours is a class. */
+  /**
+   * Makes an object of a class in the same way as `call` calls a function; there are no real
+   * classes.
+   */
   create(): void {
     const [type] = this.popMany(2)
     if (type !== INERT) throw this.#malformed('makes an object of what is no class')
     this.push(INERT)
   }
 
-  /** A state dict carries the versions of its modules as an attribute: they are not read. */
+  /**
+   * Drops attributes: a state dict has the versions of its modules in one, which are not needed.
+   */
   dropAttributes(): void {
     const [owner] = this.popMany(2)
     if (!(owner instanceof Map) && owner !== INERT)

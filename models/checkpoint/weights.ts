@@ -1,4 +1,7 @@
-/** Weights by path and exact shape: a missing, misshapen or unread weight is an error. */
+/**
+ * Gives access to weights by path and exact shape. A missing, misshapen or unread weight is an
+ * error.
+ */
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Precision } from '../tensorflow/precision.ts'
@@ -11,12 +14,12 @@ interface WeightsFile {
   readonly name: string
   readonly tensors: ReadonlyMap<string, StoredTensor>
   readonly unread: Set<string>
-  /** Faults of weights asked for so far; null: the first is thrown at once. */
+  /** The errors found so far among the weights read; null if the first one is thrown at once. */
   readonly faults: string[] | null
   readonly scratch: Scratch
 }
 
-/** The tensors of a file in any of the formats; see `Weights.open`. */
+/** Opens the tensors of a file in any supported format; see `Weights.open`. */
 export function openTensors(name: string): ReadonlyMap<string, StoredTensor> {
   const opened = weightFiles(name).map((file) =>
     file.endsWith('.safetensors') ? openSafetensors(file) : openTorchCheckpoint(file),
@@ -25,8 +28,9 @@ export function openTensors(name: string): ReadonlyMap<string, StoredTensor> {
 }
 
 /**
- * The files that the tensors of `name` lie in: itself, or those that an index of shards names.
- * @throws Error naming the index when it is unsound, or names a file elsewhere
+ * Returns the files that contain the tensors of `name`: the file itself, or those listed in an
+ * index of shards.
+ * @throws Error naming the index if it is invalid, or names a file in another folder
  */
 export function weightFiles(name: string): string[] {
   if (!name.endsWith('.index.json')) return [name]
@@ -48,15 +52,15 @@ function shardsOf(name: string): unknown[] {
   }
 }
 
-/** Stands for numbers when nothing is computed: none are read. */
+/** Placeholder for numbers in a dry run, which reads none. */
 const NO_NUMBERS = new Float32Array(0)
 
-/** A view of a weights file from one path downwards. */
+/** A view of a weights file from one path down. */
 export class Weights {
   readonly #file: WeightsFile
   readonly #path: string
 
-  /** How wide products with the matrices from here downwards are meant to be. */
+  /** The precision for products with the matrices from here down. */
   readonly precision: Precision
 
   private constructor(file: WeightsFile, path: string, precision: Precision = 'float32') {
@@ -66,21 +70,21 @@ export class Weights {
   }
 
   /**
-   * Opens a `.safetensors` file, an index of several (`.index.json`), or a state dict by
-   * torch.save, whatever that file is called.
-   * @throws Error naming the file when it is not sound
+   * Opens a `.safetensors` file, an index of several (`.index.json`), or a state dict saved by
+   * torch.save under any name.
+   * @throws Error naming the file if it is invalid
    */
   static open(name: string): Weights {
     return Weights.of(name, openTensors(name))
   }
 
-  /** Tensors from elsewhere; errors call them `name`. */
+  /** Wraps tensors from another source; errors refer to it as `name`. */
   static of(name: string, tensors: ReadonlyMap<string, StoredTensor>): Weights {
     return new Weights(fileOf(name, tensors, null), '')
   }
 
   /**
-   * Loads from all weights of a file, as `open` takes it.
+   * Loads from all weights of a file, which may be any that `open` accepts.
    * @throws Error naming the file and every weight that is missing, misshapen or unread
    */
   static read<T>(name: string, load: (weights: Weights) => T): T {
@@ -90,20 +94,20 @@ export class Weights {
     return loaded
   }
 
-  /** The view one step further down: a layer's name or number. */
+  /** Returns the view one step down, for a layer's name or number. */
   at(step: string | number): Weights {
     return new Weights(this.#file, `${this.#path}${step}.`, this.precision)
   }
 
-  /** The same view, for products of another precision. */
+  /** Returns the same view for products of another precision. */
   in(precision: Precision): Weights {
     return new Weights(this.#file, this.#path, precision)
   }
 
   /**
-   * The same weights under other names; call it before any weight is read.
-   * @param rename a stored name to the name that the network asks for
-   * @throws Error when two weights would have one name
+   * Returns the same weights under other names; call it before any weight is read.
+   * @param rename maps a stored name to the name that the network asks for
+   * @throws Error if two weights would get the same name
    */
   renamed(rename: (name: string) => string): Weights {
     const { name, tensors: stored, unread } = this.#file
@@ -118,19 +122,25 @@ export class Weights {
     return this.#file.tensors.has(this.#path + name)
   }
 
-  /** A weight's shape, for sizes that no configuration states. @throws Error when it is absent */
+  /**
+   * Returns a weight's shape, for sizes that no configuration states.
+   * @throws Error if it is missing
+   */
   shapeOf(name: string): readonly number[] {
     return this.#find(name).shape
   }
 
-  /** A float32 tensor that the caller owns. @throws Error when it is absent or shaped otherwise */
+  /**
+   * Returns a float32 tensor that the caller owns.
+   * @throws Error if it is missing or has another shape
+   */
   get(name: string, shape: readonly number[]): Tensor {
     return upload(this.values(name, shape), shape)
   }
 
   /**
-   * As `get`, the numbers themselves, for what is laid otherwise than it is stored. They may be
-   * changed, and are good until the next weight of the file is read.
+   * Like `get`, but returns the numbers, for weights that need another layout. They may be changed,
+   * and are valid until the next weight of the file is read.
    */
   values(name: string, shape: readonly number[]): Float32Array {
     const { faults, unread } = this.#file
@@ -144,7 +154,7 @@ export class Weights {
     }
   }
 
-  /** The room that this file's weights are read into. */
+  /** The memory into which this file's weights are read. */
   get scratch(): Scratch {
     return this.#file.scratch
   }
@@ -154,7 +164,7 @@ export class Weights {
     this.#file.unread.delete(this.#path + name)
   }
 
-  /** Declares that the network uses nothing from here downwards, whatever there is. */
+  /** Declares that the network does not use anything from here down. */
   ignoreAll(): void {
     for (const path of this.#file.unread) {
       if (path.startsWith(this.#path)) this.#file.unread.delete(path)
@@ -162,8 +172,8 @@ export class Weights {
   }
 
   /**
-   * @throws Error naming weights that were not read: a layer is missing from the network. Under
-   *   `read`, also those that were asked for and are not there, or not as they should be
+   * @throws Error naming weights that were not read, because a layer is missing from the network;
+   *   under `read`, also those that are missing or misshapen
    */
   assertAllRead(): void {
     const { name, unread, faults } = this.#file
@@ -175,7 +185,7 @@ export class Weights {
     if (lines.length > 0) throw new Error(lines.join('\n'))
   }
 
-  /** Numbers in the whole file. */
+  /** How many numbers the whole file has. */
   get parameters(): number {
     const sizes = [...this.#file.tensors.values()].map(({ shape }) => countOf(shape))
     return sizes.reduce((sum, size) => sum + size, 0)
@@ -208,7 +218,7 @@ const fileOf = (
   const largest = [...tensors.values()].reduce(
     (most, { shape, bytes }) => Math.max(most, Math.min(countOf(shape), bytes)),
     0,
-  ) // what a shape says is not checked yet
+  ) // shapes are not checked yet
   const scratch = new Scratch(largest)
   return { name, tensors, unread: new Set(tensors.keys()), faults, scratch }
 }

@@ -1,10 +1,13 @@
-/** Writes tensors as a safetensors file, one after the other: what is held is the largest. */
+/**
+ * Writes tensors to a safetensors file, one after the other, so that only the largest must fit in
+ * memory.
+ */
 import { open } from 'node:fs/promises'
 import { roundToBfloat16 } from '../tensorflow/bfloat16.ts'
 import { roundToHalf } from './half.ts'
 import { countOf, type StoredTensor } from './stored-tensor.ts'
 
-/** How wide numbers are kept. */
+/** The precision in which numbers are stored. */
 export type StoredWidth = 'float32' | 'float16' | 'bfloat16'
 
 const WIDTHS = {
@@ -13,12 +16,12 @@ const WIDTHS = {
   bfloat16: { dtype: 'BF16', bytes: 2 },
 } as const
 
-/** Headers are filled with spaces to a multiple of so many bytes. */
+/** Headers are padded with spaces to a multiple of this many bytes. */
 const ALIGNMENT = 8
 
 /**
- * Writes `tensors` in their order, rounded to `width`, and waits until they are on the disk.
- * @throws Error of the file system (ENOSPC …), or naming the tensor that can't be read
+ * Writes `tensors` in order, rounded to `width`, and waits until they are on the disk.
+ * @throws Error from the file system (ENOSPC …), or naming a tensor that cannot be read
  */
 export async function writeSafetensors(
   path: string,

@@ -1,14 +1,14 @@
 /**
- * A reader of zip archives whose entries are stored as they are, with 64-bit sizes where needed:
- * what torch.save writes. It states where entries lie, so that parts of them can be read in place.
+ * A reader of zip archives with uncompressed entries and, where needed, 64-bit sizes, as written by
+ * torch.save. It tells where entries are, so that parts of them can be read in place.
  */
 import { readBytes, sizeOfFile } from './stored-tensor.ts'
 
 export interface ZipEntry {
   readonly bytes: number
   /**
-   * Reads a part, into bytes of that length where they are given.
-   * @throws Error naming the file when the part is not within the entry, or the file is damaged
+   * Reads a part, into the given bytes (of that length) if there are any.
+   * @throws Error naming the file if the part is outside the entry, or the file is damaged
    */
   read(position: number, length: number, into?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
 }
@@ -20,7 +20,7 @@ const CENTRAL = { signature: 0x02014b50, bytes: 46 }
 const LOCAL = { signature: 0x04034b50, bytes: 30 }
 
 const DIRECTORY_BYTES_MAX = 64 * 1024 * 1024
-/** A 32-bit field that is all ones stands for one of 64 bits, in the entry's extra field. */
+/** A 32-bit field with all bits set means that the entry's extra field has a 64-bit value. */
 const IN_EXTRA = 0xffffffff
 const EXTRA_64 = 0x0001
 const ENCRYPTED = 1
@@ -34,14 +34,14 @@ interface Directory {
 interface Record {
   name: string
   bytes: number
-  /** Start of the entry's own header, and the latest start of what follows the entry. */
+  /** Start of the entry's own header, and the latest position where the next thing may start. */
   start: number
   end: number
 }
 
 /**
- * The entries of an archive by name; only its directory is read here.
- * @throws Error naming the file, and the entry if it is to blame, when anything does not fit
+ * Returns the entries of an archive by name. Reads only its directory.
+ * @throws Error naming the file, and the entry if it is the cause, if anything is inconsistent
  */
 export function openZip(file: string): ReadonlyMap<string, ZipEntry> {
   const directory = findDirectory(file)
@@ -110,7 +110,7 @@ function readDirectory(file: string, { start, bytes, entries }: Directory): Reco
   return records
 }
 
-/** The sum of 16-bit lengths that stand side by side. */
+/** Returns the sum of adjacent 16-bit lengths. */
 function variableBytes(view: DataView, at: number, count: number): number {
   let sum = 0
   for (let i = 0; i < count; i += 1) sum += view.getUint16(at + 2 * i, true)
@@ -132,13 +132,13 @@ function readRecord(file: string, view: DataView, at: number): Record {
     if (value === undefined) throw new Error(`${where} lacks a 64-bit size or place`)
     return safeInteger(where, value)
   }
-  // in the order that the extra field has them in
+  // in the order of the extra field
   const [bytes, storedBytes, start] = [field(24), field(20), field(42)]
   if (bytes !== storedBytes) throw new Error(`${where} has ${storedBytes} of ${bytes} bytes`)
   return { name, bytes, start, end: start }
 }
 
-/** The 64-bit numbers among an entry's extra fields. */
+/** Returns the 64-bit numbers among an entry's extra fields. */
 function wideFields(view: DataView, start: number, length: number): bigint[] {
   const end = start + length
   for (let at = start; at + 4 <= end;) {
@@ -152,7 +152,7 @@ function wideFields(view: DataView, start: number, length: number): bigint[] {
   return []
 }
 
-/** How long the entry's own header is, is stated in that header alone. */
+/** Locates the entry's bytes; only its own header tells how long that header is. */
 function readEntry(
   file: string,
   record: Record,

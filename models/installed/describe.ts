@@ -1,4 +1,4 @@
-/** Describes installed models: the parts that all have in common. */
+/** Describes installed models, as far as all of them have it in common. */
 import { createHash } from 'node:crypto'
 import type { ModelDescription } from '../model.ts'
 import type { ModelRecord } from './record.ts'
@@ -17,7 +17,10 @@ type ModelFacts = Pick<
   | 'needsLevels'
 > & { sampleRate: number; overlapSecondsMax?: number }
 
-/** One pass at every acceleration; its weights are named by the files that they came from. */
+/**
+ * Describes a model that takes one pass at every acceleration. Its weights are identified by the
+ * files they came from.
+ */
 export function describeInstalled(
   { name, sources }: ModelRecord,
   { overlapSecondsMax: overlap = 0, ...told }: ModelFacts,
@@ -37,7 +40,7 @@ export function describeInstalled(
   }
 }
 
-/** One file's own; for several that of their list. */
+/** Returns the checksum of a single file, or that of the list of checksums of several. */
 function weightsSha256Of(sums: readonly string[]): string {
   if (sums.length === 1) return sums[0]!
   return createHash('sha256').update(sums.join('\n')).digest('hex')

@@ -1,4 +1,4 @@
-/** What is known of a model that could be loaded, without loading it. */
+/** What is known about a model that could be loaded, without loading it. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,18 +6,18 @@ import type { ModelChoice } from '../model-choice.ts'
 import { readRecord, weightFilesOf } from './record.ts'
 
 export interface ModelFacts {
-  /** Of network; of a model that is not installed its name. */
+  /** The kind of network; for built-in models, the model's name. */
   kind: string
-  /** Of its files of weights; 0: not counted. */
+  /** Total size of its weight files; 0 if unknown. */
   bytes: number
-  /** What is known of the licence of its weights, in sentences; empty: nothing. */
+  /** What is known about the licence of its weights, in sentences; empty if nothing is. */
   licence: string
 }
 
 const MINI_WEIGHTS = fileURLToPath(new URL('../mini/weights/model.safetensors', import.meta.url))
 const MINI_LICENCE = 'Apache-2.0, like the code.'
 
-/** @throws Error naming a file that can't be read */
+/** @throws Error naming a file that cannot be read */
 export function factsOf(choice: ModelChoice): ModelFacts {
   switch (choice.kind) {
     case 'mini':

@@ -1,56 +1,56 @@
-/** Models that an operator installed: a folder each, with weights and a record of their origin. */
+/** Models that an admin installed: a folder for each, with weights and a record of their origin. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A file that an installed model was made of. */
+/** A file from which an installed model was made. */
 export interface SourceFile {
   file: string
-  /** The address it was fetched from; absent: it was imported. */
+  /** The address from which it was fetched; absent if it was imported. */
   url?: string
   sha256: string
   bytes: number
-  /** True where a published checksum was compared. */
+  /** Whether its checksum was compared with a published one. */
   verified: boolean
 }
 
 interface CommonRecord {
-  /** Version of the record's layout. */
+  /** Version of the record's format. */
   format: 1
   name: string
-  /** ISO 8601. */
+  /** Time in ISO 8601. */
   installedAt: string
-  /** The licence of the weights as far as it is known, in sentences. */
+  /** What is known about the licence of the weights, in sentences. */
   licence: string
   sources: readonly SourceFile[]
 }
 
-/** One network, or several that give some of the stems each. */
+/** A single network, or several that provide some of the stems each. */
 export interface HTDemucsRecord extends CommonRecord {
   kind: 'htdemucs'
   networks: readonly {
-    /** Safetensors next to the record. */
+    /** Name of the safetensors file next to the record. */
     file: string
     /** The constructor's keyword arguments, as `readHTDemucsConfig` takes them. */
     kwargs: Readonly<Record<string, unknown>>
-    /** The stems that are taken from this network. */
+    /** The stems that this network provides. */
     stems: readonly string[]
   }[]
 }
 
-/** The tokenizer's files lie next to the record. */
+/** A model whose tokenizer files are next to the record. */
 export interface AudioSepRecord extends CommonRecord {
   kind: 'audiosep'
-  /** Safetensors next to the record. */
+  /** Name of the safetensors file next to the record. */
   file: string
-  /** Hertz. */
+  /** Sample rate in hertz. */
   sampleRate: number
-  /** Heads of the text encoder's attention. */
+  /** How many attention heads the text encoder has. */
   textHeads: number
 }
 
 export interface RoformerRecord extends CommonRecord {
   kind: 'roformer'
-  /** Safetensors next to the record. */
+  /** Name of the safetensors file next to the record. */
   file: string
   /** The .yaml that came with the checkpoint, as `readRoformerConfig` takes it. */
   configuration: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -58,7 +58,7 @@ export interface RoformerRecord extends CommonRecord {
 
 export interface SpleeterRecord extends CommonRecord {
   kind: 'spleeter'
-  /** Safetensors next to the record. */
+  /** Name of the safetensors file next to the record. */
   file: string
   /** The configuration that its authors publish with it, as `readSpleeterConfig` takes it. */
   kwargs: Readonly<Record<string, unknown>>
@@ -66,7 +66,7 @@ export interface SpleeterRecord extends CommonRecord {
 
 export interface ScnetRecord extends CommonRecord {
   kind: 'scnet'
-  /** Safetensors next to the record. */
+  /** Name of the safetensors file next to the record. */
   file: string
   /** The .yaml that came with the checkpoint, as `readScnetConfig` takes it. */
   configuration: RoformerRecord['configuration']
@@ -75,18 +75,18 @@ export interface ScnetRecord extends CommonRecord {
 export type ModelRecord =
   HTDemucsRecord | AudioSepRecord | RoformerRecord | SpleeterRecord | ScnetRecord
 
-/** The names of the files with weights, next to the record. */
+/** Returns the names of the weight files next to the record. */
 export const weightFilesOf = (record: ModelRecord): string[] =>
   record.kind === 'htdemucs' ? record.networks.map(({ file }) => file) : [record.file]
 
 export const RECORD_FILE = 'model.json'
 
-/** Limits the name of a model, which names a folder. */
+/** Checks the name of a model, which becomes a folder name. */
 export const isModelName = (name: string): boolean => /^[a-z0-9][a-z0-9_.-]{0,39}$/.test(name)
 
 export const KINDS = ['htdemucs', 'audiosep', 'roformer', 'spleeter', 'scnet'] as const
 
-/** @throws Error naming the file when there is no record, or it is not one that is read here */
+/** @throws Error naming the file if there is no record, or its format is not supported */
 export function readRecord(folder: string): ModelRecord {
   const file = join(folder, RECORD_FILE)
   let record: ModelRecord
@@ -103,10 +103,10 @@ export function readRecord(folder: string): ModelRecord {
   )
 }
 
-/** Returns whether the folder has the record of a model. */
+/** Whether the folder contains the record of a model. */
 export const isInstalled = (folder: string): boolean => existsSync(join(folder, RECORD_FILE))
 
-/** The folders of installed models, by name. */
+/** Returns the folders of installed models by model name. */
 export function installedFolders(modelsFolder: string): Map<string, string> {
   if (!existsSync(modelsFolder)) return new Map()
   const names = readdirSync(modelsFolder).filter(isModelName).sort()
