@@ -1,12 +1,14 @@
 /** The time as a dependency: tests pass a fake clock. */
 export interface Clock {
-  /** Milliseconds since the epoch. It jumps whenever the machine's clock is set. */
+  /** Milliseconds since the epoch. Jumps when the machine's clock is set. */
   now(): number
-  /** Milliseconds since some moment. It never jumps: for the length of waits in this process. */
+  /**
+   * Milliseconds since some fixed moment. Never jumps, so use it to measure waits in this process.
+   */
   elapsed(): number
 }
 
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() }
 
-/** Epoch milliseconds as the API and the database write times. */
+/** Formats epoch milliseconds as the API and the database do. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

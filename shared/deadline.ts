@@ -2,15 +2,15 @@
 
 interface Deadline {
   ms: number
-  /** Made when the time is over. */
+  /** Creates the error for when time is up. */
   late: () => Error
-  /** Ends the work earlier. */
+  /** Aborts the work earlier. */
   signal: AbortSignal | undefined
 }
 
 /**
- * Runs `work` with a signal that fires when the time is over, or earlier with `signal`.
- * @throws why the signal fired, once it has; otherwise what `work` throws
+ * Runs `work` with a signal that fires when time is up, or earlier with `signal`.
+ * @throws the reason of the signal once it has fired; otherwise whatever `work` throws
  */
 export async function withDeadline<T>(
   { ms, late, signal }: Deadline,

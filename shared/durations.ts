@@ -10,9 +10,12 @@ export const DAY_MS = 24 * HOUR_MS
 export const HOUR_SECONDS = HOUR_MS / SECOND_MS
 export const DAY_SECONDS = DAY_MS / SECOND_MS
 
-/** Milliseconds of a text such as `30d`, `12h` or `1 year`; undefined: it is no length of time. */
+/**
+ * Returns the milliseconds of a text such as `30d`, `12h` or `1 year`; undefined if it is not a
+ * duration.
+ */
 export function readDuration(text: string): number | undefined {
-  // Without its unit `ms` would take 30 for milliseconds; it throws for longer texts.
+  // Without a unit, `ms` would read 30 as milliseconds; it throws for longer texts.
   const value = /^.{0,40}[a-z]$/i.test(text) ? ms(text as ms.StringValue) : undefined
   return value !== undefined && value > 0 ? value : undefined
 }

@@ -16,16 +16,16 @@ export interface DescribedModel extends RoutedModel {
   gives_candidates: boolean
   predicts_spans: boolean
   precision: string
-  /** Sounds that a model for text knows; absent or empty: it has no such list. */
+  /** Sounds that a model for text knows; absent or empty if it has no such list. */
   names?: string[]
-  /** The licence of the weights, as far as known; absent or empty: nothing. */
+  /** The licence of the weights, as far as known; absent or empty if unknown. */
   licence?: string
 }
 
 export interface EngineDescription {
   engine_id: string
   version: string
-  /** The first of `models` that answers text, or else the first. */
+  /** The first of `models` that answers text, or the first if none does. */
   model: DescribedModel
   /** In order of preference. */
   models: DescribedModel[]
@@ -49,7 +49,7 @@ export interface EngineStats {
   audio_seconds_total: number
   memory_bytes: number
   batch_frames_max: number
-  /** Raised by each change of the models that the engine describes. */
+  /** Increases with each change of the models that the engine describes. */
   models_version: number
 }
 
@@ -58,57 +58,60 @@ export type ModelState = 'NOT_LOADED' | 'LOADING' | 'LOADED' | 'UNLOADING'
 /** A model that an engine has, or could load. */
 export interface InstalledModel {
   name: string
-  /** Of network; of a built-in model its name. */
+  /** The kind of network; for built-in models, the model's name. */
   kind: string
-  /** True if it came with Winnow or its set-up: it can't be unloaded. */
+  /** Whether it came with Winnow or its set-up, so it cannot be unloaded. */
   built_in: boolean
   state: ModelState
-  /** Why it is not loaded, in a sentence; empty: nothing went wrong. */
+  /** A sentence on why it is not loaded; empty if nothing went wrong. */
   problem: string
-  /** Of its files of weights; 0: not counted. */
+  /** Total size of its weight files; 0 if unknown. */
   bytes: number
-  /** What is known of the licence of its weights, in sentences; empty: nothing. */
+  /** What is known about the licence of its weights, in sentences; empty if nothing is. */
   licence: string
 }
 
 export interface FetchProgress {
   state: 'WAITING' | 'DOWNLOADING' | 'CONVERTING' | 'INSTALLED' | 'FAILED'
-  /** Downloaded. */
+  /** Bytes downloaded so far. */
   bytes: number
-  /** To download, as far as it is known. */
+  /** Total bytes to download, as far as known. */
   bytes_total: number
-  /** Why it failed, or whom it waits for, in a sentence; else empty. */
+  /** A sentence on why it failed or what it waits for; otherwise empty. */
   problem: string
 }
 
-/** A model that an engine knows, and can fetch unless it is built in. */
+/** A model that an engine knows and, unless it is built in, can fetch. */
 export interface CatalogueModel {
   name: string
-  /** Of network. */
+  /** The kind of network. */
   kind: string
   /** One sentence. */
   summary: string
-  /** To download. */
+  /** Size of the download. */
   megabytes: number
-  /** Of the weights, as far as it is known, in sentences. */
+  /** What is known about the licence of the weights, in sentences. */
   licence: string
-  /** That in a word or two. */
+  /** The licence in a word or two. */
   licence_word: string
-  /** The page that states it. */
+  /** The page that states the licence. */
   licence_url: string
-  /** Whether it must be accepted. */
+  /** Whether the licence must be accepted. */
   licence_question: boolean
   /** Address of its first file. */
   source: string
-  /** Its last fetch since the engine started, unless that installed it. */
+  /** Its last fetch since the engine started; null if that installed it or there was none. */
   fetch: FetchProgress | null
-  /** Set-up fetches it. */
+  /** Whether set-up fetches it. */
   built_in: boolean
 }
 
-/** A fetch that an engine has begun, or joined; it stops when nobody follows it any more. */
+/** A fetch that an engine has started or joined; it stops once nobody follows it any more. */
 export interface FollowedFetch {
-  /** Resolves with its end. @throws Error where the engine is gone first */
+  /**
+   * Resolves with the final state.
+   * @throws Error if the engine goes away first
+   */
   ended: Promise<FetchProgress>
   leave(): void
 }
@@ -123,39 +126,42 @@ export const enginePackage = loadProto('engine.proto')
 export const engineControlService = enginePackage[ENGINE_SERVICE] as grpc.ServiceDefinition
 
 const CALL_DEADLINE_MS = 2_000
-/** How long a caller waits for a model to be loaded, or unloaded, which goes on without it. */
+/**
+ * How long a caller waits for a model to be loaded or unloaded; the work continues without the
+ * caller.
+ */
 const MODEL_DEADLINE_MS = 10 * MINUTE_MS
 
 export interface EngineClient {
   describe(): Promise<EngineDescription>
-  /** How it is doing now. */
+  /** Returns its current statistics. */
   stats(): Promise<EngineStats>
   cancel(requestId: string): Promise<CancelOutcome>
-  /** Resolves when no job is open any more, at the latest a second after `deadlineMs`. */
+  /** Resolves when no job is open any more, at the latest one second after `deadlineMs`. */
   drain(deadlineMs: number): Promise<{ finished: number; released: number }>
-  /** Sets the budget of one batch; resolves with it. */
+  /** Sets the frame budget of a batch and resolves with it. */
   setBatching(batchFramesMax: number): Promise<number>
-  /** The models that it has, or could load, in order of preference. */
+  /** Returns the models that it has or could load, in order of preference. */
   listModels(): Promise<InstalledModel[]>
-  /** Resolves with the model once it is loaded, within `deadlineMs`: by default 10 minutes. */
+  /** Resolves with the model once it is loaded, within `deadlineMs` (default: 10 minutes). */
   loadModel(name: string, deadlineMs?: number): Promise<DescribedModel>
-  /** Resolves once the model is unloaded, within `deadlineMs`: by default 10 minutes. */
+  /** Resolves once the model is unloaded, within `deadlineMs` (default: 10 minutes). */
   unloadModel(name: string, deadlineMs?: number): Promise<void>
-  /** The models that it knows. */
+  /** Returns the models that it knows. */
   listCatalogue(): Promise<CatalogueModel[]>
-  /** Resolves once the engine has begun to fetch the model, or has joined the fetch of it. */
+  /** Resolves once the engine has started to fetch the model, or has joined a running fetch. */
   fetchModel(name: string, licenceAccepted: boolean): Promise<FollowedFetch>
-  /** Resolves once the model is removed, within `deadlineMs`: by default 10 minutes. */
+  /** Resolves once the model is removed, within `deadlineMs` (default: 10 minutes). */
   removeModel(name: string, deadlineMs?: number): Promise<void>
-  /** Calls `onStats` at once and then every `intervalMs`, until the returned function is called. */
+  /** Calls `onStats` at once and then every `intervalMs` until the returned function is called. */
   watchStats(intervalMs: number, onStats: (stats: EngineStats) => void): () => void
   close(): void
 }
 
 /**
- * A client of the engine at `address` (`host:port`). Calls reject with a gRPC error when the engine
- * does not answer within two seconds, or in the time that it states. A call that is made in a trace
- * belongs to it.
+ * Returns a client of the engine at `address` (`host:port`). Calls reject with a gRPC error if the
+ * engine does not answer within two seconds, or within the time that the call states. A call made
+ * within a trace becomes part of it.
  */
 export function connectEngine(address: string): EngineClient {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
@@ -216,7 +222,7 @@ export function connectEngine(address: string): EngineClient {
   }
 }
 
-/** Why an engine has not done what it was asked for. */
+/** Why an engine has not done what it was asked to do. */
 export interface EngineProblem {
   /** `away`: nobody knows; `old`: its version can't do it. */
   kind: 'not found' | 'refused' | 'old' | 'away'
@@ -224,7 +230,7 @@ export interface EngineProblem {
   message: string
 }
 
-/** @param error that a call of an `EngineClient` rejects with */
+/** @param error the error with which a call of an `EngineClient` rejects */
 export function engineProblem(error: unknown): EngineProblem {
   const { code, details, message } = error as Partial<grpc.ServiceError>
   const said = details || message || String(error)
@@ -236,14 +242,17 @@ export function engineProblem(error: unknown): EngineProblem {
   return { kind: 'away', message: said }
 }
 
-/** An engine of 0.2.0 describes its only model, which answers text. */
+/** Fills in the models: an engine of 0.2.0 describes only one, which answers text. */
 const withModels = (described: EngineDescription): EngineDescription => {
   if (described.models.length > 0) return described
   const model: DescribedModel = { ...described.model, answers: 'text', stems: [] }
   return { ...described, model, models: [model] }
 }
 
-/** Runs `work` in a span of the trace that is active, with what hands it on; without one, alone. */
+/**
+ * Runs `work` in a span of the active trace, with metadata to pass it on; without a trace, runs it
+ * alone.
+ */
 function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise<T>): Promise<T> {
   const metadata = new grpc.Metadata()
   if (currentTraceParent() === null) return work(metadata)
@@ -253,7 +262,7 @@ function runTraced<T>(method: string, work: (metadata: grpc.Metadata) => Promise
   })
 }
 
-/** The first of the stream of statistics, which is sent at once. */
+/** Returns the first message of the statistics stream, which is sent at once. */
 function firstStats(client: grpc.Client, metadata: grpc.Metadata): Promise<EngineStats> {
   const options = { deadline: Date.now() + CALL_DEADLINE_MS }
   const { path, requestSerialize, responseDeserialize } = engineControlService.WatchStats!
@@ -274,7 +283,7 @@ function firstStats(client: grpc.Client, metadata: grpc.Metadata): Promise<Engin
   })
 }
 
-/** Resolves with the first message; the stream lasts as long as the fetch. */
+/** Resolves with the first message; the stream stays open as long as the fetch runs. */
 function followFetch(
   client: grpc.Client,
   metadata: grpc.Metadata,

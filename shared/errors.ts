@@ -101,13 +101,13 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number]
 
 interface ServiceErrorOptions {
-  /** Says what was wrong and what would be right; the table's message when absent. */
+  /** What was wrong and what would be right (default: the table's message). */
   message?: string
   /** Dotted path of the offending field, such as `input.spans[2].end`. */
   param?: string
   /** Goes to the log, never to the client. */
   cause?: unknown
-  /** Seconds after which a retry may succeed. */
+  /** After how many seconds a retry may succeed. */
   retryAfterSeconds?: number
 }
 
@@ -129,7 +129,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A failure code of `error`, or `fallback` when it carries none that may end a request. */
+/** Returns the failure code of `error`, or `fallback` if it has none that may end a request. */
 export function failureCode(error: unknown, fallback: FailureCode): FailureCode {
   const code = error instanceof ServiceError ? error.code : undefined
   return FAILURE_CODES.find((known) => known === code) ?? fallback

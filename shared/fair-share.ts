@@ -1,21 +1,21 @@
 /**
- * Chooses the next of several accounts that share a number of slots. The policy is a pure function.
+ * Chooses which of several accounts that share some slots is next. The policy is a pure function.
  */
 
 /** An account's slots in use, and its last turn. */
 export interface Share {
   inHand: number
-  /** The number of its last turn, counted over all turns; 0: none yet. */
+  /** Number of its last turn, counted over all turns; 0 if it had none yet. */
   lastTurn: number
 }
 
 const NOTHING: Share = { inHand: 0, lastTurn: 0 }
 
 /**
- * The account of `waiting` that may take a slot now: the one with the fewest in hand and, of
- * several, the one whose last turn is the longest ago. An account takes a slot only while more are
- * free than it has in hand: one alone gets half of the slots, n get 1/(n + 1) each, and one is left
- * for a new account. Undefined when nobody may.
+ * Returns the account in `waiting` that may take a slot now: the one with the fewest slots, or if
+ * several have as few, the one whose last turn was longest ago. An account may take a slot only
+ * while more are free than it holds. So one account alone gets half of the slots, n accounts get
+ * 1/(n + 1) each, and one slot is left for a new account. Undefined if none may.
  */
 export function nextAccount(
   waiting: Iterable<string>,
@@ -35,7 +35,7 @@ export function nextAccount(
 const isBefore = (a: Share, b: Share): boolean =>
   a.inHand < b.inHand || (a.inHand === b.inHand && a.lastTurn < b.lastTurn)
 
-/** The shares of one number of slots; accounts are as many as the operator has made. */
+/** The shares of a number of slots; there are at most as many accounts as the admin has created. */
 export class FairShare {
   readonly #slots: number
   readonly #shares = new Map<string, Share>()
@@ -45,7 +45,7 @@ export class FairShare {
     this.#slots = slots
   }
 
-  /** The account of `waiting` that may take a slot now, if any. */
+  /** Returns the account in `waiting` that may take a slot now, if any. */
   next(waiting: Iterable<string>): string | undefined {
     return nextAccount(waiting, this.#shares, this.#slots)
   }
@@ -66,7 +66,7 @@ export class FairShare {
   }
 }
 
-/** The same number of slots at each of many places, such as hosts: each shares its own. */
+/** The same number of slots at each of many places, such as hosts, shared separately at each. */
 export class FairShares {
   readonly #slots: number
   readonly #places = new Map<string, FairShare>()
@@ -75,7 +75,7 @@ export class FairShares {
     this.#slots = slots
   }
 
-  /** Takes a slot at `place`; false when the account may have no more there now. */
+  /** Takes a slot at `place`; returns false if the account may not have another there now. */
   take(place: string, account: string): boolean {
     const share = this.#places.get(place) ?? new FairShare(this.#slots)
     if (share.next([account]) === undefined) return false
@@ -90,7 +90,7 @@ export class FairShares {
     if (share?.isIdle) this.#places.delete(place)
   }
 
-  /** Places that have no slot for the account now. */
+  /** Returns the places that have no slot for the account now. */
   saturatedPlaces(account: string): string[] {
     return [...this.#places].flatMap(([place, share]) =>
       share.next([account]) === undefined ? [place] : [],

@@ -1,2 +1,2 @@
-/** Most bytes of an uploaded file, and of media from an address. */
+/** Size limit in bytes for uploaded files and for media from an address. */
 export const FILE_BYTES_MAX = 524_288_000

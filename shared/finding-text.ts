@@ -1,9 +1,9 @@
-/** Says in a sentence what a model found out about a prompt. */
+/** Describes in a sentence what a model found out about a prompt. */
 
 import type { Finding } from './finding.ts'
 import { languageNames, type PromptedSound } from './prompts/read-prompt.ts'
 
-/** A sentence or two; null: the model tells nothing of it. */
+/** Returns a sentence or two; null if the model reports nothing about it. */
 export function findingText(prompt: string, finding: Finding): string | null {
   const text = textOf(prompt, finding)
   if (text === null || finding.same_as === undefined) return text
@@ -29,7 +29,7 @@ function textOf(prompt: string, finding: Finding): string | null {
   return `${quoted}${taken} may be absent${percent}${softer}.`
 }
 
-/** Describes the finding of a prompt that names one sound. */
+/** Describes the finding for a prompt that names one sound. */
 function textOfMissing(prompt: string, finding: Finding): string {
   const { understood_as: name, asked = [], similar_to: similarTo, softened_db: softer } = finding
   const sound = name ?? asked[0]?.sound ?? prompt
@@ -42,7 +42,7 @@ function textOfMissing(prompt: string, finding: Finding): string {
   return `${what}. The file holds what comes nearest${soft}.`
 }
 
-/** Suggests names for a prompt that is not known. */
+/** Suggests names for an unknown prompt. */
 function hintOf(nearest: readonly string[]): string {
   const names = nearest.map((text) => `"${text}"`).join(', ')
   const hint = names === '' ? '' : ` The nearest names to try: ${names}.`
@@ -52,7 +52,7 @@ function hintOf(nearest: readonly string[]): string {
 type AskedSounds = NonNullable<Finding['asked']>
 
 /**
- * Describes the finding of any other prompt: how it was read, and which of its sounds were found.
+ * Describes the finding for any other prompt: how it was read, and which of its sounds were found.
  */
 function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   const { match, softened_db: softenedDb = 0, holds, nearest = [], state } = finding
@@ -84,7 +84,7 @@ function textOfSeveral(asked: AskedSounds, finding: Finding): string {
   return state === 'unknown' ? `${text}${hintOf(nearest)}` : text
 }
 
-/** Such as `Everything but the drums`. */
+/** Returns for example `Everything but the drums`. */
 export function readAs(asked: readonly PromptedSound[]): string {
   const wanted = soundsIn(asked.filter(({ excluded }) => !excluded))
   const unwanted = soundsIn(asked.filter(({ excluded }) => excluded))
@@ -96,13 +96,13 @@ export function readAs(asked: readonly PromptedSound[]): string {
 const soundsIn = (asked: readonly PromptedSound[]): string =>
   listText(asked.map(({ sound }) => `the ${sound}`))
 
-/** Plural, as far as a name tells. */
+/** Whether a name looks like a plural. */
 const isPlural = (sound: string): boolean => /[^s]s$/.test(sound)
 
 const areMany = (asked: readonly PromptedSound[]): boolean =>
   asked.length > 1 || isPlural(asked[0]?.sound ?? '')
 
-/** Sounds that one has no article for, besides plurals and what is done, such as "typing". */
+/** Sounds that take no article, besides plurals and activities such as "typing". */
 const UNCOUNTED = new Set(
   (
     'rain, fire, thunder, wind, noise, water, speech, music, brass, woodwind, applause, ' +
@@ -110,13 +110,13 @@ const UNCOUNTED = new Set(
   ).split(', '),
 )
 
-/** Such as `a cello`, `an oboe`, `the sea` and `rain`. */
+/** Returns for example `a cello`, `an oboe`, `the sea` or `rain`. */
 function withArticle(sound: string): string {
   if (sound === 'sea') return 'the sea'
   if (UNCOUNTED.has(sound) || isPlural(sound) || sound.endsWith('ing')) return sound
   return `${/^[aeiou]/.test(sound) ? 'an' : 'a'} ${sound}`
 }
 
-/** `a, b and c`. */
+/** Joins names as in `a, b and c`. */
 const listText = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`

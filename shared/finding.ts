@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 import { HEARD_SPANS_MAX, HeardSound } from './heard-sounds.ts'
 import { Text } from './short-text.ts'
 
-/** How sure the model is of a prompt; absent for models that do not say. */
+/** How certain the model is about a prompt; absent for models that do not say. */
 const recognitionFields = {
   match: Type.Optional(
     Type.Number({
@@ -24,10 +24,10 @@ const recognitionFields = {
 
 export const Recognition = Type.Object(recognitionFields)
 
-/** At most this many sounds per prompt: it has no more words. */
+/** How many sounds a prompt has at most, because it has no more words. */
 export const ASKED_MAX = 256
 
-/** Names to try in place of an unknown prompt, at most. */
+/** How many names to suggest for an unknown prompt at most. */
 export const NEAREST_MAX = 8
 
 const STATES = ['found', 'similar', 'unsure', 'absent', 'unknown'] as const

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 
-/** Bytes that an ordinary user may still write to the disk that holds the folder. */
+/** Returns how many bytes an unprivileged user can still write to the disk of the folder. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize

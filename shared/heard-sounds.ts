@@ -1,11 +1,11 @@
-/** What is in media: the list that an engine reports, and the API answers. */
+/** What is in media: the list that an engine reports and the API returns. */
 
 import { Type, type Static } from 'typebox'
 import { MEASURED_SECONDS_MAX } from './media-limits.ts'
 
-/** Sounds of one list, at most. */
+/** How many sounds a list has at most. */
 export const HEARD_SOUNDS_MAX = 32
-/** Spans of one sound, at most. */
+/** How many spans a sound has at most. */
 export const HEARD_SPANS_MAX = 100
 const NAME_CHARACTERS_MAX = 200
 
@@ -15,7 +15,7 @@ const Seconds = Type.Number({
   description: 'Seconds from the start of the media.',
 })
 
-/** A sound that is in the media, where it is and how sure that is. */
+/** A sound in the media, with where it is and how certain that is. */
 export const HeardSound = Type.Object(
   {
     name: Type.String({

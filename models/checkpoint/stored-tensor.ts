@@ -16,13 +16,13 @@ export interface StoredTensor {
 }
 
 /**
- * A room to read into again and again, no larger than the largest tensor where that is enough:
- * what is there is gone with the next use. Fresh room for each tensor would stay until the
- * collector of garbage comes by, next to the native library's copy.
+ * Memory that tensors are read into again and again, no larger than the largest tensor if that is
+ * enough; its content is gone with the next use. If each tensor had fresh memory, it would stay
+ * until garbage collection, next to the native library's copy.
  *
- * Stored numbers lie at its end, and are widened towards its beginning, where numbers in another
- * layout lie. The native library makes no copy of data that begins at a multiple of 64 bytes, but
- * goes on reading it there; so everything here begins off one.
+ * Stored numbers are placed at its end and widened towards its beginning, where numbers in another
+ * layout are placed. The native library does not copy data that starts at a multiple of 64 bytes,
+ * but keeps reading it in place, so nothing here starts at one.
  */
 export class Scratch {
   #room: ArrayBuffer

@@ -1,10 +1,11 @@
 /**
- * The interface of the broker: only `broker*.ts` use NATS. Jobs go through a work-queue stream with
- * leases; events come back through a durable stream; messages of both that are delivered too often
- * become dead letters; progress and announcements use core NATS and may be lost.
+ * Implements the broker; only `broker*.ts` use NATS. Jobs go through a work-queue stream with
+ * leases, and events come back through a durable stream. Messages of either that are delivered too
+ * often become dead letters. Progress and announcements use core NATS and may be lost.
  *
- * A lease is kept by heartbeats and ends by ack, nak or expiry. JetStream has no fencing: it
- * accepts the first holder's late ack, so states and attempts are kept in the gateway's database.
+ * Heartbeats keep a lease alive, and it ends by ack, nak or expiry. JetStream has no fencing and
+ * accepts a late ack from the first holder, so states and attempts are kept in the gateway's
+ * database.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -59,15 +60,15 @@ const PROGRESS_SUBJECT = 'progress'
 const CHANGE_SUBJECT = 'requests.changed'
 const ANNOUNCEMENT_SUBJECT = 'engines.hello'
 
-/** Time to send buffered messages at the end; without a server they would never be sent. */
+/** How long to send buffered messages when closing; without a server they would never be sent. */
 const CLOSE_MS_MAX = 2_000
 
 export { JOB_QUEUE_NAMES } from './streams.ts'
 export type { Broker, DeadLetter, JobQueue, Lease, Stop } from './interface.ts'
 
 /**
- * Connects, and creates or updates the streams. Reconnects forever once it has been connected.
- * @throws StartError when the broker can't be reached or used
+ * Connects, and creates or updates the streams. Once connected, it reconnects forever.
+ * @throws StartError if the broker cannot be reached or used
  */
 export async function connectBroker(options: ConnectOptions): Promise<Broker> {
   const { connection, manager } = await connectServer(options)
@@ -75,10 +76,9 @@ export async function connectBroker(options: ConnectOptions): Promise<Broker> {
 }
 
 /**
- * As `connectBroker`, but resolves also where nobody answers yet: for a process that has other
- * work. Until the broker is there, it counts as not connected, what is published fails, and
- * followers wait.
- * @throws StartError when waiting would not help
+ * Like `connectBroker`, but also resolves if nobody answers yet, for a process that has other work.
+ * Until the broker is there, it counts as disconnected, publishing fails, and followers wait.
+ * @throws StartError if waiting would not help
  */
 export function openBroker(options: ConnectOptions): Promise<Broker> {
   return new Promise((resolve, reject) => {
@@ -100,13 +100,13 @@ class JetStreamBroker implements Broker {
   readonly #streams: StreamOptions
   readonly #isEngine: boolean
   readonly #log: Logger
-  /** When the stream of the jobs was made; another time means another stream. */
+  /** When the jobs' stream was created; another time means that it is a different stream. */
   #streamsMade: string | undefined
   readonly #losses = new Losses()
-  /** Distinguishes what this connection has published from what others have. */
+  /** Distinguishes messages that this connection publishes from those of others. */
   readonly #name = randomUUID()
   #connected = true
-  /** Why it stored nothing when it was asked last; null: it did. */
+  /** Why the last publish was not stored; null if it was. */
   #refusal: string | null = null
 
   constructor(connection: NatsConnection, manager: JetStreamManager, options: ConnectOptions) {
@@ -239,7 +239,7 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Notes whether the streams are others: this process, or another, remade them. */
+  /** Notices when this process or another has recreated the streams. */
   async #watchStreams(): Promise<void> {
     if (this.#isEngine) return
     try {
@@ -264,15 +264,18 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Makes the consumer of jobs that name a model, before the first of them: engines make none. */
+  /**
+   * Creates the consumer for jobs that name a model before the first such job, because engines
+   * create none.
+   */
   async #ensureNamedConsumer(source: ReturnType<typeof jobSource>): Promise<void> {
     if (await hasConsumer(this.#manager, source)) return
     await ensureJobConsumer(this.#manager, source, this.#streams.leaseSeconds)
   }
 
   /**
-   * Runs `use`; where the server has lost its streams (a wiped disk), a gateway remakes them and
-   * tries again.
+   * Runs `use`. If the server has lost its streams (for example because its disk was wiped), a
+   * gateway recreates them and retries.
    */
   async #restoring<T>(use: () => Promise<T>): Promise<T> {
     try {
@@ -308,7 +311,10 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** The checked event; null: it is not valid, and never will be: gateways are upgraded first. */
+  /**
+   * Returns the validated event; null if it is invalid. It will stay invalid, because gateways are
+   * upgraded first.
+   */
   #readEvent({ data, seq }: JsMsg): Event | null {
     try {
       return decodeEvent(data)
@@ -320,7 +326,7 @@ class JetStreamBroker implements Broker {
     }
   }
 
-  /** Moves a message that is not valid, or used up its deliveries, to the dead letters. */
+  /** Moves a message that is invalid or used up its deliveries to the dead letters. */
   async #bury({ stream, stream_seq: sequence }: Exhaustion): Promise<void> {
     const stored = await this.#stored(stream, sequence)
     if (!stored) return
@@ -333,7 +339,10 @@ class JetStreamBroker implements Broker {
     await this.#remove(stream, sequence)
   }
 
-  /** The checked job; one of an unknown form is returned, since another version may support it. */
+  /**
+   * Returns the validated job. A job of an unknown form is returned, since another version may
+   * support it.
+   */
   #readJob(message: JsMsg): Job | null {
     try {
       return decodeMessage(Job, message.data)

@@ -16,15 +16,19 @@ import { StartError } from '../process/lifecycle.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { SettingReader } from '../process/settings.ts'
 
-/** Address and credentials of the broker: the same for gateways and engines. */
+/** Address and credentials of the broker, the same for gateways and engines. */
 export interface BrokerAddress {
-  /** `nats://[user:password@ | token@]host:port`, several with commas; `tls:` demands TLS. */
+  /**
+   * `nats://[user:password@ | token@]host:port`, several separated by commas; `tls:` requires TLS.
+   */
   url: string
-  /** A file with the JWT and the seed of a user, as `nsc` writes it; instead of user or token. */
+  /** File with a user's JWT and seed, as `nsc` writes it; used instead of user or token. */
   credentialsFile?: string | undefined
-  /** The certificates, in PEM, of who may sign the servers'; demands TLS. */
+  /**
+   * PEM certificates of the authorities trusted to sign the servers' certificates; requires TLS.
+   */
   caFile?: string | undefined
-  /** Servers that keep each stream; 0: as many as do now, 1 where it is new. */
+  /** How many servers keep each stream; 0 keeps the current number, or 1 for a new stream. */
   replicas?: number
 }
 
@@ -43,41 +47,43 @@ export interface ConnectOptions {
   address: BrokerAddress
   /** Shown in the server's list of connections. */
   name: string
-  /** Silence after which a lease ends. */
+  /** Seconds without a heartbeat after which a lease ends. */
   leaseSeconds: number
-  /** The gateway's, whose jobs the broker carries. */
+  /** The gateway's installation, whose jobs the broker carries. */
   installation?: string
-  /** An engine takes the streams as gateways make them, and may change none. */
+  /**
+   * Whether this is an engine, which uses the streams as gateways make them and may not change any.
+   */
   isEngine?: boolean
   log: Logger
-  /** How long a broker may take to answer; Infinity: wait forever. */
+  /** How long a broker may take to answer; Infinity waits forever. */
   waitMsMax?: number
-  /** Called once, when the first attempt finds no usable broker. */
+  /** Called once, if the first attempt finds no usable broker. */
   onAway?: () => void
-  /** Ends the waiting: it fails with the signal's reason. */
+  /** Aborts the waiting, which then fails with the signal's reason. */
   signal?: AbortSignal
 }
 
-/** How long a broker that starts together with this process may take to respond. */
+/** How long a broker that is started together with this process may take to answer. */
 const WAIT_MS_MAX = MINUTE_MS
 const DIAL_MS_MAX = 5_000
-/** Notices a broker that vanishes without a word in half a minute; the default took six minutes. */
+/** Detects within half a minute that a broker vanished silently; the default takes six minutes. */
 const PINGS = { pingInterval: 10_000, maxPingOut: 2 }
-/** The pause between attempts to connect, which doubles up to the most. */
+/** Delay between attempts to connect, doubled up to the maximum. */
 const RETRY_DELAY_MS = { least: 250, most: 5_000 }
 const SCHEMES = ['nats:', 'tls:']
-/** The server's codes for what passes: a cluster that has no leader yet, or not all its servers. */
+/** The server's codes for temporary states: a cluster without a leader, or missing some servers. */
 const PASSING_CODES = [10005, 10008, 10009, 10023, 10077, 10118]
-/** Begins the subjects of an engine's replies: it may read nobody else's. */
+/** Prefix of the subjects for replies to an engine, which may not read those of others. */
 const ENGINE_INBOX = '_INBOX_ENGINE'
 const CLUSTER_NEEDED = 10074
 const NO_ROOM = 10047
 
 /**
- * Connects and makes the streams; waits for a broker that cannot be used yet, and says so once.
- * Reconnects forever once it has been connected.
- * @param open what makes the connection useful; what it throws and does not pass ends the waiting
- * @throws StartError when nobody answers in time, or at once when waiting would not help
+ * Connects and creates the streams; waits for a broker that cannot be used yet, and reports that
+ * once. Once connected, it reconnects forever.
+ * @param open makes the connection useful; an error from it that is not temporary ends the waiting
+ * @throws StartError if nobody answers in time, or at once if waiting would not help
  */
 export async function connectServer(
   options: ConnectOptions,
@@ -115,11 +121,11 @@ export async function connectServer(
   }
 }
 
-/** @throws StartError when a retry would fail in the same way */
+/** @throws StartError if a retry would fail in the same way */
 function assertPasses(cause: unknown, broker: string): void {
   if (cause instanceof StartError) throw cause
   const { message } = cause as Error
-  // A server that is slow to ask for the credentials is not one that refuses them.
+  // A server that is slow to ask for credentials is not refusing them.
   if (cause instanceof errors.AuthorizationError && !/timeout/i.test(message)) {
     throw new StartError(
       `NATS_URL: the broker at ${broker} refuses the credentials (${message}). ` +
@@ -136,7 +142,7 @@ function assertPasses(cause: unknown, broker: string): void {
   }
 }
 
-/** @throws StartError when a file can't be read or the URL is malformed */
+/** @throws StartError if a file cannot be read or the URL is malformed */
 async function dialOptions({ address, name, isEngine = false }: ConnectOptions) {
   const { url, credentialsFile, caFile } = address
   const servers = url.split(',').map((server) => parseServer(server.trim()))
@@ -174,7 +180,7 @@ function credentialsOf({ username, password }: URL): ConnectionOptions {
   return user && pass ? { user, pass } : user ? { token: user } : {}
 }
 
-/** @throws StartError that does not show the address: it may hold a password */
+/** @throws StartError without the address, because it may contain a password */
 function parseServer(server: string): URL {
   const parsed = URL.canParse(server) ? new URL(server) : undefined
   if (parsed && parsed.host !== '' && SCHEMES.includes(parsed.protocol)) return parsed
@@ -185,8 +191,8 @@ function parseServer(server: string): URL {
 }
 
 /**
- * The streams' manager, once the streams are as this version has them.
- * @throws StartError when the server can't keep the streams; another error when it can't yet
+ * Returns the streams' manager once the streams have the form that this version needs.
+ * @throws StartError if the server cannot keep the streams; another error if it cannot do so yet
  */
 export const openStreams = (
   connection: NatsConnection,
@@ -199,7 +205,10 @@ export const openStreams = (
     return manager
   })
 
-/** The streams' manager, which changes nothing by itself. @throws as `openStreams` */
+/**
+ * Returns the streams' manager, which changes nothing by itself.
+ * @throws like `openStreams`
+ */
 export const manageStreams = (connection: NatsConnection): Promise<JetStreamManager> =>
   orClosed(connection, 0, () => jetstreamManager(connection))
 
@@ -245,7 +254,8 @@ async function orClosed<T>(
 }
 
 /**
- * Returns whether the broker may take the streams a little later: it starts, or elects a leader.
+ * Whether the broker may be able to provide the streams soon, because it is starting or electing a
+ * leader.
  */
 const isPassing = (error: unknown): boolean =>
   error instanceof JetStreamApiError
@@ -256,8 +266,8 @@ const isPassing = (error: unknown): boolean =>
       error instanceof errors.ClosedConnectionError
 
 /**
- * Why the broker stored nothing, in a sentence; null: the message itself was refused.
- * @param error of a publish
+ * Returns a sentence on why the broker stored nothing; null if it refused the message itself.
+ * @param error the error of a publish
  */
 export function refusalOf(error: unknown): string | null {
   const { message, cause } = error as Error

@@ -1,23 +1,22 @@
-/** Dead letters: what no consumer could handle, as the broker keeps it. */
+/** Dead letters: messages that no consumer could handle, as kept by the broker. */
 
 import type { JsMsg } from '@nats-io/jetstream'
 import { DEAD_LETTERS } from './streams.ts'
 import { identify, type Identity } from '../messages.ts'
 
-/** Holds a dead letter's sequence in the stream that it left. */
+/** The header with a dead letter's sequence in its original stream. */
 export const SEQUENCE_HEADER = 'Winnow-Sequence'
 
 /**
- * A message that no consumer could handle. The whole of it stays among the dead letters for a
- * while.
+ * A message that no consumer could handle. It is kept in full among the dead letters for a while.
  */
 export interface DeadLetter extends Identity {
-  /** Its stream, and its place there. */
+  /** Its original stream, and its position there. */
   stream: string
   sequence: number
 }
 
-/** The server's advisory about a message that used up its deliveries. */
+/** The server's advisory about a message that has used up its deliveries. */
 export interface Exhaustion {
   stream: string
   stream_seq: number

@@ -6,28 +6,31 @@ import { MINUTE_MS } from '../durations.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Stop } from './interface.ts'
 
-/** Messages of a stream that a follower handles at once, begun in their order. */
+/** How many messages of a stream a follower handles at once, started in order. */
 const HANDLED_AT_ONCE = 8
-/** Messages that a follower has asked for and not yet handled. */
+/** How many messages a follower has requested but not handled yet. */
 const IN_HAND_MAX = 64
-/** Delay after a failure: of a follower, and of the first delivery of a message. */
+/** Delay after a follower fails, and after the first delivery of a message fails. */
 const RETRY_MS = 1_000
 const RETRY_DELAY_MS_MAX = MINUTE_MS
 
-/** The delay of a message that could not be handled: doubled each time. */
+/** Returns the delay before a message is redelivered, which doubles each time. */
 export const retryDelayMs = ({ info: { deliveryCount } }: JsMsg): number =>
   Math.min(RETRY_MS * 2 ** (deliveryCount - 1), RETRY_DELAY_MS_MAX)
 
 interface ConsumerOptions {
-  /** Gets the consumer; called again after each failure. */
+  /** Returns the consumer; called again after each failure. */
   consumer: () => Promise<Consumer>
-  /** A message is acknowledged when it resolves; if not, it comes again after a delay. */
+  /**
+   * Handles a message, which is acknowledged when this resolves; otherwise it is redelivered after
+   * a delay.
+   */
   handle: (message: JsMsg) => Promise<void>
   onFailure: (error: unknown) => Promise<void>
   log: Logger
 }
 
-/** Follows until the returned function is called, which awaits what is under way. */
+/** Follows until the returned function is called, which waits for messages in progress. */
 export async function followStream({
   consumer: getConsumer,
   handle,

@@ -7,16 +7,16 @@ import type { EngineAnnouncement, Event, Job, Progress } from '../messages.ts'
 export type { DeadLetter, JobQueue }
 export type Stop = () => Promise<void>
 
-/** An engine's right to a job. */
+/** The right of an engine to work on a job. */
 export interface Lease {
   readonly job: Job
-  /** Names this attempt: each of its events carries the name. */
+  /** Id of this attempt, which each of its events carries. */
   readonly attemptId: string
   /** The trace that the job belongs to. */
   readonly traceParent?: string | null
-  /** Times that the job has been delivered, this one included. */
+  /** How often the job has been delivered, including this time. */
   readonly deliveries: number
-  /** Says that the job is in progress. Repeat it before the lease's seconds are over. */
+  /** Reports that the job is in progress. Call it again before the lease expires. */
   heartbeat(): void
   /** Acknowledges the job; resolves once the server has confirmed it. */
   ack(): Promise<void>
@@ -26,45 +26,48 @@ export interface Lease {
 
 export interface Broker {
   /**
-   * Stores a job, where it names a model in the queue of that; resolves with its stream sequence. A
-   * repeated `messageId` stores nothing new.
+   * Stores a job, in the queue of the model if it names one; resolves with its stream sequence.
+   * Repeating a `messageId` stores nothing new.
    */
   publishJob(job: Job, messageId: string, queue?: JobQueue): Promise<number>
-  /** Removes the queued job of a request; false when it is no longer there. */
+  /** Removes the queued job of a request; returns false if it is no longer there. */
   removeJob(requestId: string, sequence: number): Promise<boolean>
-  /** Returns whether the job of a request is there: after a loss, others have its sequence. */
+  /** Whether the job of a request is there; after a loss, other jobs have its sequence. */
   hasJob(requestId: string, sequence: number): Promise<boolean>
   /**
-   * The next job of a queue, or null when none came within `waitMs` (at least 1000). With `model`
-   * one of those that name it: null at once, where no such job is waiting or leased.
+   * Returns the next job of a queue, or null if none comes within `waitMs` (at least 1000). With
+   * `model` it returns a job that names it, and null at once if no such job is waiting or leased.
    */
   leaseJob(waitMs: number, queue?: JobQueue, model?: string): Promise<Lease | null>
-  /** Resolves once the event is durable. Repeating an event of an attempt stores nothing new. */
+  /**
+   * Resolves once the event is durable. Repeating an event of the same attempt stores nothing new.
+   */
   publishEvent(event: Event): Promise<void>
   /**
-   * Hands over events in order; one is acknowledged when `handle` resolves. If not, it comes again
-   * after a rest, behind others; delivered too often, or not valid, it is a dead letter.
+   * Passes events to `handle` in order, and acknowledges each when it resolves. Otherwise the event
+   * is redelivered later, after others; one that is invalid or delivered too often becomes a dead
+   * letter.
    */
   followEvents(handle: (event: Event) => Promise<void>): Promise<Stop>
-  /** Jobs and events that could not be handled; none of them is in its stream any more. */
+  /** Follows jobs and events that could not be handled; they are no longer in their streams. */
   followDeadLetters(handle: (letter: DeadLetter) => Promise<void>): Promise<Stop>
   publishProgress(progress: Progress): void
   followProgress(handle: (progress: Progress) => void): Stop
-  /** Announces to the other gateways that the row of a request has changed. */
+  /** Tells the other gateways that the row of a request has changed. */
   publishChange(requestId: string): void
-  /** Follows changes that others publish, not this connection's. */
+  /** Follows changes published by others, but not by this connection. */
   followChanges(handle: (requestId: string) => void): Stop
   announceEngine(announcement: EngineAnnouncement): void
   followAnnouncements(handle: (announcement: EngineAnnouncement) => void): Stop
   /**
-   * Calls `handle` whenever the streams are not those of before: all that they stored is lost. For
-   * a loss from before this call, at once.
+   * Calls `handle` whenever the streams have been recreated, so everything in them is lost; for a
+   * loss before this call, at once.
    */
   followLosses(handle: () => void): void
   isConnected(): boolean
-  /** Why nothing can be handed to it now, in a sentence; null: nothing is known to hinder it. */
+  /** Returns a sentence on why it cannot be used now; null if no problem is known. */
   problem(): string | null
-  /** Resolves when it will never be connected again: with the reason, unless `close` was called. */
+  /** Resolves once it will never be connected again, with the reason unless `close` was called. */
   closed(): Promise<Error | void>
   /** Sends what is buffered, then disconnects. */
   close(): Promise<void>

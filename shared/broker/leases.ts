@@ -9,7 +9,7 @@ import {
 import type { Lease } from './interface.ts'
 import { hasCode, jobSource, type JobQueue } from './streams.ts'
 
-/** The consumer of a queue of jobs; null: no job that names the model has been published. */
+/** Returns the consumer of a job queue; null if no job that names the model has been published. */
 export async function jobConsumer(
   client: JetStreamClient,
   { queue, model }: { queue: JobQueue; model?: string },
@@ -24,8 +24,8 @@ export async function jobConsumer(
 }
 
 /**
- * Returns whether a job waited when the consumer was got, or may soon: a lease that lapses makes
- * its job one that waits.
+ * Whether a job was waiting when the consumer was fetched, or may be soon, because an expired lease
+ * makes its job wait again.
  */
 export async function mayHaveJobs(consumer: Consumer): Promise<boolean> {
   const { num_pending: waiting, num_ack_pending: leased } = await consumer.info(true)

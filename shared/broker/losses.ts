@@ -1,6 +1,6 @@
 /**
- * Reports losses of everything that the broker stored. A loss that nobody follows yet is kept for
- * the first follower.
+ * Reports losses of everything that the broker stored. A loss that happens before anybody follows
+ * is kept for the first follower.
  */
 export class Losses {
   #handle: (() => void) | undefined

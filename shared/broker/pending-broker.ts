@@ -1,4 +1,4 @@
-/** A broker that does not answer yet, for a process that serves meanwhile. */
+/** A broker that does not answer yet, for a process that already serves. */
 
 import type { Broker, Stop } from './interface.ts'
 
@@ -7,7 +7,7 @@ export class PendingBroker implements Broker {
   readonly #leaving: AbortController
   #broker: Broker | null = null
 
-  /** @param leaving ends `connecting` */
+  /** @param leaving aborts `connecting` */
   constructor(connecting: Promise<Broker>, leaving: AbortController) {
     this.#connecting = connecting
     this.#leaving = leaving
@@ -49,7 +49,10 @@ export class PendingBroker implements Broker {
   problem = () => (this.#broker ? this.#broker.problem() : 'The broker does not answer yet.')
   isConnected = (): boolean => this.#broker?.isConnected() ?? false
 
-  /** With the reason also when the broker turned out to be of no use, as with a wrong password. */
+  /**
+   * Also resolves with the reason if the broker is unusable, for example because of a wrong
+   * password.
+   */
   async closed(): Promise<Error | void> {
     let broker: Broker
     try {
@@ -70,7 +73,7 @@ export class PendingBroker implements Broker {
     throw new Error('the broker does not answer yet')
   }
 
-  /** Follows from when the broker is there. */
+  /** Starts to follow as soon as the broker is there. */
   #follow(start: (broker: Broker) => Promise<Stop> | Stop): Stop {
     let stopped = false
     const following = this.#connecting.then((broker) => (stopped ? null : start(broker)))

@@ -22,8 +22,8 @@ export interface Source {
 }
 
 /**
- * The queues of jobs, those that may take most of an engine first. An account's only job of its
- * length is a `short` or a `first` one; all others are `further` jobs.
+ * The job queues, starting with those that may use most of an engine. If a job is an account's only
+ * one of its length, it is in `short` or `first`; all others are in `further`.
  */
 export const JOB_QUEUE_NAMES = ['short', 'short-further', 'first', 'further'] as const
 
@@ -41,19 +41,24 @@ export const JOB_QUEUES = {
   },
   short: { stream: JOBS.stream, subject: 'jobs.short', consumer: 'engines-short' },
 } as const satisfies Record<JobQueue, Source & { subject: string }>
-/** Begins the subjects of jobs that name their model. */
+/** Prefix of the subjects of jobs that name their model. */
 const NAMED_SUBJECT = 'jobs.named'
 const JOB_SUBJECTS = [
   ...Object.values(JOB_QUEUES).map(({ subject }) => subject),
   `${NAMED_SUBJECT}.>`,
 ]
 export const EVENTS = { stream: 'EVENTS', subject: 'events', consumer: 'gateway' }
-/** The server's advisories on messages of the two above that used up their deliveries. */
+/** The server's advisories about jobs and events that have used up their deliveries. */
 export const EXHAUSTED = { stream: 'EXHAUSTED', consumer: 'gateway' }
-/** These messages themselves, for an operator to read; the subject ends with their stream. */
+/**
+ * The undeliverable messages themselves, for an admin to read; the subject ends with their stream.
+ */
 export const DEAD_LETTERS = { stream: 'DEAD_LETTERS', subject: 'dead', consumer: 'gateway' }
 
-/** The jobs that name this model; without a name, those that any engine may take. */
+/**
+ * Returns the source of jobs that name this model; without a name, of those that any engine may
+ * take.
+ */
 export function jobSource(queue: JobQueue, model?: string): Source & { subject: string } {
   if (model === undefined) return JOB_QUEUES[queue]
   const name = model.replaceAll('.', '=') // which no model's name has: a dot parts subjects
@@ -69,12 +74,12 @@ const CONSUMERS: readonly Source[] = [...Object.values(JOB_QUEUES), EVENTS, EXHA
 
 const SECOND_NS = 1_000_000_000
 const DAY_NS = DAY_SECONDS * SECOND_NS
-/** Deliveries of one job, the first included; then it is a dead letter. */
+/** How often a job is delivered, including the first time, before it becomes a dead letter. */
 const JOB_DELIVERIES_MAX = 6
 const JOBS_MAX = 1_000_000
 /**
- * Deliveries of one event: with the delays between them about an hour, so that an outage of the
- * database loses none.
+ * How often an event is delivered. With the delays this takes about an hour, so that a database
+ * outage loses no events.
  */
 const EVENT_DELIVERIES_MAX = 64
 const EVENT_ACK_WAIT_SECONDS = 30
@@ -82,22 +87,23 @@ const EXHAUSTED_DAYS = 7
 const DEAD_LETTER_DAYS = 14
 const DEAD_LETTER_BYTES_MAX = 64 * 2 ** 20
 
-/** The key in the metadata of the jobs' stream. */
+/** Key in the metadata of the jobs' stream. */
 const INSTALLATION_KEY = 'winnow-installation'
 
 export interface StreamOptions {
-  /** Silence after which a lease ends. */
+  /** Seconds without a heartbeat after which a lease ends. */
   leaseSeconds: number
-  /** Whose streams these are; undefined: of an engine, which serves any. */
+  /** The installation that owns the streams; undefined for an engine, which serves any. */
   installation?: string | undefined
-  /** Servers that keep each stream; 0: as many as do now, 1 where it is new. */
+  /** How many servers keep each stream; 0 keeps the current number, or 1 for a new stream. */
   replicas: number
 }
 
 /**
- * Creates the streams and consumers, or gives them the limits of this version; marks them as the
- * installation's where they are nobody's yet.
- * @throws StartError where they are another installation's: each would take the other's events
+ * Creates the streams and consumers, or gives them the limits of this version. Marks them as the
+ * installation's if they have no owner yet.
+ * @throws StartError if they belong to another installation, because each would take the other's
+ *   events
  */
 export async function ensureStreams(
   manager: JetStreamManager,
@@ -118,7 +124,7 @@ export async function ensureStreams(
   }
 }
 
-/** Creates the consumer of a queue of jobs, or gives it the limits of this version. */
+/** Creates the consumer of a job queue, or gives it the limits of this version. */
 export const ensureJobConsumer = (
   manager: JetStreamManager,
   queue: Source & { subject: string },
@@ -131,7 +137,7 @@ export const ensureJobConsumer = (
     max_ack_pending: -1, // bounded by the engines, which lease only what they have room for
   })
 
-/** Gateways make the streams: none has done so yet. */
+/** Thrown if no gateway has created the streams yet. */
 export class NoStreamsError extends Error {
   constructor() {
     super('the broker has no streams of Winnow yet')
@@ -139,7 +145,7 @@ export class NoStreamsError extends Error {
   }
 }
 
-/** @throws NoStreamsError where the queues of jobs are not there */
+/** @throws NoStreamsError if the job queues do not exist */
 export async function assertJobQueues(manager: JetStreamManager): Promise<void> {
   for (const { stream, consumer } of Object.values(JOB_QUEUES)) {
     if (!(await hasConsumer(manager, { stream, consumer }))) throw new NoStreamsError()
@@ -160,8 +166,8 @@ export async function hasConsumer(
 }
 
 /**
- * Returns whether the server lacks a stream, a consumer or a subject: an older process that starts
- * takes away the subjects that it does not know.
+ * Whether the server lacks a stream, a consumer or a subject, since an older process removes
+ * subjects that it does not know when it starts.
  */
 export async function streamsAreMissing(manager: JetStreamManager): Promise<boolean> {
   try {
@@ -180,7 +186,7 @@ const isAbsent = (error: unknown): boolean =>
   hasCode(error, JetStreamApiCodes.StreamNotFound) ||
   hasCode(error, JetStreamApiCodes.ConsumerNotFound)
 
-/** The server's code for a stream that is there with another configuration. */
+/** The server's code for a stream that exists with another configuration. */
 const NAME_IN_USE = 10058
 
 export const hasCode = (error: unknown, code: number): boolean =>
@@ -198,11 +204,11 @@ async function assertNotOfAnother(manager: JetStreamManager, installation: strin
   )
 }
 
-/** The installation whose jobs the broker carries; undefined: nobody's yet. */
+/** Returns the installation whose jobs the broker carries; undefined if it has none yet. */
 export const ownerOf = async (manager: JetStreamManager): Promise<string | undefined> =>
   (await configOf(manager, JOBS.stream))?.metadata?.[INSTALLATION_KEY]
 
-/** The configuration of a stream; undefined: there is none of this name. */
+/** Returns the configuration of a stream; undefined if there is no such stream. */
 async function configOf(
   manager: JetStreamManager,
   stream: string,
@@ -255,9 +261,9 @@ const streams = (installation?: string): NamedStream[] => [
 ]
 
 /**
- * Creates a stream, or gives it this configuration where it has another. An update sends all that
- * it read, also what it does not change: the one of an engine that read the configuration before
- * a gateway marked it would remove the mark. So where nothing differs, nothing is sent.
+ * Creates a stream, or updates its configuration if it differs. An update sends the whole
+ * configuration that was read, including parts it does not change. So an engine that read it before
+ * a gateway added its mark would remove the mark. That is why nothing is sent if nothing differs.
  */
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   const current = await configOf(manager, config.name)
@@ -267,7 +273,10 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
   if (!isDeepStrictEqual(updated, present)) await manager.streams.update(config.name, config)
 }
 
-/** Another process may have been faster, with or without an installation's mark. */
+/**
+ * Adds a stream, which another process may have added first, with or without an installation's
+ * mark.
+ */
 async function addStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
     await manager.streams.add(config)

@@ -1,11 +1,11 @@
-/** The trace that a message belongs to, in its headers. */
+/** Carries the trace that a message belongs to in its headers. */
 
 import { headers, type MsgHdrs } from '@nats-io/transport-node'
 import { currentTraceParent } from '../telemetry/tracing.ts'
 
 const TRACE_HEADER = 'traceparent'
 
-/** Options of a publish by which the message carries the span that is active. */
+/** Returns publish options that make the message carry the active span. */
 export function carryingTrace(): { headers?: MsgHdrs } {
   const traceParent = currentTraceParent()
   if (traceParent === null) return {}
@@ -14,6 +14,6 @@ export function carryingTrace(): { headers?: MsgHdrs } {
   return { headers: carried }
 }
 
-/** The `traceparent` that came with a message; null: none. */
+/** Returns the `traceparent` of a message; null if it has none. */
 export const traceParentOf = (message: { headers?: MsgHdrs | undefined }): string | null =>
   message.headers?.get(TRACE_HEADER) || null
