@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 
-/** A new unguessable id such as `req_3q2e…`: the prefix and 128 random bits in hexadecimal. */
+/**
+ * Returns a new unguessable id such as `req_3q2e…`: the prefix and 128 random bits in hexadecimal.
+ */
 export const newId = (prefix: string): string => `${prefix}_${randomBytes(16).toString('hex')}`
 
 export const ID_CHARACTERS_MAX = 64
@@ -9,5 +11,5 @@ export const ID_PATTERN = `^[\\w-]{1,${ID_CHARACTERS_MAX}}$`
 
 const ID = RegExp(ID_PATTERN)
 
-/** Returns whether a text has the form of an id; other texts are not repeated in messages. */
+/** Whether a text has the form of an id; other texts are not repeated in messages. */
 export const isId = (text: string): boolean => ID.test(text)

@@ -1,16 +1,16 @@
-/** Measures how loud a sound is while it is written: players need not decode it all for that. */
+/** Measures how loud a sound is while it is written, so that players need not decode all of it. */
 
-/** Blocks for the loudness: 0.4 s, as ITU-R BS.1770 has them. */
+/** Length of the blocks for loudness, 0.4 s as in ITU-R BS.1770. */
 const BLOCK_SECONDS = 0.4
-/** Blocks that are quieter than this do not count, as in BS.1770: -70 dB, as a power. */
+/** Blocks quieter than this power (-70 dB) do not count, as in BS.1770. */
 const GATE_POWER = 1e-7
 
 export interface Level {
-  /** The largest absolute sample; full scale is 1. */
+  /** The largest absolute sample value; full scale is 1. */
   peak: number
   /**
-   * The root mean square over the blocks in which there is sound, 0 where there is none: the gating
-   * of ITU-R BS.1770 without its frequency weighting.
+   * The root mean square over the blocks that contain sound, 0 if there are none. This is the
+   * gating of ITU-R BS.1770 without its frequency weighting.
    */
   loudness: number
 }
@@ -18,7 +18,7 @@ export interface Level {
 export class LevelMeter {
   readonly #blockSamples: number
   #peak = 0
-  /** Of the block under way: its samples, and the sum of their squares over all channels. */
+  /** The current block: how many samples it has, and the sum of their squares over all channels. */
   #fill = 0
   #power = 0
   #loudBlocks = 0
@@ -41,7 +41,7 @@ export class LevelMeter {
     }
   }
 
-  /** @param channels of all samples */
+  /** @param channels how many channels all samples have */
   finish(channels: number): Level {
     if (this.#fill > 0) this.#endBlock(channels)
     const loudness = this.#loudBlocks === 0 ? 0 : Math.sqrt(this.#loudPower / this.#loudBlocks)

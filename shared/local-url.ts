@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 
-/** `host:port`, an address of IPv6 in brackets. */
+/** Returns `host:port`, with IPv6 addresses in brackets. */
 export const hostAndPort = (host: string, port: number): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 
-/** Addresses that work on this machine, for a server that listens on `host` and `port`. */
+/** Returns addresses that work on this machine for a server listening on `host` and `port`. */
 export function localUrl(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::'
   return `http://${hostAndPort(everywhere ? '127.0.0.1' : host, port)}`

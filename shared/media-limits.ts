@@ -1,26 +1,31 @@
 /**
- * Limits that depend on the duration of media: checked by the gateway at submit for a file that an
- * engine has measured before, else by the engine that measures it.
+ * Limits that depend on the duration of media. The gateway checks them at submit if an engine has
+ * measured the file before; otherwise the engine that measures it does.
  */
 
 import { ServiceError } from './errors.ts'
 import type { AudioSpan } from './separation-options.ts'
 
-/** Bounds the longest media, over all channels: stereo at 192 kHz, or 7.1 at 48. */
+/**
+ * Samples per second over all channels that the longest media may have: stereo at 192 kHz, or 7.1
+ * at 48 kHz.
+ */
 const SAMPLES_PER_SECOND_MAX = 384_000
 
-/** The longest duration that may be reported: three years. A damaged file may claim more. */
+/**
+ * The longest duration in seconds that may be reported, three years; a damaged file may claim more.
+ */
 export const MEASURED_SECONDS_MAX = 1e8
 
 export interface SoundShape {
-  /** Hertz. */
+  /** Sample rate in hertz. */
   sampleRate: number
   channels: number
 }
 
 /**
- * @param secondsMax for sound of up to 384,000 samples a second over all channels; of more, media
- * may last as much shorter: what is decoded and written is bounded by it
+ * @param secondsMax applies up to 384,000 samples a second over all channels. With more, media must
+ *   be shorter in proportion, to bound how much is decoded and written
  * @throws ServiceError MEDIA_TOO_LONG
  */
 export function assertNotTooLong(seconds: number, secondsMax: number, sound?: SoundShape): void {
@@ -37,7 +42,7 @@ export function assertNotTooLong(seconds: number, secondsMax: number, sound?: So
   })
 }
 
-/** @throws ServiceError INVALID_PARAMETER for a span that lies wholly past the end */
+/** @throws ServiceError INVALID_PARAMETER for a span that lies completely after the end */
 export function assertSpansBegin(spans: readonly AudioSpan[], seconds: number): void {
   const index = spans.findIndex((span) => span.start >= seconds)
   if (index < 0) return

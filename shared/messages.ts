@@ -1,4 +1,4 @@
-/** The messages on NATS between gateway and engine: their types, and a decoder that checks them. */
+/** The NATS messages between gateway and engine: their types, and a decoder that validates them. */
 
 import { Type, type Static, type TOptional, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
@@ -14,7 +14,10 @@ import { StoredText, Text } from './short-text.ts'
 
 const Time = Type.String({ description: 'UTC date-time' })
 
-/** A time as `toISOString` writes it: the gateway stores and compares what engines report. */
+/**
+ * A time in the format of `toISOString`, because the gateway stores and compares what engines
+ * report.
+ */
 const EventTime = Type.Refine(
   Type.String({ pattern: '^20\\d\\d-[\\d-]{5}T[\\d:]{8}\\.\\d{3}Z$' }),
   (text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
@@ -25,14 +28,14 @@ const Id = Type.String({ pattern: ID_PATTERN })
 export const ENGINE_ID_PATTERN = '^[\\w.:@-]{1,128}$'
 const EngineId = Type.String({ pattern: ENGINE_ID_PATTERN })
 
-/** The media's address: signed by us (`file`), or given by the client (`url`: untrusted). */
+/** The address of the media: signed by us (`file`), or given by the client (`url`, untrusted). */
 const Source = Type.Object({
   kind: Type.Enum(['file', 'url']),
   url: Type.String(),
   file_name: Type.String(),
 })
 
-/** The targets of the prompts after the first. */
+/** The targets of all prompts but the first. */
 const FURTHER_TARGETS = [
   'target_2',
   'target_3',
@@ -46,11 +49,12 @@ const FIRST_OUTPUTS = ['target', 'residual', 'target_video', 'residual_video'] a
 const FURTHER_VIDEOS = FURTHER_TARGETS.map((name) => `${name}_video` as const)
 
 /**
- * One output of a separated mixture: a target per prompt, and the residual, which no prompt took.
+ * An output of a separated mixture: a target for each prompt, and the residual, which matches no
+ * prompt.
  */
 export type OutputName = 'target' | 'residual' | (typeof FURTHER_TARGETS)[number]
 
-/** The targets of a request with so many prompts, in their order. */
+/** Returns the targets of a request with this many prompts, in order. */
 export const targetNames = (prompts: number): OutputName[] =>
   ['target' as const, ...FURTHER_TARGETS].slice(0, prompts)
 
@@ -68,37 +72,39 @@ export const Job = Type.Object({
   prompt: Type.String(),
   options: SeparationOptions,
   /**
-   * Earlier attempts that an engine released, drains not counted; they were deliveries of other
+   * How many earlier attempts engines released, not counting drains; they were deliveries of other
    * jobs. Absent in jobs of earlier versions.
    */
   interruptions: Type.Optional(Type.Integer({ minimum: 0 })),
   source: Source,
-  /** Signed addresses that take one PUT each, of any length; a list of sounds has none. */
+  /** Signed addresses that each take one PUT of any length; a list of sounds has none. */
   upload_urls: Type.Object({
     ...optional(FIRST_OUTPUTS, Type.String()),
     ...optional(FURTHER_TARGETS, Type.String()),
     ...optional(FURTHER_VIDEOS, Type.String()),
-    /** Peaks of all outputs, to draw them. Engines of 0.2.0 make none. */
+    /** For the peaks of all outputs, to draw them. Engines of 0.2.0 make none. */
     peaks: Type.Optional(Type.String()),
-    /** Absent: nobody asked for one, or the gateway is of an earlier version. */
+    /** Absent if nobody asked for one, or the gateway is of an earlier version. */
     preview: Type.Optional(Type.String()),
   }),
   /**
-   * SCRATCH_DIR of the engines on the gateway's host: `hand-over.ts`. Absent: it knows of none, or
-   * media are in a bucket.
+   * SCRATCH_DIR of the engines on the gateway's host; see `hand-over.ts`. Absent if the gateway
+   * knows none, or media are in a bucket.
    */
   shared_folder: Type.Optional(Type.String()),
-  /** Comes with `shared_folder`: a signed address that takes the names of outputs there. */
+  /**
+   * Comes with `shared_folder`: a signed address that takes the names of outputs in that folder.
+   */
   hand_over_url: Type.Optional(Type.String()),
   /**
-   * Signed addresses of the segments of a checkpoint, which take and give one each, as
-   * `checkpoint.ts` says. Absent: the media are short, a list of sounds is asked for, or the
-   * gateway is of an earlier version.
+   * Signed addresses for the segments of a checkpoint, each of which stores and returns one; see
+   * `checkpoint.ts`. Absent if the media are short, a list of sounds was requested, or the gateway
+   * is of an earlier version.
    */
   checkpoint_urls: Type.Optional(
     Type.Array(Type.Object({ put: Type.String(), get: Type.String() })),
   ),
-  /** The gateway reads measurements in `started`. Absent: it is of an earlier version. */
+  /** Whether the gateway reads measurements in `started`. Absent if it is of an earlier version. */
   start_may_measure: Type.Optional(Type.Boolean()),
 })
 
@@ -108,11 +114,11 @@ export type OutputPart = keyof Job['upload_urls']
 export const isOutputPart = (text: string): text is OutputPart =>
   Object.hasOwn(Job.properties.upload_urls.properties, text)
 
-/** Log lines of one event. */
+/** How many log lines an event has at most. */
 export const LOG_LINES_MAX = 256
 const LogLine = Type.Object({ timestamp: EventTime, message: StoredText })
 
-/** The fields that all events share: the request, the engine and its attempt. */
+/** Fields that all events share: the request, the engine and its attempt. */
 const eventFields = {
   request_id: Id,
   attempt_id: Id,
@@ -126,23 +132,26 @@ const eventFields = {
 /** More than the longest media takes at the highest rate. */
 const FILE_BYTES_MAX = 2 ** 40
 
-/** @param contentType a pattern: of nothing that a browser runs */
+/** @param contentType a pattern that must not match anything a browser executes */
 const storedFile = (contentType: string) =>
   Type.Object({
     content_type: Type.String({ pattern: contentType }),
     extension: Type.String({ pattern: '^[a-z0-9]{1,8}$' }),
     bytes: Type.Integer({ minimum: 0, maximum: FILE_BYTES_MAX }),
-    /** The gateway's place for it: `output-places.ts`. Absent: the only place, as in 0.2.0. */
+    /**
+     * Where the gateway stored it; see `output-places.ts`. Absent if there is only one place, as in
+     * 0.2.0.
+     */
     place: Type.Optional(Type.String({ pattern: PLACE_PATTERN })),
   })
 
-/** Sound and, where the source had a picture, the same sound under it. */
+/** Sound and, if the source had a picture, the picture with this sound. */
 const Output = Type.Object({
   ...storedFile('^audio/[a-z0-9][a-z0-9.+-]{0,62}$').properties,
   video: Type.Optional(storedFile('^video/[a-z0-9][a-z0-9.+-]{0,62}$')),
 })
 
-/** How much softer than the media all outputs of a request are. */
+/** By how much all outputs of a request are attenuated relative to the media. */
 export const gainField = {
   gain_db: Type.Optional(
     Type.Number({
@@ -159,7 +168,7 @@ const measuredFields = {
     maximum: MEASURED_SECONDS_MAX,
     description: 'seconds of media, by its packets',
   }),
-  /** Estimated bytes of the outputs. Engines of 0.2.0 send none. */
+  /** Estimated size of the outputs in bytes. Engines of 0.2.0 do not send it. */
   output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 32 * FILE_BYTES_MAX })),
 }
 
@@ -171,7 +180,7 @@ const EventOutputs = Type.Object({
   ...optional(FURTHER_TARGETS, Target),
   peaks: Type.Optional(storedFile('^application/json$')),
   preview: Type.Optional(storedFile('^audio/ogg$')),
-  /** Absent in events of earlier versions: outputs may be clipped. */
+  /** Absent in events of earlier versions, whose outputs may be clipped. */
   ...gainField,
 })
 
@@ -191,14 +200,14 @@ export const Event = Type.Union([
   Type.Object({
     type: Type.Literal('released'),
     ...eventFields,
-    /** Absent in events of earlier versions: an interruption. */
+    /** Absent in events of earlier versions, which means an interruption. */
     cause: Type.Optional(Type.Enum(['drain', 'outage', 'interruption'])),
   }),
   Type.Object({ type: Type.Literal('measured'), ...eventFields, ...measuredFields }),
   Type.Object({
     type: Type.Literal('completed'),
     ...eventFields,
-    /** The media's name, where the server at an `audio_url` gave one. */
+    /** The name of the media, if the server at an `audio_url` gave one. */
     source_name: Type.Optional(Text),
     duration: Type.Number({
       minimum: 0,
@@ -210,7 +219,7 @@ export const Event = Type.Union([
       maximum: 2 ** 31 - 1,
       description: 'hertz, of the outputs or, without any, of the media',
     }),
-    /** Absent where a list of sounds was asked for. */
+    /** Absent if a list of sounds was requested. */
     outputs: Type.Optional(EventOutputs),
     /** What is in the media. Absent in events of earlier versions. */
     sounds: Type.Optional(HeardSounds),
@@ -226,39 +235,41 @@ const EventKind = Type.Object({
   type: Type.Enum(['started', 'released', 'measured', 'completed', 'failed']),
 })
 
-/** The request of a job or an event: all that is read of one whose form may be unknown. */
+/** The request of a job or an event: all that is read of a message whose form may be unknown. */
 const Identity = Type.Object({
   request_id: Type.Optional(Type.String()),
   attempt_id: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
 })
 
-/** How far a request is. May be lost. */
+/** How far along a request is. May be lost. */
 export const Progress = Type.Object({
   request_id: Id,
   attempt_id: Id,
   at: EventTime,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   /**
-   * The least that the request still takes, however fast its sound is: the time to encode its
-   * picture. Absent: nothing is known, or the engine is of an earlier version.
+   * The minimum time that the request still takes, however fast the separation is: the time to
+   * encode its picture. Absent if unknown, or if the engine is of an earlier version.
    */
   seconds_at_least: Type.Optional(Type.Number({ minimum: 0 })),
 })
 
-/** The row of a request has changed; may be lost. Gateways publish it to each other. */
+/** The row of a request has changed; may be lost. Gateways publish this to each other. */
 export const Change = Type.Object({
   request_id: Id,
-  /** The gateway that says so. */
+  /** The gateway that sent it. */
   from: Type.String(),
 })
 
-/** An engine says, every few seconds, that it is there and where its gRPC control plane listens. */
+/**
+ * Sent by an engine every few seconds to announce itself and the address of its gRPC control plane.
+ */
 export const EngineAnnouncement = Type.Object({
   engine_id: EngineId,
   /** `host:port`. */
   control_address: Type.String({ maxLength: 300 }),
-  /** Raised by each change of its models (absent: 0, as of earlier versions). */
+  /** Increases with each change of its models; absent (0) from earlier versions. */
   models_version: Type.Optional(Type.Integer({ minimum: 0 })),
 })
 
@@ -272,9 +283,9 @@ export type EngineAnnouncement = Static<typeof EngineAnnouncement>
 export type LogLine = Static<typeof LogLine>
 
 /**
- * The event of `data`, checked: without what this version does not know of its outputs and sounds,
- * since the gateway stores them as they are.
- * @throws as `decodeMessage`
+ * Returns the validated event of `data`, without fields of its outputs and sounds that this version
+ * does not know, because the gateway stores them unchanged.
+ * @throws like `decodeMessage`
  */
 export function decodeEvent(data: Uint8Array): Event {
   const value = parseJson(data)
@@ -289,8 +300,8 @@ export function decodeEvent(data: Uint8Array): Event {
 }
 
 /**
- * The JSON of `data`, checked against `schema`.
- * @throws Error naming the first field that is wrong; the sender is of another version, or hostile
+ * Parses the JSON in `data` and validates it against `schema`.
+ * @throws Error naming the first invalid field; the sender is of another version, or hostile
  */
 export const decodeMessage = <T extends TSchema>(schema: T, data: Uint8Array): Static<T> =>
   checkMessage(schema, parseJson(data))
@@ -306,14 +317,14 @@ function checkMessage<T extends TSchema>(schema: T, value: unknown): Static<T> {
 
 const validators = new Map<TSchema, Validator>()
 
-/** Compiles each schema once: interpreting it takes nine times as long. */
+/** Compiles each schema once, because interpreting it takes nine times as long. */
 function validatorOf(schema: TSchema): Validator {
   const validator = validators.get(schema) ?? Compile(schema)
   validators.set(schema, validator)
   return validator
 }
 
-/** Whose a job or an event is, as far as it can be read. */
+/** Returns whose job or event it is, as far as that can be read. */
 export function identify(data: Uint8Array): Identity {
   try {
     return Value.Clean(Identity, decodeMessage(Identity, data)) as Identity

@@ -1,5 +1,5 @@
 /**
- * Marks sound that was separated: a tag of the file (FFmpeg's `encoded_by`), by which the command
- * line knows its own outputs, whatever they are called.
+ * Marks separated sound with a tag in the file (FFmpeg's `encoded_by`), by which the command line
+ * recognises its own outputs, whatever their names are.
  */
 export const OUTPUT_MARK = 'separated by Winnow'

@@ -1,6 +1,6 @@
 /**
- * Keeps the gateway's address on this machine in a file of its data folder, so that commands find
- * it whatever its port.
+ * Stores the gateway's local address in a file of its data folder, so that commands find it
+ * whatever its port is.
  */
 
 import { readFileSync } from 'node:fs'
@@ -11,8 +11,8 @@ import { join } from 'node:path'
 const FILE = 'address'
 
 /**
- * Writes the address of this process, readable by its user alone, in place of an earlier one.
- * @returns what removes it, unless another gateway has written its own since
+ * Writes the address of this process, readable only by its user, replacing an earlier one.
+ * @returns a function that removes it, unless another gateway has written its own since
  */
 export async function writeOwnAddress(folder: string, url: string): Promise<() => Promise<void>> {
   const path = join(folder, FILE)
@@ -26,8 +26,8 @@ export async function writeOwnAddress(folder: string, url: string): Promise<() =
 }
 
 /**
- * The address of the gateway that runs on the folder. Undefined: none runs, its folder is another
- * user's, or a killed one has left the file, and its process is gone from this machine.
+ * Returns the address of the gateway that runs on the folder. Undefined if none runs, if its folder
+ * belongs to another user, or if a killed gateway left the file and its process no longer exists.
  */
 export function readOwnAddress(folder: string): string | undefined {
   const [url = '', holder = ''] = read(join(folder, FILE)).split('\n')

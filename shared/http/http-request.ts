@@ -1,6 +1,6 @@
 /**
- * HTTP requests by Node's own client, each over a connection of its own. A body that is not read
- * slows its sender down: memory stays bounded, however slow the disk.
+ * HTTP requests with Node's own client, each over its own connection. An unread body slows down its
+ * sender, so memory stays bounded however slow the disk is.
  */
 
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
@@ -11,36 +11,36 @@ import { pipeline, type Readable } from 'node:stream'
 export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT'
   headers?: Readonly<Record<string, string>>
-  /** A stream is destroyed when the request ends before it. */
+  /** The stream is destroyed if the request ends before it does. */
   body?: Buffer | Readable
   waits: Waits
   signal: AbortSignal
-  /** Without one, any address is connected to. */
+  /** Without a guard, any address may be connected to. */
   guard?: AddressGuard
 }
 
-/** The longest waits, in milliseconds. */
+/** Timeouts, in milliseconds. */
 export interface Waits {
-  /** For a connection: name, TCP and TLS. */
+  /** For a connection, including DNS, TCP and TLS. */
   connectMsMax: number
-  /** From when all was sent until the head of the answer is there. */
+  /** From when everything was sent until the response headers arrive. */
   firstByteMsMax: number
-  /** Between two pieces that are sent or received, except for back-pressure on this side. */
+  /** Between two pieces sent or received, not counting back-pressure on this side. */
   silenceMsMax: number
 }
 
-/** Which addresses a connection may lead to. */
+/** Which addresses may be connected to. */
 export interface AddressGuard {
-  /** Gives the addresses of a name, all at once, to the connection itself. */
+  /** Resolves all addresses of a name, for the connection itself. */
   lookup: LookupFunction
-  /** Why the address to which a socket has connected is refused; undefined when it is not. */
+  /** Returns why the address to which a socket has connected is refused; undefined if it is not. */
   faultOf(address: string): Error | undefined
 }
 
 export interface Answer {
   statusCode: number
   headers: IncomingMessage['headers']
-  /** Must be read to its end, or destroyed. */
+  /** Must be read to the end, or destroyed. */
   body: IncomingMessage
 }
 
@@ -76,7 +76,7 @@ function open(
   isTls: boolean,
   { method = 'GET', headers = {}, guard }: RequestOptions,
 ): ClientRequest {
-  // autoSelectFamily makes Node ask for all addresses: one bad address refuses the name.
+  // autoSelectFamily makes Node look up all addresses, so one bad address rejects the name.
   const options: NodeOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily'> = {
     method,
     headers,
@@ -87,7 +87,7 @@ function open(
   return isTls ? httpsRequest(url, options) : httpRequest(url, options)
 }
 
-/** Checks the connected address before a byte is sent to it, TLS included. */
+/** Checks the connected address before any byte is sent to it, including TLS. */
 function guardConnection(outgoing: ClientRequest, { faultOf }: AddressGuard): void {
   outgoing.once('socket', (socket) => {
     socket.prependOnceListener('connect', () => {
@@ -97,7 +97,7 @@ function guardConnection(outgoing: ClientRequest, { faultOf }: AddressGuard): vo
   })
 }
 
-/** Calls `end` when a stage of the request, or a pause in it, takes too long. */
+/** Calls `end` if a stage of the request, or a pause within it, takes too long. */
 function limitWaits(
   outgoing: ClientRequest,
   isTls: boolean,
@@ -134,6 +134,6 @@ function send(outgoing: ClientRequest, body: Buffer | Readable | undefined): voi
   else pipeline(body, outgoing, () => undefined) // the request reports the failure
 }
 
-/** Statuses that are transient: the same request may succeed later. */
+/** Whether the status is transient, so that the same request may succeed later. */
 export const isTemporaryStatus = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429

@@ -1,17 +1,17 @@
-/** Which IP addresses are public: requests to all others are refused. */
+/** Tells which IP addresses are public; requests to all others are refused. */
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** All that is assigned of IPv6 for hosts of the internet; the rest may be routed to anything. */
+/** All IPv6 addresses assigned to internet hosts; the rest may be routed anywhere. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** Public, but served by the cloud's own host: Azure's metadata and DNS. */
+/** Public addresses that the cloud's own host serves: Azure's metadata and DNS. */
 const CLOUD_HOSTS: readonly string[] = ['168.63.129.16']
 
 /**
- * Returns whether `address` is one of the internet's ordinary hosts. Private, local, reserved,
- * multicast and translated addresses (IPv4-mapped, NAT64, 6to4, Teredo) are not, nor is what is no
+ * Whether `address` belongs to an ordinary internet host. Private, local, reserved, multicast and
+ * translated addresses (IPv4-mapped, NAT64, 6to4, Teredo) do not, nor does anything that is not an
  * address.
  */
 export function isPublicAddress(address: string): boolean {
@@ -21,7 +21,10 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST)
 }
 
-/** Stands for the host of `address`: the address itself, of IPv6 the /64, which is one host's. */
+/**
+ * Returns what identifies the host of `address`: the address itself, or for IPv6 its /64, which
+ * belongs to one host.
+ */
 export function networkOf(address: string): string {
   const parsed = isIP(address) === 0 ? undefined : ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address
@@ -32,8 +35,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * A test for membership in any of `cidrs`, such as `['10.1.0.0/16', 'fd00::/8']`.
- * @throws Error when one is not a CIDR
+ * Returns a test for membership in any of `cidrs`, such as `['10.1.0.0/16', 'fd00::/8']`.
+ * @throws Error if one is not a CIDR
  */
 export function matchesCidrs(cidrs: readonly string[]): (address: string) => boolean {
   const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr))

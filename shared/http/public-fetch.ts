@@ -1,5 +1,5 @@
 /**
- * Fetches media from addresses that clients name: by a public route only, on every redirect too,
+ * Fetches media from addresses that clients name: only by a public route, including all redirects,
  * and within limits of time and size.
  */
 
@@ -26,9 +26,9 @@ export interface PublicFetch {
    */
   check(url: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
   /**
-   * Writes the response of `url` to the file `path`; on failure no file stays.
-   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, and `PAYLOAD_TOO_LARGE` past
-   * `bytesMax`; the signal's reason
+   * Writes the response from `url` to the file `path`; on failure no file is left.
+   * @throws ServiceError `INVALID_AUDIO_URL`, `MEDIA_FETCH_FAILED`, and `PAYLOAD_TOO_LARGE` beyond
+   *   `bytesMax`; the signal's reason
    */
   download(url: string, options: DownloadOptions): Promise<Download>
 }
@@ -36,13 +36,13 @@ export interface PublicFetch {
 export interface DownloadOptions {
   path: string
   bytesMax: number
-  /** Ends it, and is its only limit of time as a whole. */
+  /** Aborts the download, and is the only limit on its total time. */
   signal: AbortSignal
 }
 
 export interface Download {
   bytes: number
-  /** The server's name for it, by its Content-Disposition; without folders. */
+  /** The name from the server's Content-Disposition, without folders. */
   fileName: string | undefined
 }
 
@@ -53,11 +53,14 @@ const LIMITS = {
   firstByteMsMax: 20_000,
   /** Between two pieces of the body. */
   silenceMsMax: 30_000,
-  /** For the look-up of a check, which a submit waits for. */
+  /** For the DNS look-up of a check, which a submit waits for. */
   checkMsMax: 2_000,
 }
 
-/** As browsers allow. The links of podcasts pass through up to a dozen services that count. */
+/**
+ * As many as browsers allow. Podcast links pass through up to a dozen services that count
+ * listeners.
+ */
 const REDIRECTS_MAX = 20
 
 /**
@@ -66,7 +69,7 @@ const REDIRECTS_MAX = 20
  */
 const COMPRESSION = /^(x-)?(gzip|compress)$|^(deflate|br|zstd|dcb|dcz|exi|pack200-gzip|aes128gcm)$/
 
-/** Headers of every request. Coded bytes would escape the byte cap, so none are asked for. */
+/** Headers of every request. Compressed bytes would evade the size limit, so none are asked for. */
 const HEADERS = {
   accept: 'audio/*, video/*, */*;q=0.1',
   'accept-encoding': 'identity',
@@ -75,9 +78,9 @@ const HEADERS = {
 
 const REDIRECT = 'what audio_url redirects to'
 
-/** The address is valid, but its media could not be fetched. */
+/** Thrown if the address is valid, but its media could not be fetched. */
 export class FetchFailedError extends ServiceError {
-  /** True if a later try may succeed. */
+  /** Whether a retry may succeed. */
   readonly isTemporary: boolean
   constructor(message: string, { isTemporary = false, cause }: FailureOptions = {}) {
     super('MEDIA_FETCH_FAILED', { message, param: 'input.audio_url', cause })
@@ -93,7 +96,7 @@ interface FailureOptions {
 const fetchFailed = (message: string, options?: FailureOptions) =>
   new FetchFailedError(message, options)
 
-/** Builds the module for one process; it holds no connections between calls. */
+/** Creates the fetcher for a process; it holds no connections between calls. */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
   const limits = { ...LIMITS, ...options.limits }
   const route = createRouter(AUDIO_URL, options)
@@ -149,7 +152,10 @@ const redirectOf = ({ statusCode, headers }: Answer): string | undefined =>
     ? headerText(headers.location)
     : undefined
 
-/** Node reads headers as Latin-1, but most servers that send other characters mean UTF-8. */
+/**
+ * Decodes a header. Node reads them as Latin-1, but most servers that send other characters mean
+ * UTF-8.
+ */
 function headerText(value: string): string {
   const bytes = Buffer.from(value, 'latin1')
   return bytes.toString('latin1') === value && isUtf8(bytes) ? bytes.toString() : value
@@ -192,7 +198,7 @@ function dispositionName(header: string | undefined): string | undefined {
   }
 }
 
-/** The ServiceError for an error of the transfer; a ServiceError is returned as it is. */
+/** Returns the ServiceError for an error of the transfer; a ServiceError is returned unchanged. */
 function fetchError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const isTemporary = !isTlsFault(error)

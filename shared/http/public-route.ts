@@ -11,7 +11,9 @@ import { request, type AddressGuard, type Answer, type RequestOptions } from './
 import { isPublicAddress, matchesCidrs } from './public-address.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 
-/** The field with the client's address: its name in messages, and the code that refuses it. */
+/**
+ * The field with the client's address: its name in messages, and the error code for refusing it.
+ */
 export interface AddressField {
   name: string
   /** Dotted path in the body of a submit. */
@@ -26,53 +28,57 @@ export const AUDIO_URL: AddressField = {
 }
 
 export interface RouteOptions {
-  /** Addresses of these ranges are reached although not public, also by http and on any port. */
+  /**
+   * Addresses in these ranges are reachable although not public, also over http and on any port.
+   */
   allowCidrs: readonly string[]
-  /** Ports on which a public host may be asked. */
+  /** Ports on which public hosts may be contacted. */
   ports?: readonly number[]
-  /** Every address of a name; by hosts file and name servers of the system when absent. */
+  /** Resolves all addresses of a name (default: the system's hosts file and name servers). */
   resolve?: Resolve
 }
 
-/** The way to one URL. */
+/** The way to reach one URL. */
 export interface Route {
   /**
-   * Looks the name up, as `request` will once more: what it finds may change in between.
-   * @throws ServiceError with the field's code, also where there is no such name; what the resolver
-   * throws when its name servers fail
+   * Looks the name up, as `request` will do again, because the result may change in between.
+   * @throws ServiceError with the field's code, also if the name does not exist; whatever the
+   *   resolver throws if its name servers fail
    */
   checkName(signal: AbortSignal): Promise<void>
   /**
-   * As `request` of http-request.ts, but it connects only to addresses that may be reached.
-   * @throws ServiceError with the field's code for others; what `faultOf` answers
+   * Like `request` of http-request.ts, but connects only to allowed addresses.
+   * @throws ServiceError with the field's code for others; the error that `faultOf` returns
    */
   request(options: PublicRequestOptions): Promise<Answer>
 }
 
 export type PublicRequestOptions = Omit<RequestOptions, 'guard'> & {
-  /** Why the public address to which a socket has connected is refused all the same. */
+  /** Returns why a public address to which a socket has connected is refused anyway. */
   faultOf?: AddressGuard['faultOf']
 }
 
 /**
- * The route to `url`, which messages call `subject`: the field's name when absent.
- * @throws ServiceError with the field's code for what the URL's text alone tells
+ * Returns the route to `url`, which messages call `subject` (default: the name of the field).
+ * @throws ServiceError with the field's code if the text of the URL is enough to refuse it
  */
 export type Router = (url: URL, subject?: string) => Route
 
 type AddressTest = (address: string) => boolean
 
-/** As many addresses of a name are tried; all are checked. */
+/** At most this many addresses of a name are tried, but all are checked. */
 const ADDRESSES_MAX = 16
 
-/** Makes the error for a fault of the URL itself. */
+/** Creates the error for a problem with the URL itself. */
 export const addressError = (field: AddressField, message: string, cause?: unknown) =>
   new ServiceError(field.code, { message, param: field.param, cause })
 
 const notHttps = (field: AddressField, url: URL, subject: string) =>
   addressError(field, `${subject} must use https, not ${url.protocol.slice(0, -1)}.`)
 
-/** Chooses the route to a URL that came in `field`, or refuses it by its text. */
+/**
+ * Creates a router, which chooses the route to a URL given in `field`, or refuses it by its text.
+ */
 export function createRouter(field: AddressField, options: RouteOptions): Router {
   const { allowCidrs, ports = [443], resolve = createResolver() } = options
   const portNames = ports.join(' or ')
@@ -116,7 +122,7 @@ export function createRouter(field: AddressField, options: RouteOptions): Router
 }
 
 interface Guard {
-  /** The addresses of a name, unless it has none or one of them is not accepted. */
+  /** Returns the addresses of a name, unless it has none or one of them is not allowed. */
   resolveChecked: Resolve
   faultOf: AddressGuard['faultOf']
 }
@@ -144,7 +150,7 @@ function createGuard(
   }
 }
 
-/** The `lookup` function of Node's sockets. */
+/** Returns the `lookup` function for Node's sockets. */
 const lookupBy =
   (addressesOf: () => Promise<LookupAddress[]>): LookupFunction =>
   (_hostname, _options, done) => {
@@ -155,12 +161,15 @@ const lookupBy =
   }
 
 interface ParseOptions {
-  /** The URL's name in messages; the field's when absent. */
+  /** What messages call the URL (default: the name of the field). */
   subject?: string
   base?: URL
 }
 
-/** `text` as an http or https URL, relative to `base`. @throws ServiceError of the field's code */
+/**
+ * Parses `text` as an http or https URL, relative to `base`.
+ * @throws ServiceError with the field's code
+ */
 export function parseUrl(
   field: AddressField,
   text: string,
@@ -174,7 +183,7 @@ export function parseUrl(
   return url
 }
 
-/** Describes a failed connection, without the addresses in Node's own messages. */
+/** Describes a failed connection without the addresses that Node's own messages contain. */
 export function faultOnTheWay(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ETIMEOUT') return 'its name server did not answer in time'
@@ -184,14 +193,14 @@ export function faultOnTheWay(error: unknown): string {
   return 'the connection failed or broke off'
 }
 
-/** Returns whether name servers have answered that a name has no address. */
+/** Whether name servers have answered that a name has no address. */
 const isUnknownName = (error: unknown): boolean => /^(ENOTFOUND|ENODATA)/.test(codeOf(error))
 
-/** Returns whether TLS failed for a permanent reason, such as an untrusted certificate. */
+/** Whether TLS failed for a permanent reason, such as an untrusted certificate. */
 export const isTlsFault = (error: unknown): boolean =>
   /CERT|LEAF_SIGNATURE|^ERR_SSL|^ERR_TLS|^EPROTO$/.test(codeOf(error))
 
-/** Returns whether it is an error of node:dns. */
+/** Whether this is an error of node:dns. */
 const isOfNameServer = (error: unknown): boolean =>
   ((error as NodeJS.ErrnoException | undefined)?.syscall ?? '').startsWith('query')
 

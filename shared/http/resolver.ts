@@ -11,26 +11,26 @@ import { isIP } from 'node:net'
 import { withDeadline } from '../deadline.ts'
 
 /**
- * Every address of a name.
+ * Returns every address of a name.
  * @throws an error with the code `ENOTFOUND`, `ETIMEOUT`, or another of node:dns; the signal's
- * reason
+ *   reason
  */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>
 
 interface ResolverOptions {
-  /** Name servers, as `address:port`; those of the system when absent. */
+  /** Name servers as `address:port` (default: those of the system). */
   servers?: readonly string[]
   hostsPath?: string
   settingsPath?: string
-  /** For all queries for one name together. */
+  /** Timeout in milliseconds for all queries about one name together. */
   resolveMsMax?: number
 }
 
 const RESOLVE_MS_MAX = 5_000
-/** The share of that time after which the query is repeated; doubled with each repeat. */
+/** The share of that time after which the query is repeated; it doubles with each repeat. */
 const FIRST_TRY = 0.3
 const QUERIES_MAX = 3
-/** More would only make a client's name more expensive. */
+/** More would only make it more expensive to look up a client's name. */
 const SEARCH_DOMAINS_MAX = 6
 
 /**
@@ -60,7 +60,10 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
 
 const late = () => Object.assign(new Error('no name server answered in time'), { code: 'ETIMEOUT' })
 
-/** One for each call: it can be canceled alone, and asks the system's servers of this moment. */
+/**
+ * Creates a resolver for one call, which can be canceled alone and uses the system's current
+ * servers.
+ */
 function newResolver(servers: readonly string[] | undefined, resolveMsMax: number): Resolver {
   const resolver = new Resolver({
     timeout: Math.ceil(resolveMsMax * FIRST_TRY),
@@ -70,7 +73,7 @@ function newResolver(servers: readonly string[] | undefined, resolveMsMax: numbe
   return resolver
 }
 
-/** The addresses of the first name that has any. */
+/** Returns the addresses of the first name that has any. */
 async function askServers(
   resolver: Resolver,
   names: readonly string[],
@@ -90,7 +93,7 @@ async function askServers(
   throw notFound
 }
 
-/** The addresses after both queries have ended: one kind of address is enough. */
+/** Returns the addresses once both queries have ended, since one kind of address is enough. */
 async function addressesOf(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const addresses = [...asAddresses(four, 4), ...asAddresses(six, 6)]
@@ -107,7 +110,7 @@ const asAddresses = (answer: PromiseSettledResult<string[]>, family: number): Lo
 const isNotFound = (error: unknown): boolean =>
   ['ENOTFOUND', 'ENODATA'].includes(String((error as { code?: unknown } | undefined)?.code))
 
-/** The addresses of `name` in a hosts file: lines of an address and its names. */
+/** Returns the addresses of `name` in a hosts file, whose lines have an address and its names. */
 function addressesInHosts(text: string, name: string): LookupAddress[] {
   const addresses = linesOf(text).flatMap(([address = '', ...names]) =>
     isIP(address) > 0 && names.some((other) => other.toLowerCase() === name) ? [address] : [],
@@ -115,13 +118,13 @@ function addressesInHosts(text: string, name: string): LookupAddress[] {
   return [...new Set(addresses)].map((address) => ({ address, family: isIP(address) }))
 }
 
-/** The last `search` or `domain` of a resolv.conf. */
+/** Returns the domains in the last `search` or `domain` line of a resolv.conf. */
 function searchDomains(text: string): string[] {
   const domains = linesOf(text).findLast(([key]) => key === 'search' || key === 'domain') ?? []
   return domains.slice(1, 1 + SEARCH_DOMAINS_MAX).filter((domain) => domain !== '.')
 }
 
-/** The words of each line, without comments. */
+/** Returns the words of each line, without comments. */
 const linesOf = (text: string): string[][] =>
   text.split('\n').map((line) =>
     line

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import type { Answer } from './http-request.ts'
 
 /**
- * How far files are read or written ahead: a quarter of the waits for the disk that Node's own
- * choice makes.
+ * How many bytes of files to read or write ahead; this waits for the disk a quarter as often as
+ * with Node's default.
  */
 export const FILE_BYTES_AHEAD = 262_144
 
@@ -14,17 +14,17 @@ export interface SaveOptions {
   path: string
   bytesMax: number
   signal: AbortSignal
-  /** Makes what is thrown beyond `bytesMax`. */
+  /** Creates the error for a body beyond `bytesMax`. */
   tooLarge: () => Error
-  /** Makes what is thrown when the body breaks off, of the network's error. */
+  /** Creates the error for a body that breaks off, from the network's error. */
   brokenOff: (cause: unknown) => Error
 }
 
 /**
  * Writes the body to the file `path`, as fast as the slower of network and disk. On failure no file
- * stays.
- * @returns bytes written
- * @throws what `tooLarge` and `brokenOff` make; AbortError; an error of the disk
+ * is left.
+ * @returns the number of bytes written
+ * @throws the errors of `tooLarge` and `brokenOff`; AbortError; an error of the disk
  */
 export async function saveBody({ headers, body }: Answer, options: SaveOptions): Promise<number> {
   const { path, bytesMax, signal, tooLarge, brokenOff } = options
@@ -49,7 +49,7 @@ export async function saveBody({ headers, body }: Answer, options: SaveOptions):
   }
 }
 
-/** The body's pieces. Errors thrown here are the network's, not the disk's. */
+/** Yields the pieces of the body. Errors thrown here come from the network, not the disk. */
 async function* pieces(
   body: AsyncIterable<Buffer>,
   brokenOff: SaveOptions['brokenOff'],

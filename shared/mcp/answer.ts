@@ -1,20 +1,20 @@
-/** Turns the API's status and result of a request into the answer of a tool, which is bounded. */
+/** Turns the status and result of a request from the API into a tool's answer of limited size. */
 
 import type { Calls, Finding, OutputFile, Result, Status } from './calls.ts'
 import type { RequestAnswer } from './schemas.ts'
 
-/** Of sounds, and of the spans of each; a model reads all of it. */
+/** Limits for sounds, and for the spans of each, because a model reads all of it. */
 const SOUNDS_MAX = 40
 const SPANS_MAX = 10
 
-/** Of a request that is not finished: what to do next. */
+/** For unfinished requests: what to do next. */
 export const GO_ON =
   'It is not finished. Call get_request with this request_id and wait_seconds, or cancel_request.'
 
 const TRY_AGAIN =
   'Not every prompt was found: call separate again with one of its suggestions or a name in sounds.'
 
-/** What a tool answers of a request that stands so. */
+/** Returns a tool's answer about a request with this status. */
 export async function answerOf(calls: Calls, status: Status): Promise<RequestAnswer> {
   const { request_id: id, error } = status
   const head = { request_id: id, status: status.status }
@@ -50,7 +50,7 @@ function findingAnswer({ prompt, state, message, match, quality, ...finding }: F
   return { prompt, state, message, match, quality, ...(suggestions.length > 0 && { suggestions }) }
 }
 
-/** The outputs of a separation; undefined for a list of sounds. */
+/** Returns the outputs of a separation; undefined for a list of sounds. */
 export function outputsOf({ target, targets, residual }: Result['data']) {
   if (!target || !residual) return undefined
   const all: (OutputFile & { prompt?: string })[] = targets ?? [target]

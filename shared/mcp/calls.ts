@@ -1,4 +1,7 @@
-/** The calls of the API that the tools of the MCP server make, and the parts that they read. */
+/**
+ * The API calls that the tools of the MCP server make, and the parts of the responses that they
+ * read.
+ */
 
 import type { RequestStatus } from '../request-status.ts'
 
@@ -61,7 +64,7 @@ export interface Sound {
   match: number
 }
 
-/** Of a separation, or of a list of sounds, which has no outputs. */
+/** Result of a separation, or of a list of sounds, which has no outputs. */
 export interface Result {
   data: {
     target?: OutputFile
@@ -74,7 +77,7 @@ export interface Result {
   retention: { delete_after?: string }
 }
 
-/** Errors have a `code`, and a `param` where a field is at fault. */
+/** Errors have a `code`, and a `param` if a field is at fault. */
 export interface Calls {
   models(): Promise<{ data: Model[] }>
   createFile(file: FileToCreate): Promise<CreatedFile>
@@ -82,14 +85,17 @@ export interface Calls {
   submitSounds(body: { input: object }): Promise<{ request_id: string }>
   status(requestId: string): Promise<Status>
   result(requestId: string): Promise<Result>
-  /** Works also when the signal of the tool's call has fired. */
+  /** Works even after the signal of the tool call has fired. */
   cancel(requestId: string): Promise<Status>
 }
 
-/** What a server on the user's own machine can do besides. */
+/** What a server on the user's own machine can do in addition. */
 export interface LocalFiles {
-  /** Resolves with the id of a file that holds the bytes of the one at `path`. */
+  /** Uploads the file at `path`; resolves with the id of the uploaded file. */
   upload(path: string, onProgress: (part: number) => void): Promise<string>
-  /** Writes the media at a signed address into a folder. @returns its path */
+  /**
+   * Saves the media at a signed address to a folder.
+   * @returns the path of the file
+   */
   save(url: string, fileName: string, folder: string): Promise<string>
 }

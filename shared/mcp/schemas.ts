@@ -1,8 +1,11 @@
-/** What the tools take and answer. The API checks input, which has the names that it has there. */
+/**
+ * Input and output of the tools. The API validates the input, whose fields have the same names
+ * there.
+ */
 
 import { z } from 'zod'
 
-/** Clients give up a call after a minute by default. */
+/** By default, clients abort a call after a minute. */
 export const WAIT_SECONDS_MAX = 50
 
 const requestId = z.string().describe('Such as req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e.')
@@ -20,7 +23,7 @@ const SOURCE = {
   file_id: z.string().optional().describe('Of a file that was uploaded: see create_upload.'),
 }
 
-/** Where the server runs on the user's machine. */
+/** For a server on the user's machine. */
 const PATH = {
   path: z
     .string()
@@ -54,11 +57,11 @@ const SEPARATE = {
 
 const SOUNDS = { ...SOURCE, wait_seconds: waitSeconds(WAIT_SECONDS_MAX) }
 
-/** @param hasFiles the tools can reach files of the user */
+/** @param hasFiles whether the tools can access the user's files */
 export const separateInput = (hasFiles: boolean) =>
   z.strictObject({ ...SEPARATE, ...((hasFiles ? PATH : {}) as typeof PATH) })
 
-/** @param hasFiles the tools can reach files of the user */
+/** @param hasFiles whether the tools can access the user's files */
 export const soundsInput = (hasFiles: boolean) =>
   z.strictObject({ ...SOUNDS, ...((hasFiles ? PATH : {}) as typeof PATH) })
 
@@ -74,7 +77,7 @@ export const NewUpload = z.strictObject({
   content_type: z.string().default('audio/unknown').describe('Such as audio/wav or video/mp4.'),
 })
 
-/** Of every answer: there if the call failed. */
+/** Part of every answer; present if the call failed. */
 const FAILURE = {
   error: z
     .object({

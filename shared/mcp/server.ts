@@ -25,13 +25,13 @@ import {
 import { answerInTime, reporterOf, statusInTime, toolResult, type Extra } from './tool-call.ts'
 
 export interface ServerOptions {
-  /** The calls that a tool makes; they end with the signal. */
+  /** Returns the calls that a tool makes; they end with the signal. */
   calls(signal: AbortSignal): Calls
-  /** Files of the user, where the server runs on their machine. */
+  /** Gives access to the user's files, if the server runs on their machine. */
   files?: (signal: AbortSignal) => LocalFiles
 }
 
-/** Names that a model is told, at most. */
+/** How many names a model is told at most. */
 const NAMES_MAX = 1_000
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false }
 const WRITES = { readOnlyHint: false, destructiveHint: false, openWorldHint: false }
@@ -42,7 +42,7 @@ const INSTRUCTIONS =
   'prompt gets an output, so look at findings: they say whether it holds the sound, and what to ' +
   'try instead.'
 
-/** A server with all tools, to be connected to one transport. */
+/** Creates a server with all tools, to be connected to one transport. */
 export function createMcpServer(options: ServerOptions): McpServer {
   const server = new McpServer({ name: 'winnow', version }, { instructions: INSTRUCTIONS })
   separateTool(server, options)
@@ -97,7 +97,7 @@ function soundsTool(server: McpServer, options: ServerOptions): void {
 interface Question {
   kind: 'submit' | 'submitSounds'
   input: object
-  /** Of a local file. */
+  /** Path of a local file. */
   path: string | undefined
   seconds: number
 }

@@ -1,4 +1,4 @@
-/** One call of a tool: its answer, its progress, and its end. */
+/** Handles one call of a tool: its answer, its progress and its end. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
@@ -14,13 +14,13 @@ import type { RequestAnswer } from './schemas.ts'
 
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
-/** Between two looks at a request that is waited for. */
+/** Between two checks of a request that is waited for. */
 const PAUSE_MS_MIN = 250
 const PAUSE_MS_MAX = 3_000
-/** Progress has to grow with every message. */
+/** Progress must increase with every message. */
 const PROGRESS_STEP = 0.0001
 
-/** The result of a tool: for programs, and as text for clients that know text alone. */
+/** Returns the result of a tool: structured, and as text for clients that only support text. */
 export async function toolResult(work: () => Promise<object>): Promise<CallToolResult> {
   try {
     return resultOf(await work())
@@ -35,7 +35,7 @@ function resultOf(answer: object): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent }
 }
 
-/** Thrown where a request has come to an end that is no result. */
+/** Thrown if a request ends without a result. */
 class RequestFailure extends Error {
   readonly answer: RequestAnswer
 
@@ -53,7 +53,7 @@ function failureOf(error: unknown): RequestAnswer {
 
 type Report = (progress: number, message: string) => Promise<void>
 
-/** Tells the client of progress, from 0 to 1, if it has asked to know. */
+/** Returns a function that reports progress, from 0 to 1, if the client asked for it. */
 export function reporterOf({ _meta, sendNotification }: Extra): Report {
   const progressToken = _meta?.progressToken
   let last = -1
@@ -73,7 +73,7 @@ interface Waiting {
 
 /**
  * Waits for a request of this call, which is canceled if the call is.
- * @throws RequestFailure where it fails, and the signal's reason
+ * @throws RequestFailure if it fails, and the signal's reason
  */
 export async function answerInTime(
   calls: Calls,
@@ -91,7 +91,7 @@ export async function answerInTime(
   return answer
 }
 
-/** The last status of a request, or how it stands after so long. */
+/** Returns the final status of a request, or its status when time is up. */
 export async function statusInTime(
   calls: Calls,
   requestId: string,

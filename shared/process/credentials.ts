@@ -1,9 +1,12 @@
-/** Settings that are files, a file each: credentials of systemd, which a process alone may read. */
+/**
+ * Reads settings that are stored as files, one each: systemd credentials, which only this process
+ * may read.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `LoadCredential=winnow:<folder>` hands over every file of the folder under such a name. */
+/** `LoadCredential=winnow:<folder>` passes every file of the folder with this prefix. */
 const CREDENTIAL_PREFIX = 'winnow_'
 const SETTING = /^[A-Z][A-Z0-9_]*$/
 
@@ -18,8 +21,8 @@ export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * The setting of each file of a folder that is called `prefix` and the setting's name.
- * @throws Error where folder or file can't be read
+ * Returns a setting for each file of a folder whose name is `prefix` and the setting's name.
+ * @throws Error if the folder or a file cannot be read
  */
 export function settingsIn(folder: string, prefix = ''): Record<string, string> {
   const names = readdirSync(folder)

@@ -1,7 +1,7 @@
 /**
- * A lock that one process alone has, by flock(2). The kernel keeps it on the file, not by a process
- * number: it holds among containers that share the folder, and ends with its process, however that
- * ends. It is not passed on to child processes.
+ * A lock that only one process can hold, using flock(2). The kernel ties it to the file rather than
+ * to a process id, so it works across containers that share the folder, and ends with its process
+ * in every case. Child processes do not inherit it.
  */
 
 import {
@@ -20,15 +20,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getSystemErrorName } from 'node:util'
 import { StartError } from './lifecycle.ts'
 
-/** flock(2): an exclusive lock; an answer at once. */
+/** flock(2): exclusive, without waiting. */
 const LOCK_EX = 2
 const LOCK_NB = 4
 const RETRY_DELAY_MS = 200
 
 interface LockWait {
-  /** How long to wait for the process that has it. */
+  /** How many milliseconds to wait for the process that holds it. */
   waitMsMax: number
-  /** Called once, when it must be waited for. */
+  /** Called once, if it must wait. */
   onWait(holder: string): void
 }
 
@@ -42,14 +42,14 @@ export async function takeLock(path: string, waiting?: LockWait): Promise<string
   return 'holder' in lock ? lock.holder : null
 }
 
-/** Another process has a lock. */
+/** Thrown if another process holds a lock. */
 export class LockedError extends Error {
   override name = 'LockedError'
 }
 
 /**
- * Does `work` while this process has the lock on the file, which is gone afterwards.
- * @throws LockedError that names who has it; what `work` throws; and as `takeLock`
+ * Runs `work` while this process holds the lock on the file, which is removed afterwards.
+ * @throws LockedError naming the holder; whatever `work` throws; and the errors of `takeLock`
  */
 export async function withLock<T>(
   path: string,
@@ -80,7 +80,7 @@ async function openLocked(
         writeSync(file, `process ${process.pid} on ${hostname()}`) // for people: see above
         return { file }
       }
-      closeSync(file) // whoever had the lock has removed this file
+      closeSync(file) // the previous holder has removed this file
       continue
     }
     const holder = readFileSync(file, 'utf8') || 'another process'
@@ -94,7 +94,7 @@ async function openLocked(
 const isSameFile = (file: number, path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino
 
-/** @returns flock(2) of an open file: whether this process has the lock now */
+/** @returns flock(2) for an open file, which tells whether this process now holds the lock */
 async function loadFlock(): Promise<(file: number, path: string) => boolean> {
   const { default: koffi } = await import('koffi')
   const flock = koffi.load('libc.so.6').func('flock', 'int', ['int', 'int'])

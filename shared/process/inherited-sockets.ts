@@ -1,8 +1,8 @@
-/** Listening sockets that systemd opened and hands over (sd_listen_fds), by their names. */
+/** Listening sockets that systemd opened and passes on (sd_listen_fds), by name. */
 
 import { StartError } from './lifecycle.ts'
 
-/** The first of them, as sd_listen_fds(3) has it. */
+/** The first file descriptor, as in sd_listen_fds(3). */
 const FIRST_FD = 3
 
 /**

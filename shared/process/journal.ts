@@ -1,12 +1,12 @@
 /**
- * Log lines as entries of systemd's journal. The message stays the line of JSON; next to it stand
- * the fields by which `journalctl` selects.
+ * Writes log lines as entries of systemd's journal. The message is still the line of JSON, with
+ * additional fields that `journalctl` can filter by.
  */
 
 import { fstatSync, writeSync } from 'node:fs'
 import { loadLibsystemd } from './libsystemd.ts'
 
-/** Names in a log line, and the journal's fields for them. */
+/** Names in a log line, and their fields in the journal. */
 const FIELDS = {
   request_id: 'WINNOW_REQUEST_ID',
   requestId: 'WINNOW_REQUEST_ID',
@@ -18,7 +18,7 @@ const FIELDS = {
 } as const
 
 const STANDARD_OUTPUT = 1
-/** From pino's levels to syslog's, the highest first: what is below all of them is `debug`. */
+/** Maps pino's levels to those of syslog, highest first; anything below is `debug`. */
 const PRIORITIES: readonly (readonly [level: number, priority: number])[] = [
   [60, 2],
   [50, 3],
@@ -32,9 +32,9 @@ export interface LogDestination {
 }
 
 /**
- * Destination of a process's log: the journal, if systemd connected standard output to it; else
- * (undefined) standard output.
- * @throws StartError where libsystemd is missing
+ * Returns the destination of a process's log: the journal, if systemd connected standard output to
+ * it; otherwise undefined, for standard output.
+ * @throws StartError if libsystemd is missing
  */
 export async function journalDestination(
   env: Readonly<Record<string, string | undefined>>,
@@ -45,13 +45,13 @@ export async function journalDestination(
   const { sendToJournal } = await loadLibsystemd('JOURNAL_STREAM')
   return {
     write(line) {
-      // systemd reads standard output too: a line that the journal refuses is not lost
+      // systemd reads standard output too, so a line that the journal refuses is not lost
       if (sendToJournal(journalFields(line)) < 0) writeSync(STANDARD_OUTPUT, line)
     },
   }
 }
 
-/** `NAME=value` of each field of a line's entry. */
+/** Returns `NAME=value` for each field of a line's entry. */
 export function journalFields(line: string): string[] {
   const entry = JSON.parse(line) as Record<string, unknown>
   const known = Object.entries(FIELDS).flatMap(([name, field]) =>

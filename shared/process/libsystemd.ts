@@ -1,17 +1,26 @@
-/** Binds libsystemd, which only processes that systemd started load. */
+/** Bindings for libsystemd, which only processes started by systemd load. */
 
 import { StartError } from './lifecycle.ts'
 
 export interface Libsystemd {
-  /** Sends `NAME=value` lines to the service manager. @returns below 0: -errno */
+  /**
+   * Sends `NAME=value` lines to the service manager.
+   * @returns -errno (below 0) on failure
+   */
   notify(lines: string): number
-  /** Writes one entry of the journal, of `NAME=value` fields. @returns below 0: -errno */
+  /**
+   * Writes one journal entry with `NAME=value` fields.
+   * @returns -errno (below 0) on failure
+   */
   sendToJournal(fields: readonly string[]): number
 }
 
 const NAME = 'libsystemd.so.0'
 
-/** @param wantedBy the variable of the environment that asks for it @throws StartError */
+/**
+ * @param wantedBy the environment variable that requires it
+ * @throws StartError
+ */
 export async function loadLibsystemd(wantedBy: string): Promise<Libsystemd> {
   try {
     const { default: koffi } = await import('koffi')

@@ -1,12 +1,9 @@
-/**
- * The start and end of a process: it announces when it is ready, and stops once, in order, on
- * request.
- */
+/** Starts and ends a process: announces when it is ready, and stops once, in order, on request. */
 
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import { SettingsError } from './settings.ts'
 
-/** Says why a process can't start, and what would be right; shown without a stack. */
+/** Says why a process cannot start and what would be right; shown without a stack. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -14,7 +11,7 @@ export class StartError extends Error {
   }
 }
 
-/** Returns `load()`; after a SettingsError the process ends with its message alone. */
+/** Returns `load()`; on a SettingsError, the process exits with only its message. */
 export function settingsOrEnd<T>(name: string, load: () => T): T {
   try {
     return load()
@@ -25,7 +22,7 @@ export function settingsOrEnd<T>(name: string, load: () => T): T {
   }
 }
 
-/** Awaits `starting`; after a StartError the process ends with that one line. */
+/** Awaits `starting`; on a StartError, the process exits with that one line. */
 export async function startOrEnd<T>(log: Logger, starting: Promise<T>): Promise<T> {
   try {
     return await starting
@@ -36,7 +33,7 @@ export async function startOrEnd<T>(log: Logger, starting: Promise<T>): Promise<
   }
 }
 
-/** Remedies by the code of why a folder takes no files. */
+/** Remedies by the error code for a folder that cannot be written to. */
 const DISK_REMEDIES: Readonly<Record<string, string>> = {
   ...remedies('Free space on its disk.', ['ENOSPC', 'EDQUOT', 'SQLITE_FULL']),
   ...remedies('Its disk can only be read: name a folder on another.', ['EROFS']),
@@ -60,8 +57,8 @@ function remedies(remedy: string, codes: readonly string[]): Record<string, stri
 
 /**
  * Awaits `working`.
- * @param place the setting that names the folder in which it works, and the folder
- * @throws StartError when the folder takes no files; otherwise what `working` throws
+ * @param place the setting that names the folder in use, and the folder
+ * @throws StartError if the folder cannot be written to; otherwise whatever `working` throws
  */
 export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> {
   try {
@@ -78,8 +75,8 @@ export async function onDisk<T>(place: string, working: Promise<T>): Promise<T> 
 }
 
 /**
- * Runs `stop` once, at SIGTERM, SIGINT or the end of the parent process that started this one with
- * an IPC channel; then exits: 0 when it resolved, 1 when it failed.
+ * Runs `stop` once, on SIGTERM, SIGINT or the end of the parent process that started this one with
+ * an IPC channel. Then exits with 0 if it resolved and 1 if it failed.
  */
 export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>): void {
   let stopping = false
@@ -102,8 +99,8 @@ export function onShutdown(log: Logger, stop: (reason: string) => Promise<void>)
 }
 
 /**
- * Sends the parent process, if there is an IPC channel, that this one is ready; `details` has its
- * addresses.
+ * Tells the parent process, if there is an IPC channel, that this one is ready; `details` contains
+ * its addresses.
  */
 export function announceReady(details: Readonly<Record<string, string>>): void {
   process.send?.({ ready: true, ...details })

@@ -14,7 +14,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   await mkdir(path) // throws why not
 }
 
-/** False where the folder above is missing. */
+/** Returns false if the parent folder is missing. */
 async function makeOne(path: string, mode: number): Promise<boolean> {
   try {
     await mkdir(path, { mode })

@@ -1,4 +1,4 @@
-/** Says which setting would let a server listen, where it can't. */
+/** Names the setting that would let a server listen if it cannot. */
 
 import { hostAndPort } from '../local-url.ts'
 import { StartError } from './lifecycle.ts'
@@ -6,13 +6,13 @@ import { StartError } from './lifecycle.ts'
 export interface Address {
   host: string
   port: number
-  /** Begins the names of its settings, before `HOST` and `PORT`. */
+  /** Prefix of the names of its settings, before `HOST` and `PORT`. */
   prefix: '' | 'GRPC_' | 'METRICS_' | 'CONTROL_'
 }
 
 /**
- * Awaits `listening` at the address.
- * @throws StartError when the port is taken, or the address is none of this machine
+ * Awaits `listening` on the address.
+ * @throws StartError if the port is in use, or this machine does not have the address
  */
 export async function onPort<T>(
   { host, port, prefix }: Address,
