@@ -1,13 +1,16 @@
-/** Names of output files, as the service, its page and the command line give them. */
+/** Names output files for the service, its page and the command line. */
 
 import { readPrompt } from './prompts/read-prompt.ts'
 
 const CHARACTERS_MAX = 60
 const SLUG_BYTES_MAX = 120
-/** Characters of the prompts in a residual's name; more are counted. */
+/**
+ * How many characters of prompts a residual's name has; if there are more prompts, they are
+ * counted.
+ */
 const RESIDUAL_CHARACTERS_MAX = 100
 
-/** Letters and digits of any script, in lower case, with hyphens between words. */
+/** Returns letters and digits of any script, in lower case, with hyphens between words. */
 export function promptSlug(prompt: string): string {
   const words = prompt
     .toLowerCase()
@@ -17,7 +20,7 @@ export function promptSlug(prompt: string): string {
 }
 
 export interface OutputLabels {
-  /** One per prompt in order, all different. */
+  /** One per prompt, in order, all different. */
   targets: string[]
   residual: string
 }
@@ -51,7 +54,7 @@ export function outputLabels(
 
 const WITHOUT = 'without-'
 
-/** Names the target of a prompt in the words of the prompt. */
+/** Names the target of a prompt with the words of the prompt. */
 function readingSlug(prompt: string): string {
   const { wanted, unwanted, isPlain } = readPrompt(prompt)
   if (isPlain) return promptSlug(prompt)
@@ -62,7 +65,7 @@ function readingSlug(prompt: string): string {
   return cut(label, SLUG_BYTES_MAX)
 }
 
-/** How the label of a target ends that holds something else than its prompt. */
+/** Returns the end of a target's label if the target contains something other than its prompt. */
 export const substituteEnd = (label: string): string => `-not-${label}`
 
 function joinSlugs(slugs: readonly string[]): string {
@@ -72,14 +75,14 @@ function joinSlugs(slugs: readonly string[]): string {
   return [...slugs.slice(0, firstLong), `${slugs.length - firstLong}-more`].join('+')
 }
 
-/** The longest name, in bytes of UTF-8, that common file systems take. */
+/** The longest name that common file systems accept, in bytes of UTF-8. */
 const NAME_BYTES_MAX = 255
-/** Leaves room for a stem. The labels of targets are shorter, so they still differ. */
+/** Leaves room for a stem. The labels of targets are shorter, so they stay different. */
 const LABEL_BYTES_MAX = 200
 
 /**
- * `concert.m4a` and `piano` give `concert.piano.wav`. A name that a file system would refuse is cut
- * in the stem, which the outputs of a source have in common.
+ * Returns for example `concert.piano.wav` for `concert.m4a` and `piano`. A name that is too long
+ * for file systems is shortened in the stem, which all outputs of a source share.
  * @param stem the source's name without its extension
  */
 export function outputName(stem: string, label: string, extension: string): string {
@@ -92,8 +95,8 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 const characters = new Intl.Segmenter()
 
 /**
- * Removes characters, as readers count them, from the middle until so many bytes of UTF-8 are left:
- * what tells files apart stands at the start of their names, or at the end.
+ * Removes characters (as readers count them) from the middle until the given number of bytes of
+ * UTF-8 is left, because the start and the end of names are what distinguishes files.
  */
 function cut(text: string, bytesMax: number): string {
   const kept = Array.from(characters.segment(text), ({ segment }) => segment)

@@ -1,18 +1,18 @@
-/** The kinds of requests, and how a job shows its kind. */
+/** The kinds of requests, and how a job tells its kind. */
 
 import { DEFAULT_OPTIONS, type SeparationOptions } from './separation-options.ts'
 
-/** `separate`: sounds out of the media; `sounds`: a list of what is in it. */
+/** `separate` extracts sounds from media; `sounds` lists the sounds in it. */
 export const REQUEST_KINDS = ['separate', 'sounds'] as const
 export type RequestKind = (typeof REQUEST_KINDS)[number]
 
 /**
- * The model that lists sounds, which no client and no installed model may name. A job that names it
- * is in a queue of its own, so that engines that do not have it never take such a job.
+ * The model that lists sounds. No client and no installed model may use this name. Jobs with it
+ * have their own queue, so that engines without the tagger never take them.
  */
 export const TAGGER = 'tagger'
 
-/** The kind of a request with these options. */
+/** Returns the kind of a request with these options. */
 export const kindOf = ({ separator }: Pick<SeparationOptions, 'separator'>): RequestKind =>
   separator === TAGGER ? 'sounds' : 'separate'
 

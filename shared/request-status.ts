@@ -1,10 +1,12 @@
-/** Four statuses, and which may follow which (docs/reference/contract.md, part 3). */
+/** The four statuses, and which may follow which (docs/reference/contract.md, part 3). */
 
 export const REQUEST_STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
 
 export type RequestStatus = (typeof REQUEST_STATUSES)[number]
 
-/** For each status, those from which a request may move to it. Terminal ones precede nothing. */
+/**
+ * For each status, the statuses from which a request may move to it. None follow a terminal status.
+ */
 export const MAY_FOLLOW = {
   IN_QUEUE: ['IN_PROGRESS'],
   IN_PROGRESS: ['IN_QUEUE', 'IN_PROGRESS'],

@@ -1,5 +1,5 @@
 /**
- * The options of a separation with their limits and defaults: docs/reference/contract.md, 2.7, and
+ * The options of a separation with limits and defaults: docs/reference/contract.md, 2.7, and
  * docs/reference/options.md.
  */
 
@@ -14,17 +14,17 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 export const LIMITS = {
   promptCharactersMax: 500,
-  /** Prompts of one request. */
+  /** How many prompts a request has at most. */
   promptsMax: 8,
-  /** Sounds that the prompts of one request name together. */
+  /** How many sounds the prompts of a request may name in total. */
   soundsMax: 16,
   rerankingCandidatesMax: 8,
   maxChunkDurationSecondsMax: 300,
-  /** The shortest chunk that is made: a `max_chunk_duration` below it is taken for it. */
+  /** The shortest chunk; a smaller `max_chunk_duration` counts as this. */
   chunkSecondsMin: 1,
   chunkOverlapSecondsMax: 30,
   spansMax: 64,
-  /** Files with more streams are refused. */
+  /** Files with more streams are rejected. */
   audioTrackMax: 256,
   fileBytesMax: FILE_BYTES_MAX,
   webhookSecretCharactersMin: 16,
@@ -32,13 +32,13 @@ export const LIMITS = {
   fileNameCharactersMax: 255,
   audioUrlCharactersMax: 8_192,
   webhookUrlCharactersMax: 2_048,
-  /** As JSON: a webhook, which carries it, should stay small. */
+  /** As JSON, because a webhook that contains it should stay small. */
   metadataBytesMax: 16_384,
-  /** Objects and arrays inside each other, the metadata itself included. */
+  /** Nesting depth of objects and arrays, including the metadata object itself. */
   metadataDepthMax: 32,
 } as const
 
-/** The names of models (`isModelName` of models/installed/record.ts). */
+/** Pattern for the names of models (`isModelName` of models/installed/record.ts). */
 export const SEPARATOR_PATTERN = '^[a-z0-9][a-z0-9_.-]{0,39}$'
 
 export const AudioSpan = Type.Object(
@@ -53,7 +53,7 @@ export const AudioSpan = Type.Object(
   { additionalProperties: false },
 )
 
-/** All options with their defaults filled in, as a job carries them. */
+/** All options with defaults filled in, as in a job. */
 export const SeparationOptions = Type.Object(
   {
     predict_spans: Type.Boolean(),
@@ -67,22 +67,25 @@ export const SeparationOptions = Type.Object(
     output_format: Type.Enum([...OUTPUT_FORMATS]),
     spans: Type.Array(AudioSpan, { maxItems: LIMITS.spansMax }),
     /**
-     * Number of the media's sound track, from 1; absent: the engine chooses. Engines of 0.2.0
+     * Number of the media's audio track, from 1; if absent, the engine chooses. Engines of 0.2.0
      * return such a job to the queue.
      */
     audio_track: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.audioTrackMax })),
-    /** The prompts after the first. Engines of 0.2.0 return such a job to the queue. */
+    /** The prompts after the first. Engines of 0.2.0 return a job with any to the queue. */
     further_prompts: Type.Optional(
       Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.promptsMax - 1 }),
     ),
     /**
-     * The model that answers all prompts; absent: `auto`. Engines of 0.2.0 return a job with one to
-     * the queue.
+     * The model that answers all prompts; `auto` if absent. Engines of 0.2.0 return a job that has
+     * one to the queue.
      */
     separator: Type.Optional(Type.String({ pattern: SEPARATOR_PATTERN, maxLength: 40 })),
-    /** The output that people keep; absent: the targets. Engines of 0.4.0 return such a job. */
+    /**
+     * The output that people keep; the targets if absent. Engines of 0.4.0 return a job that has
+     * it.
+     */
     side: Type.Optional(Type.Literal('residual')),
-    /** The gateway's alone: jobs say it by an upload address. */
+    /** For the gateway only; jobs have an upload address instead. */
     preview: Type.Optional(Type.Literal(true)),
   },
   { additionalProperties: false },
@@ -91,7 +94,7 @@ export const SeparationOptions = Type.Object(
 export type AudioSpan = Static<typeof AudioSpan>
 export type SeparationOptions = Static<typeof SeparationOptions>
 
-/** The prompts of a separation, in the order of its targets. */
+/** Returns the prompts of a separation, in the order of its targets. */
 export const promptsOf = (
   prompt: string,
   { further_prompts: further = [] }: Pick<SeparationOptions, 'further_prompts'>,

@@ -1,5 +1,5 @@
-/** Writes words as a shell reads them. */
+/** Quotes words for a shell. */
 
-/** As it is where that is plain; else in quotes, such as `'my song.wav'`. */
+/** Returns plain words unchanged, and others in quotes, such as `'my song.wav'`. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -4,13 +4,13 @@ import { Type } from 'typebox'
 
 const TEXT_CHARACTERS_MAX = 2_000
 
-/** For people to read: `shortText` makes it short enough. */
+/** Text for people, which `shortText` makes short enough. */
 export const Text = Type.String({ maxLength: TEXT_CHARACTERS_MAX })
 
-/** Makes a text fit for a database. */
+/** Makes a text suitable for a database. */
 export const StoredText = Type.String({ maxLength: TEXT_CHARACTERS_MAX, pattern: '^[^\\0]*$' })
 
-/** Shortens a text for a message; an ellipsis stands for what is cut off. */
+/** Shortens a text for a message; an ellipsis replaces what is cut off. */
 export function shortText(text: string): string {
   const clean = text.replaceAll('\0', '�')
   if (clean.length <= TEXT_CHARACTERS_MAX) return clean

@@ -1,20 +1,20 @@
-/** The tasks that people come with, for the page and the command line. */
+/** The tasks that people use the service for, on the page and the command line. */
 
 import { readPrompt } from './prompts/read-prompt.ts'
 import { isPartOfSong } from './prompts/sounds.ts'
 
-/** The output that is heard first, and offered first for download. */
+/** The output that is played first and offered first for download. */
 export type PreferredOutput = 'target' | 'residual'
 
 export interface Task {
-  /** Names the task on a command line; undefined for the default of separating. */
+  /** The task's name on a command line; undefined for separating, the default. */
   word?: string
   name: string
-  /** Describes the task in a sentence, without its format. */
+  /** Describes the task in a sentence, without the format. */
   does: string
   keeps: PreferredOutput
   format: 'wav' | 'flac' | 'mp3'
-  /** Empty: the user types them. `stems`: whatever the models can split a song into. */
+  /** Empty if the user types them; `stems` for all stems into which the models can split a song. */
   prompts: readonly string[] | 'stems'
 }
 
@@ -60,16 +60,16 @@ export const TASKS: readonly [Task, ...Task[]] = [
   },
 ]
 
-/** The usual stems of songs, offered where no model of songs is installed. */
+/** The usual stems of songs, offered if no model for songs is installed. */
 const PLAIN_STEMS = ['drum kit', 'bass', 'electric guitar', 'piano', 'singing']
 
-/** A model, as far as tasks need to know it. */
+/** What tasks need to know about a model. */
 interface KnownModel {
   stems: readonly string[]
   names?: readonly string[]
 }
 
-/** The prompts of a task; none: the user names them. */
+/** Returns the prompts of a task; none if the user names them. */
 export function promptsOf({ prompts }: Task, models: readonly KnownModel[]): string[] {
   if (prompts !== 'stems') return [...prompts]
   const stems = songStemsOf(models)
@@ -78,8 +78,8 @@ export function promptsOf({ prompts }: Task, models: readonly KnownModel[]): str
 }
 
 /**
- * The stems that the models can split a song into, each once. One that is all but another, such as
- * an accompaniment, counts where its parts are none of them.
+ * Returns the stems into which the models can split a song, each once. A stem that is everything
+ * but another, such as an accompaniment, counts only if its parts are not available.
  */
 export function songStemsOf(models: readonly KnownModel[]): string[] {
   const stems = stemsOf(models).map((stem) => ({ stem, reading: readPrompt(stem) }))
@@ -91,20 +91,20 @@ export function songStemsOf(models: readonly KnownModel[]): string[] {
   return stems.filter((each) => isPart(each) || (isRest(each) && !hasParts)).map(({ stem }) => stem)
 }
 
-/** The stems of all models, each once. */
+/** Returns the stems of all models, each once. */
 const stemsOf = (models: readonly KnownModel[]): string[] => [
   ...new Set(models.flatMap(({ stems }) => stems.map((stem) => stem.toLowerCase()))),
 ]
 
-/** Names of sounds that the models know: stems first. */
+/** Returns the names of sounds that the models know, stems first. */
 export const namesOf = (models: readonly KnownModel[]): string[] => [
   ...new Set([...stemsOf(models), ...models.flatMap(({ names = [] }) => names)]),
 ]
 
-/** Input with which nothing is softened that is taken out of what the task keeps. */
+/** Returns input by which nothing is softened that is removed from what the task keeps. */
 export const sideOf = ({ keeps }: Task): { side?: 'residual' } =>
   keeps === 'residual' ? { side: keeps } : {}
 
-/** Metadata with which a request's result is shown as its task wants it, also after a reload. */
+/** Returns metadata by which a result is shown in the way of its task, even after a reload. */
 export const metadataOf = ({ keeps }: Task): { metadata?: { keeps: PreferredOutput } } =>
   keeps === 'target' ? {} : { metadata: { keeps } }

@@ -1,11 +1,11 @@
 /**
- * Whoever knows that a sound is there may vouch for it, by a span. Decides of which sounds people
- * are asked, and what it does.
+ * Someone who knows that a sound is there can vouch for it with a span. Decides about which sounds
+ * to ask, and what the span does.
  */
 
 import type { PreferredOutput } from './tasks.ts'
 
-/** A finding as the API tells it, as far as it matters here. */
+/** A finding as returned by the API, as far as needed here. */
 interface PromptFinding {
   prompt: string
   state: string
@@ -16,13 +16,16 @@ interface PromptFinding {
 
 /** Another separation of the same media, with a span that vouches for its sounds. */
 export interface VouchedSeparation {
-  /** `take out`: of the rest, which people keep; `keep`: the target keeps its full level. */
+  /**
+   * `take out` removes the sounds from the rest, which people keep; `keep` leaves the target at its
+   * full level.
+   */
   does: 'take out' | 'keep'
   /** The sounds that were not found. */
   sounds: readonly string[]
-  /** The prompts to separate; spans are those of all prompts of a request. */
+  /** The prompts to separate; spans apply to all prompts of a request. */
   prompts: readonly string[]
-  /** The target is up to so much softer without it. */
+  /** By how many decibels at most the target is softer without it. */
   softenedDb: number
 }
 
@@ -30,7 +33,7 @@ interface AnsweredRequest {
   findings: readonly PromptFinding[]
   prompts: readonly string[]
   keeps: PreferredOutput
-  /** Whether a model of this name takes spans for more than where to be silent. */
+  /** Whether a model of this name uses spans for more than where to be silent. */
   heedsSpans: (separator: string | undefined) => boolean
 }
 
@@ -60,7 +63,7 @@ export function vouchingsOf({
   })
 }
 
-/** A span changes nothing of what was found, nor of what no model knows. */
+/** A span does not change what was found, or what no model knows. */
 const SETTLED: readonly (string | undefined)[] = [undefined, 'found', 'unknown']
 
 const missedExcluded = ({ asked = [] }: PromptFinding): string[] =>

@@ -1,6 +1,6 @@
 /**
- * How a program of ours starts another, as a process or a thread. One that runs compiled
- * (scripts/setup/programs.mjs) starts the compiled one beside it; one that runs from its sources
+ * Tells how one of our programs starts another, as a process or a thread. A compiled program
+ * (scripts/setup/programs.mjs) starts the compiled one next to it. A program that runs from source
  * starts sources, which tsx compiles.
  */
 
@@ -11,10 +11,10 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The folder of compiled programs, in one of them. */
+/** The folder of the compiled programs, seen from one of them. */
 const COMPILED = import.meta.filename.endsWith('.mjs') ? import.meta.dirname : undefined
 
-/** The compiled program of a source, if there is one beside us. */
+/** Returns the compiled program for a source, if there is one next to this one. */
 function compiledOf(source: URL): string | undefined {
   if (COMPILED === undefined) return undefined
   const name = relative(ROOT, fileURLToPath(source)).replaceAll('/', '.')
@@ -22,20 +22,23 @@ function compiledOf(source: URL): string | undefined {
   return existsSync(path) ? path : undefined
 }
 
-/** Arguments for node that run a program. */
+/** Returns the arguments with which node runs a program. */
 export function programArguments(source: URL): string[] {
   const compiled = compiledOf(source)
   if (compiled !== undefined) return [compiled]
   return ['--import', import.meta.resolve('tsx'), fileURLToPath(source)]
 }
 
-/** Threads of that process that run JavaScript: tsx has one of its own on Node 20. */
+/** Returns how many threads of that process run JavaScript; on Node 20, tsx has its own. */
 export const programThreads = (source: URL): number => (compiledOf(source) === undefined ? 2 : 1)
 
-/** What processes that read media use of the models, which loads nothing else. */
+/** The parts of the models that processes reading media use, which load nothing else. */
 const LIGHT_MODELS = ['models/lanes/channel-rows.ts', 'models/lanes/level.ts']
 
-/** What that process reads from the start, besides packages: files, and folders with all in it. */
+/**
+ * Returns what that process reads at the start, besides packages: files, and folders with
+ * everything in them.
+ */
 export function programPlaces(source: URL): string[] {
   if (COMPILED !== undefined && compiledOf(source) !== undefined) return [COMPILED]
   return [
@@ -46,7 +49,7 @@ export function programPlaces(source: URL): string[] {
 }
 
 /**
- * A program of a worker thread, as text to evaluate: on Node 20 a worker does not inherit the
+ * Returns a worker thread's program as text to evaluate. On Node 20 a worker does not inherit the
  * TypeScript loader, so it registers one first.
  */
 export function threadProgram(source: URL): string {

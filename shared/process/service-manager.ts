@@ -1,6 +1,7 @@
 /**
- * Reports to the service manager that started the process (systemd's sd_notify): that it is ready,
- * how it stands, that it is alive, that it stops. Without NOTIFY_SOCKET nothing is loaded.
+ * Reports to the service manager that started the process (systemd's sd_notify) when it is ready,
+ * how it is doing, that it is alive, and that it is stopping. Without NOTIFY_SOCKET nothing is
+ * loaded.
  */
 
 import { loadLibsystemd } from './libsystemd.ts'
@@ -9,24 +10,28 @@ import type { Logger } from '../telemetry/log.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface ServiceManager {
-  /** It serves from now on; `status` is one line for whoever asks `systemctl status`. */
+  /** Reports that it serves from now on; `status` is one line for `systemctl status`. */
   ready(status: string): void
   /**
-   * From now on feeds the watchdog, at a third of its time, and reports how the process stands, at
-   * least every ten seconds.
-   * @param beat resolves when what must be alive has answered; no feed before
+   * From now on, feeds the watchdog at a third of its interval, and reports the status of the
+   * process at least every ten seconds.
+   * @param beat resolves once everything that must be alive has answered; the watchdog is not fed
+   *   before
    */
   keepAlive(beat: () => Promise<void>, status: () => string): void
-  /** It stops, for at most `secondsMax`, which it gets even where the manager's limit is less. */
+  /**
+   * Reports that it is stopping and may take up to `secondsMax`, even if the manager's limit is
+   * lower.
+   */
   stopping(secondsMax: number): void
 }
 
-/** The longest time between two reports of the status. */
+/** The longest time between two status reports. */
 const STATUS_MS = 10_000
 
 const NOBODY: ServiceManager = { ready() {}, keepAlive() {}, stopping() {} }
 
-/** @throws StartError where a manager waits for reports that can't be sent */
+/** @throws StartError if a manager waits for reports that cannot be sent */
 export async function connectServiceManager(
   env: Environment,
   log: Logger,
@@ -55,13 +60,13 @@ export async function connectServiceManager(
 
 const statusLine = (status: string): string => `STATUS=${status.replace(/\s+/g, ' ')}`
 
-/** The time within which the watchdog must be fed; undefined where this process has none. */
+/** Returns the time within which the watchdog must be fed; undefined if this process has none. */
 function watchdogMs({ WATCHDOG_USEC: microseconds, WATCHDOG_PID: pid }: Environment) {
   const isOurs = pid === undefined || pid === String(process.pid)
   return isOurs && Number(microseconds) > 0 ? Number(microseconds) / 1_000 : undefined
 }
 
-/** One call at a time: what does not answer is not asked again. */
+/** Makes one call at a time, so anything that does not answer is not called again. */
 function repeat(work: () => Promise<void>, everyMs: number, log: Logger): void {
   let running = false
   const begin = () => {

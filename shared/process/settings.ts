@@ -1,6 +1,6 @@
 /**
- * Reads a process's settings from its environment, all at once, so that every mistake is named
- * together.
+ * Reads the settings of a process from its environment, all at once, so that all mistakes are
+ * reported together.
  */
 
 import ipaddr from 'ipaddr.js'
@@ -8,27 +8,27 @@ import ipaddr from 'ipaddr.js'
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface SettingReader {
-  /** A text; with no default it must be set. */
+  /** A text; must be set unless it has a default. */
   text(name: string, fallback?: string): string
-  /** A text that may be absent. */
+  /** An optional text. */
   optional(name: string): string | undefined
-  /** A secret of at least `least` visible ASCII characters, that may be absent. Never shown. */
+  /** An optional secret of at least `least` visible ASCII characters. Never shown. */
   secret(name: string, least: number): string | undefined
-  /** Networks in CIDR notation, separated by commas or blanks. */
+  /** Networks in CIDR notation, separated by commas or spaces. */
   networks(name: string, fallback?: string): string[]
   /** An integer from `least` to `most`, both included. */
   integer(name: string, least: number, most: number, fallback: number): number
-  /** As `integer`, or the word `off`; undefined when unset. */
+  /** Like `integer`, or the word `off`; undefined if unset. */
   integerOrOff(name: string, least: number, most: number): number | 'off' | undefined
-  /** One of the given words. */
+  /** One of the allowed words. */
   choice<T extends string>(name: string, words: readonly T[], fallback: T): T
   /**
-   * A text that `parse` accepts; the message that it throws says what would be right, as `must be
+   * A text that `parse` accepts; its error message says what would be right, in the form `must be
    * …`.
    */
   parsed<T>(name: string, fallback: string, parse: (text: string) => T): T
   /**
-   * An absolute URL of one of the given schemes, such as `['http:', 'https:']`, without its final
+   * An absolute URL with one of the schemes, such as `['http:', 'https:']`, without its final
    * slash.
    */
   url(name: string, schemes: readonly string[]): string | undefined
@@ -45,8 +45,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Runs `read` over `env`; throws one SettingsError naming every setting that is missing or wrong.
- * An empty value counts as unset.
+ * Runs `read` on `env`; throws one SettingsError naming every setting that is missing or wrong. An
+ * empty value counts as unset.
  */
 export function readSettings<T>(env: Environment, read: (reader: SettingReader) => T): T {
   const problems: string[] = []
@@ -63,7 +63,7 @@ export function readSettings<T>(env: Environment, read: (reader: SettingReader) 
   return settings
 }
 
-/** The environment for readers, and the list of what is wrong in it. */
+/** The environment for readers, and the list of its errors. */
 interface SettingSource {
   value: (name: string) => string | undefined
   wrong: (problem: string) => void
@@ -96,7 +96,7 @@ const textReaders = ({
   url(name, schemes) {
     const url = value(name)
     if (url === undefined) return undefined
-    const isBase = !/[?#]/.test(url) // paths are put behind it
+    const isBase = !/[?#]/.test(url) // paths are appended to it
     if (isBase && URL.canParse(url) && schemes.includes(new URL(url).protocol)) {
       return url.replace(/\/+$/, '')
     }

@@ -1,52 +1,52 @@
 /** The tables of a language. */
 
-/** The role of a word in a prompt; `docs/decisions/models.md` says how they are put together. */
+/** The role of a word in a prompt; `docs/decisions/models.md` describes how roles combine. */
 export type WordKind =
-  /** Before what is not wanted: "without". */
+  /** Comes before unwanted sounds: "without". */
   | 'without'
-  /** Turns round what follows: "don't remove". Else as `without`. */
+  /** Reverses the following word: "don't remove". Otherwise like `without`. */
   | 'not'
-  /** Asks for something to be taken away, at the start of what it says: "mute the drums". */
+  /** Asks to remove something, at the start of a clause: "mute the drums". */
   | 'remove'
-  /** After what is not wanted: "drums removed". */
+  /** Comes after unwanted sounds: "drums removed". */
   | 'after'
-  /** As `after`, and also closes an `except`: "除了狗以外". */
+  /** Like `after`, but also closes an `except`: "除了狗以外". */
   | 'apart'
-  /** As `after` at the end of a prompt or behind a verb of `turn`: "drums off". */
+  /** Like `after` at the end of a prompt or after a verb of `turn`: "drums off". */
   | 'off'
-  /** Verbs that remove together with `off`: "turn the drums off". */
+  /** Verbs that remove when combined with `off`: "turn the drums off". */
   | 'turn'
-  /** Turns round what came before: "everything except". */
+  /** Reverses what came before: "everything except". */
   | 'except'
-  /** As `except` after `everything`; else it joins. */
+  /** Like `except` after `everything`; otherwise it joins. */
   | 'but'
-  /** Before what shall stay, of all that there is: "remove the drums, keep the bass". */
+  /** Comes before what should stay: "remove the drums, keep the bass". */
   | 'keep'
-  /** Before what is wanted, and nothing else. */
+  /** Comes before the only wanted sounds. */
   | 'only'
   | 'everything'
   | 'nothing'
   | 'and'
-  /** Joins two sounds; before anything else a `preposition`. */
+  /** Joins two sounds; in other places a `preposition`. */
   | 'with'
   | 'of'
-  /** Before what only says where, when or who: "in front of". */
+  /** Comes before words that only say where, when or who: "in front of". */
   | 'preposition'
-  /** Before an instrument that somebody plays. */
+  /** Comes before an instrument that somebody plays. */
   | 'playing'
   /** Says nothing about the sound: "please". */
   | 'ignored'
   | 'article'
-  /** Names that contain words of the other kinds, which are kept whole. */
+  /** Names that contain words of other kinds and are kept whole. */
   | 'whole'
 
 export interface Language {
-  /** In English. */
+  /** Name of the language in English. */
   name: string
-  /** Everything that people call a sound, by its English name; separated by commas. */
+  /** All words for a sound, separated by commas, by its English name. */
   sounds: Readonly<Record<string, string>>
-  /** Words by what they do; separated by commas. */
+  /** Words by their role, separated by commas. */
   words: Readonly<Partial<Record<WordKind, string>>>
-  /** Words that are English too, and say little about the language of a prompt. */
+  /** Words that also exist in English, so they say little about the language of a prompt. */
   englishToo?: string
 }

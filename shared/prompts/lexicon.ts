@@ -1,23 +1,23 @@
-/** Finds the longest words and names of a language in the words of a prompt. */
+/** Finds the longest words and names of a language in a prompt. */
 
 import type { Language, WordKind } from './language.ts'
 import { en } from './languages/en.ts'
 import { plainText, tokensOf, type Token } from './tokens.ts'
 
-/** A part of a prompt, and what it is in a language. */
+/** A part of a prompt, and its meaning in a language. */
 export interface Symbol {
-  /** `word`: the language does not have it. */
+  /** `word` if the language does not have it. */
   kind: WordKind | 'sound' | 'comma' | 'dash' | 'word'
   /** The English name of a sound. */
   sound?: string
-  /** Its place in the text. */
+  /** Its position in the text. */
   start: number
   end: number
-  /** A verb of `remove` that is like `after` behind a sound. */
+  /** Whether it is a `remove` verb that acts like `after` when it follows a sound. */
   isAfterToo?: boolean
-  /** An article, which people write before a name, among what is ignored. */
+  /** Whether it is an article, an ignored word that people write before a name. */
   isArticle?: boolean
-  /** True if it is the language's own, and no English word. */
+  /** Whether it exists in this language only and not in English. */
   isTelling: boolean
 }
 
@@ -28,7 +28,7 @@ interface Node {
   meaning?: Meaning
 }
 
-/** A word of two kinds counts as the later one; sounds come after all. */
+/** A word of two kinds counts as the later kind; sounds come last. */
 const KINDS: readonly WordKind[] = [
   ...([
     'preposition',
@@ -100,7 +100,7 @@ export class Lexicon {
     node.meaning = isAfterToo ? { ...meaning, isAfterToo } : meaning
   }
 
-  /** Everything that the tokens of a text say; in time linear in their number. */
+  /** Returns the symbols for the tokens of a text, in time linear in their number. */
   symbolsOf(tokens: readonly Token[]): Symbol[] {
     const symbols: Symbol[] = []
     for (let i = 0; i < tokens.length;) {
@@ -124,7 +124,7 @@ export class Lexicon {
     return found
   }
 
-  /** The meaning of a word that is not in the tables. */
+  /** Returns the meaning of a word that is not in the tables. */
   #alone(word: string): Meaning {
     if (word === ',') return { kind: 'comma', isTelling: false }
     if (word === '-') return { kind: 'without', isTelling: false }
@@ -137,7 +137,7 @@ export class Lexicon {
 
 const UMLAUT = /[äöü]/i
 const UMLAUTS = /[äöü]/gi
-/** "Flöte" is "Floete" on a keyboard without umlauts. */
+/** "Flöte" is written "Floete" on a keyboard without umlauts. */
 const spelledOut = (umlaut: string): string => {
   const [letter = ''] = umlaut.normalize('NFD')
   return `${letter}e`

@@ -1,4 +1,4 @@
-/** Puts the symbols of a prompt together: sounds that are wanted, and sounds that are not. */
+/** Combines the symbols of a prompt into wanted and unwanted sounds. */
 
 import type { Symbol } from './lexicon.ts'
 import { phraseOf, type Sound } from './phrase.ts'
@@ -8,11 +8,11 @@ export interface Lists {
   unwanted: Sound[]
 }
 
-/** `kept`: named only to say that they are not among the unwanted. */
+/** `kept` sounds are named only to say that they are not unwanted. */
 type Mode = keyof Lists | 'kept'
 
 const CONTENT = new Set<Symbol['kind']>(['sound', 'word', 'whole'])
-/** Between these, words belong to one sound. */
+/** Words between these belong to one sound. */
 const JOINING = new Set<Symbol['kind']>([
   ...(['comma', 'and', 'but', 'without', 'not', 'remove', 'except', 'keep', 'only'] as const),
   ...(['after', 'apart', 'dash'] as const),
@@ -24,23 +24,23 @@ export class Parser {
   readonly #symbols: readonly Symbol[]
   readonly #picks: boolean
   readonly #lists: Lists = { wanted: [], unwanted: [] }
-  /** Sounds since a word that says what to do with them. */
+  /** Sounds since the last word that says what to do with them. */
   #clause: Sound[] = []
   #phrase: Symbol[] = []
-  /** Words that only say where, when or who; null: none do. */
+  /** Words that only say where, when or who; null if there are none. */
   #cut: Symbol[] | null = null
   #mode: Mode = 'wanted'
-  /** A verb of removal made the mode. */
+  /** Whether a verb of removal set the mode. */
   #isByVerb = false
-  /** "Everything but" made it, which a verb at the end turns round. */
+  /** Whether "everything but" set the mode, which a verb at the end reverses. */
   #isByExcept = false
-  /** The word that said so, if nothing has followed it. */
+  /** The word that set the mode, if nothing has followed it. */
   #pending: 'not' | 'other' | null = null
   #isTurning = false
-  /** The clause speaks of everything, or of nothing. */
+  /** Whether the clause is about everything, or about nothing. */
   #scope: 'everything' | 'nothing' | null = null
 
-  /** @param picks true if of a phrase with unknown words its known sound is taken */
+  /** @param picks whether to use the known sound of a phrase with unknown words */
   constructor(text: string, symbols: readonly Symbol[], picks: boolean) {
     this.#text = text
     this.#symbols = symbols
@@ -89,7 +89,7 @@ export class Parser {
     }
   }
 
-  /** Words that say what to do with sounds. */
+  /** Handles words that say what to do with sounds. */
   #operate(symbol: Symbol, i: number): void {
     switch (symbol.kind) {
       case 'without':
@@ -127,7 +127,7 @@ export class Parser {
     return this.#phrase.some(({ kind }) => CONTENT.has(kind))
   }
 
-  /** The phrase so far speaks of everything, or of nothing. */
+  /** Whether the phrase so far is about everything, or about nothing. */
   get #isOfAll(): boolean {
     const sounds = this.#phrase.filter(({ kind }) => CONTENT.has(kind))
     return sounds.length === 0 ? this.#scope !== null : sounds.every(({ sound }) => ALL.has(sound!))
@@ -138,7 +138,7 @@ export class Parser {
     ;(this.#cut ?? this.#phrase).push(symbol)
   }
 
-  /** The next symbol that says something. */
+  /** Returns the next symbol that is not ignored. */
   #next(i: number): Symbol | undefined {
     for (let k = i + 1; k < this.#symbols.length && k <= i + LOOK_AHEAD; k += 1) {
       if (this.#symbols[k]!.kind !== 'ignored') return this.#symbols[k]
@@ -147,8 +147,9 @@ export class Parser {
   }
 
   /**
-   * Separates sounds; adjectives may have commas between them, too.
-   * @param isAside what follows only says where, when or who: "the man, who sits in front of"
+   * Separates sounds, although commas may also separate adjectives.
+   * @param isAside whether what follows only says where, when or who: "the man, who sits in front
+   *   of"
    */
   #comma(isAside = false): void {
     if (isAside && this.#hasContent) {
@@ -211,7 +212,7 @@ export class Parser {
     this.#pending = 'not'
   }
 
-  /** For languages that say "not" last: "entferne das Schlagzeug nicht". */
+  /** Handles languages that put "not" last: "entferne das Schlagzeug nicht". */
   #takeBack(): void {
     this.#flush()
     const { wanted, unwanted } = this.#lists
@@ -228,7 +229,7 @@ export class Parser {
     else if (this.#pending === null || !this.#isByVerb) this.#turnTo('unwanted', true)
   }
 
-  /** "drums removed"; before a sound, as in "removal of drums", it is like "without". */
+  /** Handles "drums removed"; before a sound, as in "removal of drums", it is like "without". */
   #after(): void {
     if (this.#pending === 'not') return this.#turnTo('wanted')
     if (!this.#hasContent && this.#clause.length === 0) return this.#turnTo('unwanted')
@@ -266,7 +267,7 @@ export class Parser {
     this.#isByExcept = !isBack
   }
 
-  /** Says that this is not unwanted, after something that is. */
+  /** Declares what follows as not unwanted, after something that is. */
   #keep(mode: 'wanted' | 'kept'): void {
     if (this.#pending !== null || this.#mode !== 'unwanted') return
     this.#flush()
@@ -275,7 +276,10 @@ export class Parser {
     this.#pending = null
   }
 
-  /** In "I would love to have only the piano" the words before "only" are no sound. */
+  /**
+   * Drops the words before "only", as in "I would love to have only the piano"; they are not a
+   * sound.
+   */
   #dropWords(i: number): void {
     const next = this.#next(i)
     if (!next || !CONTENT.has(next.kind)) return
@@ -293,11 +297,11 @@ export class Parser {
   }
 }
 
-/** Sounds by which people mean whatever there is. */
+/** Sounds with which people mean everything there is. */
 const ALL = new Set(['other', 'instrumental', 'noise'])
 
-/** Symbols that are looked at beyond the one that is read: so the work stays linear. */
+/** How many symbols to look ahead, so that parsing stays linear. */
 const LOOK_AHEAD = 16
 
-/** After these a verb has no object. */
+/** After these, a verb has no object. */
 const ENDING = new Set<Symbol['kind']>(['comma', 'after', 'preposition', 'off', 'of'])

@@ -1,18 +1,18 @@
-/** One sound of a prompt: what its words say. */
+/** Reads the words of one sound in a prompt. */
 
 import type { Symbol } from './lexicon.ts'
 import { isPartOf } from './sounds.ts'
 
 /** A sound that a prompt names. */
 export interface Sound {
-  /** As models for text are asked for it: in English if the tables have it, else as typed. */
+  /** The name for models that answer text: in English if the tables have it, otherwise as typed. */
   name: string
   typed: string
-  /** The tables have it. */
+  /** Whether the tables have it. */
   isKnown: boolean
 }
 
-/** "The voice of" a woman is a woman's. */
+/** "The voice of" a woman means the woman. */
 const GENERAL = new Set(['voice', 'speech', 'vocals', 'singing', 'noise', 'music', 'effects'])
 
 const isContent = ({ kind }: Symbol): boolean =>
@@ -21,7 +21,7 @@ const isSound = ({ kind }: Symbol): boolean => kind === 'sound'
 
 /**
  * @param symbols the words of one sound
- * @param picks true if the known sound among unknown words is taken for all of them
+ * @param picks whether a known sound among unknown words stands for all of them
  */
 export function phraseOf(text: string, symbols: readonly Symbol[], picks: boolean): Sound | null {
   const owner = withoutOwner(symbols)
@@ -41,7 +41,7 @@ export function phraseOf(text: string, symbols: readonly Symbol[], picks: boolea
   return { name: text.slice(begin, end), typed: text.slice(begin, end), isKnown: false }
 }
 
-/** Chooses between X and Y in "X of Y". */
+/** Chooses X or Y in "X of Y". */
 function withoutOwner(symbols: readonly Symbol[]): readonly Symbol[] {
   const at = symbols.findIndex(({ kind }) => kind === 'of')
   if (at < 0) return symbols
@@ -55,6 +55,6 @@ function withoutOwner(symbols: readonly Symbol[]): readonly Symbol[] {
   return owned.length === 1 && isSound(owned[0]!) ? before : symbols
 }
 
-/** The only one, or the one that is part of all others; undefined: there is none. */
+/** Returns the only name, or the one that is part of all others; undefined if there is none. */
 const specific = (names: readonly string[]): string | undefined =>
   names.find((name) => names.every((other) => isPartOf(name, other)))

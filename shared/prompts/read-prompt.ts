@@ -1,6 +1,6 @@
 /**
- * Reads a prompt: which sounds are asked for, or everything but which. It holds for every model
- * (docs/decisions/models.md). Its time is linear in the length of the prompt.
+ * Reads a prompt: which sounds it asks for, or which ones to leave out. The reading is the same for
+ * every model (docs/decisions/models.md), in time linear in the length of the prompt.
  */
 
 import type { Language } from './language.ts'
@@ -20,25 +20,28 @@ import type { Sound } from './phrase.ts'
 import { COMPLEMENTS, isPartOf, isPartOfSong } from './sounds.ts'
 import { plainText, tokensOf, type Token } from './tokens.ts'
 
-/** A sound that a prompt names, and whether it shall be taken away. */
+/** A sound that a prompt names, and whether it should be removed. */
 export interface PromptedSound {
   sound: string
   excluded: boolean
 }
 
-/** The target is the sum of what is wanted without what is not. */
+/** The target is the sum of the wanted sounds without the unwanted ones. */
 export interface PromptReading {
-  /** Empty: everything. */
+  /** Empty means everything. */
   wanted: readonly Sound[]
-  /** Parts of what is wanted. */
+  /** Parts of the wanted sounds. */
   unwanted: readonly Sound[]
-  /** All that the prompt names, also what is no part of the wanted and need not be taken away. */
+  /**
+   * All sounds that the prompt names, including those that are not part of the wanted ones and need
+   * not be removed.
+   */
   asked: readonly PromptedSound[]
-  /** The prompt is the name of one sound, and says nothing else. */
+  /** Whether the prompt is just the name of one sound. */
   isPlain: boolean
 }
 
-/** In order of preference where a prompt could be of several. */
+/** In order of preference, for prompts that fit several. */
 const LANGUAGES: readonly Language[] = [en, de, fr, es, it, pt, nl, ru, zh, ja]
 
 const lexicons = new Map<Language, Lexicon>()
@@ -48,7 +51,7 @@ function lexiconOf(language: Language): Lexicon {
   return lexicon
 }
 
-/** The languages that prompts are read in. */
+/** Returns the languages in which prompts are understood. */
 export const languageNames = (): string[] => LANGUAGES.map(({ name }) => name)
 
 export function readPrompt(prompt: string): PromptReading {
@@ -64,7 +67,7 @@ export function readPrompt(prompt: string): PromptReading {
   return { ...reading, isPlain }
 }
 
-/** Kinds of the words in a sound's name, such as "knock of a door". */
+/** Kinds of words within the name of a sound, such as "knock of a door". */
 const NAMING = new Set<Symbol['kind']>(['sound', 'word', 'whole', 'of', 'everything', 'comma'])
 
 /** Scripts without spaces, in which a part of an unknown word may look like a known one. */
@@ -75,7 +78,9 @@ interface InLanguage {
   symbols: readonly Symbol[]
 }
 
-/** Words that a language does not have. A prompt says something: without a sound one is missing. */
+/**
+ * Counts the words that a language does not have. If there is no sound, one is counted as missing.
+ */
 function unknownOf(read: InLanguage): number {
   const words = read.symbols.filter(({ kind }) => kind === 'word').length
   return hasSound(read) ? words : Math.max(1, words)
@@ -85,7 +90,7 @@ const hasSound = ({ symbols }: InLanguage): boolean =>
   symbols.some(({ kind, sound }) => kind === 'whole' || sound !== undefined)
 const isTelling = ({ symbols }: InLanguage): boolean => symbols.some((symbol) => symbol.isTelling)
 
-/** In English, unless another language has more of the words. */
+/** Reads the tokens in English, unless another language has more of the words. */
 function symbolsOf(tokens: readonly Token[]): InLanguage {
   const inLanguage = (language: Language): InLanguage => ({
     language,
@@ -103,7 +108,7 @@ function symbolsOf(tokens: readonly Token[]): InLanguage {
   return best
 }
 
-/** @param text the sound that is wanted where no other is */
+/** @param text the sound that is wanted if there is no other */
 function resolveLists(lists: Lists, text: string): Omit<PromptReading, 'isPlain'> {
   const plain = withoutComplements({
     wanted: distinct(lists.wanted),
@@ -127,7 +132,7 @@ function resolveLists(lists: Lists, text: string): Omit<PromptReading, 'isPlain'
   return { wanted, unwanted: unwanted.filter(isTakenAway), asked }
 }
 
-/** Each sound once, and none that is part of another. */
+/** Returns each sound once, without those that are part of another. */
 const distinct = (sounds: readonly Sound[]): Sound[] =>
   sounds.filter(
     ({ name }, i) =>
@@ -163,6 +168,6 @@ function withoutComplements({ wanted, unwanted }: Lists): Lists {
 
 const CLEAN = 'clean speech'
 
-/** Who asks for a cleaned recording wants to hear who speaks. */
+/** Someone who asks for a cleaned recording wants to hear the speaker. */
 const asSpeech = (sound: Sound): Sound =>
   sound.name === CLEAN ? { ...sound, name: 'speech', typed: 'speech' } : sound

@@ -1,49 +1,49 @@
 /**
- * Decides by the words of a prompt which model answers it (docs/decisions/models.md). A prompt
- * that names parts of a mix, and nothing else, goes to a model with those stems; any other prompt
- * goes to a model that answers text. Both mean the same by it.
+ * Decides from the words of a prompt which model answers it (docs/decisions/models.md). A prompt
+ * that only names parts of a mix goes to a model with those stems; any other goes to a model that
+ * answers text. The prompt means the same to both.
  */
 
 import { ServiceError } from '../errors.ts'
 import type { Sound } from './phrase.ts'
 import { readPrompt, type PromptReading } from './read-prompt.ts'
 
-/** As a separator: the words of each prompt decide. */
+/** As a separator, means that the words of each prompt decide. */
 export const AUTO = 'auto'
 
 /** A model, as far as the router needs to know it. */
 export interface RoutedModel {
   name: string
   answers: 'text' | 'stems'
-  /** As the model calls them; of a model that answers text, none. */
+  /** In the model's own names; empty for a model that answers text. */
   stems: readonly string[]
 }
 
 /** One question to a model. */
 export interface Question {
-  /** A sound, for a model that answers text; of one with stems, what they are called. */
+  /** A sound, for a model that answers text; otherwise the name of the stems. */
   sound: string
-  /** Stems whose sum is the answer. A model for text has none. */
+  /** Stems that add up to the answer; empty for a model that answers text. */
   stems: readonly string[]
 }
 
-/** The model that answers a prompt, and what it is asked. */
+/** The model that answers a prompt, and what to ask it. */
 export interface Route {
   model: string
-  /** Their sum is the target; empty: the mixture is. */
+  /** They add up to the target; if empty, the target is the mixture. */
   wanted: readonly Question[]
-  /** Taken away from that. */
+  /** Subtracted from that. */
   unwanted: readonly Question[]
   reading: PromptReading
 }
 
-/** True if the target is the mixture without some sounds. */
+/** Whether the target is the mixture without some sounds. */
 export const isWithout = ({ wanted }: Pick<Route, 'wanted'>): boolean => wanted.length === 0
 
 /**
  * Chooses one of `models`, which are in order of preference.
- * @param separator `auto`, or the name of the model that shall answer
- * @throws ServiceError `INVALID_PARAMETER` naming the models and stems that there are
+ * @param separator `auto`, or the name of the model that must answer
+ * @throws ServiceError `INVALID_PARAMETER` naming the available models and stems
  */
 export function routePrompt(
   prompt: string,
@@ -83,13 +83,13 @@ function refusal(what: string, models: readonly RoutedModel[]): ServiceError {
 
 type Questions = Pick<Route, 'wanted' | 'unwanted'>
 
-/** Each sound is a question to a model that answers text. */
+/** Returns one question for each sound, to a model that answers text. */
 function soundsOf({ wanted, unwanted }: PromptReading): Questions {
   const asked = (sounds: readonly Sound[]) => sounds.map(({ name }) => ({ sound: name, stems: [] }))
   return { wanted: asked(wanted), unwanted: asked(unwanted) }
 }
 
-/** The parts of a mix that sounds are, where their names differ. */
+/** The parts of a mix that sounds belong to, if the names differ. */
 const PART_OF: Readonly<Record<string, string>> = {
   singing: 'vocals',
   'drum kit': 'drums',
@@ -117,7 +117,7 @@ function stemsFor(
     const part = partCalled(stem)
     if (!stemOf.has(part)) stemOf.set(part, stem)
   }
-  // Next to vocals alone, "other" is the instrumental.
+  // Next to vocals only, "other" is the instrumental.
   const isHalf = [...stemOf.keys()].every((part) => part === 'vocals' || part === 'other')
   const [other, instrumental] = [stemOf.get('other'), without('vocals')]
   if (isHalf && other !== undefined) {
@@ -136,7 +136,9 @@ function stemsFor(
   return isWanted ? { wanted: [], unwanted: opposite } : { wanted: opposite, unwanted: [] }
 }
 
-/** One question for the sum of all parts, in the model's order; null: it lacks one. */
+/**
+ * Returns one question for the sum of all parts, in the model's order; null if the model lacks one.
+ */
 function questionOf(
   parts: readonly string[],
   stemOf: ReadonlyMap<string, string>,
@@ -146,7 +148,7 @@ function questionOf(
   return [{ sound: parts.join(' and '), stems: own.map(([, stem]) => stem) }]
 }
 
-/** The part that a model calls `stem`. */
+/** Returns the part that a model calls `stem`. */
 function partCalled(stem: string): string {
   const { wanted, unwanted } = readPrompt(stem.replaceAll('_', ' '))
   if (wanted.length === 1) return partOf(wanted[0]!)

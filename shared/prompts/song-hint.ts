@@ -1,8 +1,8 @@
-/** Tells whoever runs the service of a better model for songs, where what set-up brings answers. */
+/** Points admins to a better model for songs if only the models from set-up answer. */
 
 import { routePrompt, type RoutedModel } from './route-prompt.ts'
 
-/** What set-up brings; both are last in the order of preference for the stems of songs. */
+/** The models from set-up, which come last in the order of preference for song stems. */
 const FROM_SETUP = ['mini', 'spleeter']
 
 /** The model to fetch instead. */
@@ -13,14 +13,14 @@ const BETTER: RoutedModel = {
 }
 const OTHERWISE: RoutedModel = { name: '', answers: 'text', stems: [] }
 
-/** Whoever runs the service can fetch it; size and licence are those of the catalogue. */
+/** For admins, who can fetch it; size and licence are those in the catalogue. */
 export const SONG_HINT =
   'A better model for songs is free to use: `winnow model fetch scnet` (43 MB, MIT)'
 
 /**
- * Returns whether `SONG_HINT` is worth its line: the better model has what the prompt asks for, and
- * one that set-up brings answers it, so that no better one is installed.
- * @param model the name of the one that answers, as nobody chose it by its name
+ * Whether `SONG_HINT` is useful: the better model has what the prompt asks for, and a model from
+ * set-up answers, so no better one is installed.
+ * @param model the name of the model that answers, if nobody chose it by name
  */
 export const isSongHintFor = (prompt: string, model: string | undefined): boolean =>
   model !== undefined &&

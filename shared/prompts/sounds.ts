@@ -1,6 +1,6 @@
-/** How sounds are related, by the English names of the tables. */
+/** Relations between sounds, by their English names in the tables. */
 
-/** Names by which people mean all except one sound. */
+/** Names that mean everything except one sound. */
 export const COMPLEMENTS: ReadonlyMap<string, string> = new Map([
   ['noise', 'speech'],
   ['instrumental', 'vocals'],
@@ -18,7 +18,7 @@ const BOWED = ['violin', 'cello', 'strings']
 const BRASS = ['trumpet', 'trombone', 'french horn']
 const WOODWINDS = ['saxophone', 'clarinet', 'oboe', 'flute']
 
-/** Each group with the sounds that are part of it. */
+/** Each group with the sounds that belong to it. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   speech: VOICES,
   voice: [...VOICES, ...SINGING, 'speech', 'laughter', 'scream', 'baby', 'crowd'],
@@ -52,11 +52,11 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   effects: ['footsteps', 'door', 'knock', 'gunshot', 'explosion', 'glass breaking'],
 }
 
-/** Returns whether it is in the music of a song, for who asks for the music without it. */
+/** Whether it is part of a song's music, for someone who asks for the music without it. */
 export const isPartOfSong = (name: string): boolean =>
   name !== 'music' && (isPartOf(name, 'music') || [...SINGING, 'voice'].includes(name))
 
-/** Returns whether `part` is the same sound as `whole`, or one of its kinds. */
+/** Whether `part` is the same sound as `whole`, or one of its kinds. */
 export const isPartOf = (part: string, whole: string): boolean =>
   part === whole || (Object.hasOwn(PARTS, whole) && PARTS[whole]!.includes(part))
 

@@ -1,9 +1,9 @@
-/** Words of a prompt, with their places in it. */
+/** The words of a prompt with their positions. */
 
 export interface Token {
-  /** Folded, as the tables are. */
+  /** Normalised like the words in the tables. */
   word: string
-  /** Its place in the text. */
+  /** Its position in the text. */
   start: number
   end: number
 }
@@ -11,7 +11,7 @@ export interface Token {
 /** Read character by character. */
 const CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]`
 
-/** Words, and the signs that join them. A minus or dash is one, a hyphen is not. */
+/** Words, and the signs that join them. A minus sign or dash is a token, a hyphen is not. */
 const TOKEN = new RegExp(
   [
     CHARACTER,
@@ -27,7 +27,7 @@ const TOKEN = new RegExp(
 const MINUS = /^[-−–—]$/u
 const JOINING = /^[,;/|、，；・]$/u
 
-/** The text that tokens are of: one form of each letter, without markup. */
+/** Returns the text that is split into tokens: one form of each letter, without markup. */
 export const plainText = (text: string): string =>
   text
     .normalize('NFKC')
@@ -35,7 +35,7 @@ export const plainText = (text: string): string =>
     .replace(/<[^<>]*>/g, ' ')
     .trim()
 
-/** Lower case, without accents in the scripts whose readers leave them out. */
+/** Returns lower case, without accents in the scripts whose readers leave them out. */
 const fold = (word: string): string =>
   word
     .toLowerCase()
@@ -46,14 +46,14 @@ const fold = (word: string): string =>
     .replace(/œ/g, 'oe')
     .replace(/æ/g, 'ae')
 
-/** @param next the character after it */
+/** @param next the following character */
 function wordOf(token: string, next = ' '): string {
   if (JOINING.test(token)) return ','
   if (!MINUS.test(token)) return fold(token)
   return /\s/u.test(next) ? ' - ' : '-'
 }
 
-/** @param text as `plainText` gives it */
+/** @param text as returned by `plainText` */
 export const tokensOf = (text: string): Token[] =>
   [...text.matchAll(TOKEN)].map(({ 0: word, index }) => ({
     word: wordOf(word, text[index + word.length]),

@@ -2,7 +2,7 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** Fields that must never be logged, at any depth of a logged object. */
+/** Fields that must never be logged, at any depth of an object. */
 const SECRET_PATHS = [
   'req.headers.authorization',
   'authorization',
@@ -16,8 +16,8 @@ const SECRET_PATHS = [
 ]
 
 /**
- * A JSON logger, one line per entry, on standard output unless `destination` is given.
- * @param name which process logs: `gateway`, `engine`, `start`
+ * Creates a JSON logger, one line per entry, on standard output unless `destination` is given.
+ * @param name the process that logs: `gateway`, `engine`, `start`
  * @param level one of pino's levels, or `silent`
  */
 export const createLogger = (
@@ -29,12 +29,12 @@ export const createLogger = (
   return pino(options, destination ?? standardOutput())
 }
 
-/** Lines that wait in memory for room on the disk of the log; what exceeds it is lost. */
+/** How many bytes of log lines may wait in memory while the disk is full; the excess is lost. */
 const WAITING_BYTES_MAX = 4 * 2 ** 20
 
 /**
- * Standard output, which may be a file on a full disk: lines wait until there is room. Without the
- * listener the first refused line ends the process, or hangs it.
+ * Returns standard output, which may be a file on a full disk, so lines wait until there is room.
+ * Without the listener, the first rejected line would end the process or hang it.
  */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: WAITING_BYTES_MAX })

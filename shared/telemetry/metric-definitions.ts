@@ -1,17 +1,17 @@
 /**
- * Every metric of Winnow: the one source of the names that programs count under, documents list
- * and dashboards ask for. No label names a request, a key or an account, so that series are few.
+ * Every metric of Winnow: the single source of the names used by programs, documents and
+ * dashboards. No label names a request, a key or an account, to keep the number of series small.
  */
 
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
 export interface MetricDefinition {
-  /** Which program has it. */
+  /** Which program has the metric. */
   of: 'gateway' | 'engine' | 'both'
   type: MetricType
   help: string
   labelNames?: readonly string[]
-  /** A histogram's upper bounds, in the unit of its name. */
+  /** Upper bounds of a histogram, in the unit of its name. */
   buckets?: readonly number[]
 }
 

@@ -1,4 +1,4 @@
-/** Serves `GET /metrics` on a port of its own, for operators only. */
+/** Serves `GET /metrics` on a separate port, for admins only. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -15,12 +15,15 @@ export interface MetricsServer {
 }
 
 interface MetricsSource {
-  /** All metrics as they are now, in the text format of Prometheus. */
+  /** Returns all current metrics in the Prometheus text format. */
   text(): Promise<string>
   log: Logger
 }
 
-/** Listens on `host:port`; port 0 takes any free one. @throws StartError when it is taken */
+/**
+ * Listens on `host:port`; port 0 chooses a free one.
+ * @throws StartError if the port is in use
+ */
 export async function startMetricsServer(
   host: string,
   port: number,

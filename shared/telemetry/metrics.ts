@@ -1,4 +1,4 @@
-/** Metrics as programs count them, under the names of metric-definitions.ts. */
+/** The metrics that programs record, under the names in metric-definitions.ts. */
 
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
@@ -9,18 +9,21 @@ export type { Counter, Gauge, Histogram }
 
 type Series = Record<string, string>
 
-/** Metrics that are read together. */
+/** A set of metrics that are read together. */
 export class MetricSet {
   readonly #registry = new Registry()
 
   static readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-  /** Returns all metrics in the text format of Prometheus. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string> {
     return this.#registry.metrics()
   }
 
-  /** @param series labels known beforehand: 0 at the start, else the first is no increase */
+  /**
+   * @param series labels known in advance, which start at 0, because otherwise the first count
+   *   would not be an increase
+   */
   counter(name: NameOf<'counter'>, series: readonly Series[] = []): Counter {
     const counter = new Counter(this.#configuration(name))
     for (const labels of series) counter.inc(labels, 0)
@@ -31,7 +34,7 @@ export class MetricSet {
     return new Gauge(this.#configuration(name))
   }
 
-  /** @param series as for a counter */
+  /** @param series the same as for a counter */
   histogram(name: NameOf<'histogram'>, series: readonly Series[] = []): Histogram {
     const { buckets = [] }: MetricDefinition = METRICS[name]
     const histogram = new Histogram({ ...this.#configuration(name), buckets: [...buckets] })
@@ -39,13 +42,13 @@ export class MetricSet {
     return histogram
   }
 
-  /** Adds what Prometheus expects of any program: memory, time, open files … */
+  /** Adds what Prometheus expects of every program: memory, time, open files … */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.#registry })
   }
 
   /**
-   * Adds the free space on the disk of `folder`, measured at each scrape; left out once the folder
+   * Adds the free space on the disk of `folder`, measured at each scrape; omitted once the folder
    * is gone.
    */
   watchDisk(folder: string): void {

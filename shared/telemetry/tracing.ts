@@ -1,6 +1,6 @@
 /**
- * Traces a request through all processes. The SDK is loaded only where an endpoint receives the
- * traces; otherwise nothing here does anything.
+ * Traces a request through all processes. The SDK is loaded only if there is an endpoint to receive
+ * the traces; otherwise nothing here has any effect.
  */
 
 import {
@@ -22,38 +22,37 @@ import type { Logger } from './log.ts'
 export type { Attributes }
 
 export interface TracingOptions {
-  /** The process, such as `winnow-gateway`. */
+  /** Name of the process, such as `winnow-gateway`. */
   service: string
   version: string
-  /** OTLP receiver over HTTP; undefined: there are no spans. */
+  /** OTLP receiver over HTTP; undefined if there are no spans. */
   endpoint: string | undefined
   log: Logger
 }
 
 export interface SpanOptions {
-  /** Without it: inside the process. */
+  /** By default, internal to the process. */
   kind?: keyof typeof KINDS
   attributes?: Attributes
   /**
-   * Its cause in another process: a `traceparent`, or null where nothing is known. Without it: the
-   * span that is active.
+   * The cause in another process: a `traceparent`, or null if unknown. By default the active span.
    */
   from?: string | null
   /**
-   * True for a repetition, which gets a trace of its own, with a link to `from`: that may be long
-   * over.
+   * Whether this is a repetition. It gets its own trace with a link to `from`, which may have ended
+   * long ago.
    */
   isRepeated?: boolean
 }
 
-/** A span of a trace, which its caller ends. */
+/** A span of a trace, which the caller ends. */
 export interface TraceSpan {
-  /** To be handed to another process. */
+  /** For passing on to another process. */
   readonly traceParent: string | null
   setAttributes(attributes: Attributes): void
-  /** Runs `work` inside of it. */
+  /** Runs `work` within the span. */
   run<T>(work: () => T): T
-  /** A second end does nothing. */
+  /** Ends the span; a second call has no effect. */
   end(error?: unknown): void
 }
 
@@ -64,7 +63,7 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 }
 
-/** Time to send the remaining spans at the end. */
+/** How long sending the remaining spans may take on exit. */
 const FLUSH_MS_MAX = 2_000
 
 let tracer: Tracer | null = null
@@ -72,9 +71,9 @@ let tracer: Tracer | null = null
 export const isTracing = (): boolean => tracer !== null
 
 /**
- * Begins to send spans where there is an endpoint. The SDK itself honours
- * OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER.
- * @returns sends what is left, and stops
+ * Starts to send spans if there is an endpoint. The SDK itself reads OTEL_EXPORTER_OTLP_HEADERS and
+ * OTEL_TRACES_SAMPLER.
+ * @returns a function that sends the remaining spans and stops
  */
 export async function startTracing(options: TracingOptions): Promise<() => Promise<void>> {
   const { service, version, endpoint, log } = options
@@ -106,11 +105,11 @@ export async function startTracing(options: TracingOptions): Promise<() => Promi
 const warnOf = (log: Logger) => (error: unknown) =>
   log.warn({ err: error }, 'the last spans could not be sent')
 
-/** The span that is active, to be handed to another process; null: there is none. */
+/** Returns the active span for passing on to another process; null if there is none. */
 export const currentTraceParent = (): string | null =>
   tracer ? traceParentOf(context.active()) : null
 
-/** Runs `work` in a span, which fails with it. */
+/** Runs `work` in a span, which fails if it does. */
 export async function inTraceSpan<T>(
   name: string,
   options: SpanOptions,
@@ -128,11 +127,11 @@ export async function inTraceSpan<T>(
   }
 }
 
-/** Begins a span that does not follow the calls: its caller ends it. */
+/** Begins a span that is independent of the call stack; the caller ends it. */
 export const beginTraceSpan = (name: string, options: SpanOptions = {}): TraceSpan =>
   tracer ? openSpan(tracer, name, options, context.active()) : NO_SPAN
 
-/** Begins spans in the one that is active now, wherever it is called from later. */
+/** Returns a function that begins spans within the one active now, wherever it is called later. */
 export function spansOfNow(): (name: string, attributes: Attributes) => TraceSpan {
   const parent = context.active()
   return (name, attributes) => (tracer ? openSpan(tracer, name, { attributes }, parent) : NO_SPAN)
@@ -165,7 +164,9 @@ function openSpan(
   }
 }
 
-/** Records only the kind of an error, because its message may hold an address with a signature. */
+/**
+ * Records only the kind of an error, because its message may contain an address with a signature.
+ */
 function endSpan(span: Span, error: unknown): void {
   if (!span.isRecording()) return
   if (error !== undefined) {

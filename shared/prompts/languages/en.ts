@@ -1,6 +1,6 @@
 import type { Language } from '../language.ts'
 
-/** A name's own spelling comes first. */
+/** The spelling of the name itself comes first. */
 export const en: Language = {
   name: 'English',
   sounds: {

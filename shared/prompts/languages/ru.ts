@@ -1,6 +1,6 @@
 import type { Language } from '../language.ts'
 
-/** With their cases, for who writes "без барабанов". */
+/** With grammatical cases, as in "без барабанов". */
 export const ru: Language = {
   name: 'Russian',
   sounds: {
