@@ -185,10 +185,10 @@ const EventOutputs = Type.Object({
 })
 
 /**
- * An engine's durable report. `released` returns the request, to be queued with a new job: `drain`
- * because the engine stops, `outage` because it does not reach the media store, `interruption`
- * because of another failure; `measured` comes at most once in an attempt, where the duration is
- * known before the media is separated, and `started` has not said it.
+ * A durable report from an engine. `released` returns the request, which is then queued with a new
+ * job: `drain` because the engine stops, `outage` because it cannot reach the media store,
+ * `interruption` because of another failure. `measured` comes at most once per attempt, if the
+ * duration is known before the media is separated and `started` has not stated it.
  */
 export const Event = Type.Union([
   Type.Object({

@@ -38,8 +38,8 @@ interface AnsweredRequest {
 }
 
 /**
- * The separations that are worth offering. Of a rest without several sounds it is one, which takes
- * out all of them; of targets one for each.
+ * Returns the separations that are worth offering: a single one for a rest without several sounds,
+ * which removes all of them, or one for each target.
  */
 export function vouchingsOf({
   findings,

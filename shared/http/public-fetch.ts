@@ -20,8 +20,9 @@ import { saveBody } from './save-body.ts'
 
 export interface PublicFetch {
   /**
-   * Refuses a URL by its text, and a name that leads to no public address. No server is asked but
-   * those of names; where they don't answer in time, the URL passes: a download checks it again.
+   * Refuses a URL because of its text, or because its name has no public address. Only name servers
+   * are contacted. If they do not answer in time, the URL passes, because a download checks it
+   * again.
    * @throws ServiceError `INVALID_AUDIO_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
@@ -64,7 +65,7 @@ const LIMITS = {
 const REDIRECTS_MAX = 20
 
 /**
- * The registered codings that change bytes. Servers also state codings that change none, such as
+ * The registered codings that change bytes. Servers also state others that change nothing, such as
  * `aws-chunked`, `none` or a charset.
  */
 const COMPRESSION = /^(x-)?(gzip|compress)$|^(deflate|br|zstd|dcb|dcz|exi|pack200-gzip|aes128gcm)$/
@@ -162,8 +163,8 @@ function headerText(value: string): string {
 }
 
 /**
- * The answer itself when it may be media, which its bytes will tell: many servers state a wrong
- * type. Otherwise its body is dropped and the fault is named.
+ * Returns the answer itself if it may be media. Its bytes will tell, because many servers state a
+ * wrong type. Otherwise drops the body and names the problem.
  */
 function checkAnswer(answer: Answer): Answer {
   const fault = faultOf(answer)

@@ -1,7 +1,7 @@
 /**
- * Connects to an address that a client names. A private one is refused in three places: as a
- * literal in the URL, where a name is resolved (by the lookup that the connection itself uses, so
- * that nothing can change in between) and on the connected socket.
+ * Connects to an address that a client names. Private addresses are refused in three places: as a
+ * literal in the URL, when a name is resolved (by the look-up of the connection itself, so that
+ * nothing can change in between), and on the connected socket.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -128,9 +128,9 @@ interface Guard {
 }
 
 /**
- * Checks every address of every lookup, since a name server's answers may change. A name that is
- * unknown is refused as one that leads to a private address: else clients could learn which names
- * the intranet has. The error's cause, for the log, says which it was.
+ * Checks every address of every look-up, since a name server's answers may change. An unknown name
+ * is refused in the same way as one that leads to a private address; otherwise clients could learn
+ * which names an intranet has. The error's cause, which is logged, tells which it was.
  */
 function createGuard(
   resolve: Resolve,

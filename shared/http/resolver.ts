@@ -1,7 +1,8 @@
 /**
- * Looks up the names in addresses that clients give. The system's own look-up, `getaddrinfo`, holds
- * one of the process's few worker threads until a name server answers, so that a few slow servers
- * stop all look-ups and files of the process; this one holds a socket, and can be canceled.
+ * Looks up names in addresses that clients give. The system's own look-up, `getaddrinfo`, blocks
+ * one of the process's few worker threads until a name server answers, so a few slow servers would
+ * stop all look-ups and file operations of the process. This resolver uses a socket and can be
+ * canceled.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -34,9 +35,9 @@ const QUERIES_MAX = 3
 const SEARCH_DOMAINS_MAX = 6
 
 /**
- * Resolves names as most systems are set up to: by the hosts file, then by the name servers: the
- * name as it is and, when there is none, with each search domain, which short names of an intranet
- * need. Other sources of nsswitch.conf (mDNS, LDAP) are not asked.
+ * Resolves names as most systems do: first with the hosts file, then with the name servers. They
+ * are asked for the name itself and, if it does not exist, for the name in each search domain,
+ * which short names of an intranet need. Other sources in nsswitch.conf (mDNS, LDAP) are not used.
  */
 export function createResolver(options: ResolverOptions = {}): Resolve {
   const {

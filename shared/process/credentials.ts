@@ -11,9 +11,10 @@ const CREDENTIAL_PREFIX = 'winnow_'
 const SETTING = /^[A-Z][A-Z0-9_]*$/
 
 /**
- * Puts the setting NAME of each credential `winnow_NAME` into `env`, which it returns; it has
- * precedence. In the process's own environment libraries find theirs, such as a bucket's keys.
- * @throws Error where a credential can't be read
+ * Puts the setting NAME of each credential `winnow_NAME` into `env`, where it takes precedence, and
+ * returns `env`. Libraries read their settings, such as a bucket's keys, from the process's own
+ * environment.
+ * @throws Error if a credential cannot be read
  */
 export function takeCredentials(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { CREDENTIALS_DIRECTORY: folder } = env

@@ -33,9 +33,10 @@ interface LockWait {
 }
 
 /**
- * Takes the lock on the file, until this process ends; makes the file where there is none.
- * @returns null; or who has the lock and kept it, such as `process 17 on host-a`
- * @throws StartError where the file system has no locks; errors of the file system
+ * Takes the lock on the file until this process ends; creates the file if it is missing.
+ * @returns null if it has the lock; otherwise the process that kept it, such as `process 17 on
+ *   host-a`
+ * @throws StartError if the file system does not support locks; errors of the file system
  */
 export async function takeLock(path: string, waiting?: LockWait): Promise<string | null> {
   const lock = await openLocked(path, waiting) // left open: with the file the lock would end

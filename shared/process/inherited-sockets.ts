@@ -6,9 +6,9 @@ import { StartError } from './lifecycle.ts'
 const FIRST_FD = 3
 
 /**
- * Their file descriptors by name (FileDescriptorName= of the .socket unit); empty where none are
- * for the process `ownerPid`: this one, or the one whose ports it shares.
- * @throws StartError for a name that is not among `names`, or comes twice
+ * Returns their file descriptors by name (FileDescriptorName= of the .socket unit); empty if there
+ * are none for the process `ownerPid`, which is this one or the one whose ports it shares.
+ * @throws StartError for a name that is not in `names`, or occurs twice
  */
 export async function inheritedSockets<Name extends string>(
   env: Readonly<Record<string, string | undefined>>,

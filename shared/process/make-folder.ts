@@ -2,10 +2,11 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes the folder, and those above it, where they are missing. Node's own `recursive` never ends
- * where a folder above can't be made, such as below /proc.
- * @param mode of the folders that are made
- * @throws errors of the file system; ENOENT where a link leads to nothing, as to an unmounted disk
+ * Creates the folder and its missing parents. Node's own `recursive` never ends if a parent cannot
+ * be created, for example below /proc.
+ * @param mode mode of the folders that are created
+ * @throws errors of the file system; ENOENT if a link leads nowhere, for example to an unmounted
+ *   disk
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (await makeOne(path, mode)) return
