@@ -8,7 +8,7 @@
 
 /** A step is half a second. */
 export const STEP_SECONDS = 0.5
-/** Share of a step's logit that its neighbours contribute. */
+/** Share that each neighbour contributes to a step's smoothed logit. */
 const NEIGHBOUR_SHARE = 0.25
 const OWN_SHARE = 0.5
 

@@ -63,9 +63,9 @@ function readProjection(weights: Weights, dim: number, codebookDim: number) {
 }
 
 /**
- * Returns the video's share of the input, a constant vector [dim] that every frame gets. Without
- * video the reference takes zeros [batch, frames, videoDim], but the norm of their bias is not
- * zero.
+ * Loads the video's share of the input. `aligned` projects video [batch, frames, videoDim]. Without
+ * video the reference takes zeros, but the norm of their bias is not zero, so every frame gets a
+ * constant vector, `absent` [dim].
  */
 function loadVideo(weights: Weights, { videoDim, transformer: { dim } }: SamAudioConfig) {
   const gate = tf.tidy(() => weights.get('gate', [1]).tanh())
