@@ -11,13 +11,15 @@ const recognitionFields = {
       minimum: 0,
       maximum: 1,
       description:
-        'An extension: how probable it is that the sound is in the media, if half of those are ' +
-        'that are asked for; calibrated on mixtures of two sounds.',
+        'An extension: the probability that the sound is in the media, assuming that half of the ' +
+        'requested sounds are; calibrated on mixtures of two sounds.',
     }),
   ),
   understood_as: Type.Optional(
     Type.Union([Text, Type.Null()], {
-      description: "An extension: the model's nearest name for the prompt; null: none is near.",
+      description:
+        'An extension: the name known to the model that is nearest to the prompt; `null` if none ' +
+        'is near.',
     }),
   ),
 }
@@ -42,66 +44,75 @@ export const Finding = Type.Object({
   state: Type.Optional(
     Type.Enum([...STATES], {
       description:
-        '`found`: it is there; `similar`: what is there sounds like it (`similar_to`); `unsure`; ' +
-        '`absent`: it was not heard. In all but the first the target holds what comes nearest, ' +
-        'and may be softer. `unknown`: the model does not know the prompt, and the target holds ' +
-        'something else. Of several sounds the least sure one decides, in the order unknown, ' +
-        'absent, similar, unsure, found.',
+        '`found`: the sound is there; `similar`: a similar sound is there (`similar_to`); ' +
+        '`unsure`; `absent`: it was not heard. Except for `found`, the target contains the ' +
+        'closest match and may be softer. `unknown`: the model does not know the prompt, and the ' +
+        'target contains something else. Of several sounds the least certain one decides, in the ' +
+        'order unknown, absent, similar, unsure, found.',
     }),
   ),
   /** This and the next two are absent in events of 0.4.0. */
   similar_to: Type.Optional({
     ...Text,
-    description: 'An extension: of a `similar` sound, what was heard instead.',
+    description: 'An extension: for a `similar` sound, what was heard instead.',
   }),
   where: Type.Optional({
     ...HeardSound.properties.spans,
     description:
-      'An extension: where a `found` sound is; of several, where any of those is that are ' +
-      `wanted. Of more than ${HEARD_SPANS_MAX} spans, neighbours are joined.`,
+      `An extension: where a \`found\` sound is; for several sounds, where any wanted one is. If ` +
+      `there are more than ${HEARD_SPANS_MAX} spans, neighbouring ones are merged.`,
   }),
   share: Type.Optional({
     ...HeardSound.properties.share,
-    description: 'An extension: the part of the media in which a `found` sound is.',
+    description: 'An extension: the share of the media that contains a `found` sound.',
   }),
   /** Absent in events of 0.4.0. */
   quality: Type.Optional(
     Type.Enum([...QUALITIES], {
       description:
-        'An extension: how well the target is likely to be separated, whether or not its sound ' +
-        'is there: `good` is meant as an SI-SDR from 10 dB on, `poor` as one under 3 dB. An ' +
-        'estimate by the built-in model; absent where there is none.',
+        'An extension: how well the target is probably separated, whether or not the sound is ' +
+        'there. `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by ' +
+        'the built-in model; absent if there is none.',
     }),
   ),
   /** How the prompt was read. Absent in events of 0.4.0. */
   asked: Type.Optional(
     Type.Array(
       Type.Object({
-        sound: { ...Text, description: 'In English, if the service knows it; else as typed.' },
-        excluded: Type.Boolean({ description: 'True if it is to be taken away.' }),
+        sound: {
+          ...Text,
+          description: 'In English if the service knows the sound; otherwise as typed.',
+        },
+        excluded: Type.Boolean({ description: 'Whether it is to be removed.' }),
         state: Type.Optional(Type.Enum([...STATES])),
         similar_to: Type.Optional(Text),
       }),
-      { maxItems: ASKED_MAX, description: 'An extension: the sounds that the prompt was read as.' },
+      {
+        maxItems: ASKED_MAX,
+        description: 'An extension: the sounds that the prompt was understood to mean.',
+      },
     ),
   ),
   same_as: Type.Optional({
     ...Text,
     description:
-      'An extension: an earlier prompt that is read as the same sound. Both have one output, ' +
-      'which the residual lacks once.',
+      'An extension: an earlier prompt with the same meaning. Both share one output, which is ' +
+      'missing from the residual once.',
   }),
   softened_db: Type.Optional(
     Type.Number({
       minimum: 0,
-      description: 'Unless `found`: by how many dB the target is softer than what was found.',
+      description: 'Unless `found`: by how many dB the target is softer than what was separated.',
     }),
   ),
-  holds: Type.Optional({ ...Text, description: 'Of an `unknown` prompt: what the target holds.' }),
+  holds: Type.Optional({
+    ...Text,
+    description: 'For an `unknown` prompt: what the target contains.',
+  }),
   nearest: Type.Optional(
     Type.Array(Text, {
       maxItems: NEAREST_MAX,
-      description: "Of an `unknown` prompt: the model's nearest names, to try.",
+      description: 'For an `unknown` prompt: the nearest names known to the model, to try instead.',
     }),
   ),
 })

@@ -20,21 +20,21 @@ export const HeardSound = Type.Object(
   {
     name: Type.String({
       maxLength: NAME_CHARACTERS_MAX,
-      description: 'Given as a prompt, it separates the sound.',
+      description: 'Use it as a prompt to separate the sound.',
     }),
     spans: Type.Array(Type.Object({ start: Seconds, end: Seconds }), {
       maxItems: HEARD_SPANS_MAX,
-      description: 'Where it sounds, in order.',
+      description: 'Where it is heard, in order.',
     }),
     share: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'The part of the media in which it sounds.',
+      description: 'The share of the media in which it is heard.',
     }),
     match: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'How probable it is that the sound is in the media.',
+      description: 'The probability that the sound is in the media.',
     }),
   },
   { title: 'HeardSound' },

@@ -157,7 +157,8 @@ export const gainField = {
     Type.Number({
       maximum: 0,
       description:
-        'An extension: the gain in dB that all outputs have in common so that none clips; 0: none.',
+        'An extension: the gain in dB that was applied to all outputs so that none clips; 0 if ' +
+        'none was needed.',
     }),
   ),
 }
@@ -166,7 +167,7 @@ const measuredFields = {
   duration: Type.Number({
     minimum: 0,
     maximum: MEASURED_SECONDS_MAX,
-    description: 'seconds of media, by its packets',
+    description: 'duration of the media in seconds, according to its packets',
   }),
   /** Estimated size of the outputs in bytes. Engines of 0.2.0 do not send it. */
   output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 32 * FILE_BYTES_MAX })),
@@ -217,7 +218,7 @@ export const Event = Type.Union([
     sample_rate: Type.Integer({
       minimum: 1,
       maximum: 2 ** 31 - 1,
-      description: 'hertz, of the outputs or, without any, of the media',
+      description: 'sample rate in hertz of the outputs or, if there are none, of the media',
     }),
     /** Absent if a list of sounds was requested. */
     outputs: Type.Optional(EventOutputs),

@@ -47,7 +47,7 @@ export const AudioSpan = Type.Object(
     end: Type.Number({ minimum: 0, description: 'Seconds; greater than start.' }),
     include: Type.Boolean({
       default: true,
-      description: 'true: the target sounds here; false: it does not.',
+      description: 'Whether the target is present here (`true`) or absent (`false`).',
     }),
   },
   { additionalProperties: false },

@@ -8,17 +8,17 @@ export interface components {
             account_id: string;
             name: string;
             status: "active" | "disabled" | "deleted";
-            /** @description Whether separating costs it credits. */
+            /** @description Whether separations cost credits. */
             metered: boolean;
-            /** @description Seconds of audio. */
+            /** @description In seconds of audio. */
             balance_seconds: number;
-            /** @description Of these, for requests under way. */
+            /** @description The part reserved for requests in progress. */
             reserved_seconds: number;
-            /** @description Of files and outputs that it holds. */
+            /** @description Size of the files and outputs that the account holds. */
             media_bytes: number;
-            /** @description Besides, for the outputs of requests under way. */
+            /** @description Size reserved for the outputs of requests in progress. */
             media_reserved_bytes: number;
-            /** @description Of both together; in `GET /v1/account`. */
+            /** @description The limit for both together. Only in `GET /v1/account`. */
             media_bytes_max?: number;
             own_limits?: components["schemas"]["OwnLimits"];
             limits?: components["schemas"]["StandingLimits"];
@@ -178,7 +178,7 @@ export interface components {
             revoked_at: string | null;
             /** @description To the minute. */
             last_used_at: string | null;
-            /** @description The key's own limit; null: as its account has it. */
+            /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
         };
         ApiKeyList: {
@@ -204,32 +204,32 @@ export interface components {
         AudioSeparateInput: {
             /** @description The sound to extract, in plain language; counted after trimming. Exactly one of prompt and prompts. */
             prompt?: string | null;
-            /** @description An extension: several sounds of one media, each with a target of its own and all with one residual, which is what none of them took. All options hold for each. */
+            /** @description An extension: several sounds in the same media, each with its own target. They share one residual, which is what none of the targets took. The options apply to all of them. */
             prompts?: string[] | null;
-            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string | null;
-            /** @description Of an uploaded file. */
+            /** @description The id of an uploaded file. */
             file_id?: string | null;
-            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
+            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
             request_id?: string | null;
-            /** @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate. */
+            /** @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
             output?: ("target" | "residual" | "source") | null;
-            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            /** @description An extension: index of the target in `data.targets` (default 0). */
             output_index?: number | null;
-            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number | null;
             /**
-             * @description An extension: the model that answers all prompts, by its name in `GET /v1/models`; `auto`: the words of each prompt decide.
+             * @description An extension: the model that answers all prompts, named as in `GET /v1/models`. With `auto`, the words of each prompt decide.
              * @default auto
              */
             separator?: string | null;
             /**
-             * @description An extension: which output is kept. `residual`: the sounds are taken out at their full level even where it is unsure that they are there; a `target` is softer there.
+             * @description An extension: which output you will keep. With `residual`, the sounds are removed at full level even if it is uncertain that they are present; with `target`, uncertain targets are softened.
              * @default target
              */
             side?: ("target" | "residual") | null;
             /**
-             * @description An extension: also make what `data.preview_url` streams.
+             * @description An extension: also makes a compressed preview, at `data.preview_url`.
              * @default false
              */
             preview?: boolean | null;
@@ -263,31 +263,31 @@ export interface components {
              * @default wav
              */
             output_format?: ("wav" | "mp3" | "flac") | null;
-            /** @description Where the target sounds, or does not. */
+            /** @description Where the target is present, or absent. */
             spans?: components["schemas"]["AudioSpan"][] | null;
         } & (unknown | unknown | unknown);
         /**
-         * @description The media that is listened to. Unknown fields are refused.
+         * @description The media to list the sounds of. Unknown fields are refused.
          * @example {
          *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
          *     }
          */
         AudioSoundsInput: {
-            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string | null;
-            /** @description Of an uploaded file. */
+            /** @description The id of an uploaded file. */
             file_id?: string | null;
-            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
+            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
             request_id?: string | null;
-            /** @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate. */
+            /** @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate. */
             output?: ("target" | "residual" | "source") | null;
-            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            /** @description An extension: index of the target in `data.targets` (default 0). */
             output_index?: number | null;
-            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number | null;
         } & (unknown | unknown | unknown);
         /**
-         * @description A time in which the target sounds, or does not.
+         * @description A time range in which the target is present, or absent.
          */
         AudioSpan: {
             /** @description Seconds from the start of the media. */
@@ -295,7 +295,7 @@ export interface components {
             /** @description Seconds; greater than start. */
             end: number;
             /**
-             * @description true: the target sounds here; false: it does not.
+             * @description Whether the target is present here (`true`) or absent (`false`).
              * @default true
              */
             include?: boolean | null;
@@ -310,7 +310,7 @@ export interface components {
             metered?: boolean | null;
         };
         /**
-         * @description What the file will be; its bytes are sent afterwards.
+         * @description Describes a file whose bytes are sent afterwards.
          * @example {
          *       "file_name": "walk.wav",
          *       "content_type": "audio/wav",
@@ -320,14 +320,14 @@ export interface components {
          */
         CreateFileRequest: {
             file_name: string;
-            /** @description audio/*, video/*, application/ogg or application/octet-stream, in any case. What the bytes are shows when they are measured. */
+            /** @description audio/*, video/*, application/ogg or application/octet-stream, in upper or lower case. The service looks at the bytes to find out what they are. */
             content_type: string;
-            /** @description Bytes. */
+            /** @description Size in bytes. */
             file_size: number;
             purpose: "audio.separate.input";
         };
         /**
-         * @description Where to send the bytes: `upload_method` to `upload_url` with `headers`, until `expires_at`. The address needs no API key.
+         * @description Where to send the bytes: use `upload_method` on `upload_url` with `headers` before `expires_at`. The address needs no API key.
          * @example {
          *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
          *       "upload_url": "https://winnow.example/media/inputs/file_0a1b2c3d4e5f60718293a4b5c6d7e8f9?size=2400044&expires=1767927845678&signature=3f1c",
@@ -345,7 +345,7 @@ export interface components {
             file_id: string;
             /**
              * Format: uri
-             * @description Takes the bytes, without an API key.
+             * @description Accepts the bytes, without an API key.
              */
             upload_url: string;
             upload_method: "PUT";
@@ -364,26 +364,26 @@ export interface components {
             /** @default default */
             account_id?: string | null;
             name?: string | null;
-            /** @description How long it is valid: `30d`, `12h`, `1 year`. */
+            /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
         };
         /**
-         * @description How long the address is to work.
+         * @description How long the address is valid.
          * @example {
          *       "expires_in": 172800
          *     }
          */
         CreateShareRequest: {
             /**
-             * @description Seconds. The address ends with the outputs, if these are deleted earlier.
+             * @description In seconds. The share ends earlier if the outputs are deleted earlier.
              * @default 86400
              */
             expires_in?: number | null;
         };
         CreditRequest: {
-            /** @description Seconds of audio; below 0 they are taken back. */
+            /** @description Seconds of audio; a negative number takes them back. */
             seconds: number;
-            /** @description Such as the number of an invoice: an account is credited once for each, and another amount with it is refused. */
+            /** @description For example an invoice number. An account is credited once for each reference; the same reference with another amount is refused. */
             reference?: string | null;
         };
         DeliveryAttempt: {
@@ -412,10 +412,10 @@ export interface components {
             data: components["schemas"]["DeliveryAttempt"][];
         };
         /**
-         * @description An engine that serves the model now, and its model for text.
+         * @description An engine that serves the model now, with its model for text.
          */
         Engine: {
-            /** @description The same at each call; not the name in logs. */
+            /** @description The same in every call, but not the name in logs. */
             engine_id: string;
             version: string;
             /** @description `cpu` or `gpu`. */
@@ -425,15 +425,15 @@ export interface components {
                 summary: string;
                 parameters: number;
                 weights_sha256: string;
-                /** @description Hertz; 0: any. */
+                /** @description In hertz; 0 if any rate is supported. */
                 sample_rate: number;
-                /** @description More are mixed down. */
+                /** @description Media with more channels is downmixed. */
                 channels_max: number;
                 /** @description Whether `reranking_candidates` makes several. */
                 gives_candidates: boolean;
-                /** @description Whether `predict_spans` does anything. */
+                /** @description Whether `predict_spans` has an effect. */
                 predicts_spans: boolean;
-                /** @description Of its products: `float32` or `bfloat16`. */
+                /** @description Precision of the matrix products: `float32` or `bfloat16`. */
                 precision: string;
             };
         };
@@ -448,7 +448,7 @@ export interface components {
             problem: string | null;
         };
         /**
-         * @description Every error has this form.
+         * @description The form of every error.
          * @example {
          *       "error": {
          *         "code": "INVALID_PARAMETER",
@@ -463,11 +463,11 @@ export interface components {
                  * @description Machine-readable.
                  */
                 code: "INVALID_REQUEST" | "INVALID_PARAMETER" | "INVALID_AUDIO_URL" | "INVALID_WEBHOOK_URL" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "PERMISSION_DENIED" | "ACCOUNT_DISABLED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "FILE_NOT_UPLOADED" | "FILE_ALREADY_UPLOADED" | "RESULT_NOT_READY" | "REQUEST_FAILED" | "REQUEST_FINISHED" | "MEDIA_IN_USE" | "MODEL_CONFLICT" | "IDEMPOTENCY_CONFLICT" | "FILE_EXPIRED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "MEDIA_QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL" | "MEDIA_FETCH_FAILED" | "QUEUE_UNAVAILABLE" | "SERVICE_UNAVAILABLE" | "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "ENGINE_LOST" | "CANCELED";
-                /** @description What was wrong and what would be right. */
+                /** @description What was wrong, and what would be valid. */
                 message: string;
-                /** @description The field: `input.spans[2].end`. */
+                /** @description The field that was wrong, for example `input.spans[2].end`. */
                 param?: string;
-                /** @description The queue request, if any. */
+                /** @description The request that the error is about, if any. */
                 request_id?: string;
             };
         };
@@ -481,7 +481,7 @@ export interface components {
             licence_accepted?: boolean | null;
         };
         /**
-         * @description The record of a file. `pending` until its bytes are there, then `uploaded`; `expired` after `expires_at`.
+         * @description A file. Its status is `pending` until its bytes have arrived, then `uploaded`, and `expired` after `expires_at`.
          * @example {
          *       "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
          *       "file_name": "walk.wav",
@@ -521,7 +521,7 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * @description What the model found out about a prompt. Unless `state` is `found`, tell whoever asked: `message` says how.
+         * @description What was found out about a prompt. Unless `state` is `found`, tell the user; `message` is a text for that.
          * @example {
          *       "prompt": "lawn mower",
          *       "understood_as": null,
@@ -538,49 +538,49 @@ export interface components {
          */
         Finding: {
             prompt: string;
-            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
+            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
             /**
-             * @description `found`: it is there; `similar`: what is there sounds like it (`similar_to`); `unsure`; `absent`: it was not heard. In all but the first the target holds what comes nearest, and may be softer. `unknown`: the model does not know the prompt, and the target holds something else. Of several sounds the least sure one decides, in the order unknown, absent, similar, unsure, found.
+             * @description `found`: the sound is there; `similar`: a similar sound is there (`similar_to`); `unsure`; `absent`: it was not heard. Except for `found`, the target contains the closest match and may be softer. `unknown`: the model does not know the prompt, and the target contains something else. Of several sounds the least certain one decides, in the order unknown, absent, similar, unsure, found.
              */
             state: "found" | "similar" | "unsure" | "absent" | "unknown";
-            /** @description An extension: of a `similar` sound, what was heard instead. */
+            /** @description An extension: for a `similar` sound, what was heard instead. */
             similar_to?: string;
-            /** @description An extension: where a `found` sound is; of several, where any of those is that are wanted. Of more than 100 spans, neighbours are joined. */
+            /** @description An extension: where a `found` sound is; for several sounds, where any wanted one is. If there are more than 100 spans, neighbouring ones are merged. */
             where?: {
                 /** @description Seconds from the start of the media. */
                 start: number;
                 /** @description Seconds from the start of the media. */
                 end: number;
             }[];
-            /** @description An extension: the part of the media in which a `found` sound is. */
+            /** @description An extension: the share of the media that contains a `found` sound. */
             share?: number;
             /**
-             * @description An extension: how well the target is likely to be separated, whether or not its sound is there: `good` is meant as an SI-SDR from 10 dB on, `poor` as one under 3 dB. An estimate by the built-in model; absent where there is none.
+             * @description An extension: how well the target is probably separated, whether or not the sound is there. `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in model; absent if there is none.
              */
             quality?: "good" | "fair" | "poor";
-            /** @description An extension: the sounds that the prompt was read as. */
+            /** @description An extension: the sounds that the prompt was understood to mean. */
             asked?: {
-                /** @description In English, if the service knows it; else as typed. */
+                /** @description In English if the service knows the sound; otherwise as typed. */
                 sound: string;
-                /** @description True if it is to be taken away. */
+                /** @description Whether it is to be removed. */
                 excluded: boolean;
                 state?: "found" | "similar" | "unsure" | "absent" | "unknown";
                 similar_to?: string;
             }[];
-            /** @description An extension: an earlier prompt that is read as the same sound. Both have one output, which the residual lacks once. */
+            /** @description An extension: an earlier prompt with the same meaning. Both share one output, which is missing from the residual once. */
             same_as?: string;
-            /** @description Unless `found`: by how many dB the target is softer than what was found. */
+            /** @description Unless `found`: by how many dB the target is softer than what was separated. */
             softened_db?: number;
-            /** @description Of an `unknown` prompt: what the target holds. */
+            /** @description For an `unknown` prompt: what the target contains. */
             holds?: string;
-            /** @description Of an `unknown` prompt: the model's nearest names, to try. */
+            /** @description For an `unknown` prompt: the nearest names known to the model, to try instead. */
             nearest?: string[];
-            /** @description An extension: the name of the network that made the target, in `separators`. */
+            /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** @description The same as a sentence or two, for people. */
+            /** @description The same in a sentence or two, for people. */
             message: string;
         };
         Fleet: {
@@ -658,7 +658,7 @@ export interface components {
             };
         };
         /**
-         * @description A sound that is in the media, where it sounds, and how sure that is.
+         * @description A sound in the media, where it is, and how certain that is.
          * @example {
          *       "name": "dog",
          *       "spans": [
@@ -672,22 +672,22 @@ export interface components {
          *     }
          */
         HeardSound: {
-            /** @description Given as a prompt, it separates the sound. */
+            /** @description Use it as a prompt to separate the sound. */
             name: string;
-            /** @description Where it sounds, in order. */
+            /** @description Where it is heard, in order. */
             spans: {
                 /** @description Seconds from the start of the media. */
                 start: number;
                 /** @description Seconds from the start of the media. */
                 end: number;
             }[];
-            /** @description The part of the media in which it sounds. */
+            /** @description The share of the media in which it is heard. */
             share: number;
-            /** @description How probable it is that the sound is in the media. */
+            /** @description The probability that the sound is in the media. */
             match: number;
         };
         KeyLimitsRequest: {
-            /** @description Without it, as the account has it. */
+            /** @description Omit to use the limit of the account. */
             calls_per_minute?: number | null;
         };
         LimitsRequest: {
@@ -707,7 +707,7 @@ export interface components {
             file_bytes?: number | null;
         };
         /**
-         * @description How a request stands, with its prompt, its file and the time of its outputs.
+         * @description The status of a request, with its prompt, its file and how long its outputs are kept.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
          *       "model": "audio/separate",
@@ -723,7 +723,7 @@ export interface components {
         ListedRequest: {
             request_id: string;
             /**
-             * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
+             * @description What was requested. `audio/sounds`, a list of sounds, is an extension.
              */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
@@ -739,9 +739,9 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
-            /** @description 1: next. */
+            /** @description 1 means next. */
             queue_position?: number;
-            /** @description An extension: until the end, as far as anything can be said. */
+            /** @description An extension: estimated time until the end, if it can be estimated. */
             estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
@@ -749,27 +749,27 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as given at submit; large numbers are rounded. */
+            /** @description An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
+            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the network that made the target, in `separators`. */
+            /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
-            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
+            /** @description An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
             findings?: components["schemas"]["Finding"][];
-            /** @description Of several the first; of a list of sounds empty. */
+            /** @description The first one if there are several; empty for a list of sounds. */
             prompt: string;
-            /** @description Where there are several. */
+            /** @description Present if there are several. */
             prompts?: string[];
-            /** @description Of the source. */
+            /** @description Name of the source. */
             file_name: string;
-            /** @description Of a completed one: its outputs are kept until then. */
+            /** @description For a completed request: until when its outputs are kept. */
             retention?: {
                 /** Format: date-time */
                 delete_after: string;
@@ -779,16 +779,16 @@ export interface components {
             id: string;
             object: "model";
             description: string;
-            /** @description JSON Schema of `input` at submit. */
+            /** @description JSON Schema of `input` in a submit. */
             input: Record<string, never>;
-            /** @description JSON Schema of `data` of a result. */
+            /** @description JSON Schema of `data` in a result. */
             output: Record<string, never>;
             engines?: components["schemas"]["Engine"][];
-            /** @description An extension: the networks behind the model, in order of preference. */
+            /** @description An extension: the models to choose from, in order of preference. */
             separators?: components["schemas"]["Separator"][];
         };
         /**
-         * @description The one model, the engines that serve it now, and its networks.
+         * @description The one API model, the engines that serve it now, and the models that they have loaded.
          */
         ModelList: {
             object: "list";
@@ -805,13 +805,13 @@ export interface components {
             revoked_at: string | null;
             /** @description To the minute. */
             last_used_at: string | null;
-            /** @description The key's own limit; null: as its account has it. */
+            /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
-            /** @description The key itself, `sep_<key_id>_<secret>`: only shown now. */
+            /** @description The key itself, `sep_<key_id>_<secret>`. It is shown only once. */
             key: string;
         };
         /**
-         * @description The address, once.
+         * @description The address, which is shown only once.
          * @example {
          *       "share_id": "share_7d865e959b2466918c9863afca942d0f",
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
@@ -829,12 +829,12 @@ export interface components {
             expires_at: string;
             /**
              * Format: uri
-             * @description Plays the result in a browser. Its fragment is the secret: only shown now.
+             * @description Plays the result in a browser. The fragment is the secret and is shown only once.
              */
             url: string;
         };
         /**
-         * @description Addresses are signed: they need no API key, take `Range`, and are valid until `retention.delete_after`.
+         * @description The addresses are signed: they need no API key, accept `Range`, and are valid until `retention.delete_after`.
          * @example {
          *       "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
          *       "content_type": "audio/wav",
@@ -867,20 +867,20 @@ export interface components {
         };
         PromptFinding: {
             prompt: string;
-            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
+            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the network that made the target, in `separators`. */
+            /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
         };
         PromptTarget: {
             prompt: string;
-            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
+            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the network that made the target, in `separators`. */
+            /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
             /** Format: uri */
             url: string;
@@ -956,7 +956,7 @@ export interface components {
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as given at submit; large numbers are rounded. */
+            /** @description An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -966,7 +966,7 @@ export interface components {
             };
         };
         /**
-         * @description How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, `queue_position` and `error` are extensions of the specification.
+         * @description The status of a request. `COMPLETED` and `FAILED` are final. `progress`, `queue_position` and `error` are extensions of the specification.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
          *       "model": "audio/separate",
@@ -980,7 +980,7 @@ export interface components {
         QueueStatusResponse: {
             request_id: string;
             /**
-             * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
+             * @description What was requested. `audio/sounds`, a list of sounds, is an extension.
              */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
@@ -996,9 +996,9 @@ export interface components {
                 message: string;
             }[];
             progress?: number;
-            /** @description 1: next. */
+            /** @description 1 means next. */
             queue_position?: number;
-            /** @description An extension: until the end, as far as anything can be said. */
+            /** @description An extension: estimated time until the end, if it can be estimated. */
             estimated_seconds_left?: number;
             /** @description Why the request FAILED. */
             error?: {
@@ -1006,23 +1006,23 @@ export interface components {
                 message: string;
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as given at submit; large numbers are rounded. */
+            /** @description An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
+            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the network that made the target, in `separators`. */
+            /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
             /** @description An extension: of a completed request with `prompts`, in their order. */
             targets?: components["schemas"]["PromptFinding"][];
-            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
+            /** @description An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
             findings?: components["schemas"]["Finding"][];
         };
         /**
-         * @description The request is in the queue, and will end `COMPLETED` or `FAILED`.
+         * @description The request is queued, and will end as `COMPLETED` or `FAILED`.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
          *       "status": "IN_QUEUE",
@@ -1037,7 +1037,7 @@ export interface components {
             request_id: string;
             status: "IN_QUEUE";
             /**
-             * @description What was asked for; `audio/sounds`, a list of sounds, is an extension.
+             * @description What was requested. `audio/sounds`, a list of sounds, is an extension.
              */
             model: "audio/separate" | "audio/sounds";
             /** Format: date-time */
@@ -1051,7 +1051,7 @@ export interface components {
             webhook?: {
                 /** Format: uri */
                 url: string;
-                /** @description Only when we made it, and only here. */
+                /** @description Only if the service created it, and only in this response. */
                 signing_secret?: string;
             };
         };
@@ -1081,32 +1081,32 @@ export interface components {
             next_cursor: string | null;
         };
         SeparateForm: {
-            /** @description The sound to extract, in plain language; given again, one more of them. */
+            /** @description The sound to extract, in plain language. Repeat it for several sounds. */
             prompt: string;
-            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string;
-            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
+            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
             request_id?: string;
             /**
-             * @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate.
+             * @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate.
              */
             output?: "target" | "residual" | "source";
-            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            /** @description An extension: index of the target in `data.targets` (default 0). */
             output_index?: number;
-            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number;
             /**
-             * @description An extension: the model that answers all prompts, by its name in `GET /v1/models`; `auto`: the words of each prompt decide.
+             * @description An extension: the model that answers all prompts, named as in `GET /v1/models`. With `auto`, the words of each prompt decide.
              * @default auto
              */
             separator?: string;
             /**
-             * @description An extension: which output is kept. `residual`: the sounds are taken out at their full level even where it is unsure that they are there; a `target` is softer there.
+             * @description An extension: which output you will keep. With `residual`, the sounds are removed at full level even if it is uncertain that they are present; with `target`, uncertain targets are softened.
              * @default target
              */
             side?: "target" | "residual";
             /**
-             * @description An extension: also make what `data.preview_url` streams.
+             * @description An extension: also makes a compressed preview, at `data.preview_url`.
              * @default false
              */
             preview?: boolean;
@@ -1140,16 +1140,16 @@ export interface components {
              * @default wav
              */
             output_format?: "wav" | "mp3" | "flac";
-            /** @description Where the target sounds, or does not. */
+            /** @description Where the target is present, or absent. */
             spans?: components["schemas"]["AudioSpan"][];
             /**
              * Format: uri
-             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
+             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
              */
             webhookUrl?: string;
-            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string;
-            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
+            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1171,13 +1171,13 @@ export interface components {
                 quantity?: number;
                 billing_status?: "deducted" | "not_metered";
             };
-            /** @description As given at submit. */
+            /** @description As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
         /**
-         * @description Both outputs; together they are the input.
+         * @description The two outputs, which add up to the input.
          * @example {
          *       "target": {
          *         "url": "https://winnow.example/media/outputs/req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e/target?expires=1767927845678&signature=3f1c",
@@ -1221,29 +1221,29 @@ export interface components {
          */
         SeparationData: {
             target: components["schemas"]["OutputFile"];
-            /** @description An extension: of a completed request with `prompts`, in their order. `target` is the first. */
+            /** @description An extension: of a completed request with `prompts`, in their order. `target` is the first one. */
             targets?: components["schemas"]["PromptTarget"][];
             residual: components["schemas"]["OutputFile"];
-            /** @description Seconds. */
+            /** @description In seconds. */
             duration?: number;
-            /** @description Hertz. */
+            /** @description In hertz. */
             sample_rate: number;
             /**
              * Format: uri
-             * @description An extension: mixture and outputs as Opus, in segments that the peaks list; only where `preview` was asked for and could be made.
+             * @description An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks. Only if `preview` was requested and could be made.
              */
             preview_url?: string;
-            /** @description An extension: the gain in dB that all outputs have in common so that none clips; 0: none. */
+            /** @description An extension: the gain in dB that was applied to all outputs so that none clips; 0 if none was needed. */
             gain_db?: number;
-            /** @description An extension: how probable it is that the sound is in the media, if half of those are that are asked for; calibrated on mixtures of two sounds. */
+            /** @description An extension: the probability that the sound is in the media, assuming that half of the requested sounds are; calibrated on mixtures of two sounds. */
             match?: number;
-            /** @description An extension: the model's nearest name for the prompt; null: none is near. */
+            /** @description An extension: the name known to the model that is nearest to the prompt; `null` if none is near. */
             understood_as?: string | null;
-            /** @description An extension: the name of the network that made the target, in `separators`. */
+            /** @description An extension: the name of the model that made the target, as in `separators`. */
             separator?: string;
-            /** @description An extension: what the model found out about each prompt of a completed request, in their order. Absent if the model reports none. */
+            /** @description An extension: what was found out about each prompt of a completed request, in order. Absent if the model reports nothing. */
             findings?: components["schemas"]["Finding"][];
-            /** @description An extension: all that was heard in the media, the most prominent first. */
+            /** @description An extension: all sounds heard in the media, the most prominent first. */
             sounds?: components["schemas"]["HeardSound"][];
         };
         SeparationFailedEvent: {
@@ -1259,29 +1259,29 @@ export interface components {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
-            /** @description As given at submit. */
+            /** @description As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
         /**
-         * @description A network that engines hold.
+         * @description A model that engines have loaded.
          */
         Separator: {
-            /** @description For `input.separator`. */
+            /** @description The value for `input.separator`. */
             name: string;
             summary: string;
             /**
-             * @description `text`: any prompt; `stems`: prompts that name some of `stems`.
+             * @description `text` takes any prompt; `stems` takes prompts that name some of `stems`.
              */
             answers: "text" | "stems";
-            /** @description Of a model that answers text: none. */
+            /** @description Empty for a model that takes text. */
             stems: string[];
-            /** @description Of the sounds that a model for text knows, to choose from; it goes by meaning, and may know others. Absent: it has no such list. */
+            /** @description Sounds that a model for text knows, to choose from. It goes by meaning and may understand others. Absent if it has no such list. */
             names?: string[];
-            /** @description What is known of the licence of its weights. */
+            /** @description What is known about the licence of its weights. */
             licence?: string;
-            /** @description The engines that hold it now. */
+            /** @description The engines that have the model loaded. */
             engine_ids: string[];
         };
         /**
@@ -1302,7 +1302,7 @@ export interface components {
             expires_at: string;
         };
         /**
-         * @description The shares of an account that are not over, newest first.
+         * @description The active shares of an account, newest first.
          * @example {
          *       "object": "list",
          *       "data": [
@@ -1320,7 +1320,7 @@ export interface components {
             data: components["schemas"]["Share"][];
         };
         /**
-         * @description What the page needs to play one result; nothing of the account.
+         * @description What the page needs to play one result, and nothing else about the account.
          * @example {
          *       "file_name": "walk.mp4",
          *       "prompts": [
@@ -1370,23 +1370,23 @@ export interface components {
          *     }
          */
         SharedResult: {
-            /** @description Of the source. */
+            /** @description Name of the source. */
             file_name: string;
             prompts: string[];
             data: components["schemas"]["SeparationData"];
             /**
              * Format: uri
-             * @description Peaks as JSON, where the engine stored them.
+             * @description The peaks as JSON, if the engine stored them.
              */
             peaks_url?: string;
             /**
              * Format: date-time
-             * @description End of the share. The addresses end earlier: read the result again.
+             * @description When the share ends. The media addresses expire earlier; read the result again to renew them.
              */
             expires_at: string;
         };
         /**
-         * @description What a webhook brings when a list of sounds is there.
+         * @description The webhook of a completed list of sounds.
          */
         SoundsCompletedEvent: {
             type: "audio.sounds.completed";
@@ -1403,13 +1403,13 @@ export interface components {
                 quantity?: number;
                 billing_status?: "deducted" | "not_metered";
             };
-            /** @description As given at submit. */
+            /** @description As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
         /**
-         * @description What is in the media.
+         * @description The sounds in the media.
          * @example {
          *       "sounds": [
          *         {
@@ -1429,11 +1429,11 @@ export interface components {
          */
         SoundsData: {
             sounds: components["schemas"]["HeardSound"][];
-            /** @description Seconds. */
+            /** @description In seconds. */
             duration: number;
         };
         /**
-         * @description What a webhook brings when a list of sounds has failed.
+         * @description The webhook of a failed list of sounds.
          */
         SoundsFailedEvent: {
             type: "audio.sounds.failed";
@@ -1448,32 +1448,32 @@ export interface components {
                 code: "MODEL_FAILED" | "CHUNK_TOO_LARGE" | "INVALID_MEDIA" | "NO_AUDIO_STREAM" | "INVALID_AUDIO_URL" | "MEDIA_FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "MEDIA_TOO_LONG" | "INSUFFICIENT_CREDITS" | "MEDIA_QUOTA_EXCEEDED" | "ENGINE_LOST" | "CANCELED" | "INVALID_PARAMETER";
                 message: string;
             };
-            /** @description As given at submit. */
+            /** @description As submitted. */
             metadata?: {
                 [key: string]: unknown;
             };
         };
         SoundsForm: {
-            /** @description Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly one of audio_url, file_id and request_id. */
+            /** @description A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly one of audio_url, file_id and request_id. */
             audio_url?: string;
-            /** @description An extension: of an earlier request, whose output or source is the media. With `output`. */
+            /** @description An extension: an earlier request, one of whose outputs, or whose source, is the media. Requires `output`. */
             request_id?: string;
             /**
-             * @description An extension: which output of the COMPLETED request of `request_id`; `source`: what that request, in any state, was to separate.
+             * @description An extension: which output of the COMPLETED request `request_id` to use. `source` is the media that a request in any state was to separate.
              */
             output?: "target" | "residual" | "source";
-            /** @description An extension: the place in `data.targets` of the target; 0 by default. */
+            /** @description An extension: index of the target in `data.targets` (default 0). */
             output_index?: number;
-            /** @description An extension: which of the media's tracks of sound, from 1. By default the best, or two of one channel that are alike, as the channels of one sound; `logs` name the rest. */
+            /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number;
             /**
              * Format: uri
-             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
+             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
              */
             webhookUrl?: string;
-            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string;
-            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
+            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1481,7 +1481,7 @@ export interface components {
             file?: string;
         };
         /**
-         * @description A completed list of sounds. It makes no media.
+         * @description A completed list of sounds. It produces no media.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
          *       "model": "audio/sounds",
@@ -1523,7 +1523,7 @@ export interface components {
                 billing_status?: "deducted" | "not_metered";
             };
             webhook?: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description An extension: as given at submit; large numbers are rounded. */
+            /** @description An extension: as submitted, except that large numbers are rounded. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -1535,56 +1535,56 @@ export interface components {
         StandingLimits: {
             /** @description Calls of each key in a minute. */
             calls_per_minute: {
-                /** @description Null: no limit. */
+                /** @description `null` means no limit. */
                 max: number | null;
-                /** @description Now; null of a limit of each single key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Requests that wait. */
             queued_requests: {
-                /** @description Null: no limit. */
+                /** @description `null` means no limit. */
                 max: number | null;
-                /** @description Now; null of a limit of each single key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Requests that are given to engines at once; more of them wait. */
             concurrent_jobs: {
-                /** @description Null: no limit. */
+                /** @description `null` means no limit. */
                 max: number | null;
-                /** @description Now; null of a limit of each single key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Bytes of files and outputs. */
             media_bytes: {
-                /** @description Null: no limit. */
+                /** @description `null` means no limit. */
                 max: number | null;
-                /** @description Now; null of a limit of each single key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Seconds of completed requests in a calendar month, UTC. */
             seconds_per_month: {
-                /** @description Null: no limit. */
+                /** @description `null` means no limit. */
                 max: number | null;
-                /** @description Now; null of a limit of each single key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Status streams and waiting calls at one gateway. */
             streams: {
-                /** @description Null: no limit. */
+                /** @description `null` means no limit. */
                 max: number | null;
-                /** @description Now; null of a limit of each single key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Bytes of one uploaded file. */
             file_bytes: {
-                /** @description Null: no limit. */
+                /** @description `null` means no limit. */
                 max: number | null;
-                /** @description Now; null of a limit of each single key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
         };
         /**
-         * @description The stream window has ended before the request; connect again.
+         * @description The stream window ended before the request did; connect again.
          * @example {
          *       "request_id": "req_5f2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e",
          *       "status": "IN_PROGRESS",
@@ -1597,7 +1597,7 @@ export interface components {
             message: string;
         };
         /**
-         * @description A separation to be queued. Unknown fields are ignored here, not in `input`.
+         * @description A request for a separation. Unknown fields are ignored here, but not in `input`.
          * @example {
          *       "input": {
          *         "prompt": "dog barking",
@@ -1619,17 +1619,17 @@ export interface components {
          */
         SubmitAudioSeparateRequest: {
             input: components["schemas"]["AudioSeparateInput"];
-            /** @description Public HTTPS URL that receives the end of the request; see `webhooks`. */
+            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string | null;
-            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;
-            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
+            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
         };
         /**
-         * @description A list of sounds to be made. Unknown fields are ignored here, not in `input`.
+         * @description A request for a list of sounds. Unknown fields are ignored here, but not in `input`.
          * @example {
          *       "input": {
          *         "file_id": "file_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
@@ -1641,17 +1641,17 @@ export interface components {
          */
         SubmitAudioSoundsRequest: {
             input: components["schemas"]["AudioSoundsInput"];
-            /** @description Public HTTPS URL that receives the end of the request; see `webhooks`. */
+            /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string | null;
-            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;
-            /** @description Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep. */
+            /** @description Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
         };
         /**
-         * @description What an account has used, by day.
+         * @description The usage of an account, by day.
          * @example {
          *       "object": "list",
          *       "from": "2026-01-01",
@@ -1668,31 +1668,31 @@ export interface components {
          */
         Usage: {
             object: "list";
-            /** @description The first day, such as `2026-01-31`. */
+            /** @description The first day, for example `2026-01-31`. */
             from: string;
             /** @description The last day. */
             to: string;
-            /** @description The days on which any request ended, oldest first. */
+            /** @description The days on which requests ended, oldest first. */
             data: components["schemas"]["UsageDay"][];
         };
         UsageDay: {
             day: string;
-            /** @description Requests. */
+            /** @description Number of requests. */
             completed: number;
-            /** @description Requests, those that were canceled included. */
+            /** @description Number of requests, including canceled ones. */
             failed: number;
-            /** @description Of completed requests, as they are charged: of each target as many. */
+            /** @description Seconds of completed requests as charged, that is, once for each target. */
             audio_seconds: number;
         };
         WebhookDeliveryStatus: {
             delivery_status: "pending" | "sending" | "delivered" | "failed";
-            /** @description Attempts begun. */
+            /** @description Attempts started so far. */
             attempts: number;
             delivered_at: string | null;
             last_error: string | null;
         };
         /**
-         * @description A receiver of webhooks, and what signs the event.
+         * @description A webhook receiver, and the secret that signs the event.
          * @example {
          *       "webhookUrl": "https://hooks.example/winnow",
          *       "webhookSecret": "sixteen characters or more"
@@ -1701,14 +1701,14 @@ export interface components {
         WebhookTestRequest: {
             /**
              * Format: uri
-             * @description Public HTTPS URL that receives the end of the request; see `webhooks`.
+             * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
              */
             webhookUrl: string;
-            /** @description Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we make one. */
+            /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
             webhookSecret?: string | null;
         };
         /**
-         * @description What came of the one attempt.
+         * @description The outcome of the attempt.
          * @example {
          *       "webhook_id": "msg_2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e5f",
          *       "delivered": true,
@@ -1718,13 +1718,13 @@ export interface components {
          *     }
          */
         WebhookTestResult: {
-            /** @description As in the header `webhook-id`. */
+            /** @description The value of the header `webhook-id`. */
             webhook_id: string;
             delivered: boolean;
             status_code: number | null;
             error: string | null;
             duration_ms: number;
-            /** @description What signed the event, where none was given. */
+            /** @description The secret that signed the event, if none was given. */
             signing_secret?: string;
         };
     };

@@ -50,7 +50,7 @@ export const LimitsRequest = Type.Object(
 export const KeyLimitsRequest = Type.Object(
   {
     calls_per_minute: Type.Optional(
-      Type.Integer({ ...MOST, description: 'Without it, as the account has it.' }),
+      Type.Integer({ ...MOST, description: 'Omit to use the limit of the account.' }),
     ),
   },
   { title: 'KeyLimitsRequest', additionalProperties: false },
@@ -65,9 +65,9 @@ const StandingLimits = Type.Object(
   limitsOfType((description) =>
     Type.Object(
       {
-        max: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no limit.' }),
+        max: Type.Union([Type.Integer(), Type.Null()], { description: '`null` means no limit.' }),
         used: Type.Union([Type.Integer(), Type.Null()], {
-          description: 'Now; null of a limit of each single key or file.',
+          description: 'What is used now; `null` for a limit that applies to each key or file.',
         }),
       },
       { description },
@@ -81,15 +81,17 @@ export const Account = Type.Object(
     account_id: Type.String(),
     name: Type.String(),
     status: Type.Enum(['active', 'disabled', 'deleted']),
-    metered: Type.Boolean({ description: 'Whether separating costs it credits.' }),
-    balance_seconds: Type.Integer({ description: 'Seconds of audio.' }),
-    reserved_seconds: Type.Integer({ description: 'Of these, for requests under way.' }),
-    media_bytes: Type.Integer({ description: 'Of files and outputs that it holds.' }),
+    metered: Type.Boolean({ description: 'Whether separations cost credits.' }),
+    balance_seconds: Type.Integer({ description: 'In seconds of audio.' }),
+    reserved_seconds: Type.Integer({ description: 'The part reserved for requests in progress.' }),
+    media_bytes: Type.Integer({
+      description: 'Size of the files and outputs that the account holds.',
+    }),
     media_reserved_bytes: Type.Integer({
-      description: 'Besides, for the outputs of requests under way.',
+      description: 'Size reserved for the outputs of requests in progress.',
     }),
     media_bytes_max: Type.Optional(
-      Type.Integer({ description: 'Of both together; in `GET /v1/account`.' }),
+      Type.Integer({ description: 'The limit for both together. Only in `GET /v1/account`.' }),
     ),
     own_limits: Type.Optional(OwnLimits),
     limits: Type.Optional(StandingLimits),
@@ -100,21 +102,21 @@ export const Account = Type.Object(
 export const Usage = Type.Object(
   {
     object: Type.Literal('list'),
-    from: Type.String({ description: 'The first day, such as `2026-01-31`.' }),
+    from: Type.String({ description: 'The first day, for example `2026-01-31`.' }),
     to: Type.String({ description: 'The last day.' }),
     data: Type.Array(
       Type.Object(
         {
           day: Type.String(),
-          completed: Type.Integer({ description: 'Requests.' }),
-          failed: Type.Integer({ description: 'Requests, those that were canceled included.' }),
+          completed: Type.Integer({ description: 'Number of requests.' }),
+          failed: Type.Integer({ description: 'Number of requests, including canceled ones.' }),
           audio_seconds: Type.Integer({
-            description: 'Of completed requests, as they are charged: of each target as many.',
+            description: 'Seconds of completed requests as charged, that is, once for each target.',
           }),
         },
         { title: 'UsageDay' },
       ),
-      { description: 'The days on which any request ended, oldest first.' },
+      { description: 'The days on which requests ended, oldest first.' },
     ),
   },
   { title: 'Usage' },
@@ -135,7 +137,7 @@ export const CreditRequest = Type.Object(
     seconds: Type.Integer({
       minimum: -CREDIT_SECONDS_MAX,
       maximum: CREDIT_SECONDS_MAX,
-      description: 'Seconds of audio; below 0 they are taken back.',
+      description: 'Seconds of audio; a negative number takes them back.',
     }),
     reference: Type.Optional(
       Type.String({
@@ -143,8 +145,8 @@ export const CreditRequest = Type.Object(
         minLength: 1,
         maxLength: NAME_CHARACTERS_MAX,
         description:
-          'Such as the number of an invoice: an account is credited once for each, and another ' +
-          'amount with it is refused.',
+          'For example an invoice number. An account is credited once for each reference; the ' +
+          'same reference with another amount is refused.',
       }),
     ),
   },
@@ -161,7 +163,7 @@ const apiKeyFields = {
   revoked_at: MaybeDateTime,
   last_used_at: Type.Union([DateTime, Type.Null()], { description: 'To the minute.' }),
   calls_per_minute: Type.Union([Type.Integer(), Type.Null()], {
-    description: "The key's own limit; null: as its account has it.",
+    description: "The key's own limit; `null` to use that of its account.",
   }),
 }
 
@@ -172,7 +174,9 @@ export const ApiKeyList = listOf(ApiKey, 'ApiKeyList')
 export const NewApiKey = Type.Object(
   {
     ...apiKeyFields,
-    key: Type.String({ description: 'The key itself, `sep_<key_id>_<secret>`: only shown now.' }),
+    key: Type.String({
+      description: 'The key itself, `sep_<key_id>_<secret>`. It is shown only once.',
+    }),
   },
   { title: 'NewApiKey' },
 )
@@ -189,7 +193,7 @@ export const CreateKeyRequest = Type.Object(
         pattern: NO_NUL,
         minLength: 2,
         maxLength: 40,
-        description: 'How long it is valid: `30d`, `12h`, `1 year`.',
+        description: 'How long the key is valid: `30d`, `12h`, `1 year`.',
       }),
     ),
   },

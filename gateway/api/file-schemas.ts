@@ -25,7 +25,9 @@ export const FileList = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(File),
-    next_cursor: Nullable(Type.String({ description: 'Of the next page; null: no more.' })),
+    next_cursor: Nullable(
+      Type.String({ description: 'Cursor of the next page; `null` on the last page.' }),
+    ),
   },
   { title: 'FileList' },
 )
@@ -52,10 +54,14 @@ export const CreateFileRequest = Type.Object(
       pattern: MEDIA_TYPE,
       maxLength: 255,
       description:
-        'audio/*, video/*, application/ogg or application/octet-stream, in any case. What the ' +
-        'bytes are shows when they are measured.',
+        'audio/*, video/*, application/ogg or application/octet-stream, in upper or lower case. ' +
+        'The service looks at the bytes to find out what they are.',
     }),
-    file_size: Type.Integer({ minimum: 1, maximum: LIMITS.fileBytesMax, description: 'Bytes.' }),
+    file_size: Type.Integer({
+      minimum: 1,
+      maximum: LIMITS.fileBytesMax,
+      description: 'Size in bytes.',
+    }),
     purpose: Type.Enum([INPUT_PURPOSE]),
   },
   { title: 'CreateFileRequest' },
@@ -64,7 +70,10 @@ export const CreateFileRequest = Type.Object(
 export const CreateFileResponse = Type.Object(
   {
     file_id: Type.String(),
-    upload_url: Type.String({ format: 'uri', description: 'Takes the bytes, without an API key.' }),
+    upload_url: Type.String({
+      format: 'uri',
+      description: 'Accepts the bytes, without an API key.',
+    }),
     upload_method: Type.Literal('PUT'),
     headers: Type.Object({ 'content-type': Type.Optional(Type.String()) }),
     expires_at: DateTime,

@@ -10,7 +10,7 @@ export const Recognised = Type.Object({
   ...Recognition.properties,
   separator: Type.Optional(
     Type.String({
-      description: 'An extension: the name of the network that made the target, in `separators`.',
+      description: 'An extension: the name of the model that made the target, as in `separators`.',
     }),
   ),
 })
@@ -27,7 +27,7 @@ const Finding = Type.Object(
     ...Type.Omit(StoredFinding, ['model']).properties,
     separator: Recognised.properties.separator,
     state: Type.Required(Type.Pick(StoredFinding, ['state'])).properties.state,
-    message: Type.String({ description: 'The same as a sentence or two, for people.' }),
+    message: Type.String({ description: 'The same in a sentence or two, for people.' }),
   },
   { title: 'Finding' },
 )
@@ -35,7 +35,7 @@ const Finding = Type.Object(
 export const Findings = Type.Optional(
   Type.Array(Finding, {
     description:
-      'An extension: what the model found out about each prompt of a completed request, in their ' +
-      'order. Absent if the model reports none.',
+      'An extension: what was found out about each prompt of a completed request, in order. ' +
+      'Absent if the model reports nothing.',
   }),
 )

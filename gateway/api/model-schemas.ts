@@ -7,7 +7,7 @@ export const NAMES_MAX = 200
 
 const Engine = Type.Object(
   {
-    engine_id: Type.String({ description: 'The same at each call; not the name in logs.' }),
+    engine_id: Type.String({ description: 'The same in every call, but not the name in logs.' }),
     version: Type.String(),
     device: Type.String({ description: '`cpu` or `gpu`.' }),
     model: Type.Object({
@@ -15,40 +15,44 @@ const Engine = Type.Object(
       summary: Type.String(),
       parameters: Type.Integer(),
       weights_sha256: Type.String(),
-      sample_rate: Type.Integer({ description: 'Hertz; 0: any.' }),
-      channels_max: Type.Integer({ description: 'More are mixed down.' }),
+      sample_rate: Type.Integer({ description: 'In hertz; 0 if any rate is supported.' }),
+      channels_max: Type.Integer({ description: 'Media with more channels is downmixed.' }),
       gives_candidates: Type.Boolean({
         description: 'Whether `reranking_candidates` makes several.',
       }),
-      predicts_spans: Type.Boolean({ description: 'Whether `predict_spans` does anything.' }),
-      precision: Type.String({ description: 'Of its products: `float32` or `bfloat16`.' }),
+      predicts_spans: Type.Boolean({ description: 'Whether `predict_spans` has an effect.' }),
+      precision: Type.String({
+        description: 'Precision of the matrix products: `float32` or `bfloat16`.',
+      }),
     }),
   },
-  { title: 'Engine', description: 'An engine that serves the model now, and its model for text.' },
+  { title: 'Engine', description: 'An engine that serves the model now, with its model for text.' },
 )
 
 const Separator = Type.Object(
   {
-    name: Type.String({ description: 'For `input.separator`.' }),
+    name: Type.String({ description: 'The value for `input.separator`.' }),
     summary: Type.String(),
     answers: Type.Enum(['text', 'stems'], {
-      description: '`text`: any prompt; `stems`: prompts that name some of `stems`.',
+      description: '`text` takes any prompt; `stems` takes prompts that name some of `stems`.',
     }),
-    stems: Type.Array(Type.String(), { description: 'Of a model that answers text: none.' }),
+    stems: Type.Array(Type.String(), { description: 'Empty for a model that takes text.' }),
     names: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: NAMES_MAX,
         description:
-          'Of the sounds that a model for text knows, to choose from; it goes by meaning, and ' +
-          'may know others. Absent: it has no such list.',
+          'Sounds that a model for text knows, to choose from. It goes by meaning and may ' +
+          'understand others. Absent if it has no such list.',
       }),
     ),
     licence: Type.Optional(
-      Type.String({ description: 'What is known of the licence of its weights.' }),
+      Type.String({ description: 'What is known about the licence of its weights.' }),
     ),
-    engine_ids: Type.Array(Type.String(), { description: 'The engines that hold it now.' }),
+    engine_ids: Type.Array(Type.String(), {
+      description: 'The engines that have the model loaded.',
+    }),
   },
-  { title: 'Separator', description: 'A network that engines hold.' },
+  { title: 'Separator', description: 'A model that engines have loaded.' },
 )
 
 const Model = Type.Object(
@@ -56,12 +60,12 @@ const Model = Type.Object(
     id: Type.String(),
     object: Type.Literal('model'),
     description: Type.String(),
-    input: Type.Object({}, { description: 'JSON Schema of `input` at submit.' }),
-    output: Type.Object({}, { description: 'JSON Schema of `data` of a result.' }),
+    input: Type.Object({}, { description: 'JSON Schema of `input` in a submit.' }),
+    output: Type.Object({}, { description: 'JSON Schema of `data` in a result.' }),
     engines: Type.Optional(Type.Array(Engine)),
     separators: Type.Optional(
       Type.Array(Separator, {
-        description: 'An extension: the networks behind the model, in order of preference.',
+        description: 'An extension: the models to choose from, in order of preference.',
       }),
     ),
   },

@@ -88,7 +88,7 @@ const SHARE = {
 
 export const NOTES: Readonly<Record<string, Note>> = {
   ErrorResponse: {
-    description: 'Every error has this form.',
+    description: 'The form of every error.',
     example: {
       error: {
         code: 'INVALID_PARAMETER',
@@ -97,10 +97,14 @@ export const NOTES: Readonly<Record<string, Note>> = {
       },
     },
   },
-  ModelList: { description: 'The one model, the engines that serve it now, and its networks.' },
+  ModelList: {
+    description:
+      'The one API model, the engines that serve it now, and the models that they ' +
+      'have loaded.',
+  },
   File: {
     description:
-      'The record of a file. `pending` until its bytes are there, then `uploaded`; ' +
+      'A file. Its status is `pending` until its bytes have arrived, then `uploaded`, and ' +
       '`expired` after `expires_at`.',
     example: {
       file_id: FILE_ID,
@@ -115,7 +119,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
     },
   },
   CreateFileRequest: {
-    description: 'What the file will be; its bytes are sent afterwards.',
+    description: 'Describes a file whose bytes are sent afterwards.',
     example: {
       file_name: 'walk.wav',
       content_type: 'audio/wav',
@@ -125,7 +129,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
   },
   CreateFileResponse: {
     description:
-      'Where to send the bytes: `upload_method` to `upload_url` with `headers`, until ' +
+      'Where to send the bytes: use `upload_method` on `upload_url` with `headers` before ' +
       '`expires_at`. The address needs no API key.',
     example: {
       file_id: FILE_ID,
@@ -136,28 +140,29 @@ export const NOTES: Readonly<Record<string, Note>> = {
       retention: { delete_after: '2026-01-03T03:04:05.678Z' },
     },
   },
-  AudioSpan: { description: 'A time in which the target sounds, or does not.' },
+  AudioSpan: { description: 'A time range in which the target is present, or absent.' },
   AudioSeparateInput: {
     description: 'What to separate from what, and how. Unknown fields are refused.',
     example: SUBMISSION.input,
     rules: SOURCE_RULES,
   },
   AudioSoundsInput: {
-    description: 'The media that is listened to. Unknown fields are refused.',
+    description: 'The media to list the sounds of. Unknown fields are refused.',
     example: { file_id: FILE_ID },
     rules: SOURCE_RULES,
   },
   SubmitAudioSoundsRequest: {
-    description: 'A list of sounds to be made. Unknown fields are ignored here, not in `input`.',
+    description:
+      'A request for a list of sounds. Unknown fields are ignored here, but not in `input`.',
     example: { input: { file_id: FILE_ID }, metadata: { order: 17 } },
   },
   HeardSound: {
-    description: 'A sound that is in the media, where it sounds, and how sure that is.',
+    description: 'A sound in the media, where it is, and how certain that is.',
     example: SOUND,
   },
-  SoundsData: { description: 'What is in the media.', example: SOUNDS_DATA },
+  SoundsData: { description: 'The sounds in the media.', example: SOUNDS_DATA },
   SoundsResultResponse: {
-    description: 'A completed list of sounds. It makes no media.',
+    description: 'A completed list of sounds. It produces no media.',
     example: {
       request_id: REQUEST_ID,
       model: 'audio/sounds',
@@ -167,14 +172,14 @@ export const NOTES: Readonly<Record<string, Note>> = {
       retention: { delete_after: WEEK_LATER },
     },
   },
-  SoundsCompletedEvent: { description: 'What a webhook brings when a list of sounds is there.' },
-  SoundsFailedEvent: { description: 'What a webhook brings when a list of sounds has failed.' },
+  SoundsCompletedEvent: { description: 'The webhook of a completed list of sounds.' },
+  SoundsFailedEvent: { description: 'The webhook of a failed list of sounds.' },
   SubmitAudioSeparateRequest: {
-    description: 'A separation to be queued. Unknown fields are ignored here, not in `input`.',
+    description: 'A request for a separation. Unknown fields are ignored here, but not in `input`.',
     example: SUBMISSION,
   },
   QueueSubmitResponse: {
-    description: 'The request is in the queue, and will end `COMPLETED` or `FAILED`.',
+    description: 'The request is queued, and will end as `COMPLETED` or `FAILED`.',
     example: {
       request_id: REQUEST_ID,
       status: 'IN_QUEUE',
@@ -187,8 +192,8 @@ export const NOTES: Readonly<Record<string, Note>> = {
   },
   QueueStatusResponse: {
     description:
-      'How a request stands. `COMPLETED` and `FAILED` are terminal. `progress`, ' +
-      '`queue_position` and `error` are extensions of the specification.',
+      'The status of a request. `COMPLETED` and `FAILED` are final. `progress`, `queue_position` ' +
+      'and `error` are extensions of the specification.',
     example: STATUS,
   },
   RequestList: {
@@ -207,14 +212,14 @@ export const NOTES: Readonly<Record<string, Note>> = {
     },
   },
   WebhookTestRequest: {
-    description: 'A receiver of webhooks, and what signs the event.',
+    description: 'A webhook receiver, and the secret that signs the event.',
     example: {
       webhookUrl: 'https://hooks.example/winnow',
       webhookSecret: 'sixteen characters or more',
     },
   },
   WebhookTestResult: {
-    description: 'What came of the one attempt.',
+    description: 'The outcome of the attempt.',
     example: {
       webhook_id: 'msg_2b1c9e8d7a4b3c9d0e1f2a3b4c5d6e5f',
       delivered: true,
@@ -224,7 +229,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
     },
   },
   Usage: {
-    description: 'What an account has used, by day.',
+    description: 'The usage of an account, by day.',
     example: {
       object: 'list',
       from: '2026-01-01',
@@ -233,13 +238,14 @@ export const NOTES: Readonly<Record<string, Note>> = {
     },
   },
   ListedRequest: {
-    description: 'How a request stands, with its prompt, its file and the time of its outputs.',
+    description:
+      'The status of a request, with its prompt, its file and how long its outputs are kept.',
     example: LISTED,
   },
   Finding: {
     description:
-      'What the model found out about a prompt. Unless `state` is `found`, tell whoever asked: ' +
-      '`message` says how.',
+      'What was found out about a prompt. Unless `state` is `found`, tell the user; `message` is ' +
+      'a text for that.',
     example: {
       prompt: 'lawn mower',
       understood_as: null,
@@ -254,11 +260,11 @@ export const NOTES: Readonly<Record<string, Note>> = {
   },
   OutputFile: {
     description:
-      'Addresses are signed: they need no API key, take `Range`, and are valid until ' +
+      'The addresses are signed: they need no API key, accept `Range`, and are valid until ' +
       '`retention.delete_after`.',
     example: DATA.target,
   },
-  SeparationData: { description: 'Both outputs; together they are the input.', example: DATA },
+  SeparationData: { description: 'The two outputs, which add up to the input.', example: DATA },
   QueueResultResponse: {
     description: 'The outputs of a completed request.',
     example: {
@@ -271,20 +277,20 @@ export const NOTES: Readonly<Record<string, Note>> = {
     },
   },
   CreateShareRequest: {
-    description: 'How long the address is to work.',
+    description: 'How long the address is valid.',
     example: { expires_in: 172_800 },
   },
   Share: { description: 'An address that plays one result without a key.', example: SHARE },
   NewShare: {
-    description: 'The address, once.',
+    description: 'The address, which is shown only once.',
     example: { ...SHARE, url: 'https://winnow.example/#share=shr_9f86d081884c7d65' },
   },
   ShareList: {
-    description: 'The shares of an account that are not over, newest first.',
+    description: 'The active shares of an account, newest first.',
     example: { object: 'list', data: [SHARE] },
   },
   SharedResult: {
-    description: 'What the page needs to play one result; nothing of the account.',
+    description: 'What the page needs to play one result, and nothing else about the account.',
     example: {
       file_name: 'walk.mp4',
       prompts: ['dog barking'],
@@ -293,7 +299,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
     },
   },
   StreamTimeout: {
-    description: 'The stream window has ended before the request; connect again.',
+    description: 'The stream window ended before the request did; connect again.',
     example: {
       request_id: REQUEST_ID,
       status: 'IN_PROGRESS',

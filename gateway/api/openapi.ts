@@ -31,11 +31,11 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags: [
-        { name: 'models', description: 'What can be run' },
-        { name: 'files', description: 'Media of your own' },
+        { name: 'models', description: 'The models' },
+        { name: 'files', description: 'Your own media' },
         { name: 'queue', description: 'Separations' },
         { name: 'description', description: 'This document' },
-        { name: 'account', description: 'Who you are here' },
+        { name: 'account', description: 'Your account' },
         { name: 'admin', description: 'Extension: accounts and keys, with an admin token' },
       ],
       components: {
@@ -45,14 +45,14 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
             scheme: 'bearer',
             bearerFormat: 'sep_<key id>_<secret>',
             description:
-              'An API key. It has scopes, of which each operation names the one that ' +
-              'it needs: `models:read`, `files:write`, `files:read`, `audio:separate`.',
+              'An API key. Each operation names the scope that its key needs: `models:read`, ' +
+              '`files:write`, `files:read`, `audio:separate`.',
           },
           shareSecret: {
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'shr_<secret>',
-            description: 'The secret of one share',
+            description: 'The secret of a share',
           },
           adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN of the gateway' },
         },
@@ -113,7 +113,7 @@ const retryResponse = (codes: readonly ErrorCode[]) => ({
     'Retry-After': {
       type: 'integer',
       minimum: 0,
-      description: 'Seconds after which a retry may succeed.',
+      description: 'How many seconds to wait before a retry.',
     },
   },
 })
@@ -206,7 +206,7 @@ const mayBeAbsent = ({ content }: RequestBody, components: Record<string, Json>)
 
 const HEADERS = {
   'X-Request-Id': {
-    description: 'Names the call in the log of the service.',
+    description: "Identifies the call in the service's log.",
     schema: { type: 'string' },
   },
   'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string', const: 'Bearer' } },

@@ -26,7 +26,7 @@ export type ModelId = typeof MODEL_ID | typeof SOUNDS_MODEL
 export const DateTime = Type.String({ format: 'date-time' })
 const Uri = Type.String({ format: 'uri' })
 const ModelId = Type.Enum([MODEL_ID, SOUNDS_MODEL], {
-  description: 'What was asked for; `audio/sounds`, a list of sounds, is an extension.',
+  description: 'What was requested. `audio/sounds`, a list of sounds, is an extension.',
 })
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -34,9 +34,13 @@ export const ErrorResponse = Type.Object(
   {
     error: Type.Object({
       code: Type.Enum(Object.keys(ERRORS), { description: 'Machine-readable.' }),
-      message: Type.String({ description: 'What was wrong and what would be right.' }),
-      param: Type.Optional(Type.String({ description: 'The field: `input.spans[2].end`.' })),
-      request_id: Type.Optional(Type.String({ description: 'The queue request, if any.' })),
+      message: Type.String({ description: 'What was wrong, and what would be valid.' }),
+      param: Type.Optional(
+        Type.String({ description: 'The field that was wrong, for example `input.spans[2].end`.' }),
+      ),
+      request_id: Type.Optional(
+        Type.String({ description: 'The request that the error is about, if any.' }),
+      ),
     }),
   },
   { title: 'ErrorResponse' },
@@ -73,8 +77,9 @@ export const AudioSeparateInput = Type.Object(
         minItems: 2,
         maxItems: LIMITS.promptsMax,
         description:
-          'An extension: several sounds of one media, each with a target of its own and all with ' +
-          'one residual, which is what none of them took. All options hold for each.',
+          'An extension: several sounds in the same media, each with its own target. They share ' +
+          'one residual, which is what none of the targets took. The options apply to all of ' +
+          'them.',
       }),
     ),
     audio_url: Type.Optional(
@@ -82,15 +87,15 @@ export const AudioSeparateInput = Type.Object(
         pattern: NO_NUL,
         maxLength: LIMITS.audioUrlCharactersMax,
         description:
-          'Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do ' +
-          'it. Exactly one of audio_url, file_id and request_id.',
+          'A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. ' +
+          'Exactly one of audio_url, file_id and request_id.',
       }),
     ),
     file_id: Type.Optional(
       Type.String({
         pattern: NO_NUL,
         maxLength: ID_CHARACTERS_MAX,
-        description: 'Of an uploaded file.',
+        description: 'The id of an uploaded file.',
       }),
     ),
     request_id: Type.Optional(
@@ -98,22 +103,22 @@ export const AudioSeparateInput = Type.Object(
         pattern: NO_NUL,
         maxLength: ID_CHARACTERS_MAX,
         description:
-          'An extension: of an earlier request, whose output or source is the media. With ' +
-          '`output`.',
+          'An extension: an earlier request, one of whose outputs, or whose source, is the ' +
+          'media. Requires `output`.',
       }),
     ),
     output: Type.Optional(
       Type.Enum(['target', 'residual', 'source'], {
         description:
-          'An extension: which output of the COMPLETED request of `request_id`; `source`: what ' +
-          'that request, in any state, was to separate.',
+          'An extension: which output of the COMPLETED request `request_id` to use. `source` is ' +
+          'the media that a request in any state was to separate.',
       }),
     ),
     output_index: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: LIMITS.promptsMax - 1,
-        description: 'An extension: the place in `data.targets` of the target; 0 by default.',
+        description: 'An extension: index of the target in `data.targets` (default 0).',
       }),
     ),
     audio_track: Type.Optional(
@@ -121,29 +126,31 @@ export const AudioSeparateInput = Type.Object(
         minimum: 1,
         maximum: LIMITS.audioTrackMax,
         description:
-          "An extension: which of the media's tracks of sound, from 1. By default the best, or " +
-          'two of one channel that are alike, as the channels of one sound; `logs` name the rest.',
+          'An extension: which audio track of the media to separate, from 1. By default it is ' +
+          'the best one, or two matching mono tracks as the channels of one sound; `logs` name ' +
+          'the others.',
       }),
     ),
     separator: Type.Optional({
       ...SeparationOptions.properties.separator,
       default: AUTO,
       description:
-        'An extension: the model that answers all prompts, by its name in `GET /v1/models`; ' +
-        '`auto`: the words of each prompt decide.',
+        'An extension: the model that answers all prompts, named as in `GET /v1/models`. With ' +
+        '`auto`, the words of each prompt decide.',
     }),
     side: Type.Optional(
       Type.Enum(['target', 'residual'], {
         default: 'target',
         description:
-          'An extension: which output is kept. `residual`: the sounds are taken out at their ' +
-          'full level even where it is unsure that they are there; a `target` is softer there.',
+          'An extension: which output you will keep. With `residual`, the sounds are removed at ' +
+          'full level even if it is uncertain that they are present; with `target`, uncertain ' +
+          'targets are softened.',
       }),
     ),
     preview: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'An extension: also make what `data.preview_url` streams.',
+        description: 'An extension: also makes a compressed preview, at `data.preview_url`.',
       }),
     ),
     predict_spans: option('predict_spans', 'Predict first where the target sounds.'),
@@ -163,7 +170,7 @@ export const AudioSeparateInput = Type.Object(
     spans: Type.Optional(
       Type.Array(SpanInput, {
         maxItems: LIMITS.spansMax,
-        description: 'Where the target sounds, or does not.',
+        description: 'Where the target is present, or absent.',
       }),
     ),
   },
@@ -173,7 +180,7 @@ export const AudioSeparateInput = Type.Object(
 export const WebhookDeliveryStatus = Type.Object(
   {
     delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed']),
-    attempts: Type.Integer({ description: 'Attempts begun.' }),
+    attempts: Type.Integer({ description: 'Attempts started so far.' }),
     delivered_at: Nullable(DateTime),
     last_error: Nullable(Type.String({ description: 'Why the last attempt failed.' })),
   },
@@ -183,7 +190,7 @@ export const WebhookDeliveryStatus = Type.Object(
 export const WebhookUrl = Type.String({
   format: 'uri',
   maxLength: LIMITS.webhookUrlCharactersMax,
-  description: 'Public HTTPS URL that receives the end of the request; see `webhooks`.',
+  description: 'A public HTTPS URL to notify when the request ends; see `webhooks`.',
 })
 
 export const WebhookSecret = Type.String({
@@ -191,8 +198,8 @@ export const WebhookSecret = Type.String({
   minLength: LIMITS.webhookSecretCharactersMin,
   maxLength: LIMITS.webhookSecretCharactersMax,
   description:
-    'Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. ' +
-    'Without one we make one.',
+    'The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded ' +
+    'bytes. Without one the service creates one.',
 })
 
 export const DeliveryAttemptList = Type.Object(
@@ -203,8 +210,12 @@ export const DeliveryAttemptList = Type.Object(
         {
           started_at: DateTime,
           duration_ms: Type.Integer(),
-          status_code: Nullable(Type.Integer({ description: 'Of the answer; null: none came.' })),
-          error: Nullable(Type.String({ description: 'Why it did not deliver; null: it did.' })),
+          status_code: Nullable(
+            Type.Integer({ description: 'Status of the response; `null` if there was none.' }),
+          ),
+          error: Nullable(
+            Type.String({ description: 'Why it was not delivered; `null` if it was.' }),
+          ),
         },
         { title: 'DeliveryAttempt' },
       ),
@@ -224,8 +235,8 @@ export const SubmitAudioSeparateRequest = Type.Object(
         {
           additionalProperties: true,
           description:
-            `Comes back in the webhook; at most ${LIMITS.metadataBytesMax} bytes of ` +
-            `JSON, nested ${LIMITS.metadataDepthMax} levels deep.`,
+            `Returned in the webhook; at most ${LIMITS.metadataBytesMax} bytes of JSON, nested ` +
+            `up to ${LIMITS.metadataDepthMax} levels.`,
         },
       ),
     ),
@@ -246,7 +257,9 @@ export const QueueSubmitResponse = Type.Object(
       Type.Object({
         url: Uri,
         signing_secret: Type.Optional(
-          Type.String({ description: 'Only when we made it, and only here.' }),
+          Type.String({
+            description: 'Only if the service created it, and only in this response.',
+          }),
         ),
       }),
     ),
@@ -259,7 +272,7 @@ const Metadata = Type.Optional(
     {},
     {
       additionalProperties: true,
-      description: 'An extension: as given at submit; large numbers are rounded.',
+      description: 'An extension: as submitted, except that large numbers are rounded.',
     },
   ),
 )
@@ -274,11 +287,11 @@ export const QueueStatusResponse = Type.Object(
     result_url: Uri,
     logs: Type.Optional(Type.Array(Type.Object({ timestamp: DateTime, message: Type.String() }))),
     progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    queue_position: Type.Optional(Type.Integer({ minimum: 1, description: '1: next.' })),
+    queue_position: Type.Optional(Type.Integer({ minimum: 1, description: '1 means next.' })),
     estimated_seconds_left: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'An extension: until the end, as far as anything can be said.',
+        description: 'An extension: estimated time until the end, if it can be estimated.',
       }),
     ),
     error: Type.Optional(
@@ -299,13 +312,17 @@ export const QueueStatusResponse = Type.Object(
 const ListedRequest = Type.Object(
   {
     ...QueueStatusResponse.properties,
-    prompt: Type.String({ description: 'Of several the first; of a list of sounds empty.' }),
-    prompts: Type.Optional(Type.Array(Type.String(), { description: 'Where there are several.' })),
-    file_name: Type.String({ description: 'Of the source.' }),
+    prompt: Type.String({
+      description: 'The first one if there are several; empty for a list of sounds.',
+    }),
+    prompts: Type.Optional(
+      Type.Array(Type.String(), { description: 'Present if there are several.' }),
+    ),
+    file_name: Type.String({ description: 'Name of the source.' }),
     retention: Type.Optional(
       Type.Object(
         { delete_after: DateTime },
-        { description: 'Of a completed one: its outputs are kept until then.' },
+        { description: 'For a completed request: until when its outputs are kept.' },
       ),
     ),
   },
@@ -316,7 +333,9 @@ export const RequestList = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(ListedRequest),
-    next_cursor: Nullable(Type.String({ description: 'Of the next page; null: no more.' })),
+    next_cursor: Nullable(
+      Type.String({ description: 'Cursor of the next page; `null` on the last page.' }),
+    ),
   },
   { title: 'RequestList' },
 )
@@ -340,17 +359,17 @@ export const SeparationData = Type.Object(
   {
     target: OutputFile,
     targets: Type.Optional(
-      Type.Array(PromptTarget, { description: `${SEVERAL} \`target\` is the first.` }),
+      Type.Array(PromptTarget, { description: `${SEVERAL} \`target\` is the first one.` }),
     ),
     residual: OutputFile,
-    duration: Type.Optional(Type.Number({ description: 'Seconds.' })),
-    sample_rate: Type.Integer({ description: 'Hertz.' }),
+    duration: Type.Optional(Type.Number({ description: 'In seconds.' })),
+    sample_rate: Type.Integer({ description: 'In hertz.' }),
     preview_url: Type.Optional(
       Type.String({
         format: 'uri',
         description:
-          'An extension: mixture and outputs as Opus, in segments that the peaks list; only ' +
-          'where `preview` was asked for and could be made.',
+          'An extension: the mixture and the outputs as Opus, in segments that are indexed in ' +
+          'the peaks. Only if `preview` was requested and could be made.',
       }),
     ),
     ...gainField,
@@ -358,7 +377,7 @@ export const SeparationData = Type.Object(
     findings: Findings,
     sounds: Type.Optional({
       ...HeardSounds,
-      description: 'An extension: all that was heard in the media, the most prominent first.',
+      description: 'An extension: all sounds heard in the media, the most prominent first.',
     }),
   },
   { title: 'SeparationData' },

@@ -14,7 +14,7 @@ export const CreateShareRequest = Type.Object(
         minimum: SHARE_SECONDS.min,
         maximum: SHARE_SECONDS.max,
         default: SHARE_SECONDS.default,
-        description: 'Seconds. The address ends with the outputs, if these are deleted earlier.',
+        description: 'In seconds. The share ends earlier if the outputs are deleted earlier.',
       }),
     ),
   },
@@ -35,7 +35,8 @@ export const NewShare = Type.Object(
     ...fields,
     url: Type.String({
       format: 'uri',
-      description: 'Plays the result in a browser. Its fragment is the secret: only shown now.',
+      description:
+        'Plays the result in a browser. The fragment is the secret and is shown only once.',
     }),
   },
   { title: 'NewShare' },
@@ -48,15 +49,17 @@ export const ShareList = Type.Object(
 
 export const SharedResult = Type.Object(
   {
-    file_name: Type.String({ description: 'Of the source.' }),
+    file_name: Type.String({ description: 'Name of the source.' }),
     prompts: Type.Array(Type.String()),
     data: SeparationData,
     peaks_url: Type.Optional(
-      Type.String({ format: 'uri', description: 'Peaks as JSON, where the engine stored them.' }),
+      Type.String({ format: 'uri', description: 'The peaks as JSON, if the engine stored them.' }),
     ),
     expires_at: Type.String({
       format: 'date-time',
-      description: 'End of the share. The addresses end earlier: read the result again.',
+      description:
+        'When the share ends. The media addresses expire earlier; read the result again to renew ' +
+        'them.',
     }),
   },
   { title: 'SharedResult' },

@@ -23,7 +23,7 @@ export const SubmitAudioSoundsRequest = Type.Object(
 )
 
 export const SoundsData = Type.Object(
-  { sounds: HeardSounds, duration: Type.Number({ description: 'Seconds.' }) },
+  { sounds: HeardSounds, duration: Type.Number({ description: 'In seconds.' }) },
   { title: 'SoundsData' },
 )
 
@@ -34,7 +34,7 @@ export const SoundsResultResponse = Type.Object(
 
 /** The result of a request of either kind. */
 export const AnyResultResponse = Type.Union([QueueResultResponse, SoundsResultResponse], {
-  description: 'By `model`: of a separation, or a list of sounds.',
+  description: 'Depends on `model`: a separation, or a list of sounds.',
 })
 
 export type SoundsData = Static<typeof SoundsData>

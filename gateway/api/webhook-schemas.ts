@@ -17,7 +17,7 @@ const DateTime = Type.String({ format: 'date-time' })
 
 const common = { request_id: Type.String(), model: Type.Literal(MODEL_ID), created_at: DateTime }
 const metadata = Type.Optional(
-  Type.Object({}, { additionalProperties: true, description: 'As given at submit.' }),
+  Type.Object({}, { additionalProperties: true, description: 'As submitted.' }),
 )
 
 export const SeparationCompletedEvent = Type.Object(
@@ -75,13 +75,15 @@ export const WebhookTestRequest = Type.Object(
 
 export const WebhookTestResult = Type.Object(
   {
-    webhook_id: Type.String({ description: 'As in the header `webhook-id`.' }),
+    webhook_id: Type.String({ description: 'The value of the header `webhook-id`.' }),
     delivered: Type.Boolean(),
-    status_code: Nullable(Type.Integer({ description: 'Of the answer; null: none came.' })),
-    error: Nullable(Type.String({ description: 'Why it was not delivered; null: it was.' })),
+    status_code: Nullable(
+      Type.Integer({ description: 'Status of the response; `null` if there was none.' }),
+    ),
+    error: Nullable(Type.String({ description: 'Why it was not delivered; `null` if it was.' })),
     duration_ms: Type.Integer(),
     signing_secret: Type.Optional(
-      Type.String({ description: 'What signed the event, where none was given.' }),
+      Type.String({ description: 'The secret that signed the event, if none was given.' }),
     ),
   },
   { title: 'WebhookTestResult' },
@@ -108,11 +110,11 @@ const HEADERS = [
 
 const RESPONSES = {
   '2XX': { description: 'Delivered.' },
-  '410': { description: 'Not wanted; it is not retried.' },
+  '410': { description: 'Not wanted, so it is not retried.' },
   default: {
     description:
-      'Retried later, not sooner than a Retry-After header of up to a day says; ' +
-      'the last attempt begins at most 92 hours after the first.',
+      'Retried later, after at least the time in a Retry-After header of up to a day. The last ' +
+      'attempt starts at most 92 hours after the first.',
   },
 }
 
@@ -120,8 +122,7 @@ const webhook = (operationId: string, summary: string, schema: object) => ({
   post: {
     operationId,
     summary,
-    description:
-      'Sent to `webhookUrl` by the rules of Standard Webhooks 1.0; ten attempts at most.',
+    description: 'Sent to `webhookUrl` according to Standard Webhooks 1.0, in up to ten attempts.',
     tags: ['queue'],
     security: [],
     parameters: HEADERS,

@@ -12,8 +12,8 @@ export function accountRoute(app: FastifyInstance, deps: AccountDeps & StandingD
       config: { scope: 'any' },
       schema: {
         operationId: 'getAccount',
-        summary: 'Get your account, its balance, its limits and what is used of each',
-        description: 'Extension. For a key of any scope.',
+        summary: 'Get your account, its balance, its limits and how much of each is used',
+        description: 'Extension. Works with a key of any scope.',
         tags: ['account'],
         response: responses({ 200: Account }, [401, 'ACCOUNT_DISABLED', 500]),
       },

@@ -39,7 +39,7 @@ export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): v
     {
       schema: {
         ...describe('fetchModel', 'Download a model and install it', 'name'),
-        description: 'Stops when the gateway stops; another fetch goes on where it was.',
+        description: 'Stops when the gateway stops; another fetch resumes it.',
         body: FetchModelRequest,
         response: responses({ 202: AdminModel }, [400, 401, 404, 'MODEL_CONFLICT', 500, 503]),
       },

@@ -42,7 +42,7 @@ export function adminOverviewRoutes(app: FastifyInstance, deps: Deps): void {
   listRoutes(app, deps)
 }
 
-const ofAccount = { type: 'string', description: 'Only of this account.' } as const
+const ofAccount = { type: 'string', description: 'Only requests of this account.' } as const
 
 const pageQueryOf = ({ limit, cursor, account_id: accountId }: ListQuery['Querystring']) => ({
   limit: limitOf(limit),
@@ -68,7 +68,8 @@ function requestRoutes(app: FastifyInstance, deps: Deps): void {
             status: {
               type: 'string',
               enum: [...REQUEST_STATUSES],
-              description: 'Only those that stand so now; without it those that are not finished.',
+              description:
+                'Only requests with this status; by default, those that are not finished.',
             },
           },
         },
@@ -125,7 +126,10 @@ function listRoutes(app: FastifyInstance, deps: Deps): void {
           properties: {
             ...pageParameters,
             account_id: ofAccount,
-            action: { type: 'string', description: 'Only such, as `key.revoke`.' },
+            action: {
+              type: 'string',
+              description: 'Only this kind of change, for example `key.revoke`.',
+            },
           },
         },
         response: responses({ 200: AdminChangeList }, [401, 500]),

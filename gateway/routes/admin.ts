@@ -234,7 +234,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
         ...describe('listKeys', 'List the API keys, oldest first'),
         querystring: {
           type: 'object',
-          properties: { account_id: { type: 'string', description: 'Only the keys of this one.' } },
+          properties: { account_id: { type: 'string', description: 'Only keys of this account.' } },
         },
         response: responses({ 200: ApiKeyList }, [401, 500]),
       },

@@ -18,10 +18,10 @@ export function cancelRoute(app: FastifyInstance, deps: CancelDeps & StatusDeps)
       config: { scope: 'audio:separate' },
       schema: {
         operationId: 'cancelRequest',
-        summary: 'Cancel a request; it ends FAILED with the code CANCELED',
+        summary: 'Cancel a request; it ends as FAILED with the code CANCELED',
         description:
-          'Extension. A request in the queue is taken out of it; one in progress stops ' +
-          'within a second or two.',
+          'Extension. A queued request is removed from the queue; one in progress stops within a ' +
+          'second or two.',
         tags: ['queue'],
         params: requestParams,
         response: responses({ 202: QueueStatusResponse }, [401, 403, 404, 'REQUEST_FINISHED', 500]),

@@ -15,10 +15,10 @@ export function createFileRoute(
       config: { scope: 'files:write' },
       schema: {
         operationId: 'createFile',
-        summary: 'Create a file, to be uploaded by PUT to upload_url',
+        summary: 'Create a file, whose bytes are then sent by PUT to upload_url',
         description:
-          'Then send exactly `file_size` bytes to `upload_url`, with the method ' +
-          '`upload_method` and `headers`; that address needs no key.',
+          'Afterwards send exactly `file_size` bytes to `upload_url`, with the method ' +
+          '`upload_method` and the given `headers`. That address needs no key.',
         tags: ['files'],
         body: CreateFileRequest,
         response: responses({ 201: CreateFileResponse }, [

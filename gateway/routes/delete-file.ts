@@ -13,8 +13,9 @@ export function deleteFileRoute(app: FastifyInstance, deps: RemovalDeps): void {
         operationId: 'deleteFile',
         summary: 'Delete a file',
         description:
-          'Extension. Uploaded or not: from then on it is unknown, and takes no upload. Refused ' +
-          'while a request under way needs it; what was separated from it stays.',
+          'Extension. Whether or not it was uploaded, the file is unknown from then on and ' +
+          'accepts no upload. Refused while a request in progress needs it; what was separated ' +
+          'from it stays.',
         tags: ['files'],
         params: fileParams,
         response: responses({ 204: DELETED }, [401, 403, 404, 'MEDIA_IN_USE', 500]),

@@ -13,9 +13,10 @@ export function deleteRequestRoute(app: FastifyInstance, deps: RemoveDeps): void
         operationId: 'deleteRequest',
         summary: 'Delete a request and its outputs',
         description:
-          'Extension. A request under way is canceled first. From then on it is unknown, the ' +
-          'addresses of its outputs answer 404, and its webhook is no longer sent. What it cost ' +
-          'stays charged; the file that it separated is deleted by `DELETE /v1/files`.',
+          'Extension. A request in progress is canceled first. From then on the request is ' +
+          'unknown, the addresses of its outputs answer 404, and its webhook is no longer sent. ' +
+          'Its cost is not refunded. To delete the file that it separated, use `DELETE ' +
+          '/v1/files`.',
         tags: ['queue'],
         params: requestParams,
         response: responses({ 204: DELETED }, [401, 403, 404, 'MEDIA_IN_USE', 500]),

@@ -17,8 +17,9 @@ export function deliveryAttemptsRoute(app: FastifyInstance, { store }: { store: 
         operationId: 'listDeliveryAttempts',
         summary: 'List the attempts to deliver the webhook of a request, oldest first',
         description:
-          `Extension. The last ${ATTEMPTS_KEPT_MAX}, those before a redelivery included; ` +
-          'none before the request has ended. Attempts before version 0.3.0 are not listed.',
+          `Extension. The last ${ATTEMPTS_KEPT_MAX} attempts, including those before a ` +
+          'redelivery; none before the request has ended. Attempts before version 0.3.0 are not ' +
+          'listed.',
         tags: ['queue'],
         params: requestParams,
         response: responses({ 200: DeliveryAttemptList }, [401, 403, 404, 500]),

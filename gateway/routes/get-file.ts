@@ -14,7 +14,7 @@ export function getFileRoute(app: FastifyInstance, deps: FileDeps): void {
       config: { scope: 'files:read' },
       schema: {
         operationId: 'getFile',
-        summary: 'Get the record of a file',
+        summary: 'Get a file',
         tags: ['files'],
         params: fileParams,
         response: responses({ 200: File }, [401, 403, 404, 500]),

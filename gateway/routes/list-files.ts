@@ -16,7 +16,7 @@ export function listFilesRoute(app: FastifyInstance, deps: FileDeps): void {
       schema: {
         operationId: 'listFiles',
         summary: 'List your files, newest first',
-        description: 'Extension. Values that make no sense take the default.',
+        description: 'Extension. Invalid values are replaced by the default.',
         tags: ['files'],
         querystring: { type: 'object', properties: pageParameters },
         response: responses({ 200: FileList }, [401, 403, 500]),

@@ -28,8 +28,8 @@ export function listRoute(app: FastifyInstance, deps: StatusDeps): void {
         operationId: 'listRequests',
         summary: 'List your requests, newest first',
         description:
-          'Extension. Statuses without their logs. A `limit` or `cursor` that makes no sense ' +
-          'takes the default, a wrong filter is refused.',
+          'Extension. Statuses without logs. An invalid `limit` or `cursor` is replaced by the ' +
+          'default; an invalid filter is refused.',
         tags: ['queue'],
         querystring: {
           type: 'object',
@@ -38,7 +38,7 @@ export function listRoute(app: FastifyInstance, deps: StatusDeps): void {
             status: {
               type: 'string',
               enum: [...REQUEST_STATUSES],
-              description: 'Only those that stand so now.',
+              description: 'Only requests with this status.',
             },
             model: {
               type: 'string',

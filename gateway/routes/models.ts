@@ -21,8 +21,8 @@ export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: Mo
         operationId: 'listModels',
         summary: 'List the models',
         description:
-          'The only model is `audio/separate`; `input` and `output` are JSON Schemas. ' +
-          '`separators` are the networks behind it, of which each prompt gets one.',
+          'The only API model is `audio/separate`; `input` and `output` are JSON Schemas. ' +
+          '`separators` are the actual models, one of which answers each prompt.',
         tags: ['models'],
         response: responses({ 200: ModelList }, [401, 403, 500]),
       },

@@ -17,7 +17,7 @@ export function openApiRoute(app: FastifyInstance, { config }: { config: PublicA
       schema: {
         operationId: 'getOpenApi',
         summary: 'This description',
-        description: 'OpenAPI 3.1, version 1.0.0; needs no key.',
+        description: 'OpenAPI 3.1, version 1.0.0. Needs no key.',
         tags: ['description'],
         security: [],
         response: responses({ 200: { type: 'object', description: 'OpenAPI 3.1' } }, []),

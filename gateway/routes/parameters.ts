@@ -6,7 +6,7 @@ export interface RequestParams {
 
 export const requestParams = {
   type: 'object',
-  properties: { request_id: { type: 'string', description: 'As submit answered it.' } },
+  properties: { request_id: { type: 'string', description: 'As returned by the submit.' } },
   required: ['request_id'],
 } as const
 
@@ -16,7 +16,9 @@ export interface FileParams {
 
 export const fileParams = {
   type: 'object',
-  properties: { file_id: { type: 'string', description: 'As create-file answered it.' } },
+  properties: {
+    file_id: { type: 'string', description: 'As returned when the file was created.' },
+  },
   required: ['file_id'],
 } as const
 
@@ -29,13 +31,13 @@ export const pageParameters = {
     minimum: 1,
     maximum: 100,
     default: 20,
-    description: 'Items of one page; clamped into its range.',
+    description: 'Items per page; clamped to the allowed range.',
   },
-  cursor: { type: 'string', description: 'next_cursor of the page before.' },
+  cursor: { type: 'string', description: '`next_cursor` of the previous page.' },
 } as const
 
 export const logsParameter = {
   type: 'boolean',
   default: false,
-  description: 'Include the log lines; only `true` and `1` do.',
+  description: 'Whether to include the log lines; only `true` and `1` do.',
 } as const

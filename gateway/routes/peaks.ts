@@ -6,7 +6,7 @@ import { assertResult, findOwn, type ResultDeps } from '../requests/own-requests
 import { requestParams, type RequestParams } from './parameters.ts'
 
 const FOUND = {
-  description: 'Where the JSON lies: `mixture`, `targets` and `residual`.',
+  description: 'Where the JSON is, with `mixture`, `targets` and `residual`.',
   type: 'null',
   headers: { Location: { type: 'string', format: 'uri', description: 'Needs no key.' } },
 }
@@ -21,9 +21,9 @@ export function peaksRoute(app: FastifyInstance, deps: ResultDeps): void {
         operationId: 'getPeaks',
         summary: 'Get the peaks of a completed request',
         description:
-          'Extension. Leads to JSON with `mixture`, `targets` (in the order of the prompts) and ' +
-          "`residual`, each in audiowaveform's JSON format, version 2, with 8 bits. Kept as long " +
-          'as the outputs.',
+          'Extension. Redirects to JSON with `mixture`, `targets` (in the order of the prompts) ' +
+          "and `residual`, each in audiowaveform's JSON format, version 2, with 8 bits. Kept as " +
+          'long as the outputs.',
         tags: ['queue'],
         params: requestParams,
         response: responses({ 302: FOUND }, [

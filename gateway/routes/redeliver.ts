@@ -15,8 +15,8 @@ export function redeliverRoute(app: FastifyInstance, deps: RedeliveryDeps): void
         operationId: 'redeliverWebhook',
         summary: 'Send the webhook of a finished request again, with the same id and body',
         description:
-          'Extension. Its attempts start over, whether it was delivered or failed; one ' +
-          'that is being sent goes on, as the first.',
+          'Extension. Its attempts start over, whether it was delivered or failed. If it is ' +
+          'being sent, that goes on as the first attempt.',
         tags: ['queue'],
         params: requestParams,
         response: responses({ 202: WebhookDeliveryStatus }, [

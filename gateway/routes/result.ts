@@ -13,7 +13,7 @@ export function resultRoute(app: FastifyInstance, deps: ResultDeps): void {
       schema: {
         operationId: 'getResult',
         summary: 'Get the result of a completed request',
-        description: 'Once the status is `COMPLETED`, until `retention.delete_after`.',
+        description: 'Available once the status is `COMPLETED`, until `retention.delete_after`.',
         tags: ['queue'],
         params: requestParams,
         response: responses({ 200: AnyResultResponse }, [

@@ -48,7 +48,7 @@ const SeparateForm = Type.Object(
     ...formTop,
     prompt: {
       ...formInput.prompt,
-      description: 'The sound to extract, in plain language; given again, one more of them.',
+      description: 'The sound to extract, in plain language. Repeat it for several sounds.',
     },
     // as JSON, in which null counts as absent
     spans: Type.Optional(describeNulls(formInput.spans as object)),
@@ -75,20 +75,20 @@ const WITHOUT_FILE =
 const DESCRIPTIONS: Readonly<Record<RequestKind, object>> = {
   separate: {
     operationId: 'separate',
-    summary: 'Send a file with its prompt; wait for the result',
+    summary: 'Send a file with its prompt, and wait for the result',
     description:
-      'Extension. Creates the file, takes its bytes and submits the separation. The fields of ' +
-      'the form are those of a submit and its `input`: `prompt` once for each sound, `metadata` ' +
-      'and `spans` as JSON. If `prompt` comes before `file`, a wrong one is refused before the ' +
+      'Extension. Creates the file, takes its bytes and submits the separation. The form has the ' +
+      `fields of a submit and its \`input\`: \`prompt\` once for each sound, \`metadata\` and ` +
+      `\`spans\` as JSON. If \`prompt\` precedes \`file\`, an invalid one is refused before the ` +
       `file is sent. ${WITHOUT_FILE}`,
     body: bodies(SeparateForm, SubmitAudioSeparateRequest),
   },
   sounds: {
     operationId: 'sounds',
-    summary: 'Send a file; wait for the list of its sounds',
+    summary: 'Send a file, and wait for the list of its sounds',
     description:
-      'Extension. Creates the file, takes its bytes and asks what is in it. The fields of the ' +
-      `form are those of a submit and its \`input\`, \`metadata\` as JSON. ${WITHOUT_FILE}`,
+      'Extension. Creates the file, takes its bytes and asks what is in it. The form has the ' +
+      `fields of a submit and its \`input\`, with \`metadata\` as JSON. ${WITHOUT_FILE}`,
     body: bodies(SoundsForm, SubmitAudioSoundsRequest),
   },
 }
@@ -128,7 +128,8 @@ function separateRoute(
             Prefer: {
               type: 'string',
               pattern: 'wait=\\d+',
-              description: 'As in RFC 7240: `wait=30` waits 30 seconds for the result.',
+              description:
+                'As in RFC 7240; for example, `wait=30` waits up to 30 seconds for the result.',
             },
           },
         },

@@ -36,8 +36,8 @@ export function createShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps
         operationId: 'createShare',
         summary: 'Share a result',
         description:
-          'Extension. Makes an address that plays the result in a browser, without a key, until ' +
-          `a date. A request may have ${SHARES_MAX.perRequest} shares at once, an account ` +
+          'Extension. Creates an address that plays the result in a browser, without a key, ' +
+          `until a date. A request can have ${SHARES_MAX.perRequest} active shares, an account ` +
           `${SHARES_MAX.perAccount}.`,
         tags: ['queue'],
         params: requestParams,
@@ -73,7 +73,7 @@ export function listSharesRoute(app: FastifyInstance, deps: ShareDeps): void {
       schema: {
         operationId: 'listShares',
         summary: 'List your shares, newest first',
-        description: 'Extension. Those that are not over, without their secrets.',
+        description: 'Extension. Active shares only, without their secrets.',
         tags: ['queue'],
         response: responses({ 200: ShareList }, [401, 403, 500]),
       },
@@ -84,7 +84,9 @@ export function listSharesRoute(app: FastifyInstance, deps: ShareDeps): void {
 
 const shareParams = {
   type: 'object',
-  properties: { share_id: { type: 'string', description: 'As its creation answered it.' } },
+  properties: {
+    share_id: { type: 'string', description: 'As returned when the share was created.' },
+  },
   required: ['share_id'],
 } as const
 
@@ -99,7 +101,7 @@ export function revokeShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps
         summary: 'Revoke a share',
         description:
           'Extension. Its address shows nothing from then on. Media addresses that somebody has ' +
-          'read before stay valid for an hour and the length of the media.',
+          'already read stay valid for an hour plus the length of the media.',
         tags: ['queue'],
         params: shareParams,
         response: responses(

@@ -73,7 +73,8 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
               minimum: 1,
               maximum: 10,
               default: 2,
-              description: 'Seconds between two events at most; clamped into its range.',
+              description:
+                'At most this many seconds between two events; clamped to the allowed range.',
             },
           },
         },
@@ -81,7 +82,8 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
           {
             200: {
               description:
-                'Events `status`, `timeout` and `error`: the schema is that of one event.',
+                'The events `status`, `timeout` and `error`. The schema describes a single ' +
+                'event.',
               content: {
                 'text/event-stream': {
                   schema: EVENTS,

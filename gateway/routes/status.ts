@@ -15,7 +15,7 @@ export function statusRoute(app: FastifyInstance, deps: StatusDeps): void {
       schema: {
         operationId: 'getStatus',
         summary: 'Get the status of a request',
-        description: 'To poll; the stream sends changes at once.',
+        description: 'For polling; the stream sends changes at once.',
         tags: ['queue'],
         params: requestParams,
         querystring: { type: 'object', properties: { logs: logsParameter } },

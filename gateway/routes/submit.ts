@@ -22,8 +22,8 @@ export const idempotencyHeader = {
     maxLength: 255,
     pattern: '^[!-~]+$',
     description:
-      'Extension. For 24 hours, the same key with the same body gets the same ' +
-      'answer and submits nothing new; once that request is deleted, it gets 409.',
+      'Extension. For 24 hours, repeating a call with the same key and body returns the same ' +
+      'answer and submits nothing new; once that request has been deleted, it returns 409.',
   },
 } as const
 
@@ -46,8 +46,8 @@ const DESCRIPTIONS: Readonly<Record<RequestKind, Description>> = {
       operationId: 'submitAudioSeparate',
       summary: 'Submit a separation',
       description:
-        'Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Answers at ' +
-        'once; follow the request by its three addresses.',
+        'Names the media, by `audio_url`, `file_id` or `request_id`, and the sound. Returns at ' +
+        'once; use the three addresses in the response to follow the request.',
       body: SubmitAudioSeparateRequest,
     },
     errors: ['MEDIA_QUOTA_EXCEEDED'],
@@ -55,11 +55,11 @@ const DESCRIPTIONS: Readonly<Record<RequestKind, Description>> = {
   sounds: {
     schema: {
       operationId: 'submitAudioSounds',
-      summary: 'Ask what is in media',
+      summary: 'List the sounds in media',
       description:
-        'Extension. Names the media as a separation does, and asks for nothing else. The result ' +
-        'is a list of the sounds in it, where each is, and how sure that is. It costs a tenth of ' +
-        'the seconds, at least one, and makes no media.',
+        'Extension. Names the media like a separation, and nothing else. The result lists the ' +
+        'sounds in it, where each one is, and how certain that is. It costs a tenth of the ' +
+        'seconds, at least one, and produces no media.',
       body: SubmitAudioSoundsRequest,
     },
     errors: [],

@@ -14,10 +14,10 @@ export function usageRoute(app: FastifyInstance, deps: AccountDeps): void {
       config: { scope: 'any' },
       schema: {
         operationId: 'getUsage',
-        summary: 'Get what your account has used by day',
+        summary: "Get your account's usage by day",
         description:
-          `Extension. For a key of any scope. Days are UTC, ${USAGE_DAYS_MAX} at most in one ` +
-          'call; they outlive the records of requests. Counted from version 0.3.0 on.',
+          `Extension. Works with a key of any scope. Days are in UTC, at most ${USAGE_DAYS_MAX} ` +
+          'per call. They outlive the records of requests. Counted since version 0.3.0.',
         tags: ['account'],
         querystring: {
           type: 'object',

@@ -18,11 +18,11 @@ export function webhookTestRoute(app: FastifyInstance, deps: WebhookTestDeps): v
       config: { scope: 'audio:separate' },
       schema: {
         operationId: 'testWebhook',
-        summary: 'Try a receiver of webhooks',
+        summary: 'Test a webhook receiver',
         description:
-          'Extension. Posts `{"type": "webhook.test", "created_at": …}` once, signed as every ' +
-          'webhook, and answers within 15 seconds what came of it. An account may make ' +
-          `${TESTS_PER_MINUTE} tests in a minute.`,
+          `Extension. Posts \`{"type": "webhook.test", "created_at": …}\` once, signed like ` +
+          'every webhook, and returns the outcome within 15 seconds. An account can make ' +
+          `${TESTS_PER_MINUTE} tests a minute.`,
         tags: ['queue'],
         body: WebhookTestRequest,
         response: responses({ 200: WebhookTestResult }, [400, 401, 403, 500]),

@@ -113,7 +113,7 @@ const FindingOutput = z.object({
 
 const Heard = z.object({
   name: z.string().describe('As a prompt it takes the sound out.'),
-  share: z.number().describe('The part of the media in which it sounds.'),
+  share: z.number().describe('The share of the media in which it is heard.'),
   match: z.number().describe('How probable it is that it is there.'),
   spans: z.array(z.object({ start: z.number(), end: z.number() })).describe('Seconds.'),
 })

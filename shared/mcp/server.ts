@@ -82,9 +82,9 @@ function soundsTool(server: McpServer, options: ServerOptions): void {
     {
       title: 'List the sounds in a file',
       description:
-        'Lists the sounds in audio or video, the most prominent first: how probable each is, in ' +
-        'how much of the media it is, and where. Each name works as a prompt of separate. It ' +
-        'takes seconds, and costs a tenth of what a separation does.',
+        'Lists the sounds in audio or video, the most prominent first: how probable each one is, ' +
+        'what share of the media it covers, and where it is heard. Each name works as a prompt ' +
+        'of separate. It takes seconds, and costs a tenth of a separation.',
       inputSchema: soundsInput(options.files !== undefined),
       outputSchema: RequestOutput,
       annotations: { ...WRITES, openWorldHint: true },
@@ -132,8 +132,8 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
     {
       title: 'Get a request',
       description:
-        'Says how a request stands, and gives its result once it is COMPLETED. With ' +
-        'wait_seconds it waits for the end. It costs nothing.',
+        'Returns the status of a request, and its result once it is COMPLETED. With wait_seconds ' +
+        'it waits for the end. It costs nothing.',
       inputSchema: GetRequest,
       outputSchema: RequestOutput,
       annotations: READ_ONLY,
@@ -149,7 +149,7 @@ function requestTools(server: McpServer, { calls }: ServerOptions): void {
     'cancel_request',
     {
       title: 'Cancel a request',
-      description: 'Ends a request that is not finished. What was canceled costs nothing.',
+      description: 'Cancels a request that is not finished. Canceled requests cost nothing.',
       inputSchema: OneRequest,
       outputSchema: RequestOutput,
       annotations: { ...WRITES, destructiveHint: true, idempotentHint: true },
@@ -168,8 +168,8 @@ function modelsTool(server: McpServer, { calls }: ServerOptions): void {
     {
       title: 'List the models',
       description:
-        'Lists the models of the service and the names of sounds that each knows. Models that ' +
-        'answer text may understand other words too. It costs nothing.',
+        'Lists the models of the service and the names of the sounds that each one knows. Models ' +
+        'that take text may understand other words too. It costs nothing.',
       inputSchema: {},
       outputSchema: ModelsOutput,
       annotations: READ_ONLY,
@@ -198,8 +198,9 @@ function uploadTool(server: McpServer, { calls }: ServerOptions): void {
     {
       title: 'Create an upload',
       description:
-        'Makes an address to which a file is sent, and the curl command that sends it: run that ' +
-        'where the file lies. Then pass file_id to separate or list_sounds. It costs nothing.',
+        'Returns an address to send a file to, and the curl command that sends it; run that on ' +
+        'the machine with the file. Then pass file_id to separate or list_sounds. It costs ' +
+        'nothing.',
       inputSchema: NewUpload,
       outputSchema: UploadOutput,
       annotations: WRITES,
@@ -235,8 +236,8 @@ function downloadTool(
     {
       title: 'Download the outputs',
       description:
-        'Saves all outputs of a COMPLETED separation into a folder on this machine. A file that ' +
-        'is there already is not overwritten.',
+        'Saves all outputs of a COMPLETED separation to a folder on this machine, without ' +
+        'overwriting existing files.',
       inputSchema: Download,
       outputSchema: DownloadOutput,
       annotations: WRITES,

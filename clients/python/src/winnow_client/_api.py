@@ -6,10 +6,10 @@ from typing import Any, Literal, TypedDict
 
 class CreateFileRequest(TypedDict):
     file_name: str
-    # audio/*, video/*, application/ogg or application/octet-stream, in any case. What the bytes are
-    # shows when they are measured.
+    # audio/*, video/*, application/ogg or application/octet-stream, in upper or lower case. The
+    # service looks at the bytes to find out what they are.
     content_type: str
-    # Bytes.
+    # Size in bytes.
     file_size: int
     purpose: Literal["audio.separate.input"]
 
@@ -27,7 +27,7 @@ class CreateFileResponseRetention(TypedDict, total=False):
 
 class CreateFileResponse(TypedDict):
     file_id: str
-    # Takes the bytes, without an API key.
+    # Accepts the bytes, without an API key.
     upload_url: str
     upload_method: Literal["PUT"]
     headers: CreateFileResponseHeaders
@@ -61,20 +61,20 @@ class EngineModel(TypedDict):
     summary: str
     parameters: int
     weights_sha256: str
-    # Hertz; 0: any.
+    # In hertz; 0 if any rate is supported.
     sample_rate: int
-    # More are mixed down.
+    # Media with more channels is downmixed.
     channels_max: int
     # Whether `reranking_candidates` makes several.
     gives_candidates: bool
-    # Whether `predict_spans` does anything.
+    # Whether `predict_spans` has an effect.
     predicts_spans: bool
-    # Of its products: `float32` or `bfloat16`.
+    # Precision of the matrix products: `float32` or `bfloat16`.
     precision: str
 
 
 class Engine(TypedDict):
-    # The same at each call; not the name in logs.
+    # The same in every call, but not the name in logs.
     engine_id: str
     version: str
     # `cpu` or `gpu`.
@@ -83,22 +83,22 @@ class Engine(TypedDict):
 
 
 class _Separator(TypedDict):
-    # For `input.separator`.
+    # The value for `input.separator`.
     name: str
     summary: str
-    # `text`: any prompt; `stems`: prompts that name some of `stems`.
+    # `text` takes any prompt; `stems` takes prompts that name some of `stems`.
     answers: Literal["text", "stems"]
-    # Of a model that answers text: none.
+    # Empty for a model that takes text.
     stems: list[str]
-    # The engines that hold it now.
+    # The engines that have the model loaded.
     engine_ids: list[str]
 
 
 class Separator(_Separator, total=False):
-    # Of the sounds that a model for text knows, to choose from; it goes by meaning, and may know
-    # others. Absent: it has no such list.
+    # Sounds that a model for text knows, to choose from. It goes by meaning and may understand
+    # others. Absent if it has no such list.
     names: list[str]
-    # What is known of the licence of its weights.
+    # What is known about the licence of its weights.
     licence: str
 
 
@@ -106,15 +106,15 @@ class _Model(TypedDict):
     id: str
     object: Literal["model"]
     description: str
-    # JSON Schema of `input` at submit.
+    # JSON Schema of `input` in a submit.
     input: dict[str, Any]
-    # JSON Schema of `data` of a result.
+    # JSON Schema of `data` in a result.
     output: dict[str, Any]
 
 
 class Model(_Model, total=False):
     engines: list[Engine]
-    # An extension: the networks behind the model, in order of preference.
+    # An extension: the models to choose from, in order of preference.
     separators: list[Separator]
 
 
@@ -131,7 +131,7 @@ class _AudioSpan(TypedDict):
 
 
 class AudioSpan(_AudioSpan, total=False):
-    # true: the target sounds here; false: it does not.
+    # Whether the target is present here (`true`) or absent (`false`).
     include: bool | None
 
 
@@ -139,31 +139,33 @@ class AudioSeparateInput(TypedDict, total=False):
     # The sound to extract, in plain language; counted after trimming. Exactly one of prompt and
     # prompts.
     prompt: str | None
-    # An extension: several sounds of one media, each with a target of its own and all with one
-    # residual, which is what none of them took. All options hold for each.
+    # An extension: several sounds in the same media, each with its own target. They share one
+    # residual, which is what none of the targets took. The options apply to all of them.
     prompts: list[str] | None
-    # Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly
+    # A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly
     # one of audio_url, file_id and request_id.
     audio_url: str | None
-    # Of an uploaded file.
+    # The id of an uploaded file.
     file_id: str | None
-    # An extension: of an earlier request, whose output or source is the media. With `output`.
+    # An extension: an earlier request, one of whose outputs, or whose source, is the media.
+    # Requires `output`.
     request_id: str | None
-    # An extension: which output of the COMPLETED request of `request_id`; `source`: what that
-    # request, in any state, was to separate.
+    # An extension: which output of the COMPLETED request `request_id` to use. `source` is the media
+    # that a request in any state was to separate.
     output: Literal["target", "residual", "source"] | None
-    # An extension: the place in `data.targets` of the target; 0 by default.
+    # An extension: index of the target in `data.targets` (default 0).
     output_index: int | None
-    # An extension: which of the media's tracks of sound, from 1. By default the best, or two of one
-    # channel that are alike, as the channels of one sound; `logs` name the rest.
+    # An extension: which audio track of the media to separate, from 1. By default it is the best
+    # one, or two matching mono tracks as the channels of one sound; `logs` name the others.
     audio_track: int | None
-    # An extension: the model that answers all prompts, by its name in `GET /v1/models`; `auto`: the
-    # words of each prompt decide.
+    # An extension: the model that answers all prompts, named as in `GET /v1/models`. With `auto`,
+    # the words of each prompt decide.
     separator: str | None
-    # An extension: which output is kept. `residual`: the sounds are taken out at their full level
-    # even where it is unsure that they are there; a `target` is softer there.
+    # An extension: which output you will keep. With `residual`, the sounds are removed at full
+    # level even if it is uncertain that they are present; with `target`, uncertain targets are
+    # softened.
     side: Literal["target", "residual"] | None
-    # An extension: also make what `data.preview_url` streams.
+    # An extension: also makes a compressed preview, at `data.preview_url`.
     preview: bool | None
     # Predict first where the target sounds.
     predict_spans: bool | None
@@ -177,7 +179,7 @@ class AudioSeparateInput(TypedDict, total=False):
     chunk_overlap: float | None
     # Coding of the outputs.
     output_format: Literal["wav", "mp3", "flac"] | None
-    # Where the target sounds, or does not.
+    # Where the target is present, or absent.
     spans: list[AudioSpan] | None
 
 
@@ -186,12 +188,12 @@ class _SubmitAudioSeparateRequest(TypedDict):
 
 
 class SubmitAudioSeparateRequest(_SubmitAudioSeparateRequest, total=False):
-    # Public HTTPS URL that receives the end of the request; see `webhooks`.
+    # A public HTTPS URL to notify when the request ends; see `webhooks`.
     webhookUrl: str | None
-    # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
-    # make one.
+    # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
+    # bytes. Without one the service creates one.
     webhookSecret: str | None
-    # Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep.
+    # Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels.
     metadata: dict[str, Any] | None
 
 
@@ -200,14 +202,14 @@ class _QueueSubmitResponseWebhook(TypedDict):
 
 
 class QueueSubmitResponseWebhook(_QueueSubmitResponseWebhook, total=False):
-    # Only when we made it, and only here.
+    # Only if the service created it, and only in this response.
     signing_secret: str
 
 
 class _QueueSubmitResponse(TypedDict):
     request_id: str
     status: Literal["IN_QUEUE"]
-    # What was asked for; `audio/sounds`, a list of sounds, is an extension.
+    # What was requested. `audio/sounds`, a list of sounds, is an extension.
     model: Literal["audio/separate", "audio/sounds"]
     created_at: str
     status_url: str
@@ -245,7 +247,7 @@ class QueueStatusResponseError(TypedDict):
 
 class WebhookDeliveryStatus(TypedDict):
     delivery_status: Literal["pending", "sending", "delivered", "failed"]
-    # Attempts begun.
+    # Attempts started so far.
     attempts: int
     delivered_at: str | None
     last_error: str | None
@@ -256,12 +258,13 @@ class _PromptFinding(TypedDict):
 
 
 class PromptFinding(_PromptFinding, total=False):
-    # An extension: how probable it is that the sound is in the media, if half of those are that are
-    # asked for; calibrated on mixtures of two sounds.
+    # An extension: the probability that the sound is in the media, assuming that half of the
+    # requested sounds are; calibrated on mixtures of two sounds.
     match: float
-    # An extension: the model's nearest name for the prompt; null: none is near.
+    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
+    # near.
     understood_as: str | None
-    # An extension: the name of the network that made the target, in `separators`.
+    # An extension: the name of the model that made the target, as in `separators`.
     separator: str
 
 
@@ -273,9 +276,9 @@ class FindingWhere(TypedDict):
 
 
 class _FindingAsked(TypedDict):
-    # In English, if the service knows it; else as typed.
+    # In English if the service knows the sound; otherwise as typed.
     sound: str
-    # True if it is to be taken away.
+    # Whether it is to be removed.
     excluded: bool
 
 
@@ -286,51 +289,52 @@ class FindingAsked(_FindingAsked, total=False):
 
 class _Finding(TypedDict):
     prompt: str
-    # `found`: it is there; `similar`: what is there sounds like it (`similar_to`); `unsure`;
-    # `absent`: it was not heard. In all but the first the target holds what comes nearest, and may
-    # be softer. `unknown`: the model does not know the prompt, and the target holds something else.
-    # Of several sounds the least sure one decides, in the order unknown, absent, similar, unsure,
-    # found.
+    # `found`: the sound is there; `similar`: a similar sound is there (`similar_to`); `unsure`;
+    # `absent`: it was not heard. Except for `found`, the target contains the closest match and may
+    # be softer. `unknown`: the model does not know the prompt, and the target contains something
+    # else. Of several sounds the least certain one decides, in the order unknown, absent, similar,
+    # unsure, found.
     state: Literal["found", "similar", "unsure", "absent", "unknown"]
-    # The same as a sentence or two, for people.
+    # The same in a sentence or two, for people.
     message: str
 
 
 class Finding(_Finding, total=False):
-    # An extension: how probable it is that the sound is in the media, if half of those are that are
-    # asked for; calibrated on mixtures of two sounds.
+    # An extension: the probability that the sound is in the media, assuming that half of the
+    # requested sounds are; calibrated on mixtures of two sounds.
     match: float
-    # An extension: the model's nearest name for the prompt; null: none is near.
+    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
+    # near.
     understood_as: str | None
-    # An extension: of a `similar` sound, what was heard instead.
+    # An extension: for a `similar` sound, what was heard instead.
     similar_to: str
-    # An extension: where a `found` sound is; of several, where any of those is that are wanted. Of
-    # more than 100 spans, neighbours are joined.
+    # An extension: where a `found` sound is; for several sounds, where any wanted one is. If there
+    # are more than 100 spans, neighbouring ones are merged.
     where: list[FindingWhere]
-    # An extension: the part of the media in which a `found` sound is.
+    # An extension: the share of the media that contains a `found` sound.
     share: float
-    # An extension: how well the target is likely to be separated, whether or not its sound is
-    # there: `good` is meant as an SI-SDR from 10 dB on, `poor` as one under 3 dB. An estimate by
-    # the built-in model; absent where there is none.
+    # An extension: how well the target is probably separated, whether or not the sound is there.
+    # `good` means an SI-SDR of at least 10 dB, `poor` one below 3 dB. An estimate by the built-in
+    # model; absent if there is none.
     quality: Literal["good", "fair", "poor"]
-    # An extension: the sounds that the prompt was read as.
+    # An extension: the sounds that the prompt was understood to mean.
     asked: list[FindingAsked]
-    # An extension: an earlier prompt that is read as the same sound. Both have one output, which
-    # the residual lacks once.
+    # An extension: an earlier prompt with the same meaning. Both share one output, which is missing
+    # from the residual once.
     same_as: str
-    # Unless `found`: by how many dB the target is softer than what was found.
+    # Unless `found`: by how many dB the target is softer than what was separated.
     softened_db: float
-    # Of an `unknown` prompt: what the target holds.
+    # For an `unknown` prompt: what the target contains.
     holds: str
-    # Of an `unknown` prompt: the model's nearest names, to try.
+    # For an `unknown` prompt: the nearest names known to the model, to try instead.
     nearest: list[str]
-    # An extension: the name of the network that made the target, in `separators`.
+    # An extension: the name of the model that made the target, as in `separators`.
     separator: str
 
 
 class _QueueStatusResponse(TypedDict):
     request_id: str
-    # What was asked for; `audio/sounds`, a list of sounds, is an extension.
+    # What was requested. `audio/sounds`, a list of sounds, is an extension.
     model: Literal["audio/separate", "audio/sounds"]
     status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
     created_at: str
@@ -341,26 +345,27 @@ class _QueueStatusResponse(TypedDict):
 class QueueStatusResponse(_QueueStatusResponse, total=False):
     logs: list[QueueStatusResponseLogs]
     progress: float
-    # 1: next.
+    # 1 means next.
     queue_position: int
-    # An extension: until the end, as far as anything can be said.
+    # An extension: estimated time until the end, if it can be estimated.
     estimated_seconds_left: int
     # Why the request FAILED.
     error: QueueStatusResponseError
     webhook: WebhookDeliveryStatus
-    # An extension: as given at submit; large numbers are rounded.
+    # An extension: as submitted, except that large numbers are rounded.
     metadata: dict[str, Any]
-    # An extension: how probable it is that the sound is in the media, if half of those are that are
-    # asked for; calibrated on mixtures of two sounds.
+    # An extension: the probability that the sound is in the media, assuming that half of the
+    # requested sounds are; calibrated on mixtures of two sounds.
     match: float
-    # An extension: the model's nearest name for the prompt; null: none is near.
+    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
+    # near.
     understood_as: str | None
-    # An extension: the name of the network that made the target, in `separators`.
+    # An extension: the name of the model that made the target, as in `separators`.
     separator: str
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
-    # An extension: what the model found out about each prompt of a completed request, in their
-    # order. Absent if the model reports none.
+    # An extension: what was found out about each prompt of a completed request, in order. Absent if
+    # the model reports nothing.
     findings: list[Finding]
 
 
@@ -382,12 +387,13 @@ class _PromptTarget(TypedDict):
 
 
 class PromptTarget(_PromptTarget, total=False):
-    # An extension: how probable it is that the sound is in the media, if half of those are that are
-    # asked for; calibrated on mixtures of two sounds.
+    # An extension: the probability that the sound is in the media, assuming that half of the
+    # requested sounds are; calibrated on mixtures of two sounds.
     match: float
-    # An extension: the model's nearest name for the prompt; null: none is near.
+    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
+    # near.
     understood_as: str | None
-    # An extension: the name of the network that made the target, in `separators`.
+    # An extension: the name of the model that made the target, as in `separators`.
     separator: str
     video_url: str
 
@@ -400,44 +406,47 @@ class HeardSoundSpans(TypedDict):
 
 
 class HeardSound(TypedDict):
-    # Given as a prompt, it separates the sound.
+    # Use it as a prompt to separate the sound.
     name: str
-    # Where it sounds, in order.
+    # Where it is heard, in order.
     spans: list[HeardSoundSpans]
-    # The part of the media in which it sounds.
+    # The share of the media in which it is heard.
     share: float
-    # How probable it is that the sound is in the media.
+    # The probability that the sound is in the media.
     match: float
 
 
 class _SeparationData(TypedDict):
     target: OutputFile
     residual: OutputFile
-    # Hertz.
+    # In hertz.
     sample_rate: int
 
 
 class SeparationData(_SeparationData, total=False):
-    # An extension: of a completed request with `prompts`, in their order. `target` is the first.
+    # An extension: of a completed request with `prompts`, in their order. `target` is the first
+    # one.
     targets: list[PromptTarget]
-    # Seconds.
+    # In seconds.
     duration: float
-    # An extension: mixture and outputs as Opus, in segments that the peaks list; only where
-    # `preview` was asked for and could be made.
+    # An extension: the mixture and the outputs as Opus, in segments that are indexed in the peaks.
+    # Only if `preview` was requested and could be made.
     preview_url: str
-    # An extension: the gain in dB that all outputs have in common so that none clips; 0: none.
+    # An extension: the gain in dB that was applied to all outputs so that none clips; 0 if none was
+    # needed.
     gain_db: float
-    # An extension: how probable it is that the sound is in the media, if half of those are that are
-    # asked for; calibrated on mixtures of two sounds.
+    # An extension: the probability that the sound is in the media, assuming that half of the
+    # requested sounds are; calibrated on mixtures of two sounds.
     match: float
-    # An extension: the model's nearest name for the prompt; null: none is near.
+    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
+    # near.
     understood_as: str | None
-    # An extension: the name of the network that made the target, in `separators`.
+    # An extension: the name of the model that made the target, as in `separators`.
     separator: str
-    # An extension: what the model found out about each prompt of a completed request, in their
-    # order. Absent if the model reports none.
+    # An extension: what was found out about each prompt of a completed request, in order. Absent if
+    # the model reports nothing.
     findings: list[Finding]
-    # An extension: all that was heard in the media, the most prominent first.
+    # An extension: all sounds heard in the media, the most prominent first.
     sounds: list[HeardSound]
 
 
@@ -462,25 +471,26 @@ class _QueueResultResponse(TypedDict):
 
 class QueueResultResponse(_QueueResultResponse, total=False):
     webhook: WebhookDeliveryStatus
-    # An extension: as given at submit; large numbers are rounded.
+    # An extension: as submitted, except that large numbers are rounded.
     metadata: dict[str, Any]
 
 
 class AudioSoundsInput(TypedDict, total=False):
-    # Public HTTPS URL of audio or video; spaces and letters are encoded as browsers do it. Exactly
+    # A public HTTPS URL of audio or video. Spaces and letters are encoded as in browsers. Exactly
     # one of audio_url, file_id and request_id.
     audio_url: str | None
-    # Of an uploaded file.
+    # The id of an uploaded file.
     file_id: str | None
-    # An extension: of an earlier request, whose output or source is the media. With `output`.
+    # An extension: an earlier request, one of whose outputs, or whose source, is the media.
+    # Requires `output`.
     request_id: str | None
-    # An extension: which output of the COMPLETED request of `request_id`; `source`: what that
-    # request, in any state, was to separate.
+    # An extension: which output of the COMPLETED request `request_id` to use. `source` is the media
+    # that a request in any state was to separate.
     output: Literal["target", "residual", "source"] | None
-    # An extension: the place in `data.targets` of the target; 0 by default.
+    # An extension: index of the target in `data.targets` (default 0).
     output_index: int | None
-    # An extension: which of the media's tracks of sound, from 1. By default the best, or two of one
-    # channel that are alike, as the channels of one sound; `logs` name the rest.
+    # An extension: which audio track of the media to separate, from 1. By default it is the best
+    # one, or two matching mono tracks as the channels of one sound; `logs` name the others.
     audio_track: int | None
 
 
@@ -489,18 +499,18 @@ class _SubmitAudioSoundsRequest(TypedDict):
 
 
 class SubmitAudioSoundsRequest(_SubmitAudioSoundsRequest, total=False):
-    # Public HTTPS URL that receives the end of the request; see `webhooks`.
+    # A public HTTPS URL to notify when the request ends; see `webhooks`.
     webhookUrl: str | None
-    # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
-    # make one.
+    # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
+    # bytes. Without one the service creates one.
     webhookSecret: str | None
-    # Comes back in the webhook; at most 16384 bytes of JSON, nested 32 levels deep.
+    # Returned in the webhook; at most 16384 bytes of JSON, nested up to 32 levels.
     metadata: dict[str, Any] | None
 
 
 class SoundsData(TypedDict):
     sounds: list[HeardSound]
-    # Seconds.
+    # In seconds.
     duration: float
 
 
@@ -525,7 +535,7 @@ class _SoundsResultResponse(TypedDict):
 
 class SoundsResultResponse(_SoundsResultResponse, total=False):
     webhook: WebhookDeliveryStatus
-    # An extension: as given at submit; large numbers are rounded.
+    # An extension: as submitted, except that large numbers are rounded.
     metadata: dict[str, Any]
 
 
@@ -559,45 +569,46 @@ class ListedRequestRetention(TypedDict):
 
 class _ListedRequest(TypedDict):
     request_id: str
-    # What was asked for; `audio/sounds`, a list of sounds, is an extension.
+    # What was requested. `audio/sounds`, a list of sounds, is an extension.
     model: Literal["audio/separate", "audio/sounds"]
     status: Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
     created_at: str
     updated_at: str
     result_url: str
-    # Of several the first; of a list of sounds empty.
+    # The first one if there are several; empty for a list of sounds.
     prompt: str
-    # Of the source.
+    # Name of the source.
     file_name: str
 
 
 class ListedRequest(_ListedRequest, total=False):
     logs: list[ListedRequestLogs]
     progress: float
-    # 1: next.
+    # 1 means next.
     queue_position: int
-    # An extension: until the end, as far as anything can be said.
+    # An extension: estimated time until the end, if it can be estimated.
     estimated_seconds_left: int
     # Why the request FAILED.
     error: ListedRequestError
     webhook: WebhookDeliveryStatus
-    # An extension: as given at submit; large numbers are rounded.
+    # An extension: as submitted, except that large numbers are rounded.
     metadata: dict[str, Any]
-    # An extension: how probable it is that the sound is in the media, if half of those are that are
-    # asked for; calibrated on mixtures of two sounds.
+    # An extension: the probability that the sound is in the media, assuming that half of the
+    # requested sounds are; calibrated on mixtures of two sounds.
     match: float
-    # An extension: the model's nearest name for the prompt; null: none is near.
+    # An extension: the name known to the model that is nearest to the prompt; `null` if none is
+    # near.
     understood_as: str | None
-    # An extension: the name of the network that made the target, in `separators`.
+    # An extension: the name of the model that made the target, as in `separators`.
     separator: str
     # An extension: of a completed request with `prompts`, in their order.
     targets: list[PromptFinding]
-    # An extension: what the model found out about each prompt of a completed request, in their
-    # order. Absent if the model reports none.
+    # An extension: what was found out about each prompt of a completed request, in order. Absent if
+    # the model reports nothing.
     findings: list[Finding]
-    # Where there are several.
+    # Present if there are several.
     prompts: list[str]
-    # Of a completed one: its outputs are kept until then.
+    # For a completed request: until when its outputs are kept.
     retention: ListedRequestRetention
 
 
@@ -620,18 +631,18 @@ class DeliveryAttemptList(TypedDict):
 
 
 class _WebhookTestRequest(TypedDict):
-    # Public HTTPS URL that receives the end of the request; see `webhooks`.
+    # A public HTTPS URL to notify when the request ends; see `webhooks`.
     webhookUrl: str
 
 
 class WebhookTestRequest(_WebhookTestRequest, total=False):
-    # Signs the webhook: its UTF-8 bytes or, after `whsec_`, its bytes in base64. Without one we
-    # make one.
+    # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
+    # bytes. Without one the service creates one.
     webhookSecret: str | None
 
 
 class _WebhookTestResult(TypedDict):
-    # As in the header `webhook-id`.
+    # The value of the header `webhook-id`.
     webhook_id: str
     delivered: bool
     status_code: int | None
@@ -640,7 +651,7 @@ class _WebhookTestResult(TypedDict):
 
 
 class WebhookTestResult(_WebhookTestResult, total=False):
-    # What signed the event, where none was given.
+    # The secret that signed the event, if none was given.
     signing_secret: str
 
 
@@ -662,51 +673,51 @@ class OwnLimits(TypedDict):
 
 
 class StandingLimitsCallsPerMinute(TypedDict):
-    # Null: no limit.
+    # `null` means no limit.
     max: int | None
-    # Now; null of a limit of each single key or file.
+    # What is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsQueuedRequests(TypedDict):
-    # Null: no limit.
+    # `null` means no limit.
     max: int | None
-    # Now; null of a limit of each single key or file.
+    # What is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsConcurrentJobs(TypedDict):
-    # Null: no limit.
+    # `null` means no limit.
     max: int | None
-    # Now; null of a limit of each single key or file.
+    # What is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsMediaBytes(TypedDict):
-    # Null: no limit.
+    # `null` means no limit.
     max: int | None
-    # Now; null of a limit of each single key or file.
+    # What is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsSecondsPerMonth(TypedDict):
-    # Null: no limit.
+    # `null` means no limit.
     max: int | None
-    # Now; null of a limit of each single key or file.
+    # What is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsStreams(TypedDict):
-    # Null: no limit.
+    # `null` means no limit.
     max: int | None
-    # Now; null of a limit of each single key or file.
+    # What is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsFileBytes(TypedDict):
-    # Null: no limit.
+    # `null` means no limit.
     max: int | None
-    # Now; null of a limit of each single key or file.
+    # What is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
@@ -731,20 +742,20 @@ class _Account(TypedDict):
     account_id: str
     name: str
     status: Literal["active", "disabled", "deleted"]
-    # Whether separating costs it credits.
+    # Whether separations cost credits.
     metered: bool
-    # Seconds of audio.
+    # In seconds of audio.
     balance_seconds: int
-    # Of these, for requests under way.
+    # The part reserved for requests in progress.
     reserved_seconds: int
-    # Of files and outputs that it holds.
+    # Size of the files and outputs that the account holds.
     media_bytes: int
-    # Besides, for the outputs of requests under way.
+    # Size reserved for the outputs of requests in progress.
     media_reserved_bytes: int
 
 
 class Account(_Account, total=False):
-    # Of both together; in `GET /v1/account`.
+    # The limit for both together. Only in `GET /v1/account`.
     media_bytes_max: int
     own_limits: OwnLimits
     limits: StandingLimits
@@ -752,11 +763,11 @@ class Account(_Account, total=False):
 
 class UsageDay(TypedDict):
     day: str
-    # Requests.
+    # Number of requests.
     completed: int
-    # Requests, those that were canceled included.
+    # Number of requests, including canceled ones.
     failed: int
-    # Of completed requests, as they are charged: of each target as many.
+    # Seconds of completed requests as charged, that is, once for each target.
     audio_seconds: int
 
 
@@ -771,7 +782,7 @@ class NewShare(TypedDict):
     request_id: str
     created_at: str
     expires_at: str
-    # Plays the result in a browser. Its fragment is the secret: only shown now.
+    # Plays the result in a browser. The fragment is the secret and is shown only once.
     url: str
 
 
@@ -788,16 +799,16 @@ class ShareList(TypedDict):
 
 
 class _SharedResult(TypedDict):
-    # Of the source.
+    # Name of the source.
     file_name: str
     prompts: list[str]
     data: SeparationData
-    # End of the share. The addresses end earlier: read the result again.
+    # When the share ends. The media addresses expire earlier; read the result again to renew them.
     expires_at: str
 
 
 class SharedResult(_SharedResult, total=False):
-    # Peaks as JSON, where the engine stored them.
+    # The peaks as JSON, if the engine stored them.
     peaks_url: str
 
 
@@ -819,7 +830,7 @@ class _SeparationCompletedEvent(TypedDict):
 
 
 class SeparationCompletedEvent(_SeparationCompletedEvent, total=False):
-    # As given at submit.
+    # As submitted.
     metadata: dict[str, Any]
 
 
@@ -853,7 +864,7 @@ class _SeparationFailedEvent(TypedDict):
 
 
 class SeparationFailedEvent(_SeparationFailedEvent, total=False):
-    # As given at submit.
+    # As submitted.
     metadata: dict[str, Any]
 
 
@@ -875,7 +886,7 @@ class _SoundsCompletedEvent(TypedDict):
 
 
 class SoundsCompletedEvent(_SoundsCompletedEvent, total=False):
-    # As given at submit.
+    # As submitted.
     metadata: dict[str, Any]
 
 
@@ -909,5 +920,5 @@ class _SoundsFailedEvent(TypedDict):
 
 
 class SoundsFailedEvent(_SoundsFailedEvent, total=False):
-    # As given at submit.
+    # As submitted.
     metadata: dict[str, Any]
