@@ -5,9 +5,7 @@
 
 import { Type, type Static, type TSchema } from 'typebox'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
-import { HeardSounds } from '../../shared/heard-sounds.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
-import { gainField } from '../../shared/messages.ts'
 import { AUTO } from '../../shared/prompts/route-prompt.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
@@ -24,7 +22,7 @@ export const SOUNDS_MODEL = 'audio/sounds'
 export type ModelId = typeof MODEL_ID | typeof SOUNDS_MODEL
 
 export const DateTime = Type.String({ format: 'date-time' })
-const Uri = Type.String({ format: 'uri' })
+export const Uri = Type.String({ format: 'uri' })
 const ModelId = Type.Enum([MODEL_ID, SOUNDS_MODEL], {
   description: 'What was requested. `audio/sounds`, a list of sounds, is an extension.',
 })
@@ -267,7 +265,7 @@ export const QueueSubmitResponse = Type.Object(
   { title: 'QueueSubmitResponse' },
 )
 
-const Metadata = Type.Optional(
+export const Metadata = Type.Optional(
   Type.Object(
     {},
     {
@@ -340,67 +338,6 @@ export const RequestList = Type.Object(
   { title: 'RequestList' },
 )
 
-const OutputFile = Type.Object(
-  {
-    url: Uri,
-    video_url: Type.Optional(Uri),
-    content_type: Type.String(),
-    file_name: Type.String(),
-  },
-  { title: 'OutputFile' },
-)
-
-const PromptTarget = Type.Object(
-  { ...PromptFinding.properties, ...OutputFile.properties },
-  { title: 'PromptTarget' },
-)
-
-export const SeparationData = Type.Object(
-  {
-    target: OutputFile,
-    targets: Type.Optional(
-      Type.Array(PromptTarget, { description: `${SEVERAL} \`target\` is the first one.` }),
-    ),
-    residual: OutputFile,
-    duration: Type.Optional(Type.Number({ description: 'In seconds.' })),
-    sample_rate: Type.Integer({ description: 'In hertz.' }),
-    preview_url: Type.Optional(
-      Type.String({
-        format: 'uri',
-        description:
-          'An extension: the mixture and the outputs as Opus, in segments that are indexed in ' +
-          'the peaks. Only if `preview` was requested and could be made.',
-      }),
-    ),
-    ...gainField,
-    ...Recognised.properties,
-    findings: Findings,
-    sounds: Type.Optional({
-      ...HeardSounds,
-      description: 'An extension: all sounds heard in the media, the most prominent first.',
-    }),
-  },
-  { title: 'SeparationData' },
-)
-
-export const QueueResultResponse = Type.Object(
-  {
-    request_id: Type.String(),
-    model: Type.Literal(MODEL_ID),
-    status: Type.Literal('COMPLETED'),
-    data: SeparationData,
-    usage: Type.Object({
-      feature: Type.Optional(Type.Literal('audio_seconds')),
-      quantity: Type.Optional(Type.Integer()),
-      billing_status: Type.Optional(Type.Enum(['deducted', 'not_metered'])),
-    }),
-    webhook: Type.Optional(WebhookDeliveryStatus),
-    metadata: Metadata,
-    retention: Type.Object({ delete_after: Type.Optional(DateTime) }),
-  },
-  { title: 'QueueResultResponse' },
-)
-
 export const StreamTimeout = Type.Object(
   { request_id: Type.String(), status: Type.Enum([...REQUEST_STATUSES]), message: Type.String() },
   { title: 'StreamTimeout' },
@@ -412,7 +349,4 @@ export type DeliveryAttemptList = Static<typeof DeliveryAttemptList>
 export type WebhookDeliveryStatus = Static<typeof WebhookDeliveryStatus>
 export type QueueStatusResponse = Static<typeof QueueStatusResponse>
 export type RequestList = Static<typeof RequestList>
-export type OutputFile = Static<typeof OutputFile>
-export type SeparationData = Static<typeof SeparationData>
-export type QueueResultResponse = Static<typeof QueueResultResponse>
 export type ErrorResponse = Static<typeof ErrorResponse>

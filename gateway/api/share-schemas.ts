@@ -2,7 +2,8 @@
 
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { DateTime, SeparationData } from './schemas.ts'
+import { SeparationData } from './result-schemas.ts'
+import { DateTime } from './schemas.ts'
 import { checkBody } from './validation.ts'
 
 export const SHARE_SECONDS = { min: 60, max: 7 * 86_400, default: 86_400 } as const

@@ -2,12 +2,8 @@
 
 import { Type, type Static } from 'typebox'
 import { HeardSounds } from '../../shared/heard-sounds.ts'
-import {
-  AudioSeparateInput,
-  QueueResultResponse,
-  SOUNDS_MODEL,
-  SubmitAudioSeparateRequest,
-} from './schemas.ts'
+import { QueueResultResponse } from './result-schemas.ts'
+import { AudioSeparateInput, SOUNDS_MODEL, SubmitAudioSeparateRequest } from './schemas.ts'
 
 const { audio_url, file_id, request_id, output, output_index, audio_track } =
   AudioSeparateInput.properties

@@ -2,15 +2,8 @@
 
 import { Type, type Static } from 'typebox'
 import { FAILURE_CODES } from '../../shared/errors.ts'
-import {
-  MODEL_ID,
-  Nullable,
-  QueueResultResponse,
-  SeparationData,
-  SOUNDS_MODEL,
-  WebhookSecret,
-  WebhookUrl,
-} from './schemas.ts'
+import { QueueResultResponse, SeparationData } from './result-schemas.ts'
+import { MODEL_ID, Nullable, SOUNDS_MODEL, WebhookSecret, WebhookUrl } from './schemas.ts'
 import { SoundsData } from './sounds-schemas.ts'
 
 const DateTime = Type.String({ format: 'date-time' })

@@ -11,9 +11,9 @@ import { fieldText } from '../api/json-text.ts'
 import { describeNulls } from '../api/nulls.ts'
 import { responses } from '../api/openapi.ts'
 import { secondsToWait } from '../api/prefer.ts'
+import { QueueResultResponse } from '../api/result-schemas.ts'
 import {
   AudioSeparateInput,
-  QueueResultResponse,
   QueueSubmitResponse,
   SubmitAudioSeparateRequest,
 } from '../api/schemas.ts'

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { QueueResultResponse, QueueStatusResponse } from '../../gateway/api/schemas.ts'
+import { QueueResultResponse } from '../../gateway/api/result-schemas.ts'
+import { QueueStatusResponse } from '../../gateway/api/schemas.ts'
 import type { Finding } from '../../shared/finding.ts'
 import { languageNames } from '../../shared/prompts/read-prompt.ts'
 import { assertShape } from '../support/gateway/assert-shape.ts'

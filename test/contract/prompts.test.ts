@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { QueueResultResponse } from '../../gateway/api/schemas.ts'
+import { QueueResultResponse } from '../../gateway/api/result-schemas.ts'
 import { assertError, assertShape } from '../support/gateway/assert-shape.ts'
 import { meteredAccount } from '../support/gateway/metered.ts'
 import { startSeparationClient } from '../support/clients/separation-client.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { QueueResultResponse, QueueSubmitResponse } from '../../gateway/api/schemas.ts'
+import { QueueResultResponse } from '../../gateway/api/result-schemas.ts'
+import { QueueSubmitResponse } from '../../gateway/api/schemas.ts'
 import { assertShape } from '../support/gateway/assert-shape.ts'
 import {
   API,

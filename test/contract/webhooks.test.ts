@@ -10,9 +10,9 @@ import type { PostMessage, PostOutcome } from '../../gateway/webhooks/public-pos
 import { createDeadLetterHandler } from '../../gateway/requests/follow/dead-letters.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { TESTS_PER_MINUTE } from '../../gateway/webhooks/tester.ts'
+import { QueueResultResponse } from '../../gateway/api/result-schemas.ts'
 import {
   DeliveryAttemptList,
-  QueueResultResponse,
   QueueStatusResponse,
   QueueSubmitResponse,
   WebhookDeliveryStatus,

@@ -3,7 +3,8 @@
 import { createHmac } from 'node:crypto'
 import type { EngineDescription } from '../../../shared/engine-control.ts'
 import { NAMES_MAX, type ModelList } from '../../api/model-schemas.ts'
-import { AudioSeparateInput, MODEL_ID, SeparationData } from '../../api/schemas.ts'
+import { SeparationData } from '../../api/result-schemas.ts'
+import { AudioSeparateInput, MODEL_ID } from '../../api/schemas.ts'
 import { heldModels } from './held-models.ts'
 import type { Keys } from '../../secrets.ts'
 

@@ -12,14 +12,13 @@ import { findingText } from '../../../shared/finding-text.ts'
 import { costOf } from '../../accounts/credits.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
 import type { Recognised } from '../../api/finding-schemas.ts'
+import { type OutputFile, type SeparationData } from '../../api/result-schemas.ts'
 import {
   MODEL_ID,
   SOUNDS_MODEL,
   type ModelId,
-  type OutputFile,
   type QueueStatusResponse,
   type QueueSubmitResponse,
-  type SeparationData,
   type WebhookDeliveryStatus,
 } from '../../api/schemas.ts'
 import type { AnyResultResponse, SoundsData } from '../../api/sounds-schemas.ts'
