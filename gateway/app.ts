@@ -46,6 +46,7 @@ import { mediaRoutes } from './routes/media.ts'
 import { modelsRoute } from './routes/models.ts'
 import { openApiRoute } from './routes/openapi-document.ts'
 import { operationsRoutes } from './routes/operations.ts'
+import { ownKeyRoutes } from './routes/own-keys.ts'
 import { peaksRoute } from './routes/peaks.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { redeliverRoute } from './routes/redeliver.ts'
@@ -254,6 +255,7 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
     deliveryAttemptsRoute,
     webhookTestRoute,
     accountRoute,
+    ownKeyRoutes,
     usageRoute,
     // the page plays what they share
     ...(deps.config.playground === 'on'

@@ -171,7 +171,7 @@ export interface components {
             key_id: string;
             account_id: string;
             name: string;
-            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
+            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
             /** Format: date-time */
             created_at: string;
             expires_at: string | null;
@@ -360,9 +360,15 @@ export interface components {
             };
         };
         CreateKeyRequest: {
-            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
+            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
+            name?: string | null;
+            /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
+            expires?: string | null;
             /** @default default */
             account_id?: string | null;
+        };
+        CreateOwnKeyRequest: {
+            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
             name?: string | null;
             /** @description How long the key is valid: `30d`, `12h`, `1 year`. */
             expires?: string | null;
@@ -798,7 +804,7 @@ export interface components {
             key_id: string;
             account_id: string;
             name: string;
-            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate")[];
+            scopes: ("models:read" | "files:write" | "files:read" | "audio:separate" | "keys:manage")[];
             /** Format: date-time */
             created_at: string;
             expires_at: string | null;
@@ -848,6 +854,12 @@ export interface components {
             video_url?: string;
             content_type: string;
             file_name: string;
+        };
+        OwnKeyList: {
+            object: "list";
+            data: components["schemas"]["ApiKey"][];
+            /** @description The key of this call. */
+            current_key_id: string;
         };
         OwnLimits: {
             /** @description Calls of each key in a minute. */

@@ -30,7 +30,6 @@ import {
   listApiKeys,
   putApiKey,
   updateApiKey,
-  type NewApiKeyRow,
 } from '../store/api-keys.ts'
 import { addChange, listChanges, type NewChange } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
@@ -46,7 +45,16 @@ export interface AccountDeps {
 /** Who changes something, as the record of changes states it. */
 export type Author = Pick<ChangeRow, 'tool' | 'origin'>
 
-export type ChangeDeps = AccountDeps & { author: Author }
+export type ChangeDeps = AccountDeps & {
+  author: Author
+  /** The key that makes the change, if one does. */
+  by?: string
+}
+
+type KeyBounds = Pick<ApiKeyRow, 'expires_at' | 'own_calls_per_minute'>
+
+/** Refuses a change to a key by throwing; runs in its transaction. */
+export type KeyCheck = (store: Store, key: Omit<ApiKeyRow, 'last_used_at'>) => void | Promise<void>
 
 const VALID_MS_MAX = 100 * 365.25 * DAY_MS
 
@@ -198,9 +206,14 @@ export async function creditAccount(
 
 /**
  * Makes a key and returns its secret, which is not stored.
+ * @param maker the key that makes it, whose limit and expiry hold for the new one too
  * @throws ServiceError that names what is wrong with `body`, a CreateKeyRequest
  */
-export async function createKey(deps: ChangeDeps, body: unknown): Promise<NewApiKey> {
+export async function createKey(
+  deps: ChangeDeps,
+  body: unknown,
+  { maker, check }: { maker?: KeyBounds; check?: KeyCheck } = {},
+): Promise<NewApiKey> {
   const {
     account_id: accountId = DEFAULT_ACCOUNT.account_id,
     name = '',
@@ -210,24 +223,31 @@ export async function createKey(deps: ChangeDeps, body: unknown): Promise<NewApi
   const now = deps.clock.now()
   const keyId = newKeyId()
   const key = newApiKey(keyId)
-  const row: NewApiKeyRow = {
+  const expiresAt = expires === undefined ? null : isoTime(now + durationMs(expires))
+  const row = {
     key_id: keyId,
     account_id: accountId,
     name,
     key_hash: hashApiKey(key),
     scopes: JSON.stringify(scopes),
     created_at: isoTime(now),
-    expires_at: expires === undefined ? null : isoTime(now + durationMs(expires)),
+    expires_at: maker && outlives(expiresAt, maker.expires_at) ? maker.expires_at : expiresAt,
     revoked_at: null,
+    own_calls_per_minute: maker?.own_calls_per_minute ?? null,
   }
   await inTransaction(deps.store, async (store) => {
     await assertAccount(store, accountId, isoTime(now))
+    await check?.(store, row)
     await putApiKey(store, row)
     const details = { name, scopes, expires_at: row.expires_at }
     await record({ ...deps, store }, 'key.create', row, details)
   })
-  return { ...presentKey({ ...row, last_used_at: null, own_calls_per_minute: null }), key }
+  return { ...presentKey({ ...row, last_used_at: null }), key }
 }
+
+/** Returns whether one expiry is after another; null: there is none. Times sort as texts. */
+export const outlives = (expiresAt: string | null, other: string | null): boolean =>
+  other !== null && (expiresAt === null || expiresAt > other)
 
 /** Makes the account `default`, as a first start would. @throws ServiceError where none is there */
 async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
@@ -258,9 +278,10 @@ export async function allKeys({ store }: AccountDeps, accountId?: string) {
  * Revokes the key: from now on every call with it is refused. A revoked key stays as it is.
  * @throws ServiceError `NOT_FOUND`
  */
-export const revokeKey = (deps: ChangeDeps, keyId: string): Promise<ApiKey> =>
+export const revokeKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Promise<ApiKey> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)
+    await check?.(store, row)
     if (row.revoked_at !== null) return presentKey(row)
     const revoked = { revoked_at: isoTime(deps.clock.now()) }
     await updateApiKey(store, keyId, revoked)
@@ -272,9 +293,10 @@ export const revokeKey = (deps: ChangeDeps, keyId: string): Promise<ApiKey> =>
  * Gives a key a new secret. The old one is refused from now on; nothing else changes.
  * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for a key that is revoked
  */
-export const rotateKey = (deps: ChangeDeps, keyId: string): Promise<NewApiKey> =>
+export const rotateKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Promise<NewApiKey> =>
   inTransaction(deps.store, async (store) => {
     const row = await findKey({ ...deps, store }, keyId)
+    await check?.(store, row)
     if (row.revoked_at !== null) {
       const message = `The key ${keyId} is revoked; create another one.`
       throw new ServiceError('INVALID_PARAMETER', { param: 'key_id', message })
@@ -287,7 +309,7 @@ export const rotateKey = (deps: ChangeDeps, keyId: string): Promise<NewApiKey> =
 
 /** In the transaction of the change. */
 const record = (
-  { store, clock, author }: ChangeDeps,
+  { store, clock, author, by }: ChangeDeps,
   action: ChangeRow['action'],
   { account_id, key_id = null }: { account_id: string; key_id?: string | null },
   details: NewChange['details'] = {},
@@ -298,7 +320,7 @@ const record = (
     action,
     account_id,
     key_id,
-    details,
+    details: by === undefined ? details : { ...details, by },
   })
 
 const CHANGES_MAX = 1_000
@@ -323,8 +345,11 @@ export async function latestChanges(
 async function findKey({ store }: AccountDeps, keyId: string): Promise<ApiKeyRow> {
   const [row] = await findApiKeys(store, [keyId])
   if (row) return row
-  throw new ServiceError('NOT_FOUND', { message: `There is no key ${keyId}.` })
+  throw noKey(keyId)
 }
+
+export const noKey = (keyId: string) =>
+  new ServiceError('NOT_FOUND', { message: `There is no key ${keyId}.` })
 
 const presentAccount = (row: AccountRow): Account => ({
   account_id: row.account_id,
@@ -338,7 +363,7 @@ const presentAccount = (row: AccountRow): Account => ({
   own_limits: ownLimits(row),
 })
 
-const presentKey = (row: ApiKeyRow): ApiKey => ({
+export const presentKey = (row: ApiKeyRow): ApiKey => ({
   key_id: row.key_id,
   account_id: row.account_id,
   name: row.name,

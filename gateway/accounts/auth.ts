@@ -9,7 +9,10 @@ import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 
-export const SCOPES = ['models:read', 'files:write', 'files:read', 'audio:separate'] as const
+export const SCOPES = [
+  ...(['models:read', 'files:write', 'files:read', 'audio:separate'] as const),
+  'keys:manage', // extension: the keys of one's own account
+] as const
 
 export type Scope = (typeof SCOPES)[number]
 

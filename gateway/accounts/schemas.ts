@@ -171,6 +171,14 @@ export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
 
 export const ApiKeyList = listOf(ApiKey, 'ApiKeyList')
 
+export const OwnKeyList = Type.Object(
+  {
+    ...ApiKeyList.properties,
+    current_key_id: Type.String({ description: 'The key of this call.' }),
+  },
+  { title: 'OwnKeyList' },
+)
+
 export const NewApiKey = Type.Object(
   {
     ...apiKeyFields,
@@ -181,24 +189,33 @@ export const NewApiKey = Type.Object(
   { title: 'NewApiKey' },
 )
 
+const newKeyFields = {
+  scopes: Scopes,
+  name: Type.Optional(Name),
+  expires: Type.Optional(
+    Type.String({
+      pattern: NO_NUL,
+      minLength: 2,
+      maxLength: 40,
+      description: 'How long the key is valid: `30d`, `12h`, `1 year`.',
+    }),
+  ),
+}
+
 export const CreateKeyRequest = Type.Object(
   {
-    scopes: Scopes,
+    ...newKeyFields,
     account_id: Type.Optional(
       Type.String({ pattern: NO_NUL, maxLength: ID_CHARACTERS_MAX, default: 'default' }),
-    ),
-    name: Type.Optional(Name),
-    expires: Type.Optional(
-      Type.String({
-        pattern: NO_NUL,
-        minLength: 2,
-        maxLength: 40,
-        description: 'How long the key is valid: `30d`, `12h`, `1 year`.',
-      }),
     ),
   },
   { title: 'CreateKeyRequest', additionalProperties: false },
 )
+
+export const CreateOwnKeyRequest = Type.Object(newKeyFields, {
+  title: 'CreateOwnKeyRequest',
+  additionalProperties: false,
+})
 
 export type Account = Static<typeof Account>
 export type Usage = Static<typeof Usage>
@@ -216,3 +233,4 @@ export const checkLimits = checkOf(LimitsRequest)
 export const checkKeyLimits = checkOf(KeyLimitsRequest)
 export const checkCredit = checkOf(CreditRequest)
 export const checkCreateKey = checkOf(CreateKeyRequest)
+export const checkCreateOwnKey = checkOf(CreateOwnKeyRequest)

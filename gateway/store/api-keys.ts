@@ -6,13 +6,14 @@ import { isPostgres, type Store } from './database.ts'
 import { deletePageSessionsOf } from './page-sessions.ts'
 import type { AccountRow, ApiKeyRow } from './schema/tables.ts'
 
-export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at' | 'own_calls_per_minute'>
+export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at' | 'own_calls_per_minute'> &
+  Partial<Pick<ApiKeyRow, 'own_calls_per_minute'>>
 
 /** Stores the key in place of the one of the same id, if there is one. */
 export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow): Promise<void> {
   await store
     .insertInto('api_keys')
-    .values({ key_id, ...rest, last_used_at: null, own_calls_per_minute: null })
+    .values({ own_calls_per_minute: null, key_id, ...rest, last_used_at: null })
     .onConflict((conflict) => conflict.column('key_id').doUpdateSet(rest))
     .execute()
 }
@@ -54,6 +55,22 @@ export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow
     .selectFrom('api_keys')
     .selectAll()
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
+    .orderBy('created_at')
+    .orderBy('key_id')
+    .execute()
+
+/** The keys of an account that have not ended by `time`, oldest first. */
+export const listKeysSince = (
+  store: Store,
+  accountId: string,
+  time: string,
+): Promise<ApiKeyRow[]> =>
+  store
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where(({ eb, or }) => or([eb('revoked_at', 'is', null), eb('revoked_at', '>', time)]))
+    .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', time)]))
     .orderBy('created_at')
     .orderBy('key_id')
     .execute()

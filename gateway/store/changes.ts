@@ -44,6 +44,21 @@ interface ChangesPage {
   after?: { created_at: string; id: string }
 }
 
+/** Counts the changes to an account that a tool has made since a time. */
+export async function countChanges(
+  store: Store,
+  { accountId, tool, from }: { accountId: string; tool: ChangeRow['tool']; from: string },
+): Promise<number> {
+  const { count } = await store
+    .selectFrom('changes')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('account_id', '=', accountId)
+    .where('created_at', '>=', from)
+    .where('tool', '=', tool)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** The latest changes, the newest first; only those of one account or key where it is named. */
 export const listChanges = (
   store: Store,

@@ -21,6 +21,10 @@ const ENDPOINTS: [Method, string, Scope][] = [
   ['DELETE', '/v1/queue/requests/x', 'audio:separate'],
   ['DELETE', '/v1/files/x', 'files:write'],
   ['GET', '/v1/queue/requests', 'audio:separate'],
+  ['GET', '/v1/account/keys', 'keys:manage'],
+  ['POST', '/v1/account/keys', 'keys:manage'],
+  ['POST', '/v1/account/keys/x/rotate', 'keys:manage'],
+  ['DELETE', '/v1/account/keys/x', 'keys:manage'],
 ]
 
 test('5.1 the API description and the health checks need no key', async (t) => {

@@ -254,9 +254,9 @@ export interface PageSessionRow {
 export interface ChangeRow {
   change_id: string
   created_at: string
-  /** Its maker: the admin API, a tool of the command line, or a gateway that started. */
-  tool: 'admin_api' | 'command_line' | 'gateway'
-  /** The client's address for the admin API; else user and host, or the host. */
+  /** Its maker: an API, a tool of the command line, or a gateway that started. */
+  tool: 'admin_api' | 'account_api' | 'command_line' | 'gateway'
+  /** The client's address for an API; else user and host, or the host. */
   origin: string
   action:
     | 'account.create'

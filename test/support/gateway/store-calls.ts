@@ -303,6 +303,7 @@ const ofApiKeys: Calls<typeof apiKeys> = {
     await apiKeys.listApiKeys(store)
     await apiKeys.listApiKeys(store, account.account_id)
   },
+  listKeysSince: (store, { account, now }) => apiKeys.listKeysSince(store, account.account_id, now),
   updateApiKey: (store, { key, now }) =>
     apiKeys.updateApiKey(store, key.key_id, { revoked_at: now }),
   noteKeyUse: (store, { key, now }) => apiKeys.noteKeyUse(store, key.key_id, now),
@@ -320,6 +321,8 @@ const ofChanges: Calls<typeof changes> = {
       key_id: key.key_id,
       details: {},
     }),
+  countChanges: (store, { account, now }) =>
+    changes.countChanges(store, { accountId: account.account_id, tool: 'account_api', from: now }),
   hasChange: (store, { key, now }) =>
     changes.hasChange(store, { action: 'session.end', keyId: key.key_id, from: now }),
   async listChanges(store, { account, key, now }) {

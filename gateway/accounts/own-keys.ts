@@ -1,0 +1,131 @@
+/**
+ * The keys of one account, managed with one of them that has the scope `keys:manage`. Nobody gets
+ * more than the key that calls may do, nor for longer (docs/decisions/accounts.md).
+ */
+
+import { isoTime } from '../../shared/clock.ts'
+import { DAY_MS, DAY_SECONDS } from '../../shared/durations.ts'
+import { ServiceError } from '../../shared/errors.ts'
+import { listKeysSince } from '../store/api-keys.ts'
+import { countChanges } from '../store/changes.ts'
+import { oneAtATime, type Store } from '../store/database.ts'
+import type { ApiKeyRow } from '../store/schema/tables.ts'
+import {
+  createKey,
+  noKey,
+  outlives,
+  presentKey,
+  revokeKey,
+  rotateKey,
+  type AccountDeps,
+  type KeyCheck,
+} from './accounts.ts'
+import { isValid } from './auth.ts'
+import { checkCreateOwnKey } from './schemas.ts'
+
+/** Of one account: the record of changes stays for good, so that clients must not fill it. */
+export const OWN_KEYS = { validMax: 100, changesPerDayMax: 100, daysShown: 30 } as const
+
+const TOOL = 'account_api'
+
+export interface OwnKeyDeps extends AccountDeps {
+  /** The key that calls. */
+  caller: ApiKeyRow
+  /** Its client's address. */
+  client: string
+}
+
+/** The keys that are valid or ended in the last days, oldest first; without their secrets. */
+export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
+  const since = isoTime(clock.now() - OWN_KEYS.daysShown * DAY_MS)
+  const keys = await listKeysSince(store, caller.account_id, since)
+  return { object: 'list', data: keys.map(presentKey), current_key_id: caller.key_id }
+}
+
+/**
+ * Makes a key, with the limit of the one that calls, and which expires with it at the latest.
+ * @throws ServiceError what is wrong with `body`, a CreateOwnKeyRequest; `PERMISSION_DENIED`;
+ *   `RATE_LIMITED`
+ */
+export const createOwnKey = (deps: OwnKeyDeps, body: unknown) =>
+  createKey(
+    authored(deps),
+    { ...checkCreateOwnKey(body), account_id: deps.caller.account_id },
+    {
+      maker: deps.caller,
+      async check(store, key) {
+        assertNoMore(deps.caller, key)
+        await assertMayChange(deps, store)
+        await assertRoom(deps, store)
+      },
+    },
+  )
+
+/**
+ * Gives an own key a new secret.
+ * @throws ServiceError `NOT_FOUND`, also for keys of others; `PERMISSION_DENIED`; `RATE_LIMITED`
+ */
+export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
+  rotateKey(authored(deps), keyId, async (store, key) => {
+    await assertOwn(deps)(store, key)
+    assertNoMore(deps.caller, key)
+    await assertMayChange(deps, store)
+  })
+
+/**
+ * Revokes an own key, whatever it may do: that gives no rights.
+ * @throws ServiceError `NOT_FOUND`, also for keys of others
+ */
+export const revokeOwnKey = (deps: OwnKeyDeps, keyId: string) =>
+  revokeKey(authored(deps), keyId, assertOwn(deps))
+
+const authored = ({ store, clock, caller, client }: OwnKeyDeps) => ({
+  ...{ store, clock, by: caller.key_id },
+  author: { tool: TOOL, origin: client } as const,
+})
+
+const assertOwn =
+  ({ caller }: OwnKeyDeps): KeyCheck =>
+  (_store, key) => {
+    if (key.account_id !== caller.account_id) throw noKey(key.key_id)
+  }
+
+type Rights = Pick<ApiKeyRow, 'scopes' | 'expires_at' | 'own_calls_per_minute'>
+
+/** @throws ServiceError `PERMISSION_DENIED` */
+function assertNoMore(caller: Rights, key: Rights): void {
+  const held = JSON.parse(caller.scopes) as string[]
+  const further = (JSON.parse(key.scopes) as string[]).filter((scope) => !held.includes(scope))
+  if (further.length > 0) {
+    const message = `The API key lacks ${further.join(', ')}, so it can't give it to another key.`
+    throw new ServiceError('PERMISSION_DENIED', { message })
+  }
+  const { own_calls_per_minute: limit } = caller
+  if (limit !== null && (key.own_calls_per_minute ?? Infinity) > limit) {
+    const message = `The key may make more calls a minute than yours (${limit}).`
+    throw new ServiceError('PERMISSION_DENIED', { message })
+  }
+  if (!outlives(key.expires_at, caller.expires_at)) return
+  const message = `The key expires after yours (${caller.expires_at}), which can't rotate it.`
+  throw new ServiceError('PERMISSION_DENIED', { message })
+}
+
+/** @throws ServiceError `RATE_LIMITED` */
+async function assertMayChange({ clock, caller }: OwnKeyDeps, store: Store): Promise<void> {
+  const accountId = caller.account_id
+  await oneAtATime(store, `keys ${accountId}`)
+  const from = isoTime(clock.now() - DAY_MS)
+  const most = OWN_KEYS.changesPerDayMax
+  if ((await countChanges(store, { accountId, tool: TOOL, from })) < most) return
+  const message = `An account may make and rotate ${most} keys in 24 hours.`
+  throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds: DAY_SECONDS })
+}
+
+/** @throws ServiceError `RATE_LIMITED` */
+async function assertRoom({ clock, caller }: OwnKeyDeps, store: Store): Promise<void> {
+  const now = clock.now()
+  const keys = await listKeysSince(store, caller.account_id, isoTime(now))
+  if (keys.filter((key) => isValid(key, now)).length < OWN_KEYS.validMax) return
+  const message = `An account may have ${OWN_KEYS.validMax} valid keys: revoke one.`
+  throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds: DAY_SECONDS })
+}

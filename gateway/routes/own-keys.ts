@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AccountDeps } from '../accounts/accounts.ts'
+import {
+  createOwnKey,
+  OWN_KEYS,
+  ownKeys,
+  revokeOwnKey,
+  rotateOwnKey,
+} from '../accounts/own-keys.ts'
+import { ApiKey, CreateOwnKeyRequest, NewApiKey, OwnKeyList } from '../accounts/schemas.ts'
+import { responses } from '../api/openapi.ts'
+
+interface KeyRoute {
+  Params: { key_id: string }
+}
+
+const config = { scope: 'keys:manage' } as const
+const keyParams = {
+  type: 'object',
+  properties: { key_id: { type: 'string', description: 'The middle part of the key.' } },
+  required: ['key_id'],
+} as const
+
+/** Extension: the keys of one's own account. */
+export function ownKeyRoutes(app: FastifyInstance, deps: AccountDeps): void {
+  const calledBy = ({ apiKey: caller, client }: FastifyRequest) => ({ ...deps, caller, client })
+  const describe = (operationId: string, summary: string, more: string) => ({
+    ...{ operationId, summary, tags: ['account'] },
+    description: `Extension. ${more}`,
+  })
+  app.get(
+    '/v1/account/keys',
+    {
+      config,
+      schema: {
+        ...describe(
+          'listOwnKeys',
+          "List your account's keys, oldest first",
+          `Those that are valid, or ended in the last ${OWN_KEYS.daysShown} days.`,
+        ),
+        response: responses({ 200: OwnKeyList }, [401, 403, 500]),
+      },
+    },
+    async (request) => ownKeys(calledBy(request)),
+  )
+  app.post(
+    '/v1/account/keys',
+    {
+      config,
+      schema: {
+        ...describe(
+          'createOwnKey',
+          'Create a key of your account; the answer alone contains its secret',
+          'It has no scope that your key lacks, and expires with your key at the latest. An ' +
+            `account may have ${OWN_KEYS.validMax} valid keys, and may make and rotate ` +
+            `${OWN_KEYS.changesPerDayMax} in 24 hours.`,
+        ),
+        body: CreateOwnKeyRequest,
+        response: responses({ 201: NewApiKey }, [400, 401, 403, 500]),
+      },
+    },
+    async (request, reply) =>
+      reply.status(201).send(await createOwnKey(calledBy(request), request.body)),
+  )
+  app.post<KeyRoute>(
+    '/v1/account/keys/:key_id/rotate',
+    {
+      config,
+      schema: {
+        ...describe(
+          'rotateOwnKey',
+          'Give a key of your account a new secret in the place of the old',
+          'Not one that may do more than your key, or for longer.',
+        ),
+        params: keyParams,
+        response: responses({ 200: NewApiKey }, ['INVALID_PARAMETER', 401, 403, 404, 500]),
+      },
+    },
+    async (request) => rotateOwnKey(calledBy(request), request.params.key_id),
+  )
+  app.delete<KeyRoute>(
+    '/v1/account/keys/:key_id',
+    {
+      config,
+      schema: {
+        ...describe(
+          'revokeOwnKey',
+          'Revoke a key of your account, at once and for good',
+          'Also your own key, with the sessions of the page that it has opened.',
+        ),
+        params: keyParams,
+        response: responses({ 200: ApiKey }, [401, 403, 404, 500]),
+      },
+    },
+    async (request) => revokeOwnKey(calledBy(request), request.params.key_id),
+  )
+}
