@@ -36,7 +36,7 @@ import { cancelRoute } from './routes/cancel.ts'
 import { createFileRoute } from './routes/create-file.ts'
 import { deleteFileRoute } from './routes/delete-file.ts'
 import { deleteRequestRoute } from './routes/delete-request.ts'
-import { deliveryAttemptsRoute } from './routes/delivery-attempts.ts'
+import { deliveryAttemptsRoute, latestAttemptsRoute } from './routes/delivery-attempts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { getFileRoute } from './routes/get-file.ts'
 import { listRoute } from './routes/list.ts'
@@ -253,6 +253,7 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
     listRoute,
     redeliverRoute,
     deliveryAttemptsRoute,
+    latestAttemptsRoute,
     webhookTestRoute,
     accountRoute,
     ownKeyRoutes,

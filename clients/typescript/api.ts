@@ -647,9 +647,7 @@ export interface components {
                 /** Format: date-time */
                 started_at: string;
                 duration_ms: number;
-                /** @description Null: no answer. */
                 status_code: number | null;
-                /** @description Null: it was delivered. */
                 error: string | null;
             }[];
             storage: {
@@ -1695,6 +1693,19 @@ export interface components {
             failed: number;
             /** @description Seconds of completed requests as charged, that is, once for each target. */
             audio_seconds: number;
+        };
+        WebhookAttemptList: {
+            object: "list";
+            data: {
+                request_id: string;
+                /** @description The receiver's. */
+                host: string;
+                /** Format: date-time */
+                started_at: string;
+                duration_ms: number;
+                status_code: number | null;
+                error: string | null;
+            }[];
         };
         WebhookDeliveryStatus: {
             delivery_status: "pending" | "sending" | "delivered" | "failed";

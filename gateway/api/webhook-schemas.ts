@@ -84,6 +84,21 @@ export const WebhookTestResult = Type.Object(
 
 export type WebhookTestResult = Static<typeof WebhookTestResult>
 
+/** An attempt among those of several requests. */
+export const WebhookAttempt = Type.Object({
+  request_id: Type.String(),
+  host: Type.String({ description: "The receiver's." }),
+  started_at: DateTime,
+  duration_ms: Type.Integer({ minimum: 0 }),
+  status_code: Nullable(Type.Integer({ description: 'Of the answer; null: none came.' })),
+  error: Nullable(Type.String({ description: 'Why it was not delivered; null: it was.' })),
+})
+
+export const WebhookAttemptList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(WebhookAttempt) },
+  { title: 'WebhookAttemptList' },
+)
+
 const header = (name: string, description: string) => ({
   name,
   in: 'header',

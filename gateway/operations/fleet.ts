@@ -4,6 +4,7 @@ import { Type, type Static } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { heldModels } from '../requests/present/held-models.ts'
 import { heldMedia } from '../store/accounts.ts'
+import { WebhookAttempt } from '../api/webhook-schemas.ts'
 import { latestAttempts } from '../store/delivery-attempts.ts'
 import { latestFailures } from '../store/requests.ts'
 import type { RequestRow } from '../store/schema/tables.ts'
@@ -52,15 +53,6 @@ const FleetModel = Type.Object({
   weights_sha256: Type.String(),
   licence: Type.String({ description: 'Of its weights; empty: unknown.' }),
   engines: Type.Integer({ minimum: 1, description: 'Engines that hold it.' }),
-})
-
-const WebhookAttempt = Type.Object({
-  request_id: Type.String(),
-  host: Type.String({ description: "The receiver's." }),
-  started_at: DateTime,
-  duration_ms: Count,
-  status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer.' }),
-  error: Type.Union([Type.String(), Type.Null()], { description: 'Null: it was delivered.' }),
 })
 
 const Storage = Type.Object({

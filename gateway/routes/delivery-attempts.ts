@@ -1,11 +1,39 @@
 import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
 import { DeliveryAttemptList } from '../api/schemas.ts'
+import { WebhookAttemptList } from '../api/webhook-schemas.ts'
 import { findOwn } from '../requests/own-requests.ts'
-import { ATTEMPTS_KEPT_MAX } from '../store/delivery-attempts.ts'
+import {
+  ATTEMPTS_KEPT_MAX,
+  latestAttempts,
+  REQUESTS_LOOKED_AT,
+} from '../store/delivery-attempts.ts'
 import { attemptsOf } from '../webhooks/delivery-status.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 import type { Store } from '../store/database.ts'
+
+const ATTEMPTS_LISTED_MAX = 50
+
+/** Extension: the latest attempts to deliver webhooks of the account. */
+export function latestAttemptsRoute(app: FastifyInstance, { store }: { store: Store }): void {
+  app.get(
+    '/v1/webhook-attempts',
+    {
+      config: { scope: 'audio:separate' },
+      schema: {
+        operationId: 'listWebhookAttempts',
+        summary: 'List the latest attempts to deliver your webhooks, the latest first',
+        description: `Extension. At most ${ATTEMPTS_LISTED_MAX}, of your last ${REQUESTS_LOOKED_AT} requests.`,
+        tags: ['queue'],
+        response: responses({ 200: WebhookAttemptList }, [401, 403, 500]),
+      },
+    },
+    async ({ accountId }) => ({
+      object: 'list',
+      data: await latestAttempts(store, ATTEMPTS_LISTED_MAX, accountId),
+    }),
+  )
+}
 
 /** Extension: what came of each attempt to deliver the webhook of a request. */
 export function deliveryAttemptsRoute(app: FastifyInstance, { store }: { store: Store }): void {

@@ -31,13 +31,28 @@ const newestAttempts = (store: Store, webhookId: string) =>
     .orderBy('attempt_id', 'desc')
     .limit(ATTEMPTS_KEPT_MAX)
 
-/** Attempts of all webhooks, the latest first. */
-export const latestAttempts = (store: Store, limit: number) =>
+/** Of an account, the requests among whose webhooks its attempts are looked for. */
+export const REQUESTS_LOOKED_AT = 100
+
+/** Attempts of all webhooks, or those of an account's last requests; the latest first. */
+export const latestAttempts = (store: Store, limit: number, accountId?: string) =>
   store
     .selectFrom('delivery_attempts')
     .innerJoin('deliveries', 'deliveries.webhook_id', 'delivery_attempts.webhook_id')
     .select(['request_id', 'host', 'started_at', 'duration_ms', 'status_code', 'error'])
+    .$if(accountId !== undefined, (query) =>
+      query.where('request_id', 'in', lastRequests(store, accountId!)),
+    )
     .orderBy('started_at', 'desc')
     .orderBy('attempt_id', 'desc')
     .limit(limit)
     .execute()
+
+const lastRequests = (store: Store, accountId: string) =>
+  store
+    .selectFrom('requests')
+    .select('request_id')
+    .where('account_id', '=', accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('request_id', 'desc')
+    .limit(REQUESTS_LOOKED_AT)

@@ -24,6 +24,7 @@ import { migrations } from '../../gateway/store/schema/migrations.ts'
 import {
   SeparationCompletedEvent,
   SeparationFailedEvent,
+  WebhookAttemptList,
   WebhookTestResult,
 } from '../../gateway/api/webhook-schemas.ts'
 import { DELAYS_SECONDS } from '../../gateway/webhooks/schedule.ts'
@@ -607,7 +608,16 @@ test('6.1 each attempt of a delivery is listed with its time and outcome', async
   )
   assert.ok(data[0].started_at < data[1].started_at)
   assert.equal((await webhookOf(gateway, requestId)).attempts, 3)
+  const latest = await gateway.call('GET', '/v1/webhook-attempts')
+  assertShape(WebhookAttemptList, latest.json())
+  const named = { request_id: requestId, host: 'hooks.example' }
+  assert.deepEqual(
+    latest.json().data,
+    data.map((attempt: object) => ({ ...named, ...attempt })).reverse(),
+    'the latest first',
+  )
   const other = callWith(gateway, await gateway.newKey())
+  assert.deepEqual((await other('GET', '/v1/webhook-attempts')).json().data, [])
   assertError(await other('GET', `${API}/requests/${requestId}/webhook/attempts`), 'NOT_FOUND')
 })
 

@@ -163,7 +163,10 @@ const ofAttempts: Calls<typeof attempts> = {
   insertAttempt: (store, { attempt }) =>
     attempts.insertAttempt(store, { ...attempt, attempt_id: newId('try') }),
   readAttempts: (store, { delivery }) => attempts.readAttempts(store, delivery.webhook_id),
-  latestAttempts: (store) => attempts.latestAttempts(store, 10),
+  async latestAttempts(store, { account }) {
+    await attempts.latestAttempts(store, 10)
+    await attempts.latestAttempts(store, 10, account.account_id)
+  },
 }
 
 const ofFiles: Calls<typeof files> = {
