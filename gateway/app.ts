@@ -33,6 +33,7 @@ import { adminRoutes } from './routes/admin.ts'
 import { adminModelRoutes } from './routes/admin-models.ts'
 import { adminOverviewRoutes } from './routes/admin-overview.ts'
 import { cancelRoute } from './routes/cancel.ts'
+import { clientRoutes } from './routes/clients.ts'
 import { createFileRoute } from './routes/create-file.ts'
 import { deleteFileRoute } from './routes/delete-file.ts'
 import { deleteRequestRoute } from './routes/delete-request.ts'
@@ -107,6 +108,7 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   openApiRoute(app, deps)
   operationsRoutes(app, deps)
   docsRoutes(app, deps)
+  clientRoutes(app, deps)
   await mediaApi(app, deps)
   const hasPage = deps.config.playground === 'on'
   await app.register(async (v1) => {

@@ -33,6 +33,7 @@ import type { QueueLimits } from './requests/submit/queue-limit.ts'
 import type { MediaLength } from './requests/submit/source.ts'
 import type { UrlChecks } from './requests/submit/url-checks.ts'
 import type { AdminConfig } from './routes/admin.ts'
+import type { ClientsConfig } from './routes/clients.ts'
 import type { DocsConfig } from './routes/docs.ts'
 import type { MediaProxy } from './routes/media.ts'
 import type { PlaygroundConfig } from './routes/playground.ts'
@@ -50,6 +51,7 @@ const KEY_USES_LOST = 'the last uses of API keys could not be stored'
 export interface GatewayConfig
   extends
     AdminConfig,
+    ClientsConfig,
     DocsConfig,
     LimitDefaults,
     Lifetime,

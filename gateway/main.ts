@@ -152,6 +152,7 @@ const gateway = createGateway({
     encryptionKeys,
     publicUrl,
     playgroundFolder: fileURLToPath(new URL('../.runtime/web', import.meta.url)),
+    clientsFolder: fileURLToPath(new URL('../.runtime/clients', import.meta.url)),
     docsFolder: fileURLToPath(new URL('../.runtime/docs', import.meta.url)),
     mediaOrigins: mediaOrigins(settings),
   },

@@ -6,6 +6,7 @@ import {
   ownKeys,
   revokeOwnKey,
   rotateOwnKey,
+  type OwnKeyDeps,
 } from '../accounts/own-keys.ts'
 import { ApiKey, CreateOwnKeyRequest, NewApiKey, OwnKeyList } from '../accounts/schemas.ts'
 import { responses } from '../api/openapi.ts'
@@ -24,10 +25,18 @@ const keyParams = {
 /** Extension: the keys of one's own account. */
 export function ownKeyRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const calledBy = ({ apiKey: caller, client }: FastifyRequest) => ({ ...deps, caller, client })
-  const describe = (operationId: string, summary: string, more: string) => ({
-    ...{ operationId, summary, tags: ['account'] },
-    description: `Extension. ${more}`,
-  })
+  listAndCreate(app, calledBy)
+  rotateAndRevoke(app, calledBy)
+}
+
+type CalledBy = (request: FastifyRequest) => OwnKeyDeps
+
+const describe = (operationId: string, summary: string, more: string) => ({
+  ...{ operationId, summary, tags: ['account'] },
+  description: `Extension. ${more}`,
+})
+
+function listAndCreate(app: FastifyInstance, calledBy: CalledBy): void {
   app.get(
     '/v1/account/keys',
     {
@@ -62,6 +71,9 @@ export function ownKeyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     async (request, reply) =>
       reply.status(201).send(await createOwnKey(calledBy(request), request.body)),
   )
+}
+
+function rotateAndRevoke(app: FastifyInstance, calledBy: CalledBy): void {
   app.post<KeyRoute>(
     '/v1/account/keys/:key_id/rotate',
     {

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { driverProblem, driverText } from './nvidia-driver.mjs'
 import { bindingStep, sqliteStep } from './addons.mjs'
 import { downloadedMs, execute, timedDownload } from './commands.mjs'
+import { clientsStep } from './clients.mjs'
 import { docsStep } from './docs.mjs'
 import { hashOf, readText, ROOT } from './files.mjs'
 import { withLock } from './lock.mjs'
@@ -51,6 +52,7 @@ async function main() {
     ...addons,
     programsStep(),
     webStep(),
+    clientsStep(),
     docsStep(),
     songsStep(),
   ]

@@ -31,7 +31,8 @@ export function webStep() {
 export function hashesOf(folders, files) {
   const inFolders = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
-      .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+      .filter(({ parentPath }) => !/node_modules|__pycache__/.test(parentPath))
+      .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name)),
   )
   return [...inFolders.sort(), ...files.map((file) => join(ROOT, file))].map(

@@ -9,9 +9,8 @@ import type { Page } from 'playwright-core'
 import { fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
 import { openSqlite } from '../../gateway/store/driver/sqlite.ts'
-import { buildClient } from '../support/clients/client-package.ts'
 import { examplePath } from '../support/media/examples.ts'
-import { installPythonClient } from '../support/clients/python-client.ts'
+import { pythonPackages } from '../support/packages/python-packages.ts'
 import { serve } from '../support/http/serve.ts'
 import { noise } from '../support/media/signals.ts'
 import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
@@ -132,13 +131,30 @@ interface Scene {
   choose(page: Page, folder: string): Promise<void>
 }
 
+/** Installs what the gateway serves, by the lines that the page shows. */
+async function installServed(winnow: Winnow): Promise<Clients> {
+  const folder = join(winnow.folder, 'installed')
+  await mkdir(folder)
+  await writeFile(join(folder, 'package.json'), '{"type": "module"}')
+  const { data } = (await (await fetch(`${winnow.url}/clients`)).json()) as {
+    data: { url: string; sha256: string }[]
+  }
+  const options = ['--no-audit', '--no-fund']
+  await run(folder, ['npm', 'install', ...options, `${winnow.url}/clients/winnow-client.tgz`])
+  const wheel = `${data[1]!.url}#sha256=${data[1]!.sha256}`
+  const target = ['--quiet', '--disable-pip-version-check', '--no-deps', '--target', 'python']
+  await run(folder, ['python3', '-m', 'pip', 'install', ...target, wheel])
+  const httpx = await pythonPackages('httpx==0.28.1')
+  return {
+    typeScript: join(folder, 'node_modules/winnow-client'),
+    python: `${join(folder, 'python')}:${httpx}`,
+  }
+}
+
 test('the code of the page runs as it was copied, and asks for the same', async (t) => {
-  const [browser, typeScript, python] = await Promise.all([
-    launchBrowser(t),
-    buildClient(t),
-    installPythonClient(t),
-  ])
+  const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { env: { EGRESS_ALLOW_CIDRS: '127.0.0.1/32' } })
+  const clients = await installServed(winnow)
   const sound = wavBytes([noise(1, 8_000)], 8_000)
   const elsewhere = await serve(t, (_request, reply) => void reply.end(sound))
   const address = `${elsewhere.url}/far%20away.wav?of='me'`
@@ -147,6 +163,6 @@ test('the code of the page runs as it was copied, and asks for the same', async 
     { name: 'an address', choose: (page) => chooseAddress(page, address) },
   ]
   for (const scene of scenes) {
-    await t.test(scene.name, (t) => runsAll({ t, winnow, browser }, { typeScript, python }, scene))
+    await t.test(scene.name, (t) => runsAll({ t, winnow, browser }, clients, scene))
   }
 })

@@ -37,7 +37,7 @@ test('winnow start serves, and winnow separate is its client, without a checkout
   await assertSetUp() // else set-up would replace the packages of the checkout through the link
   await symlink(join(ROOT, 'node_modules'), join(app, 'node_modules'))
   for (const name of await readdir(join(ROOT, '.runtime'))) {
-    if (['docs', 'web'].includes(name)) continue // the package has them
+    if (['clients', 'docs', 'web'].includes(name)) continue // the package has them
     await symlink(join(ROOT, '.runtime', name), join(app, '.runtime', name))
   }
 
@@ -54,6 +54,8 @@ test('winnow start serves, and winnow separate is its client, without a checkout
   }
   const address = await addressIn(service.stdout)
   assert.match(await (await fetch(address)).text(), /<title>Winnow<\/title>/)
+  const clients = await (await fetch(`${address}/clients`)).json()
+  assert.equal((clients as { data: unknown[] }).data.length, 2)
   const words = [examplePath('speech-over-piano.wav'), 'piano', '--url', address, '--out', folder]
   await run(join(folder, 'node_modules/.bin/winnow'), ['separate', ...words], {
     env: { ...process.env, WINNOW_API_KEY: API_KEY },

@@ -29,6 +29,7 @@ const CONFIG: Parameters<typeof createGateway>[0]['config'] = {
   falApi: 'off',
   playground: 'off',
   playgroundFolder: 'no-folder',
+  clientsFolder: 'no-folder',
   docsFolder: 'no-folder',
   mediaOrigins: [],
   corsOrigins: [],

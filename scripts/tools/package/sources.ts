@@ -29,10 +29,10 @@ export const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf
   Record<'name' | 'version' | 'description' | 'license' | 'homepage' | 'bugs', string>
 > & { engines: object; repository: object }
 
-/** Copies the service's sources and the page into `folder`. */
+/** Copies the service's sources, the page, the documents and the clients into `folder`. */
 export function laySources(folder: string): void {
   for (const file of tracked(...SHIPPED)) copyInto(folder, file)
-  for (const site of ['.runtime/web', '.runtime/docs']) {
+  for (const site of ['.runtime/web', '.runtime/docs', '.runtime/clients']) {
     cpSync(join(ROOT, site), join(folder, site), { recursive: true })
   }
 }

@@ -94,6 +94,7 @@ const CONFIG: Omit<
   falApi: 'on',
   playground: 'on',
   playgroundFolder: 'no-folder',
+  clientsFolder: 'no-folder',
   docsFolder: 'no-folder',
   mediaOrigins: [],
   corsOrigins: [],

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../shared/errors.ts'
+import type { PublicAddress } from '../requests/present/presenter.ts'
+
+/** By the ending of a package: its language, its type, and an address without its version. */
+const KINDS = [
+  {
+    ...{ ending: '.tgz', language: 'typescript', stable: 'winnow-client.tgz' },
+    type: 'application/gzip',
+  },
+  {
+    ...{ ending: '.whl', language: 'python', stable: 'winnow_client.whl' },
+    type: 'application/zip',
+  },
+] as const
+
+const hidden = { schema: { hide: true } }
+
+export interface ClientsConfig extends PublicAddress {
+  /** The packages of the clients, as set-up has made them. */
+  clientsFolder: string
+}
+
+/** The packages of this service's clients at `/clients`, for anybody; read once, being small. */
+export function clientRoutes(app: FastifyInstance, { config }: { config: ClientsConfig }): void {
+  const packages = readPackages(config.clientsFolder)
+  app.get('/clients', hidden, async (_request, reply) => {
+    const data = packages.map(({ language, name, sha256, bytes }) => ({
+      ...{ language, file_name: name, sha256, file_size: bytes.length },
+      url: `${config.publicUrl()}/clients/${name}`,
+    }))
+    return reply.header('cache-control', 'no-cache').send({ object: 'list', data })
+  })
+  app.get<{ Params: { name: string } }>('/clients/:name', hidden, async (request, reply) => {
+    const { name } = request.params
+    const found = packages.find((one) => one.name === name || one.stable === name)
+    if (!found) throw new ServiceError('NOT_FOUND', { message: absence(packages) })
+    reply.header('cache-control', 'no-cache')
+    // pip reads a wheel's version in the name of its file.
+    if (name !== found.name) return reply.redirect(found.name, 302)
+    const tag = `"${found.sha256}"`
+    reply.header('etag', tag)
+    if (request.headers['if-none-match'] === tag) return reply.status(304).send()
+    return reply.type(found.type).send(found.bytes)
+  })
+}
+
+type Packages = ReturnType<typeof readPackages>
+
+function readPackages(folder: string) {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  return KINDS.flatMap(({ ending, ...kind }) => {
+    const name = names.find((name) => name.endsWith(ending))
+    if (name === undefined) return []
+    const bytes = readFileSync(join(folder, name))
+    return [{ ...kind, name, bytes, sha256: createHash('sha256').update(bytes).digest('hex') }]
+  })
+}
+
+const absence = (packages: Packages): string =>
+  packages.length === 0
+    ? 'The clients are not packed here: `npm run setup` packs them.'
+    : `There is only ${packages.map(({ name }) => name).join(' and ')}.`

@@ -1,0 +1,1 @@
+export function layTypeScript(folder: string): Promise<void>

@@ -1,0 +1,77 @@
+// The step that packs the clients for the gateway's /clients, which the service can do without.
+
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { execute, timedDownload } from './commands.mjs'
+import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
+import { hashesOf } from './web.mjs'
+
+const SOURCES = ['clients/typescript', 'clients/python/src']
+const FILES = [
+  ...['pyproject.toml', 'README.md', 'LICENSE'].map((name) => `clients/python/${name}`),
+  ...['scripts/setup/clients.mjs', 'tsconfig.json', 'package-lock.json'],
+]
+
+/** Done in a package, which contains the clients packed. */
+export function clientsStep() {
+  const folder = join(RUNTIME, 'clients')
+  const marker = join(folder, '.made-of')
+  const hasSources = existsSync(join(ROOT, 'clients/python'))
+  const key = hasSources ? hashOf(hashesOf(SOURCES, FILES).join('\n')) : ''
+  return {
+    title: 'the clients',
+    isDone: () => !hasSources || readText(marker) === key,
+    async run() {
+      const fresh = mkdtempSync(join(RUNTIME, '.clients-'))
+      mkdirSync(join(fresh, 'out'))
+      try {
+        await packTypeScript(join(fresh, 'npm'), join(fresh, 'out'))
+        await packPython(join(fresh, 'out'))
+      } catch (error) {
+        console.warn(`WARNING: ${error.message}\nWinnow runs without all of /clients.\n`)
+      }
+      writeFileSync(join(fresh, 'out/.made-of'), key)
+      rmSync(folder, { recursive: true, force: true })
+      renameSync(join(fresh, 'out'), folder)
+      rmSync(fresh, { recursive: true })
+    },
+  }
+}
+
+async function packTypeScript(folder, out) {
+  await layTypeScript(folder)
+  const words = ['pack', '--silent', '--ignore-scripts', '--pack-destination', out]
+  await execute('npm', words, { cwd: folder, quiet: true })
+}
+
+/** Lays the folder that npm packs: compiled, with its types. */
+export async function layTypeScript(folder) {
+  const source = join(ROOT, 'clients/typescript')
+  mkdirSync(folder, { recursive: true })
+  for (const name of ['package.json', 'README.md', 'LICENSE']) {
+    copyFileSync(join(source, name), join(folder, name))
+  }
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  await execute(process.execPath, [tsc, '-p', source, '--outDir', join(folder, 'dist')])
+}
+
+/** Its build backend, which pyproject.toml pins, comes from PyPI. */
+const packPython = (out) =>
+  timedDownload(() =>
+    execute(
+      'python3',
+      [
+        ...['-m', 'pip', 'wheel', '--quiet', '--disable-pip-version-check', '--no-deps'],
+        ...['--wheel-dir', out, join(ROOT, 'clients/python')],
+      ],
+      { quiet: true },
+    ),
+  )
