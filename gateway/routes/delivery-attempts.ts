@@ -12,7 +12,7 @@ import { attemptsOf } from '../webhooks/delivery-status.ts'
 import { requestParams, type RequestParams } from './parameters.ts'
 import type { Store } from '../store/database.ts'
 
-const ATTEMPTS_LISTED_MAX = 50
+const LISTED_MAX = 50
 
 /** Extension: the latest attempts to deliver webhooks of the account. */
 export function latestAttemptsRoute(app: FastifyInstance, { store }: { store: Store }): void {
@@ -23,14 +23,14 @@ export function latestAttemptsRoute(app: FastifyInstance, { store }: { store: St
       schema: {
         operationId: 'listWebhookAttempts',
         summary: 'List the latest attempts to deliver your webhooks, the latest first',
-        description: `Extension. At most ${ATTEMPTS_LISTED_MAX}, of your last ${REQUESTS_LOOKED_AT} requests.`,
+        description: `Extension. ${LISTED_MAX} at most, of ${REQUESTS_LOOKED_AT} requests.`,
         tags: ['queue'],
         response: responses({ 200: WebhookAttemptList }, [401, 403, 500]),
       },
     },
     async ({ accountId }) => ({
       object: 'list',
-      data: await latestAttempts(store, ATTEMPTS_LISTED_MAX, accountId),
+      data: await latestAttempts(store, LISTED_MAX, accountId),
     }),
   )
 }

@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { send } from '@fastify/send'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
 
@@ -10,7 +14,11 @@ const NO_PAGE = 'There is no such page of the documents.'
 
 const hidden = { schema: { hide: true } }
 
+const zip = promisify(gzip)
+
 export interface DocsConfig extends PageAddresses {
+  /** Whether there is a page to go back to. */
+  playground: 'on' | 'off'
   /** The site of the documents, as set-up has made it. */
   docsFolder: string
 }
@@ -19,12 +27,16 @@ export interface DocsConfig extends PageAddresses {
 export function docsRoutes(app: FastifyInstance, { config }: { config: DocsConfig }): void {
   const { docsFolder: root } = config
   const files = new Set(filesBelow(root))
+  const pageOf = createPageMaker(config)
   app.get('/docs', hidden, async (_request, reply) => reply.redirect('docs/', 301))
   app.get<{ Params: { '*': string } }>('/docs/*', hidden, async (request, reply) => {
     const name = nameOf(request.params['*'], files)
     const type = name === undefined ? undefined : typeOf(name)
     if (name === undefined || type === undefined) {
       throw new ServiceError('NOT_FOUND', { message: files.size === 0 ? NOT_BUILT : NO_PAGE })
+    }
+    if (name.endsWith('.html')) {
+      return sendPage(await pageOf(name), { request, reply: protectPage(reply, config) })
     }
     const copy = chooseCopy(name, (copy) => files.has(copy), { request, reply })
     const sent = await send(request.raw, encodeURI(copy), { root, cacheControl: false })
@@ -35,6 +47,44 @@ export function docsRoutes(app: FastifyInstance, { config }: { config: DocsConfi
       .headers({ ...headers, 'content-type': type, 'cache-control': 'no-cache' })
       .send(stream)
   })
+}
+
+interface DocsPage {
+  plain: Buffer
+  zipped: Buffer
+  etag: string
+}
+
+/** Makes pages as this gateway serves them, with its address and a link to its page; each once. */
+function createPageMaker({ docsFolder, publicUrl, playground }: DocsConfig) {
+  const pages = new Map<string, DocsPage>()
+  return async (name: string): Promise<DocsPage> => {
+    const kept = pages.get(name)
+    if (kept) return kept
+    const toPage = '../'.repeat(name.split('/').length)
+    const wayBack =
+      playground === 'on' ? `<a class="way-back" href="${toPage}">Back to the page</a>` : ''
+    const html = (await readFile(join(docsFolder, name), 'utf8'))
+      .replace('<!--way-back-->', wayBack)
+      .replace(/<!--service-->[^<]*<!--\/service-->/g, () => escapeHtml(publicUrl()))
+    const plain = Buffer.from(html)
+    const etag = `"${createHash('sha256').update(plain).digest('base64url')}"`
+    const page = { plain, zipped: await zip(plain), etag }
+    pages.set(name, page)
+    return page
+  }
+}
+
+const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+
+function sendPage(
+  { plain, zipped, etag }: DocsPage,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): FastifyReply {
+  const copy = chooseCopy('page', (copy) => copy === 'page.gz', { request, reply })
+  reply.headers({ etag, 'cache-control': 'no-cache' }).type(typeOf('page.html')!)
+  if (request.headers['if-none-match'] === etag) return reply.status(304).send()
+  return reply.send(copy === 'page' ? plain : zipped)
 }
 
 function filesBelow(folder: string): string[] {

@@ -11,14 +11,15 @@ import { startGateway, type GatewayOptions } from '../support/gateway/start-gate
 
 const PAGE = '<!doctype html><title>a guide</title>'
 
-async function start(t: TestContext, config: GatewayOptions['config'] = {}) {
+async function start(t: TestContext, config: GatewayOptions['config'] = {}, page = PAGE) {
   const folder = await mkdtemp(join(tmpdir(), 'docs-'))
   t.after(() => rm(folder, { recursive: true }))
   const site = join(folder, 'site')
   await mkdir(join(site, 'how-to'), { recursive: true })
   await writeFile(join(site, 'index.html'), 'the index')
-  await writeFile(join(site, 'how-to/podcast.html'), PAGE)
-  await writeFile(join(site, 'how-to/podcast.html.gz'), gzipSync(PAGE))
+  await writeFile(join(site, 'how-to/podcast.html'), page)
+  await writeFile(join(site, 'site.css'), 'a style')
+  await writeFile(join(site, 'site.css.gz'), gzipSync('a style'))
   await writeFile(join(site, 'sound.mp3'), '0123456789')
   await writeFile(join(site, '.made-of'), 'a hash')
   await writeFile(join(folder, 'secret.txt'), 'not a part of the site')
@@ -61,6 +62,21 @@ test('a page is compressed for whom takes it, and requested again', async (t) =>
     'if-none-match': etag,
   })
   assert.equal(again.statusCode, 304)
+  const style = await get('/docs/site.css', { 'accept-encoding': 'br, gzip' })
+  assert.equal(gunzipSync(style.rawPayload).toString(), 'a style')
+})
+
+test("a page has this service's address in its code, and a way back to the page", async (t) => {
+  const local = 'http://127.0.0.1:8080'
+  const text = `<!--way-back--><code>curl <!--service-->${local}<!--/service-->/v1</code> ${local}`
+  const there = { publicUrl: () => 'https://winnow.example/a' }
+  const body = async (playground: 'on' | 'off') => {
+    const get = await start(t, { ...there, playground }, text)
+    return (await get('/docs/how-to/podcast')).body
+  }
+  const code = `<code>curl https://winnow.example/a/v1</code> ${local}`
+  assert.equal(await body('on'), `<a class="way-back" href="../../">Back to the page</a>${code}`)
+  assert.equal(await body('off'), code)
 })
 
 test('a sound comes by range', async (t) => {
@@ -73,14 +89,7 @@ test('a sound comes by range', async (t) => {
 
 test('nothing but the site is served', async (t) => {
   const get = await start(t)
-  const names = [
-    'none',
-    '..%2Fsecret.txt',
-    '../secret.txt',
-    '.made-of',
-    'how-to',
-    'how-to/podcast.html.gz',
-  ]
+  const names = ['none', '..%2Fsecret.txt', '../secret.txt', '.made-of', 'how-to', 'site.css.gz']
   for (const name of names) assertError(await get(`/docs/${name}`), 'NOT_FOUND')
 })
 

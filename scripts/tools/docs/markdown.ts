@@ -20,6 +20,11 @@ type Markdown = InstanceType<typeof MarkdownIt>
 type Token = ReturnType<Markdown['parse']>[number]
 
 const SOUND = /\.(mp3|wav)$/
+/** Languages of code that calls the service; elsewhere the address is a default, or a proxy's. */
+const RUNS = /^(sh|ts|python|json)\b/
+const ADDRESS = 'http://127.0.0.1:8080'
+/** A gateway puts its own address here (gateway/routes/docs.ts). */
+const MARKED = `<!--service-->${ADDRESS}<!--/service-->`
 const DIAGRAM_COLOURS = {
   bg: 'var(--card)',
   fg: 'var(--ink)',
@@ -57,7 +62,8 @@ function installFences(markdown: Markdown): void {
     if (info.trim() === 'mermaid') {
       return `<figure class="diagram" tabindex="0">${diagram(content)}</figure>\n`
     }
-    return `<div class="code"><pre tabindex="0"><code>${escape(content)}</code></pre></div>\n`
+    const code = RUNS.test(info) ? escape(content).replaceAll(ADDRESS, MARKED) : escape(content)
+    return `<div class="code"><pre tabindex="0"><code>${code}</code></pre></div>\n`
   }
 }
 

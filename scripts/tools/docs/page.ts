@@ -14,6 +14,9 @@ export interface Page {
   isWide: boolean
 }
 
+/** A gateway puts a link to its page here (gateway/routes/docs.ts). */
+const WAY_BACK = '<!--way-back-->'
+
 export function pageHtml(page: Page, navigation: readonly NavigationSection[]): string {
   const to = (address: string) => relativeLink(page.address, address)
   const scripts = page.scripts.map((script) => `<script defer src="${to(script)}"></script>`)
@@ -34,6 +37,7 @@ ${scripts.join('\n')}
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <a class="brand" href="${to('index.html')}">Winnow</a>
+${WAY_BACK}
 <div class="search" role="search" hidden>
 <input type="search" aria-label="Search the documents" placeholder="Search" aria-controls="found">
 <ul id="found" hidden></ul>
