@@ -1,4 +1,4 @@
-/** Shows how far separations are: a bar on a terminal, lines elsewhere. */
+/** Shows how far separations are: a bar on a terminal, a line for each phase elsewhere. */
 
 import ms from 'ms'
 import { ManyFilesWork } from './many-files-work.ts'
@@ -6,6 +6,7 @@ import { StatusLine, type Output, type Writer } from './status-line.ts'
 
 export interface ProgressView {
   /**
+   * @param phase what is waited for; after a comma, details that change
    * @param part of the phase that is done, from 0 to 1
    * @param secondsLeft until the end of the request, where the service says so
    */
@@ -64,14 +65,18 @@ export function createManyFilesView(
   }
 }
 
-const PHASE_COLUMNS = 24
+const PHASE_COLUMNS = 12
 const BAR_COLUMNS = 30
 
 function bar(output: Output): ProgressView {
   const line = new StatusLine(output)
   return {
     show: (phase, part, secondsLeft) =>
-      line.show(`${phase.padEnd(PHASE_COLUMNS)} ${barOf(part)}${leftText(secondsLeft)}`),
+      line.show(
+        part > 0
+          ? `${phase.padEnd(PHASE_COLUMNS)} ${barOf(part)}${leftText(secondsLeft)}`
+          : phase + leftText(secondsLeft),
+      ),
     note: (text) => void line.above(output).write(`${text}\n`),
     stop: () => line.clear(),
   }
@@ -86,14 +91,14 @@ function barOf(part: number): string {
 const leftText = (seconds = 0): string =>
   seconds > 0 ? `, about ${ms(Math.ceil(seconds) * 1_000)} left` : ''
 
-/** A line for every phase and every further tenth of it. */
+/** A line for every phase as it begins, so that a log of hours stays short. */
 function lines(output: Output): ProgressView {
   let last = ''
   return {
-    show(phase, part) {
-      const line = part > 0 ? `${phase} ${Math.floor(part * 10) * 10}%` : phase
-      if (line !== last) output.write(`${line}\n`)
-      last = line
+    show(phase, _part, secondsLeft) {
+      const [name = ''] = phase.split(',')
+      if (name !== last) output.write(`${phase}${leftText(secondsLeft)}\n`)
+      last = name
     },
     note: (line) => void output.write(`${line}\n`),
     stop() {},

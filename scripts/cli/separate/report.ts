@@ -61,7 +61,7 @@ export class Report {
       const more = { ...result, files, elapsed_seconds: elapsedSeconds }
       return this.#json({ source, state: 'separated', ...more, ...this.#logsOf(logs) })
     }
-    for (const path of Object.values(files)) this.#line(path)
+    for (const path of namedFiles(files, result)) this.#line(path)
     this.#line(`${source}: ${speedOf(result.data.duration, elapsedSeconds)}`)
     if (!this.#args.quiet) this.#printLogs(source, logs)
   }
@@ -121,6 +121,14 @@ export class Report {
   #printLogs(source: string, logs: Logs): void {
     if (this.#args.logs) printLogs(this.#io, logs, `${source}: `)
   }
+}
+
+/** The paths of the files but for the rest where nothing was taken out: that is the source. */
+function namedFiles(files: SeparatedMedia['files'], { data }: SeparatedMedia['result']): string[] {
+  const { findings = [] } = data
+  const isWhole = findings.length > 0 && findings.every(({ state }) => state === 'absent')
+  const named = Object.entries(files).filter(([role]) => !isWhole || !role.startsWith('residual'))
+  return named.map(([, path]) => path)
 }
 
 /** `1 file`, `2 files`. */

@@ -164,5 +164,6 @@ async function follow({ args, client, view }: Run, submitted: Submitted): Promis
 
 function phaseOf({ status, queue_position: position }: Status): string {
   if (status !== 'IN_QUEUE') return 'separating'
-  return position === undefined ? 'waiting' : `waiting, number ${position}`
+  const ahead = (position ?? 1) - 1
+  return ahead === 0 ? 'waiting for a free engine' : `waiting for a free engine, ${ahead} ahead`
 }

@@ -12,7 +12,7 @@ test('the part that is done grows with every file, and the time left follows fro
   now += 10_000
   files[0]!.show('uploading', 1)
   assert.equal(work.part, 0.1 / 4)
-  files[0]!.show('waiting, number 3', 0)
+  files[0]!.show('waiting for a free engine, 2 ahead', 0)
   assert.equal(work.part, 0.1 / 4, 'waiting is no step back')
   files[0]!.show('separating', 1)
   files[0]!.show('downloading', 0)

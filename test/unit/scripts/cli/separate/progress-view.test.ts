@@ -70,3 +70,25 @@ test('the line of one file fits the terminal, and leaves its notes', () => {
   view.stop()
   assert.deepEqual(output.shown(), [''])
 })
+
+test('elsewhere there is a line for each phase, which says what is waited for', () => {
+  const output = Object.assign(terminal(), { isTTY: false })
+  const view = createProgressView(output, false)
+  for (const part of [0, 0.5, 1]) view.show('uploading', part)
+  for (const ahead of [3, 2, 1]) view.show(`waiting for a free engine, ${ahead} ahead`, 0, 90)
+  view.show('waiting for a free engine', 0)
+  for (const part of [0, 0.1, 0.2, 1]) view.show('separating', part)
+  assert.deepEqual(output.shown(), [
+    'uploading',
+    'waiting for a free engine, 3 ahead, about 2m left',
+    'separating',
+    '',
+  ])
+})
+
+test('a phase without progress has no bar, which would stand still', () => {
+  const output = terminal()
+  const view = createProgressView(output, false)
+  view.show('waiting for a free engine, 3 ahead', 0)
+  assert.deepEqual(output.shown(), ['waiting for a free engine, 3 ahead'])
+})
