@@ -16,6 +16,8 @@ import { noise } from '../support/media/signals.ts'
 import { API_KEY, startWinnow, type Winnow } from '../support/processes/start-winnow.ts'
 import { wavBytes } from '../support/media/wav.ts'
 
+const COMMAND = join(process.cwd(), 'scripts/cli/winnow.mjs')
+
 /** A name that every language has to quote. */
 const NAME = `a "friend's" song.wav`
 
@@ -70,18 +72,19 @@ async function asked({ folder }: Winnow, count: number) {
       .execute()
     return rows.map((row) => {
       const { preview: _ofThePlayer, ...options } = JSON.parse(row.options) as { preview?: true }
-      return { ...row, options }
+      // as the fields of forms escape it
+      return { ...row, options, file_name: row.file_name?.replaceAll('%22', '"') }
     })
   } finally {
     await store.destroy()
   }
 }
 
-/** The folder holds the last request's sounds: each under its own name. */
-async function assertSaved({ client }: Winnow, folder: string): Promise<void> {
+/** The folder holds the last request's sounds, or the rest too: each under its own name. */
+async function assertSaved({ client }: Winnow, folder: string, hasRest = false): Promise<void> {
   const { data: latest } = await client.list({ limit: 1 })
   const { data } = await client.result(latest[0]!)
-  const targets = data.targets ?? [data.target]
+  const targets = [...(data.targets ?? [data.target]), ...(hasRest ? [data.residual] : [])]
   for (const { url, file_name: name } of targets) {
     const bytes = Buffer.from(await (await client.open(url)).arrayBuffer())
     assert.ok(bytes.equals(await readFile(join(folder, name))), name)
@@ -95,7 +98,7 @@ interface Clients {
   python: string
 }
 
-/** Runs what the page shows in each language, and separates in the page: all four are the same. */
+/** Runs what the page shows in each language, and separates in the page: all five are the same. */
 async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: Scene) {
   const page = await signedIn({ t, winnow, browser })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -104,8 +107,9 @@ async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: S
   await page.getByText('The same from your own code').click()
 
   const curl = await copied(page, 'curl')
-  const answer = await run(await folderOf('curl'), ['sh', '-c', curl])
-  await winnow.client.wait(JSON.parse(answer) as { request_id: string })
+  const byCurl = await folderOf('curl')
+  await run(byCurl, ['sh', '-c', curl])
+  await assertSaved(winnow, byCurl, true)
 
   const ts = await folderOf('ts')
   await mkdir(join(ts, 'node_modules'))
@@ -119,10 +123,14 @@ async function runsAll({ t, winnow, browser }: Place, clients: Clients, scene: S
   await run(python, ['python3', 'code.py'], { PYTHONPATH: clients.python })
   await assertSaved(winnow, python)
 
+  const byCommand = await folderOf('command')
+  const command = (await copied(page, 'Command line')).replace(/^winnow/m, `node ${COMMAND}`)
+  await run(byCommand, ['sh', '-c', command])
+
   await separate(page)
   await playerIsThere(page)
-  const [ofPage, ...others] = await asked(winnow, 4)
-  assert.deepEqual(others, [ofPage, ofPage, ofPage])
+  const [ofPage, ...others] = await asked(winnow, 5)
+  assert.deepEqual(others, [ofPage, ofPage, ofPage, ofPage])
 }
 
 interface Scene {

@@ -1,103 +1,140 @@
-/** Shows the request in the form as code. */
+/** Shows the request in the form as code: one call that waits, and the download. */
 
-import { inputOf, type Place, type Source } from './draft.ts'
+import { askedOptions, givenPrompts, inputOf, type AskedOptions, type Source } from './draft.ts'
 import { SERVICE } from './service.ts'
 
-export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const
+export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'Command line'] as const
 
 export type Language = (typeof LANGUAGES)[number]
 
-export function snippet(language: Language, chosen: Source): string {
-  const file = chosen.kind === 'file' ? chosen : null
-  const parts = { input: inputOf(placeOf(chosen)), file, api: SERVICE }
-  return { curl, TypeScript: typeScript, Python: python }[language](parts)
-}
-
-function placeOf(chosen: Source): Place {
-  if (chosen.kind === 'file') return { file_id: '<file_id>' }
-  return chosen.kind === 'output' ? chosen.place : { audio_url: chosen.url }
+export function snippet(language: Language, source: Source): string {
+  const makers = { curl, TypeScript: typeScript, Python: python, 'Command line': commandLine }
+  return makers[language]({ source, prompts: givenPrompts(), options: askedOptions() })
 }
 
 interface Parts {
-  input: ReturnType<typeof inputOf>
-  /** Null if the service has the media or fetches it. */
-  file: { name: string; contentType: string; bytes: Blob } | null
-  api: string
+  source: Source
+  prompts: string[]
+  options: AskedOptions
 }
+
+type Value = string | number | boolean | object
+
+const optionsOf = ({ options }: Parts) =>
+  Object.entries(options).filter(([, value]) => value !== undefined) as [string, Value][]
+
+/** The `input` of a submit, of media that the service has or fetches. */
+const inputIn = (source: Exclude<Source, { kind: 'file' }>) =>
+  inputOf(source.kind === 'output' ? source.place : { audio_url: source.url })
 
 /** Quotes text for a shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-function curl({ input, file, api }: Parts): string {
-  const json = `-H "Authorization: Bearer $WINNOW_API_KEY" -H 'content-type: application/json'`
-  const submission = quote(JSON.stringify({ input }))
-  const submit = `curl -s ${api}/v1/queue/audio/separate ${json} \\\n  -d `
-  if (!file) return submit + submission
-  const { name, contentType, bytes } = file
-  const place = quote(
-    JSON.stringify({
-      file_name: name,
-      content_type: contentType,
-      file_size: bytes.size,
-      purpose: 'audio.separate.input',
-    }),
-  )
-  const type = quote(`content-type: ${contentType}`)
+/** Saves all files of the result under their names. */
+function curl(parts: Parts): string {
+  const { source, prompts } = parts
+  const fields = [...prompts.map((prompt) => ['prompt', prompt] as const), ...optionsOf(parts)]
+  const body =
+    source.kind === 'file'
+      ? [
+          ...fields.map(([name, value]) => {
+            const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+            return `--form-string ${quote(`${name}=${text}`)}`
+          }),
+          `-F ${quote(`file=@"${source.name.replace(/["\\]/g, '\\$&')}";type=${source.contentType}`)}`,
+        ]
+      : [
+          `-H 'content-type: application/json' -d ${quote(JSON.stringify({ input: inputIn(source) }))}`,
+        ]
   return [
-    `field() { sed "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/"; }  # of the JSON that comes in`,
-    `place=$(curl -s ${api}/v1/files ${json} \\\n  -d ${place})`,
-    `curl -s -T ${quote(name)} -H ${type} "$(echo "$place" | field upload_url)"`,
-    submit + submission.replace('<file_id>', `'"$(echo "$place" | field file_id)"'`),
+    '# result.json says what was found; after 60 s it names the result_url to ask later.',
+    [
+      `curl -s ${SERVICE}/v1/audio/separate -H "Authorization: Bearer $WINNOW_API_KEY"`,
+      ...["-H 'Prefer: wait=60'", ...body, '-o result.json'],
+    ].join(' \\\n  '),
+    `grep -o '"url":"[^"]*"' result.json | cut -d '"' -f 4 | sort -u |`,
+    '  while read -r url; do curl -sOJ "$url"; done',
   ].join('\n')
 }
 
-function typeScript({ input, file, api }: Parts): string {
-  const lines = [
+function typeScript(parts: Parts): string {
+  const { source, prompts } = parts
+  const options = optionsOf(parts).length > 0 ? `, { input: ${json(parts.options)} }` : ''
+  const call =
+    source.kind === 'file'
+      ? `client.separate(${json(source.name)}, ${json(prompts)}${options})`
+      : `client.wait(await client.submit({ input: ${json(inputIn(source))} }))`
+  return [
     "import { createClient } from 'winnow-client/node'",
     '',
-    `const client = createClient({ baseUrl: '${api}', apiKey: process.env.WINNOW_API_KEY })`,
-    ...(file
-      ? [`const file_id = await client.upload(${JSON.stringify(file.name)}, '${file.contentType}')`]
-      : []),
-    `const input = ${JSON.stringify(input, null, 2).replace('"file_id": "<file_id>"', 'file_id')}`,
-    'const request = await client.submit({ input })',
-    'const { data } = await client.wait(request)',
-    'prompts' in input
-      ? 'for (const { url, file_name } of data.targets) await client.download(url, file_name)'
-      : 'await client.download(data.target.url, data.target.file_name)',
-  ]
-  return lines.join('\n')
+    `const client = createClient({ baseUrl: '${SERVICE}', apiKey: process.env.WINNOW_API_KEY })`,
+    `const { data } = await ${call}`,
+    'for (const { url, file_name } of data.targets ?? [data.target]) {',
+    '  await client.download(url, file_name)',
+    '}',
+  ].join('\n')
 }
 
-/** Formats a value for Python; the id of an uploaded file becomes `file_id`. */
-function pythonOf(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = Object.entries(value).map(([name, field]) => {
-    const text = name === 'file_id' ? 'file_id' : pythonOf(field)
-    return `${JSON.stringify(name)}: ${text}`
-  })
-  return `{${fields.join(', ')}}`
-}
+const json = (value: unknown): string => JSON.stringify(value)
 
-function python({ input, file, api }: Parts): string {
-  const lines = [
+function python(parts: Parts): string {
+  const { source, prompts } = parts
+  const options = optionsOf(parts).length > 0 ? `, {"input": ${pythonOf(parts.options)}}` : ''
+  const call =
+    source.kind === 'file'
+      ? `client.separate(${json(source.name)}, ${json(prompts)}${options})`
+      : `client.wait(client.submit({"input": ${pythonOf(inputIn(source))}}))`
+  return [
     'import os',
     'from winnow_client import Client',
     '',
-    `client = Client("${api}", os.environ["WINNOW_API_KEY"])`,
-    ...(file
-      ? [`file_id = client.upload(${JSON.stringify(file.name)}, "${file.contentType}")`]
-      : []),
-    `request = client.submit({"input": ${pythonOf(input)}})`,
-    'data = client.wait(request)["data"]',
-    ...('prompts' in input
-      ? [
-          'for target in data["targets"]:',
-          '    client.download(target["url"], target["file_name"])',
-        ]
-      : ['client.download(data["target"]["url"], data["target"]["file_name"])']),
-  ]
-  return lines.join('\n')
+    `client = Client("${SERVICE}", os.environ["WINNOW_API_KEY"])`,
+    `data = ${call}["data"]`,
+    'for target in data.get("targets", [data["target"]]):',
+    '    client.download(target["url"], target["file_name"])',
+  ].join('\n')
+}
+
+/** A value as Python writes it. */
+function pythonOf(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return json(value)
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+  return `{${fields.map(([name, field]) => `${json(name)}: ${pythonOf(field)}`).join(', ')}}`
+}
+
+/** Words of the command line for fields that are named otherwise there. */
+const WORDS: Readonly<Record<string, string>> = {
+  output_format: 'format',
+  reranking_candidates: 'candidates',
+  max_chunk_duration: 'max-chunk',
+  chunk_overlap: 'overlap',
+  audio_track: 'track',
+  predict_spans: 'predict-spans',
+}
+
+function commandLine(parts: Parts): string {
+  const { source, prompts, options } = parts
+  if (source.kind === 'output')
+    return '# winnow separate takes files and addresses: save this first.'
+  const { spans = [], ...others } = options
+  const media = source.kind === 'file' ? source.name : source.url
+  const words = optionsOf({ ...parts, options: others }).map(([name, value]) => {
+    const word = `--${WORDS[name] ?? name}`
+    return value === true ? word : `${word} ${quote(json(value).replaceAll('"', ''))}`
+  })
+  const where = spans.map(
+    ({ start, end, include }) => `--${include ? 'span' : 'no-span'} ${start}-${end}`,
+  )
+  return [
+    '# reads the key from WINNOW_API_KEY',
+    [
+      'winnow separate',
+      ...[media, ...prompts].map(quote),
+      ...words,
+      ...where,
+      `--url ${SERVICE}`,
+    ].join(' '),
+  ].join('\n')
 }
