@@ -1,4 +1,4 @@
-/** The request as code, copied from the page and run as it stands there. */
+/** What the page has for developers: code that runs as it was copied, keys, clients, webhooks. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -6,7 +6,7 @@ import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { fillPrompts, launchBrowser } from '../support/page/browser.ts'
+import { accessibilityProblems, fillPrompts, launchBrowser } from '../support/page/browser.ts'
 import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
 import { openSqlite } from '../../gateway/store/driver/sqlite.ts'
 import { examplePath } from '../support/media/examples.ts'
@@ -159,7 +159,7 @@ async function installServed(winnow: Winnow): Promise<Clients> {
   }
 }
 
-test('the code of the page runs as it was copied, and asks for the same', async (t) => {
+test('what the page shows to developers does what it says', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { env: { EGRESS_ALLOW_CIDRS: '127.0.0.1/32' } })
   const clients = await installServed(winnow)
@@ -173,4 +173,65 @@ test('the code of the page runs as it was copied, and asks for the same', async 
   for (const scene of scenes) {
     await t.test(scene.name, (t) => runsAll({ t, winnow, browser }, clients, scene))
   }
+  await t.test("the developers' view", (t) => developersView({ t, winnow, browser }))
 })
+
+/** Makes, rotates and revokes a key, tries a receiver, and is accessible at every width. */
+async function developersView({ t, winnow, browser }: Place): Promise<void> {
+  const page = await signedIn({ t, winnow, browser })
+  await page.getByRole('button', { name: 'Developers' }).click()
+  await page.getByRole('heading', { name: 'Developers' }).waitFor()
+  assert.equal(new URL(page.url()).hash, '#/developers')
+  await managesKeys(page, winnow)
+  await page.getByText(`npm install ${winnow.url}/clients/winnow-client.tgz`).waitFor()
+  await page.getByText(`pip install '${winnow.url}/clients/winnow_client-`).waitFor()
+
+  const receiver = await serve(t, (_request, reply) => void reply.writeHead(204).end())
+  const form = page.getByRole('form', { name: 'Send a test' })
+  await form.getByLabel('Address').fill(`${receiver.url}/hook`)
+  await form.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByText(/Delivered in \d+ ms, answered with 204/).waitFor()
+  const attempts = page.getByRole('region', { name: 'Attempts to deliver' })
+  await attempts.getByRole('cell', { name: 'delivered, 204' }).waitFor()
+
+  for (const [width, colorScheme] of [
+    [1_280, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme })
+    assert.deepEqual(await accessibilityProblems(page), [], `${width}`)
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
+  }
+  await page.goBack()
+  await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+}
+
+async function managesKeys(page: Page, winnow: Winnow): Promise<void> {
+  const status = async (key: string) =>
+    (await fetch(`${winnow.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
+  const secret = async () => (await page.locator('.secret code').textContent()) ?? ''
+  const form = page.getByRole('form', { name: 'Create a key' })
+  await form.getByLabel('Name').fill('CI')
+  await form.getByLabel('files:write').uncheck()
+  await form.getByRole('button').click()
+  const row = page.getByRole('row').filter({ hasText: 'CI' })
+  await row.getByText('models:read files:read audio:separate').waitFor()
+  const first = await secret()
+  assert.equal(await status(first), 200)
+  await row.getByRole('button', { name: 'Rotate CI' }).click()
+  await row.getByRole('button', { name: 'Really Rotate CI' }).click()
+  await page.waitForFunction(
+    (old) => ![null, undefined, old].includes(document.querySelector('.secret code')?.textContent),
+    first,
+  )
+  const second = await secret()
+  assert.deepEqual([await status(first), await status(second)], [401, 200])
+  await page.reload()
+  await row.waitFor()
+  assert.equal(await page.locator('.secret').count(), 0, 'it was shown once')
+  await row.getByRole('button', { name: 'Revoke CI' }).click()
+  await row.getByRole('button', { name: 'Really Revoke CI' }).click()
+  await row.getByText('revoked').waitFor()
+  assert.equal(await status(second), 401)
+}

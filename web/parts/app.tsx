@@ -8,6 +8,7 @@ import { close, forgetSubmit, request, sending } from '../state/open-request.ts'
 import { forgetFiles } from '../state/file-queue.ts'
 import { chooseTask } from '../state/chosen-task.ts'
 import { Mark } from './brand.tsx'
+import { Developers } from './developers/developers.tsx'
 import { History } from './history/history.tsx'
 import { NewSeparation } from './new/new-separation.tsx'
 import { Operators } from './admin/operators.tsx'
@@ -41,6 +42,7 @@ export function App({ secret }: { secret: string | null }) {
 function Body() {
   if (credential.value === undefined) return <p class="quiet">Loading…</p>
   if (credential.value === null) return <SignIn />
+  if (view.value.kind === 'developers') return <Developers />
   if (request.value) return <Request key={request.value.id} request={request.value} />
   return (
     <>
@@ -63,9 +65,8 @@ function clearSession(): void {
   void signOut()
 }
 
-/** Between the operators' view and what was shown before. */
-function switchView(): void {
-  if (!isAdminView()) return showAdmin('work')
+/** From the views of admins and developers to what was shown before. */
+function showPlayground(): void {
   const open = request.value
   goTo(open ? { kind: 'request', id: open.id } : { kind: 'form' })
 }
@@ -88,13 +89,7 @@ function Header({ isShared }: { isShared: boolean }) {
       </p>
       <nav aria-label="Page">
         <a href="docs/">Documents</a>
-        {isShared ? (
-          <a href="./">Playground</a>
-        ) : (
-          <button class="link" onClick={switchView}>
-            {isAdminView() ? 'Playground' : 'Operators'}
-          </button>
-        )}
+        {isShared ? <a href="./">Playground</a> : <Views />}
         {credential.value && (
           <button class="link" onClick={clearSession}>
             Sign out
@@ -102,5 +97,29 @@ function Header({ isShared }: { isShared: boolean }) {
         )}
       </nav>
     </header>
+  )
+}
+
+/** The ways to the other views. */
+function Views() {
+  const { kind } = view.value
+  return (
+    <>
+      {['admin', 'developers'].includes(kind) && (
+        <button class="link" onClick={showPlayground}>
+          Playground
+        </button>
+      )}
+      {kind !== 'developers' && (
+        <button class="link" onClick={() => goTo({ kind: 'developers' })}>
+          Developers
+        </button>
+      )}
+      {kind !== 'admin' && (
+        <button class="link" onClick={() => showAdmin('work')}>
+          Operators
+        </button>
+      )}
+    </>
   )
 }

@@ -19,8 +19,11 @@ export const ADMIN_SECTIONS = [
 export type View =
   | { kind: 'form' }
   | { kind: 'request'; id: string }
+  | { kind: 'developers' }
   /** A section of the admins' view, and how it is filtered. */
   | { kind: 'admin'; section: string; filters: Readonly<Record<string, string>> }
+
+const DEVELOPERS = '#/developers'
 
 /** What the fragment of the address says, such as `#request=…`. */
 export const parameters = () => new URLSearchParams(location.hash.slice(1))
@@ -31,6 +34,7 @@ export function viewInAddress(): View {
     const filters = Object.fromEntries(new URLSearchParams(query))
     return { kind: 'admin', section: section || ADMIN_SECTIONS[0], filters }
   }
+  if (location.hash === DEVELOPERS) return { kind: 'developers' }
   const id = parameters().get('request')
   return id === null ? { kind: 'form' } : { kind: 'request', id }
 }
@@ -41,9 +45,9 @@ export const view = signal(viewInAddress())
 /** To be called when the address has changed. */
 export const readAddress = (): View => (view.value = viewInAddress())
 
-/** Names what the page does; who looks at the admins' view stays there. */
+/** Names what the page does; who looks at the view of admins or developers stays there. */
 export function nameView(next: View): void {
-  if (view.peek().kind !== 'admin') goTo(next)
+  if (['form', 'request'].includes(view.peek().kind)) goTo(next)
 }
 
 /** Shows the view; Back returns to the one before. */
@@ -55,6 +59,7 @@ export function goTo(next: View): void {
 
 function fragmentOf(view: View): string {
   if (view.kind === 'request') return `#request=${view.id}`
+  if (view.kind === 'developers') return DEVELOPERS
   return view.kind === 'admin' ? adminAddress(view.section, view.filters) : ''
 }
 

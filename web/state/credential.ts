@@ -4,7 +4,7 @@
  */
 
 import { signal } from '@preact/signals'
-import { createClient, type Client } from '../../clients/typescript/client.ts'
+import { createClient, type Client, type ClientOptions } from '../../clients/typescript/client.ts'
 import { ApiError, readError } from '../../clients/typescript/errors.ts'
 import { parameters } from './address.ts'
 import { SERVICE } from './service.ts'
@@ -99,16 +99,22 @@ const csrfHeaders = (csrfToken: string) => ({ 'x-csrf-token': csrfToken })
 
 /** Returns a client with the current credential. @param signal aborts its calls */
 export function currentClient(signal?: AbortSignal): Client {
+  const options = clientOptions(signal)
+  const client = createClient(options)
+  // These calls are redirected to where the media is, which must not get the token; a GET needs
+  // none.
+  return options.headers
+    ? { ...client, peaks: createClient({ ...options, headers: {} }).peaks }
+    : client
+}
+
+/** Options of a client with the current credential. @param signal aborts its calls */
+export function clientOptions(signal?: AbortSignal): ClientOptions {
   const current = credential.value
   const common = { ...(signal && { signal }), retries: 0 } // patience.ts retries and says why
-  if (current?.kind === 'session') {
-    const session = { ...common, baseUrl: `${SERVICE}/playground`, apiKey: undefined }
-    const client = createClient({ ...session, headers: csrfHeaders(current.csrfToken) })
-    // These calls are redirected to where the media is, which must not get the token; a GET needs
-    // none.
-    return { ...client, peaks: createClient(session).peaks }
-  }
-  return createClient({ ...common, baseUrl: SERVICE, apiKey: current?.key })
+  if (current?.kind !== 'session') return { ...common, baseUrl: SERVICE, apiKey: current?.key }
+  const headers = csrfHeaders(current.csrfToken)
+  return { ...common, baseUrl: `${SERVICE}/playground`, apiKey: undefined, headers }
 }
 
 /**

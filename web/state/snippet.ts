@@ -9,7 +9,9 @@ export type Language = (typeof LANGUAGES)[number]
 
 export function snippet(language: Language, source: Source): string {
   const makers = { curl, TypeScript: typeScript, Python: python, 'Command line': commandLine }
-  return makers[language]({ source, prompts: givenPrompts(), options: askedOptions() })
+  const given = givenPrompts()
+  const prompts = given.length > 0 ? given : ['piano']
+  return makers[language]({ source, prompts, options: askedOptions() })
 }
 
 interface Parts {

@@ -1,0 +1,192 @@
+import { useEffect, useState } from 'preact/hooks'
+import { messageOf } from '../../state/credential.ts'
+import {
+  createKey,
+  readKeys,
+  revokeKey,
+  rotateKey,
+  type Key,
+  type Keys as KeyList,
+  type NewKey,
+} from '../../state/developers.ts'
+import { Table, type Column } from '../admin/table.tsx'
+import { ConfirmedButton } from '../confirmed-button.tsx'
+import { CopyButton } from '../copy-button.tsx'
+import { PastTime, Time } from '../time.tsx'
+
+const LIFETIMES = [
+  ['90d', '90 days'],
+  ['30d', '30 days'],
+  ['1y', 'a year'],
+  ['', 'until it is revoked'],
+] as const
+
+/** The account's keys. */
+export function Keys() {
+  const [list, setList] = useState<KeyList | null>(null)
+  const [made, setMade] = useState<NewKey | null>(null)
+  const [problem, setProblem] = useState('')
+  const refresh = () => readKeys().then(setList, (error: unknown) => setProblem(messageOf(error)))
+  useEffect(() => void refresh(), [])
+  const change = async (work: Promise<NewKey | Key>) => {
+    setMade(null)
+    setProblem('')
+    try {
+      const key = await work
+      setMade('key' in key ? key : null)
+      if (key.key_id !== list?.current_key_id) await refresh()
+    } catch (error) {
+      setProblem(messageOf(error))
+    }
+    return null
+  }
+  return (
+    <section aria-labelledby="keys">
+      <h2 id="keys">Keys</h2>
+      {made && <Secret made={made} isOwn={made.key_id === list?.current_key_id} />}
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      {list && <KeyForm own={ownKey(list)} create={(key) => change(createKey(key))} />}
+      {list && (
+        <Table
+          caption="Keys of your account"
+          columns={columnsOf(list.current_key_id, change)}
+          rows={list.data}
+          keyOf={(key) => key.key_id}
+        />
+      )}
+    </section>
+  )
+}
+
+const ownKey = ({ data, current_key_id: id }: KeyList): Key | undefined =>
+  data.find((key) => key.key_id === id)
+
+/** Shows a secret that the service does not show again. */
+function Secret({ made, isOwn }: { made: NewKey; isOwn: boolean }) {
+  return (
+    <div class="secret" role="status">
+      <p>
+        The secret of {made.name || made.key_id}, shown only now. It is what programs send.
+        {isOwn && ' It is your own key: sign in again with it.'}
+      </p>
+      <p>
+        <code>{made.key}</code>
+      </p>
+      <CopyButton text={made.key} />
+    </div>
+  )
+}
+
+interface KeyFormProps {
+  /** The key of this session, which gives no scope that it lacks. */
+  own: Key | undefined
+  create(key: Parameters<typeof createKey>[0]): Promise<unknown>
+}
+
+function KeyForm({ own, create }: KeyFormProps) {
+  const scopes = own?.scopes ?? []
+  const submit = (form: HTMLFormElement) => {
+    const fields = new FormData(form)
+    const name = (fields.get('name') as string).trim()
+    const expires = fields.get('expires') as string
+    void create({
+      scopes: scopes.filter((scope) => fields.has(scope)),
+      ...(name && { name }),
+      ...(expires && { expires }),
+    })
+  }
+  return (
+    <form
+      class="inline"
+      aria-label="Create a key"
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit(event.currentTarget)
+      }}
+    >
+      <label>
+        Name
+        <input name="name" maxLength={200} placeholder="such as CI" />
+      </label>
+      <label>
+        Valid
+        <select name="expires">
+          {LIFETIMES.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <fieldset>
+        <legend>It may</legend>
+        <div class="choice">
+          {scopes.map((scope) => (
+            <label key={scope} class="check">
+              <input type="checkbox" name={scope} defaultChecked={scope !== 'keys:manage'} />
+              <code>{scope}</code>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <button>Create a key</button>
+    </form>
+  )
+}
+
+const hasEnded = ({ revoked_at: revokedAt, expires_at: expiresAt }: Key): boolean =>
+  revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
+
+type Change = (work: Promise<NewKey | Key>) => Promise<null>
+
+const columnsOf = (currentId: string, change: Change): Column<Key>[] => [
+  {
+    head: 'name',
+    by: (key) => key.name,
+    cell: (key) => (
+      <>
+        {key.name || 'no name'}
+        <small class="quiet">
+          {key.key_id}
+          {key.key_id === currentId && ', of this session'}
+        </small>
+      </>
+    ),
+  },
+  { head: 'scopes', cell: (key) => <small>{key.scopes.join(' ')}</small> },
+  { head: 'created', by: (key) => key.created_at, cell: (key) => <PastTime of={key.created_at} /> },
+  {
+    head: 'last used',
+    by: (key) => key.last_used_at,
+    cell: (key) => (key.last_used_at ? <PastTime of={key.last_used_at} /> : 'never'),
+  },
+  {
+    head: 'expires',
+    by: (key) => key.expires_at,
+    cell: (key) => {
+      if (key.revoked_at !== null) return <span class="ended">revoked</span>
+      if (key.expires_at === null) return 'never'
+      return hasEnded(key) ? <span class="ended">expired</span> : <Time of={key.expires_at} />
+    },
+  },
+  {
+    head: 'change',
+    cell: (key) =>
+      !hasEnded(key) && (
+        <>
+          <ConfirmedButton
+            action="Rotate"
+            of={key.name || key.key_id}
+            act={() => change(rotateKey(key.key_id))}
+          />
+          <ConfirmedButton
+            action="Revoke"
+            of={key.name || key.key_id}
+            act={() => change(revokeKey(key.key_id))}
+          />
+        </>
+      ),
+  },
+]

@@ -1,0 +1,50 @@
+/** Calls of the developers' view: the account's keys, its webhooks and the clients to install. */
+
+import type { components } from '../../clients/typescript/api.ts'
+import { Transport } from '../../clients/typescript/transport.ts'
+import { clientOptions } from './credential.ts'
+import { SERVICE } from './service.ts'
+
+type Schemas = components['schemas']
+
+export type Key = Schemas['ApiKey']
+export type NewKey = Schemas['NewApiKey']
+export type Keys = Schemas['OwnKeyList']
+export type Attempt = Schemas['WebhookAttemptList']['data'][number]
+
+/** A package of a client that the gateway serves. */
+export interface ClientPackage {
+  language: 'typescript' | 'python'
+  file_name: string
+  sha256: string
+}
+
+const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
+  new Transport(clientOptions()).json(method, path, { ...(body && { body }), isRepeatable: false })
+
+const keyPath = (keyId: string) => `/v1/account/keys/${encodeURIComponent(keyId)}`
+
+export const readKeys = () => ask<Keys>('GET', '/v1/account/keys')
+
+export const createKey = (key: Schemas['CreateOwnKeyRequest']) =>
+  ask<NewKey>('POST', '/v1/account/keys', key)
+
+export const rotateKey = (keyId: string) => ask<NewKey>('POST', `${keyPath(keyId)}/rotate`)
+
+export const revokeKey = (keyId: string) => ask<Key>('DELETE', keyPath(keyId))
+
+export const readAttempts = () =>
+  ask<{ data: Attempt[] }>('GET', '/v1/webhook-attempts').then(({ data }) => data)
+
+/** The packages that the gateway serves; for anybody. */
+export async function readPackages(): Promise<ClientPackage[]> {
+  const reply = await fetch(`${SERVICE}/clients`)
+  if (!reply.ok) throw new Error(reply.statusText)
+  return ((await reply.json()) as { data: ClientPackage[] }).data
+}
+
+/** The line that installs a package from here. */
+export const installLine = ({ language, file_name: name, sha256 }: ClientPackage): string =>
+  language === 'typescript'
+    ? `npm install ${SERVICE}/clients/winnow-client.tgz`
+    : `pip install '${SERVICE}/clients/${name}#sha256=${sha256}'`
