@@ -21,6 +21,7 @@ const models = async (gateway: Gateway, key: string) =>
 test('extension: an account makes, lists, rotates and revokes its keys, on the record', async (t) => {
   const gateway = await startGateway(t)
   const body = { scopes: ['models:read'], name: 'CI', expires: '30d' }
+  gateway.clock.advance(1) // the list is in the order of creation
   const created = await make(gateway, body)
   assert.equal(created.statusCode, 201, created.body)
   assertShape(NewApiKey, created.json())
