@@ -126,15 +126,19 @@ export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
     await sessionApi(app, deps)
   }
   await falApi(app, deps)
+  await adminApi(app, deps)
+  await app.ready()
+  app.server.maxConnections = deps.config.connectionsMax
+  return app
+}
+
+async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   await app.register(async (admin) => {
     adminRoutes(admin, deps)
     if (deps.config.adminToken === undefined) return
     adminModelRoutes(admin, deps)
     adminOverviewRoutes(admin, deps)
   })
-  await app.ready()
-  app.server.maxConnections = deps.config.connectionsMax
-  return app
 }
 
 /**

@@ -32,6 +32,9 @@ const inputIn = (source: Exclude<Source, { kind: 'file' }>) =>
 /** Quotes text for a shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
+/** Escapes a name for a form field of curl. */
+const escaped = (name: string): string => name.replace(/["\\]/g, '\\$&')
+
 /** Saves all files of the result under their names. */
 function curl(parts: Parts): string {
   const { source, prompts } = parts
@@ -43,10 +46,11 @@ function curl(parts: Parts): string {
             const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
             return `--form-string ${quote(`${name}=${text}`)}`
           }),
-          `-F ${quote(`file=@"${source.name.replace(/["\\]/g, '\\$&')}";type=${source.contentType}`)}`,
+          `-F ${quote(`file=@"${escaped(source.name)}";type=${source.contentType}`)}`,
         ]
       : [
-          `-H 'content-type: application/json' -d ${quote(JSON.stringify({ input: inputIn(source) }))}`,
+          "-H 'content-type: application/json'",
+          `-d ${quote(JSON.stringify({ input: inputIn(source) }))}`,
         ]
   return [
     '# result.json says what was found; after 60 s it names the result_url to ask later.',

@@ -43,24 +43,7 @@ export function Webhooks() {
         A test posts one signed event to a public https address.{' '}
         <a href="docs/how-to/webhooks.html">How to receive webhooks</a>
       </p>
-      <form
-        class="inline"
-        aria-label="Send a test"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void send(event.currentTarget)
-        }}
-      >
-        <label>
-          Address
-          <input name="url" type="url" required placeholder="https://example.com/hook" />
-        </label>
-        <label>
-          Secret that signs it
-          <input name="secret" type="password" autocomplete="off" placeholder="one is made" />
-        </label>
-        <button disabled={isBusy}>Send a test</button>
-      </form>
+      <TestForm isBusy={isBusy} onSend={(form) => void send(form)} />
       <div role="status">{last && <Answer result={last} />}</div>
       <p role="alert" class="problem">
         {problem}
@@ -76,6 +59,34 @@ export function Webhooks() {
         Refresh the attempts
       </button>
     </section>
+  )
+}
+
+interface TestFormProps {
+  isBusy: boolean
+  onSend(form: HTMLFormElement): void
+}
+
+function TestForm({ isBusy, onSend }: TestFormProps) {
+  return (
+    <form
+      class="inline"
+      aria-label="Send a test"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSend(event.currentTarget)
+      }}
+    >
+      <label>
+        Address
+        <input name="url" type="url" required placeholder="https://example.com/hook" />
+      </label>
+      <label>
+        Secret that signs it
+        <input name="secret" type="password" autocomplete="off" placeholder="one is made" />
+      </label>
+      <button disabled={isBusy}>Send a test</button>
+    </form>
   )
 }
 
