@@ -1,4 +1,4 @@
-/** Reaches a gateway's admin API, for the commands of admins. */
+/** Calls a gateway's admin API for the commands of admins. */
 
 import { readError } from '../../clients/typescript/errors.ts'
 import type { Fleet } from '../../gateway/operations/fleet.ts'
@@ -29,7 +29,7 @@ export function readGateway(options: Partial<Gateway>, env: Environment): Gatewa
 export const readFleet = async (gateway: Gateway, signal: AbortSignal): Promise<Fleet> =>
   (await askAdmin(gateway, 'fleet', {}, signal)) as Fleet
 
-/** Lets all engines load an installed model, or unload it. @throws NoAnswerError with the reason */
+/** Lets all engines load or unload an installed model. @throws NoAnswerError with the reason */
 export async function changeModel(
   gateway: Gateway,
   { name, verb }: { name: string; verb: 'load' | 'unload' },

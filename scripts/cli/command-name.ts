@@ -1,5 +1,6 @@
 /**
- * Says how this installation's commands are called: by npm in a checkout, as `winnow` in a package.
+ * Knows how this installation's commands are called: with npm in a checkout, as `winnow` in a
+ * package.
  */
 
 import { readFileSync } from 'node:fs'
@@ -10,10 +11,10 @@ import { fileURLToPath } from 'node:url'
 const PACKAGED = process.env.WINNOW_PACKAGED
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
-/** True if a package installed this, so that it is no checkout. */
+/** Whether this was installed by a package. */
 export const isPackaged = PACKAGED !== undefined
 
-/** @param packaged how the command of a package is called; undefined: this is a checkout */
+/** @param packaged how a package's command is called; undefined for a checkout */
 export function commandText(command: string, words = '', packaged = PACKAGED): string {
   if (packaged === undefined) return calledInCheckout(command, words)
   return [packaged, command, words].filter(Boolean).join(' ')
@@ -29,7 +30,7 @@ function calledInCheckout(command: string, words: string): string {
   return [named, ...(words === '' ? [] : isScript ? ['--', words] : [words])].join(' ')
 }
 
-/** Tells how to replace damaged files of the installation, or to get the `other` build. */
+/** Explains how to repair the installation, or how to get the `other` build. */
 export function setUpAgain(other?: 'cpu' | 'cuda', packaged = PACKAGED): string {
   const setting = other === undefined ? '' : `WINNOW_COMPUTE=${other} `
   if (packaged === undefined) return `Run ${setting}npm run setup.`

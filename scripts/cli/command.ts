@@ -1,12 +1,12 @@
 /**
- * Runs commands by a description of each: its help, its options and operands, and its work. Reads
+ * Runs commands from a description of each: its help, its options and operands, and its work. Reads
  * the command line, prints results and errors, and sets the exit code.
  */
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { suggestion } from './suggestion.ts'
 
-/** The command line is wrong: the message says how. */
+/** The command line is invalid; the message says how. */
 export class UsageError extends Error {}
 
 export interface Output {
@@ -14,13 +14,13 @@ export interface Output {
   isTTY?: boolean
 }
 
-/** Environment, streams and the canceling of a command. */
+/** Environment, streams and the cancel signal of a command. */
 export interface CommandIo {
   env: NodeJS.ProcessEnv
   stdin: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: Output
   stderr: Output
-  /** Fires on Ctrl-C, SIGTERM, and SIGHUP, as when the terminal closes. */
+  /** Fires on Ctrl-C, SIGTERM and SIGHUP (a closed terminal). */
   signal: AbortSignal
 }
 
@@ -29,7 +29,8 @@ type Values<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>['v
 
 export interface Action<O extends Options = Options, Io = CommandIo> {
   /**
-   * Operands such as `ID`. The last may be `[NAME]`, which is optional, or `FILE…`, one or several.
+   * Operands such as `ID`. The last one may be `[NAME]`, which is optional, or `FILE…`, which takes
+   * one or more.
    */
   operands?: readonly string[]
   options?: O
@@ -41,28 +42,28 @@ type Result = string | number
 
 export interface Description<Io> {
   help: string
-  /** All of the command, or one for each first word. */
+  /** A single action, or one for each first word. */
   actions: Action<Options, Io> | Readonly<Record<string, Action<Options, Io>>>
-  /** Ctrl-C, SIGTERM and SIGHUP cancel the work instead of ending the process. */
+  /** Whether Ctrl-C, SIGTERM and SIGHUP cancel the work instead of ending the process. */
   isCancelable?: boolean
-  /** Exit code when the command line is wrong: 2 unless given. */
+  /** Exit code for an invalid command line (default 2). */
   usageCode?: number
-  /** Turns an error into a line; its message unless given. */
+  /** Turns an error into a line (default: its message). */
   describe?: (error: Error) => string
 }
 
 export interface Command<Io extends CommandIo = CommandIo> extends Description<Io> {
-  /** Runs the command with the words after its name and resolves with its exit code. */
+  /** Runs the command with the words after its name; resolves with its exit code. */
   (argv: readonly string[], io: Io): Promise<number>
 }
 
-/** A command in the table of all (table.mjs). */
+/** A command in the table of all commands (table.mjs). */
 export interface CommandRow {
   usage?: string
   does?: string
-  /** It talks to a running service and needs nothing else. */
+  /** Whether it only needs a running service. */
   isClient?: boolean
-  /** Only where services are installed on a host: not every installation has it. */
+  /** Only for hosts with installed services, which not every installation has. */
   isForHosts?: boolean
   load(): Promise<Command<ProcessIo>>
 }
@@ -72,7 +73,7 @@ export const TEXTS = { type: 'string', multiple: true } as const
 export const FLAG = { type: 'boolean', default: false } as const
 const HELP = { help: { type: 'boolean', short: 'h' } } as const
 
-/** Types the values that `run` gets by the options. */
+/** Derives the types of the values that `run` gets from the options. */
 export const action = <const O extends Options, Io = CommandIo>(described: Action<O, Io>) =>
   described as unknown as Action<Options, Io>
 
@@ -106,17 +107,17 @@ export async function runMain(main: Command<ProcessIo>): Promise<void> {
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /**
- * The time in which a repeated signal counts as the same: the terminal sends it, and npm or
- * `winnow` pass it on.
+ * How long a repeated signal counts as the same one: it comes from the terminal, and again from npm
+ * or `winnow`.
  */
 const SAME_SIGNAL_MS = 500
 
-/** Aborts by the first signal that would end this process; a further one ends it at once. */
+/** Aborts on the first signal that would end this process; another one ends it at once. */
 function firstEnding(): AbortSignal {
   const controller = new AbortController()
   const cancel = () => {
     if (controller.signal.aborted) return
-    // A terminal that was closed takes no more lines: the canceling goes on.
+    // A closed terminal takes no more lines, but canceling goes on.
     for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
     controller.abort()
     const leave = () => ENDING.forEach((name) => process.off(name, cancel))
@@ -134,8 +135,8 @@ export function processIo(signal = new AbortController().signal): ProcessIo {
 }
 
 /**
- * Reads the options of a program that has no other commands, such as a benchmark. Ends the process
- * for --help, and where the command line is wrong.
+ * Reads the options of a program with a single command, such as a benchmark. Ends the process for
+ * --help and for an invalid command line.
  */
 export function readOwnArgv<const O extends Options>(
   options: O,
@@ -173,7 +174,7 @@ export function wholeNumber(option: string, text: string, min: number, max: numb
   throw new UsageError(`${option} takes a whole number from ${min} to ${max}, not "${text}"`)
 }
 
-/** Actions by their first word; all of a command that has but one is under the empty word. */
+/** Actions by their first word; a command with a single action has it under the empty word. */
 export const actionsOf = <Io>({ actions }: Description<Io>) =>
   isAction(actions) ? { '': actions } : actions
 
@@ -185,7 +186,7 @@ const isAction = <Io>(actions: Description<Io>['actions']): actions is Action<Op
 
 const messageOf = ({ message }: Error): string => message
 
-/** The usage is the first paragraph of the help. */
+/** The first paragraph of the help is the usage. */
 const wrongUsage = (message: string, help: string): string =>
   `${message}\n\n${help.split('\n\n', 1)[0]!.trimEnd()}\n`
 

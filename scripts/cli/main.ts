@@ -1,4 +1,4 @@
-/** Runs the command of winnow that the first word names; table.mjs has all of them. */
+/** Runs the winnow command named by the first word; table.mjs lists them all. */
 
 import { runMain } from './command.ts'
 import { COMMANDS } from './table.mjs'

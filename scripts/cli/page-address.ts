@@ -1,18 +1,18 @@
-/** The address of the page, with a one-time code that signs in. */
+/** Makes the address of the page, with a one-time code that signs in. */
 
 interface PageAddressOptions {
-  /** The service's, as browsers reach it. */
+  /** The service's address for browsers. */
   address: string
-  /** As this machine reaches it; the same unless given. */
+  /** Its address from this machine (default: the same). */
   listening?: string
   key: string
-  /** The request that the page shows. */
+  /** The request that the page is to show. */
   requestId?: string | undefined
 }
 
 /**
- * The code is in the fragment, which no server and no log sees. Without one, because the service
- * makes none now, the page asks for a key. Undefined: there is no page.
+ * The code is in the fragment, which neither servers nor logs see. If the service makes no code
+ * now, the address has none, and the page asks for a key. Undefined if there is no page.
  */
 export async function pageAddress({
   address,

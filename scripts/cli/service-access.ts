@@ -1,7 +1,4 @@
-/**
- * Reaches the service for the commands that are clients: finds its address and a key, and explains
- * its errors.
- */
+/** Finds the service's address and a key for client commands, and explains the service's errors. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +9,7 @@ import { TEXT, UsageError } from './command.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The options of every client. */
+/** The options of every client command. */
 export const SERVICE = { url: TEXT, key: TEXT }
 
 export interface Access {
@@ -20,7 +17,7 @@ export interface Access {
   apiKey: string | undefined
 }
 
-/** @throws UsageError for what is no address */
+/** @throws UsageError for an invalid address */
 export function readAccess(
   { url, key }: { url?: string | undefined; key?: string | undefined },
   env: Environment,
@@ -34,13 +31,15 @@ function readBaseUrl(text: string): string {
   throw new UsageError(`the service's address must be an http or https URL, not "${text}"`)
 }
 
-/** The service's address where no option names it: that of the gateway on DATA_DIR, if one runs. */
+/** The address if no option names one: that of the gateway on DATA_DIR, if one is running. */
 export const usualUrl = (env: Environment): string =>
   env.WINNOW_URL ?? readOwnAddress(dataFolderOf(env)) ?? 'http://127.0.0.1:8080'
 
 const dataFolderOf = (env: Environment): string => env.DATA_DIR || 'data'
 
-/** A secret that `npm start` left here; it goes to its service alone, or one on this machine. */
+/**
+ * A secret that `npm start` left here. It is only used for its own service, or one on this machine.
+ */
 export function localSecret(
   name: 'api-key' | 'admin-token',
   baseUrl: string,
@@ -52,11 +51,11 @@ export function localSecret(
   try {
     return readFileSync(join(folder, name), 'utf8').trim() || undefined
   } catch {
-    return undefined // no such file: the service will say that it is missing
+    return undefined // no such file; the service will say that the key is missing
   }
 }
 
-/** An error as a line for people. */
+/** Describes an error in a line. */
 export function describe(error: unknown): string {
   if (error instanceof ApiError) {
     return `${error.code}: ${error.message}${error.param ? ` (${error.param})` : ''}`

@@ -1,7 +1,7 @@
 /**
- * `npm start`: runs nats-server, an engine (of several GPUs, one each) and the gateway on this
- * machine, restarts one that dies, and stops all in order. Each process is the same that a larger
- * installation runs.
+ * `npm start`: runs nats-server, an engine (one for each GPU if there are several) and the gateway
+ * on this machine, restarts any that dies, and stops all of them in order. Each process is the same
+ * as in a larger installation.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -30,22 +30,24 @@ import { startService, type Service } from './start/service.ts'
 const ENGINE_STOP_MS = 10_000
 const STOP_MS = 5_000
 const BROKER_RESTART_MS = 1_000
-/** One Ctrl-C may come twice: from the terminal, and from npm or `winnow`, which pass it on. */
+/**
+ * A single Ctrl-C may arrive twice: from the terminal, and from npm or `winnow`, which pass it on.
+ */
 const SAME_SIGNAL_MS = 500
 
 const dataFolder = resolve(process.env.DATA_DIR || './data')
 const logsFolder = join(dataFolder, 'logs')
 const services: Service[] = []
 let nats: NatsServer | null = null
-/** The last restart, under way or over. */
+/** The latest restart, in progress or completed. */
 let natsRestart: Promise<void> | undefined
-/** When it began to stop. */
+/** When stopping began. */
 let stoppingSince: number | null = null
 
 process.on('SIGINT', () => void stop())
 process.on('SIGTERM', () => void stop())
 process.on('SIGHUP', () => void stop())
-// Who reads what we print may end before us, such as tee by the same Ctrl-C: the stop goes on.
+// The reader of our output, such as tee, may end before us on the same Ctrl-C; stopping goes on.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
 
 try {
@@ -69,7 +71,7 @@ async function main(): Promise<void> {
     DATA_DIR: dataFolder,
     NATS_URL: natsUrlOf.gateway,
     ADMIN_TOKEN: adminToken,
-    SCRATCH_DIR: scratchFolder, // the gateway's too: media need not be sent then
+    SCRATCH_DIR: scratchFolder, // the gateway uses it too, so media need not be sent
   }
   const gpus = hasCudaBuild() ? await gpusOf(env) : []
   const { grpc, metrics, engineMetrics } = await choosePorts(gatewayConfig, engineCount(gpus))
@@ -91,17 +93,17 @@ async function main(): Promise<void> {
   await greet(address, engineAddresses, { listening, adminToken, playground, ...gateway.ready })
 }
 
-/** Opens the operators' pages; made at the first start. */
+/** The token for the admin pages, created at the first start. */
 function ownAdminToken(): Promise<string> {
   return readOrMake(join(dataFolder, 'admin-token'), () => randomBytes(32).toString('hex'))
 }
 
-/** @throws StartError where the data folder takes no files, as of another user */
+/** @throws StartError if the data folder cannot be written, for example as another user */
 function inDataFolder<T>(work: Promise<T>): Promise<T> {
   return onDisk(`DATA_DIR: ${dataFolder}`, work)
 }
 
-/** Names every wrong setting of every process before any of them runs. */
+/** Reports every invalid setting of every process before any of them runs. */
 function checkSettings() {
   const env = { ...process.env, NATS_URL: process.env.NATS_URL || 'nats://127.0.0.1' }
   const problems = new Set<string>()
@@ -120,7 +122,10 @@ function checkSettings() {
   return gatewayConfig
 }
 
-/** Two starts on one data folder would fight over its broker's store, its logs and its database. */
+/**
+ * Two starts on the same data folder would fight over the broker's store, the logs and the
+ * database.
+ */
 async function holdDataFolder(): Promise<void> {
   await makeFolder(logsFolder, 0o700)
   const holder = await takeLock(join(dataFolder, 'winnow.lock'))
@@ -133,8 +138,9 @@ async function holdDataFolder(): Promise<void> {
 }
 
 /**
- * Starts our nats-server; one that dies comes back on the same port, where the others look for it.
- * If it can't, as with a full disk or while a connection has that port, it is restarted later.
+ * Starts our nats-server. One that dies is restarted on the same port, where the others look for
+ * it. If that fails, for example because of a full disk or a connection on that port, it is retried
+ * later.
  */
 async function ownNats(): Promise<NatsPasswords> {
   const folder = join(dataFolder, 'nats')
@@ -179,10 +185,10 @@ async function greet(
   const own = process.env.BOOTSTRAP_API_KEY
   const hasFile = existsSync(keyFile)
   const key = own ?? (hasFile ? (await readFile(keyFile, 'utf8')).trim() : '<your key>')
-  // Output that is no terminal is kept, such as a container's log, and read by others.
+  // Output that is not a terminal is kept and read by others, such as the log of a container.
   const isShown = process.stdout.isTTY || !hasFile
   const shownKey = isShown ? key : `in ${keyFile}`
-  const example = 'examples/drums-and-flute.wav' // a package has it elsewhere
+  const example = 'examples/drums-and-flute.wav' // in a package the example is elsewhere
   const separate = commandText('separate', existsSync(example) ? example : 'song.mp3')
   const shellKey = own ? '$BOOTSTRAP_API_KEY' : isShown ? key : `$(cat ${shellWord(keyFile)})`
   const pages = await pagesOf(address, { ...given, key })
@@ -211,8 +217,8 @@ async function greet(
 }
 
 /**
- * The addresses of the pages, with codes that sign in. Others read output that is no terminal:
- * there they are commands that make such addresses. Undefined: there is no page.
+ * Returns the addresses of the pages with codes that sign in. If output may be read by others,
+ * returns commands that make such addresses. Undefined if there is no page.
  */
 async function pagesOf(
   address: string,
@@ -231,12 +237,15 @@ async function pagesOf(
   return { own: pageUrl, operators: `${address}/#operator=${code}` }
 }
 
-/** Tells a command where address and key are, unless it looks there by itself. */
+/** Tells commands where address and key are, unless they look there anyway. */
 function ownDataFolder(): string {
   return dataFolder === resolve('./data') ? '' : `DATA_DIR=${shellWord(dataFolder)} `
 }
 
-/** The engines first, so that they can give their jobs back; then the gateway; the broker last. */
+/**
+ * Stops the engines first, so that they can release their jobs, then the gateway, and the broker
+ * last.
+ */
 async function stop(code = 0): Promise<void> {
   if (stoppingSince !== null) {
     if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return
@@ -250,7 +259,7 @@ async function stop(code = 0): Promise<void> {
   const isGateway = ({ name }: Service) => name === 'gateway'
   await Promise.all(services.filter((each) => !isGateway(each)).map((engine) => engine.stop()))
   await services.find(isGateway)?.stop()
-  await natsRestart // else it would be left behind
+  await natsRestart // otherwise it would be left behind
   if (nats) {
     const ended = new Promise((done) => nats?.process.once('exit', done))
     if (nats.process.exitCode === null && nats.process.kill('SIGTERM')) await ended

@@ -1,7 +1,7 @@
 /**
- * Backs an installation up while it runs, and restores one. The database comes first, as it is at
- * one moment: what it names was stored before it was named, so the media copied after it are all
- * there, but for those that were due and deleted meanwhile.
+ * Backs an installation up while it runs, and restores one. The database is saved first, as of a
+ * single moment. Whatever it refers to was stored before, so the media copied afterwards is
+ * complete, except for files that expired in the meantime.
  */
 
 import { chmod, readdir, readFile, rename, rm } from 'node:fs/promises'
@@ -28,7 +28,7 @@ is that PostgreSQL: pg_dump saves it, pg_restore fills an empty one. The keys go
 `
 
 const MEDIA = 'media'
-/** Folder of incomplete files, in the media folder of the gateway and in that of a backup. */
+/** Folder of incomplete files, both in the gateway's media folder and in a backup's. */
 const NEW = '.new'
 
 interface Installation {
@@ -73,9 +73,9 @@ function installationOf(env: CommandIo['env']): Installation {
 }
 
 /**
- * @param to is made; it appears under its name once it is whole
- * @returns the files in it
- * @throws Error when there is no installation, or `to` exists and is not empty
+ * @param to is created, and gets its name once it is complete
+ * @returns how many files it contains
+ * @throws Error if there is no installation, or `to` exists and is not empty
  */
 async function backUp(installation: Installation, to: string): Promise<number> {
   const { dataFolder, database, secrets } = installation
@@ -86,7 +86,7 @@ async function backUp(installation: Installation, to: string): Promise<number> {
   await makeFolder(fresh, 0o700)
   try {
     await database.save(join(fresh, database.file))
-    await chmod(join(fresh, database.file), 0o600) // wherever it is moved to
+    await chmod(join(fresh, database.file), 0o600) // wherever the media is moved to
     let copied = await copyMedia(dataFolder, fresh)
     for (const [name, path] of Object.entries(secrets)) {
       copied += await copy(path, join(fresh, name))
@@ -99,7 +99,7 @@ async function backUp(installation: Installation, to: string): Promise<number> {
   }
 }
 
-/** Without them nothing sealed in the database could be read again. */
+/** Without the key files nothing encrypted in the database could be read again. */
 async function assertKeys(secrets: Installation['secrets']): Promise<void> {
   await assertThere(secrets['signing-key']!, 'SIGNING_KEY_FILE must name the file of the gateways')
   await assertThere(
@@ -108,7 +108,7 @@ async function assertKeys(secrets: Installation['secrets']): Promise<void> {
   )
 }
 
-/** @throws Error when `from` is no backup, or there is already what it would write over */
+/** @throws Error if `from` is not a backup, or something would be overwritten */
 async function restore(from: string, installation: Installation): Promise<number> {
   const { dataFolder, database, secrets } = installation
   const saved = join(from, database.file)
@@ -122,19 +122,19 @@ async function restore(from: string, installation: Installation): Promise<number
   await makeFolder(dataFolder, 0o700)
   let copied = await copyMedia(from, dataFolder)
   for (const [name, path] of Object.entries(secrets)) copied += await copy(join(from, name), path)
-  // The database comes last: a gateway does not serve a restoration that was interrupted.
+  // The database comes last, so that no gateway serves an interrupted restore.
   await database.load(saved)
   return copied + 1
 }
 
-/** A key file of the operator may be there, when it is the one in the backup. */
+/** A key file of the admin may exist if it is the same as in the backup. */
 async function assertNoOther(saved: string, path: string): Promise<void> {
   if (!(await isThere(saved)) || !(await isThere(path))) return
   if ((await readFile(saved)).equals(await readFile(path))) return
   throw new Error(`${path} is another than in the backup: move it away first.`)
 }
 
-/** Leaves out files deleted meanwhile. @returns the files that were copied */
+/** Skips files that are deleted in the meantime. @returns how many files were copied */
 async function copyMedia(from: string, to: string): Promise<number> {
   const folder = join(from, MEDIA)
   let copied = 0
@@ -144,7 +144,7 @@ async function copyMedia(from: string, to: string): Promise<number> {
   return copied
 }
 
-/** Every file below the folder but what is not whole yet. */
+/** Every complete file below the folder. */
 async function filesIn(folder: string): Promise<string[]> {
   if (!(await isThere(folder))) return []
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })

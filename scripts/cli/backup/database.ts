@@ -1,4 +1,7 @@
-/** The database of an installation, in and out of one file of a backup: SQLite or PostgreSQL. */
+/**
+ * Saves and restores the database of an installation, SQLite or PostgreSQL, as one file of a
+ * backup.
+ */
 
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
@@ -10,21 +13,21 @@ import { snapshotSqlite, SqliteDatabase } from '../../../gateway/store/driver/sq
 import { assertThere } from './files.ts'
 
 export interface Database {
-  /** The name of its file in a backup. */
+  /** Name of its file in a backup. */
   file: string
-  /** Several gateways may share it, which have their keys from files of the operator. */
+  /** Whether several gateways may share it, whose keys come from files of the admin. */
   isShared: boolean
-  /** Writes it to a new file, as it is at one moment. @throws Error when there is none */
+  /** Writes it to a new file, as of a single moment. @throws Error if there is none */
   save(path: string): Promise<void>
-  /** @throws Error when it holds something already */
+  /** @throws Error if it already contains something */
   assertEmpty(): Promise<void>
-  /** Makes it what the file holds; all or nothing. */
+  /** Replaces its contents with those of the file; all or nothing. */
   load(path: string): Promise<void>
 }
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The one of DATABASE_URL, else SQLite's in the data folder. @throws SettingsError */
+/** The database of DATABASE_URL, or SQLite's in the data folder. @throws SettingsError */
 export function databaseOf(env: Env, dataFolder: string): Database {
   const { databaseUrl } = loadDatabaseConfig({ DATABASE_URL: env.DATABASE_URL })
   if (databaseUrl === undefined) return sqlite(join(dataFolder, SQLITE_FILE))
@@ -41,18 +44,18 @@ const sqlite = (database: string): Database => ({
     await snapshotSqlite(database, path)
     withoutSessions(path)
   },
-  async assertEmpty() {}, // it lies in the data folder, which must be empty
+  async assertEmpty() {}, // it is in the data folder, which must be empty
   load: (path) => copyFile(path, database, constants.COPYFILE_FICLONE),
 })
 
-/** Who was signed in when it was saved is not when it is restored. */
+/** Nobody should be signed in after a restore. */
 const SESSIONS = 'page_sessions'
 
 function withoutSessions(path: string): void {
   const database = new SqliteDatabase(path)
   try {
     const known = database.prepare('select 1 from sqlite_master where name = ?').get(SESSIONS)
-    if (known) database.exec(`delete from ${SESSIONS}`) // earlier versions have none
+    if (known) database.exec(`delete from ${SESSIONS}`) // earlier versions have no such table
   } finally {
     database.close()
   }
@@ -60,7 +63,7 @@ function withoutSessions(path: string): void {
 
 const TABLES =
   'select count(*) from pg_tables ' + "where schemaname not in ('pg_catalog', 'information_schema')"
-/** The user who restores owns all, and may be another than the one who saved. */
+/** The user who restores owns everything, and need not be the user who saved. */
 const OWNERLESS = ['--no-owner', '--no-privileges']
 
 const postgres = (url: string, env: Env): Database => ({
@@ -82,7 +85,10 @@ const postgres = (url: string, env: Env): Database => ({
   },
 })
 
-/** @returns standard output @throws Error with what the program said, or how to install it */
+/**
+ * @returns standard output
+ * @throws Error with what the program said, or how to install it
+ */
 async function run(
   program: string,
   args: readonly string[],
@@ -90,7 +96,7 @@ async function run(
 ): Promise<string> {
   const url = new URL(address)
   const password = decodeURIComponent(url.password)
-  url.password = '' // the command line can be seen by others on the machine
+  url.password = '' // other users of the machine can see command lines
   const secret = password === '' ? {} : { PGPASSWORD: password }
   try {
     const words = [`--dbname=${url.href}`, ...args]

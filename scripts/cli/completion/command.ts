@@ -1,4 +1,4 @@
-/** Writes the shells' completion of winnow's commands, of their actions and options. */
+/** Prints shell completions for winnow's commands, their actions and options. */
 
 import { commandText } from '../command-name.ts'
 import {
@@ -21,7 +21,7 @@ Prints a script that completes commands, options and names of files after winnow
 `
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-/** @param commands which it completes, itself among them */
+/** @param commands the commands to complete, including itself */
 export const completionOf = (commands: Readonly<Record<string, CommandRow>>) =>
   command({
     help: HELP,
@@ -32,7 +32,7 @@ export const completionOf = (commands: Readonly<Record<string, CommandRow>>) =>
     }),
   })
 
-/** The words that may come next, by a pattern of the words before, each followed by a space. */
+/** The words that may come next, by a pattern for the words before, each followed by a space. */
 type Next = readonly (readonly [before: string, next: readonly string[]])[]
 
 async function nextWords(commands: Readonly<Record<string, CommandRow>>): Promise<Next> {
@@ -84,7 +84,7 @@ function bashCase([before, next]: Next[number]): string {
   return `    ${before.replaceAll(' ', '\\ ')}) next='${next.join(' ')}' ;;`
 }
 
-/** Names of files may stand where options may. */
+/** File names may appear wherever options may. */
 function fishCase([before, next]: Next[number]): string {
   const files = before.endsWith('*') ? '; __fish_complete_path (commandline -ct)' : ''
   return `    case '${before}'\n      string split ' ' -- '${next.join(' ')}'${files}`

@@ -36,7 +36,7 @@ export const doctor = command({
         throw new UsageError(`--egress must be an address, not "${egress}".`)
       }
       const context = readContext(env, { role: oneOf('--role', role, ROLES), egressUrl: egress })
-      Object.assign(env, context.env) // where Amazon's SDK looks for keys, as in the gateway
+      Object.assign(env, context.env) // Amazon's SDK looks for keys there, as in the gateway
       const findings: Finding[] = []
       for (const check of CHECKS) findings.push(...(await found(check, context)))
       stdout.write(
@@ -47,7 +47,7 @@ export const doctor = command({
   }),
 })
 
-/** A check that can't be made is a failure as well: it was not fine before. */
+/** A check that cannot be made counts as a failure. */
 const found = ({ name, run }: Check, context: Context): Promise<Finding[]> =>
   run(context).catch((error: unknown) => [
     failure(name, `the check could not be made: ${(error as Error).message}`, 'Report it.'),

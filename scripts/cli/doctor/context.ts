@@ -1,4 +1,4 @@
-/** Context of the checks: the settings of this host's processes, wherever they stand. */
+/** The settings of this host's processes, wherever they are, for the checks. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -13,20 +13,20 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface Context {
   env: Environment
-  /** Undefined where the host has another role; null where its settings are wrong. */
+  /** Undefined if the host has another role; null if its settings are invalid. */
   gateway: Config | null | undefined
   engine: EngineConfig | null | undefined
-  /** Every wrong setting. */
+  /** Everything that is wrong with the settings. */
   problems: readonly string[]
-  /** The broker's, with its credentials; undefined if none is set. */
+  /** The broker's address, with its credentials; undefined if not set. */
   natsUrl: string | undefined
-  /** An address outside, to reach which shows that there is a way out. */
+  /** An outside address whose reachability proves the connection to the internet. */
   egressUrl: string
 }
 
 export type Role = 'gateway' | 'engine' | 'all'
 
-/** As install-host lays them. */
+/** Where install-host puts them. */
 const INSTALLED = '/etc/winnow'
 const INSTALLED_DATA = '/var/lib/winnow'
 
@@ -64,7 +64,7 @@ interface DoctorOptions {
   installed?: string
 }
 
-/** The role of a host where Winnow is installed, by its services. */
+/** The role of a host with installed services. */
 function roleOf(installed: string): Role {
   const [gateway, engine] = ['gateway', 'engine'].map((name) =>
     existsSync(join(installed, 'credentials', name)),
@@ -72,7 +72,7 @@ function roleOf(installed: string): Role {
   return gateway === engine ? 'all' : gateway ? 'gateway' : 'engine'
 }
 
-/** Settings and secrets of the services here; only root can read the latter. */
+/** Settings and secrets of the services here; only root can read the secrets. */
 function installedSettings(folder: string): Environment {
   const file = join(folder, 'winnow.env')
   if (!existsSync(file)) return {}
@@ -84,7 +84,7 @@ function installedSettings(folder: string): Environment {
   return Object.assign({ DATA_DIR: INSTALLED_DATA, ...settings }, ...secrets)
 }
 
-/** The address of the broker that `npm start` runs on this data folder, while it runs. */
+/** The address of the broker that `npm start` runs on this data folder, while it is running. */
 function ownBroker(folder: string): string | undefined {
   const ports = existsSync(folder) && readdirSync(folder).find((name) => name.endsWith('.ports'))
   if (!ports) return undefined

@@ -1,15 +1,15 @@
-/** A check's result, and how bad it is. */
+/** The result of a check, and how bad it is. */
 
-/** `unusedFinding`: not set up here, and nothing needs it. */
+/** `unused` means not set up here, and not needed. */
 export type Severity = 'fine' | 'unused' | 'warning' | 'failure'
 
 export interface Finding {
-  /** Thing checked, in a word or two. */
+  /** What was checked, in a word or two. */
   name: string
   severity: Severity
-  /** The result, in one sentence. */
+  /** The result, in a sentence. */
   found: string
-  /** Advice; with a warning or a failure. */
+  /** Advice; only with a warning or a failure. */
   remedy?: string
 }
 
@@ -39,7 +39,7 @@ export const failure = (name: string, found: string, remedy: string): Finding =>
   remedy,
 })
 
-/** 0: all is fine; 1: there are warnings; 2: something fails. */
+/** 0 if everything is fine, 1 if there are warnings, 2 if something fails. */
 export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
   if (findings.some(({ severity }) => severity === 'failure')) return 2
   return findings.some(({ severity }) => severity === 'warning') ? 1 : 0

@@ -1,4 +1,4 @@
-/** The findings as a table for people. */
+/** Formats the findings as a table. */
 
 import type { Finding, Severity } from './finding.ts'
 
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<Severity, string>> = {
 
 const SEVERITY_COLUMNS = Math.max(...Object.values(WORDS).map((word) => word.length))
 
-/** One line for each finding, with its remedy below; then how many are not fine. */
+/** One line for each finding, with its remedy below, and then how many are not fine. */
 export function printed(findings: readonly Finding[]): string {
   const columns = Math.max(...findings.map(({ name }) => name.length))
   const lines = findings.flatMap(({ name, severity, found, remedy }) => [
@@ -30,5 +30,5 @@ export function printed(findings: readonly Finding[]): string {
 const countText = (count: number, word: string): string =>
   `${count} ${word}${count === 1 ? '' : 's'}`
 
-/** Keeps others' text from breaking the table. */
+/** Prevents text from elsewhere from breaking the table. */
 const singleLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()

@@ -1,6 +1,6 @@
 /**
- * Run by checks/compute.ts in a process of its own, since a broken library may end it: loads
- * TensorFlow and the model, and separates one second. Prints one line of JSON after each.
+ * Run by checks/compute.ts in a process of its own, because a broken library may crash it. Loads
+ * TensorFlow and the model, separates one second, and prints a line of JSON after each step.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export interface SeparationReport {
   loadSeconds: number
   separateSeconds: number
   samples: number
-  /** Share of the mixture's energy: 0 silence, 1 everything. */
+  /** Share of the mixture's energy: 0 for silence, 1 for everything. */
   targetShare: number
   isFinite: boolean
 }
@@ -61,7 +61,7 @@ function judge(mixed: Float32Array, sound: Float32Array): SeparationReport {
   }
 }
 
-/** One second of the example, which is mono of 16 bits, at whatever rate the model takes it for. */
+/** One second of the example, which is 16-bit mono, at whatever rate the model assumes. */
 async function readSecond(path: string): Promise<Float32Array> {
   const bytes = await readFile(path)
   const start = HEADER_BYTES + 2 * START_SECONDS * SAMPLE_RATE

@@ -1,4 +1,4 @@
-/** Obeys a plan, or shows what it would do. */
+/** Carries out a plan, or shows what it would do. */
 
 import { execFileSync } from 'node:child_process'
 import {
@@ -14,13 +14,15 @@ import { dirname, join } from 'node:path'
 import type { Step } from './plan.ts'
 
 export interface Place {
-  /** Stands before every path; '' for the host itself. */
+  /** Prefix of every path; empty for the host itself. */
   root: string
   dryRun: boolean
   say(line: string): void
 }
 
-/** @throws Error of the step that fails; those before it stay done, and are kept by the next run */
+/**
+ * @throws Error of the step that fails. The steps before it stay done, and the next run keeps them
+ */
 export function apply(steps: readonly Step[], place: Place): void {
   for (const step of steps) {
     if (step.do === 'folder') makeFolder(step, place)

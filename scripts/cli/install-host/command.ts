@@ -36,7 +36,7 @@ the first time. The exit code is 0 when all is done, 1 when something is in the 
 command line is wrong.
 `
 
-/** This checkout, and the node that runs now. */
+/** This checkout, and the Node that is running. */
 const HERE = {
   checkout: fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, ''),
   node: process.execPath,
@@ -46,11 +46,11 @@ const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp']
 const ENGINE_ID = /^[A-Za-z0-9:_.-]{1,64}$/
 
 interface InstallIo extends CommandIo {
-  /** Files that the services run. */
+  /** The files that the services run. */
   installed?: { checkout: string; node: string }
 }
 
-/** Something on this host keeps it from being installed: the message says what would help. */
+/** Something on this host prevents the installation; the message says what would help. */
 class InstallError extends Error {}
 
 interface Place {
@@ -115,10 +115,10 @@ function install(
   say(dryRun ? '\nNothing was changed.' : DONE)
 }
 
-/** Returns whether the command of Debian's package has started this. */
+/** Whether this was started by the command of Debian's package. */
 const isPackaged = (env: CommandIo['env']): boolean => env.WINNOW_PACKAGED !== undefined
 
-/** The broker that is asked for, or was set before, or else a new one on this host. */
+/** The broker that is requested or was set before, or otherwise a new one on this host. */
 function brokerOf(asked: string | undefined, root: string) {
   const settings = join(root, '/etc/winnow')
   const read = (path: string) =>
@@ -164,7 +164,7 @@ function uninstall(
   )
 }
 
-/** @throws Hindrance */
+/** @throws InstallError */
 function assertMay(root: string): void {
   if (root !== '') return
   if (process.getuid?.() !== 0) throw new InstallError('Only root can do this: begin with sudo.')
@@ -173,7 +173,7 @@ function assertMay(root: string): void {
   }
 }
 
-/** The reason why services could not run what is `installed`; undefined: they could. */
+/** Why services could not run what is `installed`; undefined if they could. */
 export function hindranceOf(installed = HERE): string | undefined {
   try {
     assertVisible(installed)
@@ -184,7 +184,7 @@ export function hindranceOf(installed = HERE): string | undefined {
   }
 }
 
-/** Services see only what systemd does not hide from them. @throws Hindrance */
+/** Services only see what systemd does not hide. @throws InstallError */
 function assertVisible({ checkout, node }: typeof HERE): void {
   const hiding = HIDDEN.find((folder) => node.startsWith(`${folder}/`))
   if (hiding) {
@@ -208,13 +208,13 @@ function assertVisible({ checkout, node }: typeof HERE): void {
   }
 }
 
-/** UUIDs of the GPUs here; `cpu` where there are none. */
+/** UUIDs of the GPUs here; `cpu` if there are none. */
 function listGpus(): string[] {
   try {
     const text = execFileSync('nvidia-smi', ['--query-gpu=uuid', '--format=csv,noheader'])
     const gpus = text.toString().split('\n').filter(Boolean)
     return gpus.length > 0 ? gpus : ['cpu']
   } catch {
-    return ['cpu'] // no driver, or none that works: doctor says so
+    return ['cpu'] // no working driver; doctor reports it
   }
 }

@@ -1,4 +1,6 @@
-/** Plans a host that runs Winnow, as data: a dry run shows it, and apply.ts obeys it. */
+/**
+ * Plans a host that runs Winnow, as data. A dry run shows the plan, and apply.ts carries it out.
+ */
 
 import { join } from 'node:path'
 import { natsUsers, type NatsPasswords } from '../start/nats-users.ts'
@@ -8,28 +10,28 @@ export type Role = (typeof ROLES)[number]
 
 export type Step =
   | { do: 'folder'; path: string; mode: number }
-  /** `keep`: one that is there stays as it is. */
+  /** With `keep`, an existing file stays as it is. */
   | { do: 'file'; path: string; mode: number; text: string; keep: boolean }
   | { do: 'remove'; path: string }
-  /** `online`: acts on the running systemd, so that it is left out under another root. */
+  /** With `online`, the step acts on the running systemd, so it is skipped under another root. */
   | { do: 'run'; words: readonly string[]; online: boolean }
 
 export interface Host {
   role: Role
-  /** The checkout, and the node that runs it. */
+  /** The checkout, and the Node that runs it. */
   checkout: string
   node: string
-  /** Names of the engine's instances: number or UUID of a GPU each, or `cpu`. */
+  /** Names of the engine instances: number or UUID of a GPU, or `cpu`. */
   engines: readonly string[]
-  /** The broker as each service enters it. */
+  /** The broker's address for each service. */
   natsUrls: NatsPasswords
   /** The settings of the broker, if this host runs it. */
   natsSettings: string | undefined
-  /** True if a broker that was set before is another one now. */
+  /** Whether the broker differs from the one that was set before. */
   newBroker: boolean
-  /** True if Debian's package is installed, which has the files of `planPackage`. */
+  /** Whether Debian's package is installed, which contains the files of `planPackage`. */
   isPackaged: boolean
-  /** The text of a file of scripts/cli/install-host/units. */
+  /** Returns the text of a file in scripts/cli/install-host/units. */
   unit: (name: string) => string
 }
 
@@ -39,10 +41,10 @@ const SETTINGS = '/etc/winnow'
 const USERS = 'winnow.sysusers.conf'
 const USERS_FILE = '/etc/sysusers.d/winnow.conf'
 const PACKAGED_USERS_FILE = '/usr/lib/sysusers.d/winnow.conf'
-/** Address of a broker of one's own. */
+/** Address of a broker on this host. */
 export const OWN_BROKER = '127.0.0.1:4222'
 
-/** Units of each role, besides the target. */
+/** Units of each role, in addition to the target. */
 const GATEWAY = ['winnow-gateway.service', 'winnow-gateway.socket', 'winnow-gateway-grpc.socket']
 const ENGINE = ['winnow-engine@.service']
 const NATS = ['winnow-nats.service']
@@ -51,7 +53,7 @@ const TARGET = 'winnow.target'
 const runsGateway = ({ role }: Pick<Host, 'role'>) => role !== 'engine'
 const runsEngines = ({ role }: Pick<Host, 'role'>) => role !== 'gateway'
 
-/** Every step, in order; a second time they change nothing. */
+/** All steps, in order; repeating them changes nothing. */
 export function planInstall(host: Host): Step[] {
   const units = [
     TARGET,
@@ -77,7 +79,7 @@ export function planInstall(host: Host): Step[] {
   ]
 }
 
-/** The files that Debian's package has of all this, below its root. */
+/** The files of all this that Debian's package contains, below its root. */
 export function planPackage(host: Pick<Host, 'checkout' | 'node' | 'unit'>): Step[] {
   const users = host.unit(USERS)
   return [
@@ -100,8 +102,8 @@ const unitStep = (
 })
 
 /**
- * Stops the units and, but for those of Debian's package, removes them; settings, secrets, data and
- * users stay.
+ * Stops the units and removes them, except for those of Debian's package. Settings, secrets, data
+ * and users stay.
  */
 export function planUninstall(instances: readonly string[], isPackaged: boolean): Step[] {
   const units = [TARGET, ...GATEWAY, ...ENGINE, ...NATS]
@@ -128,7 +130,7 @@ const file = (name: string, mode: number, text: string, keep: boolean): Step => 
   keep,
 })
 
-/** Readable by root alone: systemd hands each service its own. */
+/** Readable by root alone; systemd passes each service its own. */
 function credentials(host: Host): Step[] {
   const { natsUrls, natsSettings, newBroker } = host
   const services = [

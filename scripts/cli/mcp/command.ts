@@ -1,4 +1,4 @@
-/** Runs `mcp`: the service as tools for an agent, over standard input and output. */
+/** Runs `mcp`, which offers the service as tools for agents over standard input and output. */
 
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'

@@ -49,7 +49,7 @@ is wrong.
 `
 
 interface ModelIo extends CommandIo {
-  /** The models that can be fetched; tests pass their own. */
+  /** The models that can be fetched; replaced in tests. */
   catalogue?: readonly CatalogueEntry[]
   retryDelaysMs?: readonly number[]
 }
@@ -128,7 +128,7 @@ export const model = command({
   },
 })
 
-/** Each engine of a running service does it; what takes long goes on. */
+/** Asks each engine of a running service; whatever takes long goes on. */
 function onEngines(verb: 'load' | 'unload') {
   return action({
     operands: ['NAME'],
@@ -168,7 +168,7 @@ const licenceStatement = ({ name, megabytes, licence }: CatalogueEntry): string 
     '',
   ].join('\n')
 
-/** Without a terminal nobody can answer: it is not accepted. */
+/** Without a terminal nobody can answer, so it is not accepted. */
 async function isAccepted({ stdin, stderr }: ModelIo): Promise<boolean> {
   if (!stdin.isTTY) return false
   const questions = createInterface({ input: stdin, output: stderr as NodeJS.WritableStream })
@@ -180,7 +180,7 @@ async function isAccepted({ stdin, stderr }: ModelIo): Promise<boolean> {
   }
 }
 
-/** Prints a line for each file, and on a terminal its progress. */
+/** Prints a line for each file and, on a terminal, its progress. */
 function progressOf({ stderr, retryDelaysMs }: ModelIo) {
   let last = ''
   return {

@@ -1,4 +1,4 @@
-/** How much memory the device has that models run on. */
+/** Finds out how much memory the device that runs models has. */
 import { execFile } from 'node:child_process'
 import { availableMemory, constrainedMemory } from 'node:process'
 import { totalmem } from 'node:os'
@@ -11,12 +11,12 @@ export interface DeviceMemory {
   freeBytes: number
 }
 
-/** Reads it from the first GPU of this process, or from the machine when TensorFlow runs there. */
+/** Reads it from the first GPU of this process, or from the machine if TensorFlow runs there. */
 export async function deviceMemory(): Promise<DeviceMemory> {
   return deviceKind() === 'gpu' ? await gpuMemory() : hostMemory()
 }
 
-/** The memory limit of a container may be lower; 0 or a huge number: no limit. */
+/** A container's memory limit may be lower; 0 or a huge number means no limit. */
 function hostMemory(): DeviceMemory {
   const allowed = constrainedMemory() || Infinity
   const totalBytes = Math.min(totalmem(), allowed)

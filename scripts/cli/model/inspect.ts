@@ -1,4 +1,4 @@
-/** `model inspect`: the parts of a SAM-Audio folder, and the memory that the model takes. */
+/** `model inspect`: the parts of a SAM-Audio folder, and the memory that the model needs. */
 import { bytesFor, framesThatFit, type MemoryPrediction } from '../../../models/memory/predict.ts'
 import type { Precision } from '../../../models/tensorflow/precision.ts'
 import { deviceMemory, type DeviceMemory } from './device-memory.ts'
@@ -10,8 +10,8 @@ export interface InspectOptions {
 }
 
 /**
- * @returns the printed text, and whether an engine can serve the model here
- * @throws Error when the folder can't be read
+ * @returns the text to print, and whether an engine can serve the model here
+ * @throws Error if the folder cannot be read
  */
 export async function inspect(folder: string, { precision, json }: InspectOptions) {
   const inventory = await takeInventory(folder)
@@ -23,17 +23,17 @@ export async function inspect(folder: string, { precision, json }: InspectOption
 
 export interface Report extends Inventory {
   memory: DeviceMemory
-  /** Null where the model is not complete. */
+  /** Null if the model is incomplete. */
   prediction: MemoryPrediction | null
-  /** The budget of one batch that fits this device next to the weights, without other users. */
+  /** The largest batch that fits this device next to the weights, without other users. */
   batchFramesMax: number | null
-  /** True when no part that is needed is missing, and none is wrong. */
+  /** Whether no required part is missing and none is faulty. */
   complete: boolean
-  /** True when weights and work fit the device with nothing else on it. */
+  /** Whether weights and work fit the device if nothing else uses it. */
   fits: boolean
 }
 
-/** Every present part must be sound; an optional one may be absent. */
+/** Every part that exists must be valid; optional ones may be missing. */
 const isComplete = ({ parts }: Inventory): boolean =>
   parts.every(({ folder, required, problems }) =>
     folder === null ? !required : problems.length === 0,
@@ -68,7 +68,7 @@ function printed(report: Report): string {
   ].join('\n')
 }
 
-/** Lanes of the batches that are listed. */
+/** Batch sizes that are listed. */
 const BATCHES = [1, 2, 4, 8, 16, 32, 64]
 
 function printedMemory({ weightsBytes, prediction, batchFramesMax, memory, fits }: Report) {

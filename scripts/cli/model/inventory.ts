@@ -1,4 +1,4 @@
-/** Inventory of a SAM-Audio folder: parts, weights, and the memory that they will take. */
+/** Inventory of a SAM-Audio folder: parts, weights, and the memory that they will need. */
 import { access, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { predictMemory, type MemoryPrediction } from '../../../models/memory/predict.ts'
@@ -20,10 +20,10 @@ import { openTensors, weightFiles } from '../../../models/checkpoint/weights.ts'
 
 export interface PartInventory {
   part: Part
-  /** Its purpose, and whether the model works without it. */
+  /** What it is for, and whether the model works without it. */
   purpose: string
   required: boolean
-  /** Null when there is none. */
+  /** Null if there is none. */
   folder: string | null
   /** Faults, in words. */
   problems: string[]
@@ -34,26 +34,26 @@ export interface WeightsInventory {
   file: string
   bytes: number
   parameters: number
-  /** How the numbers are stored, such as FloatStorage. */
+  /** How the numbers are stored, for example FloatStorage. */
   types: string[]
   /** By the first word of their names, the largest first. */
   groups: { name: string; parameters: number; used: boolean }[]
-  /** Bytes of the groups that are used, as float32. */
+  /** Size of the groups in use, as float32. */
   memoryBytes: number
 }
 
 export interface Inventory {
   parts: PartInventory[]
-  /** Names folders that look like a part and are not used, in sentences. */
+  /** Sentences about folders that look like a part but are not used. */
   warnings: string[]
-  /** Bytes of all weights used, as float32. */
+  /** Size of all weights in use, as float32. */
   weightsBytes: number
 }
 
 /**
- * Memory that an engine takes on its device with a complete folder: lanes of the longest chunk go
- * through the model on shapes alone.
- * @throws Error naming weights that are missing or misshapen
+ * Predicts the memory that an engine needs on its device with a complete folder, by running lanes
+ * of the longest chunk through the model on shapes alone.
+ * @throws Error naming weights that are missing or have the wrong shape
  */
 export const predictFor = (folder: string, precision: Precision): Promise<MemoryPrediction> =>
   predictMemory(() => loadSamAudio(folder, precision))
@@ -61,9 +61,9 @@ export const predictFor = (folder: string, precision: Precision): Promise<Memory
 interface PartRules {
   purpose: string
   required: boolean
-  /** Files besides config and weights. */
+  /** Files in addition to configuration and weights. */
   files: readonly string[]
-  /** Groups of weights that are required, and ones that are never read. */
+  /** Groups of weights that are required, and groups that are never read. */
   groups: readonly string[]
   unused: readonly string[]
   readConfig(file: string): Promise<unknown>
@@ -113,7 +113,7 @@ const RULES: Readonly<Record<Part, PartRules>> = {
   },
 }
 
-/** Reads configurations and headers, no weights. @throws Error when parts can't be distinguished */
+/** Reads configurations and headers, but no weights. @throws Error if parts cannot be told apart */
 export async function takeInventory(folder: string): Promise<Inventory> {
   const folders = await findParts(folder)
   const parts = await Promise.all(PARTS.map((part) => inventoryOf(part, folders[part] ?? null)))

@@ -2,7 +2,7 @@
 import type { ModelRecord } from '../../../models/installed/record.ts'
 import type { CatalogueEntry } from '../../../engine/installing/catalogue.ts'
 
-/** The model in this repository, which nothing fetches. */
+/** The model in this repository, which need not be fetched. */
 const MINI: Row = {
   name: 'mini',
   state: 'built in',
@@ -10,13 +10,13 @@ const MINI: Row = {
   summary: 'Any sound by its description, and fast.',
 }
 
-/** The states of models in the order of the list. */
+/** The states of models, in the order of the list. */
 const STATES = ['built in', 'installed', 'can be fetched'] as const
 
 interface Row {
   name: string
   state: (typeof STATES)[number]
-  /** To download. */
+  /** Size of the download. */
   megabytes?: number
   /** In a word. */
   licence: string
@@ -24,8 +24,8 @@ interface Row {
 }
 
 /**
- * Returns JSON for programs, or for people a line per model: what is built in and installed comes
- * first.
+ * Returns JSON for programs, or a line for each model for people, with built-in and installed
+ * models first.
  */
 export function printedList(
   catalogue: readonly CatalogueEntry[],
@@ -54,7 +54,7 @@ export function printedList(
   return `${linesOf(sorted).join('\n')}\n\nLicences, quality and speed of each: --licences\n`
 }
 
-/** Returns a paragraph per model: where it comes from, and what is known of it. */
+/** Returns a paragraph for each model: where it comes from, and what is known about it. */
 export function printedLicences(
   catalogue: readonly CatalogueEntry[],
   installed: ReadonlyMap<string, ModelRecord>,
@@ -117,10 +117,10 @@ const paragraph = (
   ].join('\n')
 }
 
-/** Hexadecimal digits of a whole SHA-256. */
+/** Hexadecimal digits of a complete SHA-256. */
 const DIGITS = 64
 
-/** How much of the checksums of a model's files is published, in words. */
+/** Says how much of the checksums of a model's files is published. */
 function checksumsOf(files: CatalogueEntry['files']): string {
   const none = files.filter(({ sha256 }) => sha256 === undefined).map(({ name }) => name)
   const short = files.filter(({ sha256 = '' }) => sha256.length > 0 && sha256.length < DIGITS)

@@ -42,7 +42,7 @@ export const open = command({
   }),
 })
 
-/** @throws Error when the service refuses the key, has no such request, or no page */
+/** @throws Error if the service refuses the key, has no such request, or no page */
 async function ownPage(access: Access, requestId?: string): Promise<string> {
   const client = createClient(access)
   await (requestId === undefined ? client.account() : client.status(requestId))
@@ -52,14 +52,14 @@ async function ownPage(access: Access, requestId?: string): Promise<string> {
   return page
 }
 
-/** @throws NoAnswerError when the gateway refuses the token */
+/** @throws NoAnswerError if the gateway refuses the token */
 async function operatorsPage(gateway: Gateway, signal: AbortSignal): Promise<string> {
   await readFleet(gateway, signal)
   const { token: code } = createPass(gateway.token, 'code', Date.now())
   return `${gateway.url}/#operator=${code}`
 }
 
-/** False where there is no screen, or no program that opens addresses. */
+/** False if there is no display, or no program to open addresses. */
 async function openBrowser(address: string, env: Environment): Promise<boolean> {
   const isMac = process.platform === 'darwin'
   if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false

@@ -1,4 +1,4 @@
-/** Commands of `npm run accounts`. */
+/** The commands of `npm run accounts`. */
 
 import {
   allAccounts,
@@ -86,7 +86,7 @@ export const accounts = command({
   },
 })
 
-/** @throws UsageError for a text that is not like `streams=5` */
+/** @throws UsageError if the text does not look like `streams=5` */
 function readLimit(text: string): [string, number] {
   const [, name, number] = /^(\w+)=(\d+)$/.exec(text) ?? []
   if (name === undefined) {

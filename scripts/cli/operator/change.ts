@@ -1,4 +1,4 @@
-/** Actions of `keys` and `accounts`: they work on the database itself. */
+/** Actions of `keys` and `accounts`, which work on the database directly. */
 
 import { hostname, userInfo } from 'node:os'
 import type { ChangeDeps } from '../../../gateway/accounts/accounts.ts'
@@ -14,7 +14,7 @@ type Values<O extends Options> = Parameters<Action<O & typeof JSON_FLAG>['run']>
 const JSON_FLAG = { json: FLAG }
 
 /**
- * An action that prints what `work` answers.
+ * Creates an action that prints what `work` returns.
  * @param operands such as `ID SECONDS`
  */
 export const change = <const O extends Options>(
@@ -31,12 +31,12 @@ export const change = <const O extends Options>(
     },
   })
 
-/** Gateways may be running: the database keeps us apart. */
+/** Gateways may be running; the database isolates us from them. */
 async function withDatabase<T>(
   { env, stderr }: CommandIo,
   use: (deps: ChangeDeps) => Promise<T>,
 ): Promise<T> {
-  process.umask(0o077) // what lies in the data folder is nobody else's business
+  process.umask(0o077) // what is in the data folder is nobody else's business
   const store = await openDatabase(loadDatabaseConfig(env), {
     warn: (_details, message) => void stderr.write(`${message}\n`),
   })
@@ -48,7 +48,7 @@ async function withDatabase<T>(
   }
 }
 
-/** Who runs the tool, and where; behind sudo, who called it. */
+/** Who runs the tool and where; behind sudo, who called it. */
 function originOf({ SUDO_USER }: CommandIo['env']): string {
   return `${SUDO_USER ?? userName()}@${hostname()}`
 }
@@ -57,6 +57,6 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    return `uid ${process.getuid?.()}` // as in a container, whose user has no name
+    return `uid ${process.getuid?.()}` // in a container, the user may have no name
   }
 }

@@ -1,4 +1,4 @@
-/** Commands of `winnow database`. */
+/** The commands of `winnow database`. */
 
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -42,7 +42,7 @@ export const database = command({
 })
 
 async function migrate({ env, stderr }: CommandIo): Promise<string> {
-  process.umask(0o077) // as the gateway, which makes the file where there is none
+  process.umask(0o077) // like the gateway, which creates the file if there is none
   const store = await openDatabase(loadDatabaseConfig(env), logTo(stderr), { migrates: true })
   try {
     const { applied } = await readSchema(store)
@@ -72,7 +72,7 @@ function copyFrom(
 }
 
 async function copy(file: string, url: string, stderr: CommandIo['stderr']): Promise<string> {
-  await holdDataFolder(dirname(file)) // what a gateway wrote from now on would be lost
+  await holdDataFolder(dirname(file)) // anything that a gateway writes from now on would be lost
   const to = await openPostgres({ url, connectionsMax: 1, log: logTo(stderr) })
   try {
     const from = await openSqlite(file)

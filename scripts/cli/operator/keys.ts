@@ -1,4 +1,4 @@
-/** Commands of `npm run keys`. */
+/** The commands of `npm run keys`. */
 
 import { allKeys, createKey, revokeKey, rotateKey } from '../../../gateway/accounts/accounts.ts'
 import { SCOPES } from '../../../gateway/accounts/auth.ts'

@@ -1,10 +1,10 @@
-/** Prints the results of the operator's tools. */
+/** Prints the results of the admin tools. */
 
 type Text = string | number | boolean | null | undefined
 type Value = Text | Readonly<Record<string, Text>>
 type Row = Readonly<Record<string, Value>>
 
-/** A list as a table, anything else as one field per line; a secret with a word of warning. */
+/** Formats a list as a table and anything else as one field per line; secrets get a warning. */
 export function printed(answer: object): string {
   const { object, data } = answer as { object?: unknown; data?: Row[] }
   if (object === 'list' && data) return table(data)
@@ -31,7 +31,7 @@ function table(rows: readonly Row[]): string {
   return lines.map((line) => `${printLine(line)}\n`).join('')
 }
 
-/** Names are free text: what could move the cursor is shown as what it is. */
+/** Names are free text, so control characters are shown escaped. */
 function displayText(value: Value): string {
   if (value === null || value === '') return '-'
   if (typeof value === 'object') {

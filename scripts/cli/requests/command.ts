@@ -1,4 +1,4 @@
-/** Runs `requests`, from the words of its command line to its exit code. */
+/** Runs `requests`, from its command line to its exit code. */
 
 import {
   ApiError,
@@ -51,7 +51,7 @@ const SHARED_FOR = '1d'
 const STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
 const COMMON = { json: FLAG, ...SERVICE }
 
-/** Entries that the service gives at once. */
+/** How many entries the service returns at once. */
 const PAGE_MAX = 100
 
 export const requests = command({
@@ -156,12 +156,12 @@ interface Ending {
   ids: readonly string[]
   end(id: string): Promise<void>
   idName: 'request_id' | 'share_id'
-  /** Afterwards, in words. */
+  /** The resulting state, in words. */
   state: string
   json: boolean
 }
 
-/** One that is refused does not keep the others; a refused key or a service that is away does. */
+/** A refused request does not stop the others; a refused key or an unreachable service does. */
 async function endAll(
   { ids, end, idName, state, json }: Ending,
   { stdout, stderr }: CommandIo,

@@ -1,4 +1,4 @@
-/** A command line of `separate`, as it was read. */
+/** The command line of `separate`, parsed. */
 
 import type { Submission } from '../../../clients/typescript/node.ts'
 import type { Task } from '../../../shared/tasks.ts'
@@ -7,23 +7,23 @@ import type { Access } from '../service-access.ts'
 export interface Arguments extends Access {
   /** Paths and http(s) URLs. */
   sources: readonly string[]
-  /** Own outputs among the files that were named. */
+  /** Outputs of earlier runs among the named files. */
   leftOut: readonly string[]
-  /** Named files that cannot be opened, since their names are no UTF-8. */
+  /** Named files that cannot be opened, because their names are not UTF-8. */
   unnameable: readonly string[]
-  /** One word names one file. */
+  /** Whether a single word names a single file. */
   isOne: boolean
-  /** Each once; none before `withPrompts`, where the task names them. */
+  /** Without duplicates; empty before `withPrompts` if the task names them. */
   prompts: readonly string[]
   task: Task | undefined
-  /** The options as words, for another command of the same kind; secrets are left out. */
+  /** The options as words for a similar command, without secrets. */
   optionWords: readonly string[]
-  /** All of the submission but source and prompts. */
+  /** The submission without source and prompts. */
   submission: Submission
   folder: string | undefined
-  /** Without a dot. */
+  /** Without the dot. */
   extension: string
-  /** Files at once. */
+  /** How many files are processed at once. */
   jobs: number
   force: boolean
   strict: boolean

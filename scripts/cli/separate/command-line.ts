@@ -1,4 +1,4 @@
-/** The command line of `separate`, read into what the API takes. */
+/** Parses the command line of `separate` into what the API takes. */
 
 import { existsSync } from 'node:fs'
 import { Value } from 'typebox/value'
@@ -115,7 +115,7 @@ export function readArguments(
   }
 }
 
-/** @throws UsageError where prompts come first, and files after them */
+/** @throws UsageError if prompts come first and files after them */
 function assertOrder(operands: readonly string[], sources: readonly string[]): void {
   const [first = ''] = operands
   if (sources[0] !== first || isThere(first) || isMedia(first)) return
@@ -172,7 +172,7 @@ export const OPTIONS = {
   ...SERVICE,
 } as const
 
-/** Shown in place of what was typed. */
+/** Placeholders shown instead of secrets. */
 const SECRETS: Partial<Record<keyof Values, string>> = { key: 'KEY', 'webhook-secret': 'TEXT' }
 
 function wordsOf(values: Values): string[] {
@@ -186,7 +186,7 @@ function wordsOf(values: Values): string[] {
   })
 }
 
-/** Only the given options: the service has the defaults. */
+/** Only the options that were given; the service has the defaults. */
 function readOptions(values: Values): Submission['input'] {
   const spans = [
     ...(values.span ?? []).map((text) => readSpan(text, true)),
@@ -220,7 +220,7 @@ type OptionName = keyof SeparationOptions
 const checkedNumber = (name: OptionName, option: string, text: string | undefined) =>
   checked(name, option, readNumber(option, text))
 
-/** `value` as the service takes it, so that it is refused before anything is uploaded. */
+/** Checks `value` as the service would, so that it is refused before anything is uploaded. */
 function checked<T extends string | number | undefined>(
   name: OptionName,
   option: string,

@@ -8,7 +8,7 @@ import { separateAll } from './separation.ts'
 import { PIPE } from './sources.ts'
 import { withPrompts } from './task.ts'
 
-/** Separates files, URLs or what comes on standard input. */
+/** Separates files, URLs or standard input. */
 export const separate = command({
   help: HELP,
   isCancelable: true,

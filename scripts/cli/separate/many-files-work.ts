@@ -1,19 +1,19 @@
-/** Counts how much of the work on several files is done, and how long the rest takes. */
+/** Tracks how much of the work on several files is done, and how long the rest will take. */
 
-/** Shares of a file's work that its phases end with; what comes in between is separating. */
+/** The share of a file's work at which its phases end; separating comes in between. */
 const UPLOADED = 0.1
-/** Until so much is done nobody knows how long the rest takes. */
+/** Before this much is done, the remaining time is unknown. */
 const PART_MIN = 0.02
 
 export class ManyFilesWork {
   readonly #now: () => number
-  /** The part that is done of each file that was begun. */
+  /** The completed share of each file that was started. */
   readonly #parts: number[] = []
   #count: number
   #ended = 0
   #startedAt: number | undefined
 
-  /** @param now milliseconds */
+  /** @param now returns milliseconds */
   constructor(count: number, now = () => performance.now()) {
     this.#count = count
     this.#now = now
@@ -29,14 +29,16 @@ export class ManyFilesWork {
     return `${this.#ended} of ${this.#count} files`
   }
 
-  /** Undefined: nobody knows. */
+  /** Undefined if unknown. */
   get secondsLeft(): number | undefined {
     const { part } = this
     if (this.#startedAt === undefined || part < PART_MIN) return undefined
     return ((this.#now() - this.#startedAt) * (1 - part)) / part / 1_000
   }
 
-  /** The work on one file. A file that ends without any was done before: it counts no more. */
+  /**
+   * The work on one file. A file that ends without any work was done before and no longer counts.
+   */
   file() {
     let i: number | undefined
     return {

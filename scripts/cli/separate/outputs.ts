@@ -1,6 +1,4 @@
-/**
- * Names and places the files that are written for a source, and finds those that are there already.
- */
+/** Names and places the files written for a source, and finds those that already exist. */
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
@@ -24,7 +22,7 @@ export interface Item {
   expected: readonly string[]
 }
 
-/** @throws UsageError when two sources would write one file */
+/** @throws UsageError if two sources would write the same file */
 export function itemsOf(args: Arguments): Item[] {
   const { targets, residual } = outputLabels(args.prompts)
   const items = args.sources.map((source) => {
@@ -48,8 +46,8 @@ export function itemsOf(args: Arguments): Item[] {
 }
 
 /**
- * Files of `expected` that are there, under the name of what a target holds if the model did not
- * know its prompt.
+ * Files of `expected` that exist, including those named after what a target contains if the model
+ * did not know its prompt.
  */
 export function present({ folder, stem, extension, labels, expected }: Item): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : []
@@ -63,25 +61,25 @@ export function present({ folder, stem, extension, labels, expected }: Item): st
   })
 }
 
-/** Candidates for the label in a name: stem and label may both have dots. */
+/** Candidates for the label in a name; stem and label may both contain dots. */
 const labelsIn = (name: string): string[] =>
   name
     .split('.')
     .slice(0, -1)
     .map((_, i, parts) => parts.slice(i).join('.'))
 
-/** Returns whether the source was written after its outputs; of a URL nothing says so. */
+/** Whether the source was written after its outputs; unknown, and so false, for a URL. */
 export function isNewer(source: string, outputs: readonly string[]): boolean {
   if (isUrl(source)) return false
   return statSync(source).mtimeMs > Math.min(...outputs.map((path) => statSync(path).mtimeMs))
 }
 
-/** Paths of what was written, by their roles: `target`, `target_video`, `residual`. */
+/** Paths of the files written, by role: `target`, `target_video`, `residual`. */
 export type Files = Record<string, string>
 
 /**
- * Downloads all outputs, and puts them in place once all are there.
- * @throws Error naming a file that is there and must not be overwritten
+ * Downloads all outputs, and moves them into place once all have arrived.
+ * @throws Error naming a file that exists and must not be overwritten
  */
 export async function save(
   client: Client,
@@ -111,7 +109,7 @@ export async function save(
   return Object.fromEntries(all.map(({ role, path }) => [role, path]))
 }
 
-/** @throws Error when `paths` has any */
+/** @throws Error if any of `paths` exists */
 export function assertFree(paths: readonly string[]): void {
   if (paths.length === 0) return
   const are = paths.length === 1 ? 'is' : 'are'
@@ -120,7 +118,7 @@ export function assertFree(paths: readonly string[]): void {
   )
 }
 
-/** The sound, and the picture with it where there is one. */
+/** The sound and, if there is one, the video. */
 const partsOf = ({ url, video_url: video }: OutputFile, role: string, name: string) => [
   { role, url, name },
   ...(video === undefined

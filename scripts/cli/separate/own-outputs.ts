@@ -1,15 +1,15 @@
-/** Recognizes files that a separation made, by the mark in them. */
+/** Recognises files made by a separation, by the mark in them. */
 
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { OUTPUT_MARK } from '../../../shared/output-mark.ts'
 
-/** Tags stand before the sound: in WAV, FLAC and MP3 their texts are within so many bytes. */
+/** Tags precede the sound: in WAV, FLAC and MP3 they are within this many bytes. */
 const HEAD_BYTES = 65_536
 
-/** A video has no mark of its own: the sound next to it has. */
+/** A video has no mark of its own, but the sound next to it does. */
 const SOUNDS = ['.wav', '.flac', '.mp3'] as const
 
-/** Returns whether `path` is sound that was separated, or the video with it. */
+/** Whether `path` is a separated sound, or the video that belongs to one. */
 export function isOwnOutput(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false
   if (!path.endsWith('.mp4')) return headOf(path).includes(OUTPUT_MARK)

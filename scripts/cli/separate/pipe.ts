@@ -1,4 +1,4 @@
-/** Separates standard input, and writes the sound to standard output. */
+/** Separates standard input and writes the sound to standard output. */
 
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import type { Logs, SeparateIo } from './separate-io.ts'
 
 const NAME = 'standard input'
 
-/** Runs the command and resolves with its exit code: 0, 1 when it failed, or 3. */
+/** Runs the command; resolves with its exit code: 0, 1 if it failed, or 3. */
 export async function separatePiped(args: Arguments, io: SeparateIo): Promise<number> {
   assertPiped(args)
   if (io.stdin.isTTY) throw new UsageError('pipe a file in: winnow separate - "drums" < song.mp3')
@@ -48,7 +48,7 @@ export async function separatePiped(args: Arguments, io: SeparateIo): Promise<nu
   return report.exitCode
 }
 
-/** @throws UsageError where other options need files */
+/** @throws UsageError if an option needs files */
 function assertPiped({ sources, prompts, folder, json }: Arguments): void {
   const wrong =
     (sources.length > 1 && 'give - alone, or files') ||

@@ -1,4 +1,4 @@
-/** Shows how far separations are: a bar on a terminal, a line for each phase elsewhere. */
+/** Shows the progress of separations: a bar on a terminal, a line for each phase elsewhere. */
 
 import ms from 'ms'
 import { ManyFilesWork } from './many-files-work.ts'
@@ -6,12 +6,12 @@ import { StatusLine, type Output, type Writer } from './status-line.ts'
 
 export interface ProgressView {
   /**
-   * @param phase what is waited for; after a comma, details that change
-   * @param part of the phase that is done, from 0 to 1
-   * @param secondsLeft until the end of the request, where the service says so
+   * @param phase what is being waited for; after a comma, details that change
+   * @param part completed share of the phase, from 0 to 1
+   * @param secondsLeft until the end of the request, if the service says so
    */
   show(phase: string, part: number, secondsLeft?: number): void
-  /** Prints a line that must not be lost, even when quiet. */
+  /** Prints a line that is important enough to be printed even when quiet. */
   note(line: string): void
   stop(): void
 }
@@ -21,11 +21,11 @@ export function createProgressView(output: Output, isQuiet: boolean): ProgressVi
   return output.isTTY ? bar(output) : lines(output)
 }
 
-/** Progress of several files together. */
+/** The progress of several files together. */
 export interface ManyFilesView {
-  /** The view of one of the files: its end counts. */
+  /** The view of one of the files, whose end counts. */
   file(): ProgressView
-  /** An output whose lines don't run into the bar. */
+  /** An output whose lines do not run into the bar. */
   above(output: Writer): Writer
   stop(): void
 }
@@ -91,7 +91,7 @@ function barOf(part: number): string {
 const leftText = (seconds = 0): string =>
   seconds > 0 ? `, about ${ms(Math.ceil(seconds) * 1_000)} left` : ''
 
-/** A line for every phase as it begins, so that a log of hours stays short. */
+/** One line as each phase begins, which keeps the log of hours short. */
 function lines(output: Output): ProgressView {
   let last = ''
   return {

@@ -1,4 +1,4 @@
-/** Prints the result of each file, and gives the exit code. */
+/** Prints the result of each file and returns the exit code. */
 
 import { AUTO } from '../../../shared/prompts/route-prompt.ts'
 import { isSongHintFor, SONG_HINT } from '../../../shared/prompts/song-hint.ts'
@@ -8,7 +8,7 @@ import type { Item } from './outputs.ts'
 import type { SeparatedMedia } from './separated.ts'
 import { printLogs, type Lines, type Logs } from './separate-io.ts'
 
-/** Exit code of `--strict` when a sound was not surely found. */
+/** Exit code of `--strict` if a sound was not found with certainty. */
 const EXIT_NOT_FOUND = 3
 
 export class Report {
@@ -29,8 +29,8 @@ export class Report {
   }
 
   /**
-   * A file that is skipped. Only a name tells what an earlier run found: that of a target which
-   * holds something else than its prompt.
+   * Reports a file that is skipped. Only the name tells what an earlier run found, for a target
+   * that contains something other than its prompt.
    * @param isNewer whether the source was written after its outputs
    */
   there({ source, expected }: Item, files: readonly string[], isNewer: boolean): void {
@@ -76,7 +76,7 @@ export class Report {
     this.#printLogs(source, logs)
   }
 
-  /** After the last of several files. */
+  /** Printed after the last of several files. */
   summary(): void {
     if (this.#args.isOne || this.#args.quiet) return
     const left = this.#all - this.#separated - this.#there - this.#failed
@@ -96,7 +96,7 @@ export class Report {
     return this.#args.strict && this.#isMissed ? EXIT_NOT_FOUND : 0
   }
 
-  /** Once for all files, unless somebody chose the model. */
+  /** Printed once for all files, unless a model was chosen. */
   #hint({ data: { separator, targets } }: SeparatedMedia['result']): void {
     const { quiet, prompts, submission } = this.#args
     if (quiet || this.#hasHinted || (submission.input.separator ?? AUTO) !== AUTO) return
@@ -123,7 +123,9 @@ export class Report {
   }
 }
 
-/** The paths of the files but for the rest where nothing was taken out: that is the source. */
+/**
+ * The paths of the files, without the rest if nothing was taken out, since it equals the source.
+ */
 function namedFiles(files: SeparatedMedia['files'], { data }: SeparatedMedia['result']): string[] {
   const { findings = [] } = data
   const isWhole = findings.length > 0 && findings.every(({ state }) => state === 'absent')
@@ -131,7 +133,7 @@ function namedFiles(files: SeparatedMedia['files'], { data }: SeparatedMedia['re
   return named.map(([, path]) => path)
 }
 
-/** `1 file`, `2 files`. */
+/** For example `1 file`, `2 files`. */
 export const countText = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? '' : 's'}`
 

@@ -14,14 +14,14 @@ export interface Lines {
   stderr: Writer
 }
 
-/** Printed with `--quiet` too. */
+/** Printed even with `--quiet`. */
 export const secretLine = (secret: string): string =>
   `webhook signing secret, shown only now: ${secret}`
 
 /** The service's log of a request. */
 export type Logs = NonNullable<Status['logs']>
 
-/** A line for each. @param of what all begin with, such as the name of the file */
+/** Prints a line for each entry. @param of prefix of all lines, such as the name of the file */
 export function printLogs({ stderr }: Lines, logs: Logs, of = ''): void {
   for (const { timestamp, message } of logs) stderr.write(`${of}${timestamp} ${message}\n`)
 }

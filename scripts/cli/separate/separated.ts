@@ -1,14 +1,14 @@
-/** Media that was separated, for its files and its report. */
+/** Separated media, for its files and its report. */
 
 import type { Result } from '../../../clients/typescript/node.ts'
 import type { Files } from './outputs.ts'
 import type { Logs } from './separate-io.ts'
 
-/** Results of separated media. */
+/** The result of separating a source. */
 export interface SeparatedSource {
   result: Result
   logs: Logs
-  /** Lines with commands, for users who know that a sound is there although it was not found. */
+  /** Commands for users who know that a sound is there although it was not found. */
   advice: readonly string[]
   /** From submit to completion. */
   elapsedSeconds: number

@@ -1,6 +1,6 @@
 /**
- * Separates files, with one or several prompts each. The outputs of a file are there all at once,
- * and a file whose outputs are there is skipped: a run that was interrupted goes on where it was.
+ * Separates files, with one or several prompts each. The outputs of a file appear all at once, and
+ * files whose outputs exist are skipped, so an interrupted run continues where it was.
  */
 
 import {
@@ -31,8 +31,8 @@ export interface Run {
 }
 
 /**
- * Runs the command and resolves with its exit code: 0, 1 when files failed, or 3.
- * @throws UsageError; ApiError and UnreachableError when no file could be separated any more
+ * Runs the command; resolves with its exit code: 0, 1 if files failed, or 3.
+ * @throws UsageError; ApiError and UnreachableError if no file can be separated any more
  */
 export async function separateAll(args: Arguments, io: SeparateIo): Promise<number> {
   const items = itemsOf(args)
@@ -63,7 +63,7 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
     Array.from({ length: Math.min(args.jobs, items.length) }, () =>
       work().catch((error: unknown) => {
         end ??= { error }
-        stop.abort() // the others end too, with their requests
+        stop.abort() // the others end too, together with their requests
       }),
     ),
   )
@@ -74,7 +74,7 @@ export async function separateAll(args: Arguments, io: SeparateIo): Promise<numb
   return report.exitCode
 }
 
-/** @throws what the next file would meet too, and the signal's reason */
+/** @throws whatever the next file would meet too; the signal's reason */
 async function separateItem(run: Run, item: Item): Promise<void> {
   const { args, client, io, report, view } = run
   let logs: Logs = []
@@ -98,9 +98,9 @@ async function separateItem(run: Run, item: Item): Promise<void> {
 }
 
 /**
- * Separates the media at a path or URL; its outputs are still to be fetched.
- * @param onLogs gets the log once the request has ended, also where it failed
- * @throws ApiError, UnreachableError, and the signal's reason
+ * Separates the media at a path or URL; its outputs still have to be fetched.
+ * @param onLogs receives the log once the request has ended, even if it failed
+ * @throws ApiError, UnreachableError; the signal's reason
  */
 export async function separateSource(
   run: Run,
@@ -118,12 +118,12 @@ export async function separateSource(
   return { result, logs, advice, elapsedSeconds }
 }
 
-/** Returns whether every other file would fail in the same way. */
+/** Whether every other file would fail in the same way. */
 const endsAll = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   (error instanceof ApiError && ENDS_ALL.includes(error.status ?? 0))
 
-/** 200: what answers is no such service. */
+/** 200 means that the answer is not from such a service. */
 const ENDS_ALL = [200, 401, 402, 403]
 
 async function submit({ args, client, view }: Run, source: string): Promise<Submitted> {
@@ -147,7 +147,7 @@ function submitUrl(
   return client.submit({ ...submission, input })
 }
 
-/** The last status. Without one, as after an abort, the request is canceled. */
+/** Returns the last status. If there is none, as after an abort, the request is canceled. */
 async function follow({ args, client, view }: Run, submitted: Submitted): Promise<Status> {
   const { logs } = args
   try {

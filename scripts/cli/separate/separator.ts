@@ -1,4 +1,4 @@
-/** Checks the model that `--separator` names before anything is uploaded for it. */
+/** Checks the model named by `--separator` before anything is uploaded. */
 
 import { ApiError, type Client } from '../../../clients/typescript/node.ts'
 import { ServiceError } from '../../../shared/errors.ts'
@@ -6,7 +6,7 @@ import { AUTO, routePrompt, type RoutedModel } from '../../../shared/prompts/rou
 import { UsageError } from '../command.ts'
 import type { Arguments } from './arguments.ts'
 
-/** @throws UsageError when the service has no such model, or it does not answer a prompt */
+/** @throws UsageError if the service has no such model, or the model cannot answer a prompt */
 export async function assertSeparator(
   client: Pick<Client, 'models'>,
   { prompts, submission }: Pick<Arguments, 'prompts' | 'submission'>,
@@ -22,7 +22,7 @@ export async function assertSeparator(
   }
 }
 
-/** The models; none where the key may not list them, or no engine is known. */
+/** Returns the models; empty if the key may not list them, or no engine is known. */
 export async function separatorsOf(
   client: Pick<Client, 'models'>,
 ): Promise<(RoutedModel & { names?: string[] })[]> {

@@ -1,4 +1,4 @@
-/** Reads the words of the command line: files, folders and patterns, then prompts. */
+/** Splits the words of the command line into files, folders and patterns, followed by prompts. */
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
@@ -8,21 +8,21 @@ import { isOwnOutput } from './own-outputs.ts'
 
 export const NO_UTF8 = 'its name is not UTF-8: rename the file'
 
-/** Names standard input. */
+/** Stands for standard input. */
 export const PIPE = '-'
 
 export const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
 /**
- * The name of a source without its extension, as people read it. That of a URL ends with digits
- * that stand for all of it: many addresses end alike, such as `…/2/audio.mp3` and `…?id=2`.
+ * Returns the name of a source without its extension, for people. For a URL it ends with digits
+ * that stand for the whole address, since many end alike, such as `…/2/audio.mp3` and `…?id=2`.
  */
 export const stemOf = (source: string): string =>
   isUrl(source) ? stemOfUrl(new URL(source)) : stemOfPath(source)
 
 const stemOfPath = (path: string): string => parse(path).name || 'audio'
 
-/** Leaves room for the digits and the prompts in the names of files. */
+/** Leaves room for the digits and the prompts in file names. */
 const URL_NAME_CHARACTERS_MAX = 60
 const URL_DIGITS = 8
 
@@ -34,7 +34,7 @@ function stemOfUrl(url: URL): string {
   return `${name}-${digits}`
 }
 
-/** A file's name in the value of a query, perhaps as `attachment; filename="talk.mp3"`. */
+/** Finds a file name in the value of a query, perhaps as `attachment; filename="talk.mp3"`. */
 const fileNameIn = (value: string): string =>
   basename(/filename="?([^";]+)/.exec(value)?.[1] ?? value)
 
@@ -42,26 +42,29 @@ function decoded(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    return path // a percent sign that means itself
+    return path // a literal percent sign
   }
 }
 
 export interface Words {
-  /** Paths and URLs, each once. */
+  /** Paths and URLs, without duplicates. */
   sources: string[]
-  /** Own outputs among the named files, which are not separated again. */
+  /** Outputs of earlier runs among the named files, which are not separated again. */
   leftOut: string[]
-  /** Files that cannot be opened, since their names are no UTF-8; as they can be shown. */
+  /**
+   * Files that cannot be opened, because their names are not UTF-8, as far as they can be
+   * displayed.
+   */
   unnameable: string[]
   prompts: string[]
-  /** One word names one file. */
+  /** Whether a single word names a single file. */
   isOne: boolean
 }
 
 /**
- * The leading words that name media, as files and URLs, and the rest, which are prompts. The first
- * word is always a source. Shells turn a pattern into words, so of several files own outputs are
- * left out, unless there is nothing else: then they are what is meant.
+ * Splits off the leading words that name media, as files and URLs; the rest are prompts. The first
+ * word is always a source. Because shells expand patterns, outputs of earlier runs are left out of
+ * several files, unless there is nothing else, in which case they are meant.
  */
 export function splitWords(words: readonly string[]): Words {
   const [first, ...others] = words
@@ -83,19 +86,19 @@ export function splitWords(words: readonly string[]): Words {
   }
 }
 
-/** Returns whether a word names media that is there; a folder counts by its media. */
+/** Whether a word names existing media; for a folder, whether it contains any. */
 export const namesMedia = (word: string): boolean =>
   isUrl(word) ||
   existsSync(word) ||
   (isMedia(word) && isUnnameable(word)) ||
   (isPattern(word) && filesLike(word).length > 0)
 
-/** Node shows what is no UTF-8 by this character, and then finds no such file. */
+/** Node shows a name that is not UTF-8 with this character, and then cannot find the file. */
 const isUnnameable = (path: string): boolean => path.includes('\uFFFD') && !existsSync(path)
 
 const isPattern = (word: string): boolean => /[*?]/.test(basename(word)) && !isUrl(word)
 
-/** A folder and a pattern stand for the media in them, in the order of their names. */
+/** A folder or a pattern stands for the media in it, in the order of their names. */
 export function sourcesOf(word: string): string[] {
   if (isUrl(word)) return [word]
   if (existsSync(word)) {
@@ -112,11 +115,13 @@ const mediaIn = (folder: string): string[] =>
     .map((name) => join(folder, name))
     .filter((path) => isMedia(path) && (isUnnameable(path) || isFile(path)))
 
-/** False for a link to nothing, too. */
+/** Also false for a broken link. */
 const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** For shells that do not expand patterns, and quoted ones: `*` and `?` in the name of a file. */
+/**
+ * For shells that do not expand patterns, and quoted patterns: `*` and `?` in the name of a file.
+ */
 function filesLike(pattern: string): string[] {
   const folder = dirname(pattern)
   if (!existsSync(folder)) return []

@@ -1,15 +1,15 @@
 /**
- * Keeps a status line at the end of a terminal, which is rewritten; all other lines go above it.
+ * Keeps a status line at the bottom of a terminal, which is rewritten; all other lines go above it.
  */
 
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
-/** All that a line of text needs. */
+/** What is needed to write lines of text. */
 export interface Writer {
   write(text: string): unknown
 }
 
-/** Width of terminals that report none. */
+/** Assumed width of terminals that report none. */
 const COLUMNS = 80
 const CLEAR_LINE = '\r\x1b[K'
 
@@ -21,7 +21,7 @@ export class StatusLine {
     this.#output = output
   }
 
-  /** Shows as much of the text as the line holds. */
+  /** Shows as much of the text as fits the line. */
   show(text: string): void {
     const shown = text.slice(0, (this.#output.columns ?? COLUMNS) - 1)
     if (shown === this.#text) return
@@ -29,7 +29,7 @@ export class StatusLine {
     this.#output.write(CLEAR_LINE + shown)
   }
 
-  /** An output whose lines are whole, and leave this one at the end. */
+  /** An output for whole lines, which keeps this line at the bottom. */
   above(other: Writer): Writer {
     return {
       write: (lines: string) => {

@@ -1,4 +1,4 @@
-/** Reads `--task`: the tasks of the page, by a word each. */
+/** Reads `--task`, with a word for each task of the page. */
 
 import type { Client } from '../../../clients/typescript/node.ts'
 import { promptsOf, TASKS, type Task } from '../../../shared/tasks.ts'
@@ -8,15 +8,15 @@ import { separatorsOf } from './separator.ts'
 
 const WORDS = TASKS.flatMap(({ word }) => word ?? [])
 
-/** @throws UsageError for a word that names none */
+/** @throws UsageError for an unknown word */
 export function readTask(text: string | undefined): Task | undefined {
   const word = oneOf('--task', text, WORDS)
   return word === undefined ? undefined : TASKS.find((task) => task.word === word)
 }
 
 /**
- * The arguments with the prompts of their task, where none were given.
- * @throws UsageError when the task has none
+ * Returns the arguments with the prompts of their task, if none were given.
+ * @throws UsageError if the task has none
  */
 export async function withPrompts(
   args: Arguments,

@@ -1,4 +1,4 @@
-/** Tells users who know that a sound is there how to say so: by the same command with a span. */
+/** Shows users who know that a sound is there how to say so: the same command with a span. */
 
 import type { Client, Result } from '../../../clients/typescript/node.ts'
 import { vouchingsOf, type VouchedSeparation } from '../../../shared/vouching.ts'
@@ -8,7 +8,7 @@ import type { Arguments } from './arguments.ts'
 import { separatorsOf } from './separator.ts'
 import { PIPE } from './sources.ts'
 
-/** Returns lines with a command each; none where a span includes a sound already. */
+/** Returns lines with a command each; none if a span already includes a sound. */
 export async function vouchingLines(
   client: Pick<Client, 'models'>,
   args: Arguments,

@@ -1,4 +1,4 @@
-/** Runs `sounds`, from the words of its command line to its exit code. */
+/** Runs `sounds`, from its command line to its exit code. */
 
 import { existsSync } from 'node:fs'
 import { contentTypeOf } from '../../../clients/typescript/content-type.ts'
@@ -79,8 +79,8 @@ interface Listing {
 }
 
 /**
- * Prints the list of one source; false: it failed, and why is printed.
- * @throws what the next file would meet too, and the signal's reason
+ * Prints the list for one source; returns false if it failed, after printing why.
+ * @throws whatever the next file would meet too; the signal's reason
  */
 async function list(source: string, listing: Listing): Promise<boolean> {
   const { json, io } = listing
@@ -98,7 +98,7 @@ async function list(source: string, listing: Listing): Promise<boolean> {
   }
 }
 
-/** A request that is not waited for any more is canceled. */
+/** A request that nobody waits for any more is canceled. */
 async function ask(source: string, { client, input }: Listing): Promise<SoundsResult> {
   const media = isUrl(source)
     ? { audio_url: source }
@@ -112,7 +112,7 @@ async function ask(source: string, { client, input }: Listing): Promise<SoundsRe
   }
 }
 
-/** Returns whether every other file would fail in the same way. */
+/** Whether every other file would fail in the same way. */
 const endsAll = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   (error instanceof ApiError && [401, 402, 403].includes(error.status ?? 0))

@@ -1,12 +1,12 @@
-/** A list of sounds as a table. */
+/** Formats a list of sounds as a table. */
 
 import type { HeardSound, SoundsResult } from '../../../clients/typescript/node.ts'
 import { printed } from '../operator/print.ts'
 
-/** Spans of one sound that are shown. */
+/** How many spans of a sound are shown. */
 const SPANS_MAX = 4
 
-/** Lines that begin with the source; without the end of the last one. */
+/** Returns lines that start with the source, without a newline at the end. */
 export function soundsTable(source: string, { sounds, duration }: SoundsResult['data']): string {
   const head = `${source}, ${clockTime(duration)}:`
   if (sounds.length === 0) return `${head} no sound that is known was heard`
@@ -29,7 +29,7 @@ function whereOf(spans: HeardSound['spans']): string {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
 
-/** Such as `1:02.5`; hours only where there are any. */
+/** For example `1:02.5`, with hours only if needed. */
 function clockTime(seconds: number): string {
   const tenths = Math.round(10 * seconds)
   const [hours, minutes] = [Math.floor(tenths / 36_000), Math.floor(tenths / 600) % 60]

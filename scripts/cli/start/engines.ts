@@ -1,4 +1,4 @@
-/** Which engines `npm start` runs: one for each GPU of the host, or a single one. */
+/** Decides which engines `npm start` runs: one for each GPU of the host, or a single one. */
 
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { visibleGpus } from '../../../engine/gpu/visible-gpus.ts'
 import { openNvml } from '../../../engine/gpu/nvml.ts'
 import { portAfter } from '../../../gateway/config.ts'
 
-/** Node's own number of threads that encode and write files. */
+/** Node's default number of threads, which encode and write files. */
 const FILE_THREADS_DEFAULT = 4
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -17,19 +17,19 @@ export interface EngineStart {
 }
 
 export interface EnginesOptions {
-  /** UUIDs of the GPUs to use; none: one engine, wherever TensorFlow computes. */
+  /** UUIDs of the GPUs to use; empty for a single engine wherever TensorFlow computes. */
   gpus: readonly string[]
-  /** Common to all engines. */
+  /** For all engines. */
   env: Environment
   scratchFolder: string
-  /** One for each engine; 0 is any free one. */
+  /** One for each engine; 0 for any free port. */
   metricsPorts: readonly (number | 'off')[]
 }
 
-/** One where there is no GPU to use. */
+/** One engine if there is no GPU. */
 export const engineCount = (gpus: readonly string[]): number => Math.max(1, gpus.length)
 
-/** The first is called `engine`, as it is where there is one. */
+/** The first one is called `engine`, as when there is only one. */
 export function enginesFor({
   gpus,
   env,
@@ -56,8 +56,8 @@ export function enginesFor({
 }
 
 /**
- * UUIDs of the host's GPUs, of those that CUDA_VISIBLE_DEVICES names, in their order.
- * @param library NVIDIA's, by its name
+ * UUIDs of the host's GPUs that CUDA_VISIBLE_DEVICES names, in its order.
+ * @param library name of NVIDIA's library
  */
 export async function gpusOf(env: Environment, library?: string): Promise<string[]> {
   const nvml = await openNvml(library)

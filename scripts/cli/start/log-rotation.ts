@@ -1,6 +1,6 @@
 /**
- * Rotates the log of a running process, which goes on writing to the same file: a full one is
- * copied aside and emptied. The process must append.
+ * Rotates the log of a running process, which keeps writing to the same file: a full log is copied
+ * and then truncated. The process must append.
  */
 
 import {
@@ -15,13 +15,13 @@ import {
   statSync,
 } from 'node:fs'
 
-/** A log is rotated when it is found larger. */
+/** Larger logs are rotated. */
 const BYTES_MAX = 20 * 2 ** 20
-/** Older parts: `.1` is the latest. */
+/** Older parts; `.1` is the latest. */
 const PARTS_MAX = 5
 const EVERY_MS = 5_000
 
-/** Rotates now and then, as long as this process runs. */
+/** Rotates from time to time, as long as this process runs. */
 export function keepLogSmall(path: string): void {
   const look = () => {
     try {
@@ -35,8 +35,8 @@ export function keepLogSmall(path: string): void {
 }
 
 /**
- * Moves what a log of more than `bytesMax` holds to `path.1`, and earlier parts on by one. A line
- * that is written between copy and emptying is lost.
+ * Moves the contents of a log larger than `bytesMax` to `path.1`, and older parts one further. A
+ * line written between copying and truncating is lost.
  */
 export function rotateLog(path: string, bytesMax = BYTES_MAX): void {
   if (!existsSync(path) || statSync(path).size <= bytesMax) return

@@ -1,16 +1,18 @@
-/** Reads what a process has logged since it was started. */
+/** Reads what a process has logged since it started. */
 
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 
-/** The end of a longer log is read. */
+/** Of a longer log, only the end is read. */
 const BYTES_MAX = 65_536
-/** pino's number of the level `fatal`. */
+/** pino's number for the level `fatal`. */
 const FATAL = 60
 
-/** The size of a log now, in bytes. */
+/** The current size of a log in bytes. */
 export const endOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0)
 
-/** The last `bytesMax` of what a log has from `start` on; of all, where it was emptied since. */
+/**
+ * The last `bytesMax` bytes of a log from `start` on, or of all of it if it was truncated since.
+ */
 export function logSince(path: string, start: number, bytesMax = BYTES_MAX): string {
   const size = endOf(path)
   const first = Math.max(start > size ? 0 : start, size - bytesMax)
@@ -24,7 +26,7 @@ export function logSince(path: string, start: number, bytesMax = BYTES_MAX): str
   }
 }
 
-/** The message of the last fatal line; undefined where the process ended in another way. */
+/** The message of the last fatal line; undefined if the process ended in another way. */
 export function fatalMessage(log: string): string | undefined {
   const entries = log.split('\n').flatMap((line) => parse(line) ?? [])
   return entries.findLast(({ level }) => level === FATAL)?.msg
@@ -34,6 +36,6 @@ function parse(line: string): { level?: number; msg?: string } | undefined {
   try {
     return JSON.parse(line) as object
   } catch {
-    return undefined // no entry, such as the stack of an error
+    return undefined // not an entry, for example a stack trace
   }
 }

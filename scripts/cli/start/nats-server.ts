@@ -1,6 +1,6 @@
 /**
- * Starts a nats-server of our own: on loopback, on a free port, behind a token or with the users of
- * its settings, with JetStream on disk.
+ * Starts a nats-server of our own on loopback, on a free port, with a token or the users of its
+ * settings, and with JetStream on disk.
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -19,25 +19,25 @@ const BINARY = fileURLToPath(new URL('../../../.runtime/nats-server/nats-server'
 const START_MS_MAX = 15_000
 
 export interface NatsServer {
-  /** With its token: to be handed to gateway and engine, never logged. */
+  /** Includes the token; passed to gateway and engine, never logged. */
   url: string
   process: ChildProcess
 }
 
 export interface NatsServerOptions {
-  /** Holds the store, the settings (with the token, readable by the owner alone) and the log. */
+  /** Holds the store, the settings (with the token, readable only by the owner) and the log. */
   folder: string
-  /** Port 0 takes any free one. */
+  /** Port 0 takes any free port. */
   port?: number
-  /** To come back where clients know one; by default made; null: `settings` name the users. */
+  /** To return where clients know it; created by default; null if `settings` names users. */
   token?: string | null
-  /** Further lines of its settings, such as a cluster. */
+  /** Further lines of its settings, for example for a cluster. */
   settings?: readonly string[]
 }
 
 /**
  * Resolves when the server answers on its port.
- * @throws Error with what it logged when it does not start within 15 s
+ * @throws Error with its log if it does not start within 15 s
  */
 export async function startNatsServer({
   folder,
@@ -52,7 +52,8 @@ export async function startNatsServer({
   const lines = [...natsSettings(folder, port), ...entrance, ...more, '']
   await writeFile(settings, lines.join('\n'), { mode: 0o600 })
   const logStart = endOf(join(folder, LOG))
-  // In a process group of its own: Ctrl-C in a terminal must not end it before gateway and engine.
+  // In a process group of its own, so that Ctrl-C in a terminal does not end it before gateway and
+  // engine.
   const process = spawn(BINARY, ['--config', settings], { stdio: 'ignore', detached: true })
   const address = await listeningAddress(folder, process, logStart)
   return { url: `nats://${token === null ? '' : `${token}@`}${address}`, process }
@@ -67,10 +68,12 @@ const natsSettings = (folder: string, port: number): string[] => [
   `ports_file_dir: ${JSON.stringify(folder)}`,
   `log_file: ${JSON.stringify(join(folder, LOG))}`,
   'log_size_limit: 10MB',
-  'log_max_num: 5', // of them, the one that is written included
+  'log_max_num: 5', // including the file that is being written
 ]
 
-/** A server that outlived its killed parent still uses the store: two of them would corrupt it. */
+/**
+ * A server that outlived its killed parent still uses the store, and two of them would corrupt it.
+ */
 async function endFormerServer(folder: string): Promise<void> {
   for (const file of await readdir(folder)) {
     if (file.endsWith('.ports')) await rm(join(folder, file))

@@ -1,11 +1,11 @@
 /**
- * The broker's users: what a gateway and an engine may do there. `ops/nats-cluster.conf` has the
- * same lines.
+ * The broker's users, and what a gateway and an engine may do there. `ops/nats-cluster.conf` has
+ * the same lines.
  */
 
 import { randomBytes } from 'node:crypto'
 
-/** The names of the users, and of the services. */
+/** The names of the users, which are also those of the services. */
 export const NATS_USERS = ['gateway', 'engine'] as const
 export type NatsPasswords = Readonly<Record<(typeof NATS_USERS)[number], string>>
 

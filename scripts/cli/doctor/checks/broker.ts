@@ -1,4 +1,6 @@
-/** The broker: whether it answers, its streams, their replicas and what lies in them; its clock. */
+/**
+ * Checks the broker: whether it answers, its streams, their replicas and contents, and its clock.
+ */
 
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream'
 import { connectServer, manageStreams } from '../../../../shared/broker/connection.ts'
@@ -26,7 +28,7 @@ export async function checkBroker(context: Context): Promise<Finding[]> {
     return [unusedFinding('broker', found)]
   }
   const log = createLogger('doctor', 'silent')
-  const isEngine = context.gateway === undefined // the host's user may be an engine's
+  const isEngine = context.gateway === undefined // the user of this host may be that of an engine
   try {
     const address = { url, credentialsFile: env.NATS_CREDS, caFile: env.NATS_CA }
     const { connection, manager } = await connectServer(
@@ -48,7 +50,7 @@ export async function checkBroker(context: Context): Promise<Finding[]> {
 
 const GATEWAYS_MAKE_THEM = 'Gateways make them at their start.'
 
-/** All that an engine may see of the streams. */
+/** Everything that an engine may see of the streams. */
 async function queueFindings(manager: JetStreamManager): Promise<Finding[]> {
   try {
     await assertJobQueues(manager)
@@ -79,7 +81,7 @@ async function streamFindings(manager: JetStreamManager, context: Context): Prom
   ]
 }
 
-/** Checks whether every copy of every stream keeps up with its leader. */
+/** Checks whether all copies of all streams keep up with their leaders. */
 export function replicaFinding(
   streams: readonly Pick<StreamInfo, 'config' | 'cluster'>[],
 ): Finding {

@@ -1,4 +1,7 @@
-/** The bucket: an object is put, got and removed, and the rule for web pages looked for. */
+/**
+ * Checks the bucket: puts, gets and removes an object, and looks for the CORS rule that web pages
+ * need.
+ */
 
 import { randomBytes } from 'node:crypto'
 import type { LifecycleRule, S3Client } from '@aws-sdk/client-s3'
@@ -41,7 +44,7 @@ export async function checkBucket(context: Context): Promise<Finding[]> {
   }
 }
 
-/** The installation that the bucket is marked with. */
+/** The installation whose mark the bucket has. */
 async function ownerOf(client: S3Client, bucket: string): Promise<string | undefined> {
   const { GetObjectCommand, NoSuchKey } = await import('@aws-sdk/client-s3')
   try {
@@ -111,7 +114,7 @@ async function versionsOf(client: S3Client, bucket: string): Promise<Finding> {
 
 type ExpiryRule = Pick<LifecycleRule, 'Status' | 'NoncurrentVersionExpiration'>
 
-/** @param status `Enabled` or `Suspended`; absent: it never kept versions */
+/** @param status `Enabled` or `Suspended`; absent if versioning was never on */
 export function versionsFinding(status: string | undefined, rules: readonly ExpiryRule[]): Finding {
   if (status === undefined) return okFinding('bucket versions', 'none are kept')
   const days = rules

@@ -3,10 +3,10 @@
 import { failure, okFinding, warning, type Finding } from '../finding.ts'
 
 const WARNING_MS = 1_000
-/** Presigned addresses and expiry times go wrong. */
+/** With a larger difference, presigned addresses and expiry times are wrong. */
 const FAILURE_MS = 30_000
 
-/** @param theirs what the other said it was, in ms, between the two moments of ours */
+/** @param theirs the other clock's time in milliseconds, read between our two times */
 export function clockFinding(
   other: string,
   theirs: number,

@@ -1,4 +1,4 @@
-/** TensorFlow at work: whether it sees each GPU, and whether one second is separated well. */
+/** Checks TensorFlow: whether it sees each GPU, and whether it separates one second correctly. */
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
 const PROBE = new URL('../probe.ts', import.meta.url)
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
-/** For the largest models on a processor. */
+/** Enough for the largest models on a processor. */
 const PROBE_MS_MAX = 900_000
 
 export async function checkCompute({ engine, env }: Context): Promise<Finding[]> {
@@ -41,7 +41,7 @@ interface ComputeProbe {
 function runProbe(env: Context['env']): Promise<ComputeProbe> {
   const child = spawn(process.execPath, programArguments(PROBE), {
     cwd: ROOT,
-    // Level 0: the native library says which of its libraries are missing.
+    // At level 0 the native library says which of its libraries are missing.
     env: { ...process.env, ...env, TF_CPP_MIN_LOG_LEVEL: '0', TF_CPP_MAX_VLOG_LEVEL: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PROBE_MS_MAX,
@@ -60,11 +60,14 @@ function runProbe(env: Context['env']): Promise<ComputeProbe> {
   })
 }
 
-/** The probe's end in one line: its error's message, if there is one. */
+/** How the probe ended, in one line: the message of its error, if there is one. */
 const lastLine = (errors: string, ended: string): string =>
   /^(?:\w*Error|\w+Error \[\w+\]): (.+)$/m.exec(errors)?.[1] ?? ended
 
-/** @param log of the native library @param gpus how many nvidia-smi lists */
+/**
+ * @param log of the native library
+ * @param gpus how many nvidia-smi lists
+ */
 export function gpuFindings(log: string, gpus: number): Finding[] {
   const seen = [...log.matchAll(/device:GPU:(\d+) with (\d+) MB memory.*?name: ([^,]+)/g)]
   const found = seen.map(([, index, mebibytes, name]) =>
@@ -87,7 +90,7 @@ export function gpuFindings(log: string, gpus: number): Finding[] {
   ]
 }
 
-/** Libraries that the native library could not open, by what it wrote. */
+/** Libraries that the native library could not open, according to its log. */
 export const missingLibraries = (log: string): string[] => [
   ...new Set(
     [...log.matchAll(/(?:Could not load dynamic library|dlopen failed:?) '?([\w.+-]+\.so[\w.]*)/g)]
@@ -96,7 +99,7 @@ export const missingLibraries = (log: string): string[] => [
   ),
 ]
 
-/** Checks whether the second came back right: in numbers, and separated at all. */
+/** Checks the result of the second: whether it contains numbers, and was separated at all. */
 export function separationFinding(report: SeparationReport): Finding {
   const { model, loadSeconds, separateSeconds, targetShare, isFinite: areNumbers } = report
   const seconds = (value: number) => `${value.toFixed(1)} s`

@@ -1,4 +1,4 @@
-/** The database: whether it is there, takes writes, and has the schema of this version. */
+/** Checks the database: whether it exists, accepts writes, and has the schema of this version. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,11 +35,11 @@ export async function checkDatabase({ gateway, env }: Context): Promise<Finding[
   }
 }
 
-/** The drivers are loaded here: one that is not built fails this check alone. */
+/** The drivers are loaded here, so that one that was not built only fails this check. */
 const knownSchemas = async (): Promise<string[]> =>
   Object.keys((await import('../../../../gateway/store/schema/migrations.ts')).migrations)
 
-/** Begins a write, so that a database that takes none throws. */
+/** Starts a write, so that a read-only database throws. */
 const readSqlite = (path: string): Promise<Schema> =>
   inSqlite(path, (database) => {
     database.exec('begin immediate; rollback')

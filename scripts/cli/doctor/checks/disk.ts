@@ -1,4 +1,4 @@
-/** Room, rights and speed of the folders that are written to. */
+/** Checks space, permissions and speed of the folders that are written to. */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { failure, okFinding, warning, type Finding } from '../finding.ts'
 import { gibibytes } from './driver.ts'
 
 const FSYNCS = 15
-/** A submit waits for one: disks of servers take 0.1 to 10 ms. */
+/** Every submit waits for one; server disks take 0.1 to 10 ms. */
 const FSYNC_MS_MAX = 50
 
 export async function checkDisk({ gateway, engine }: Context): Promise<Finding[]> {
@@ -43,7 +43,7 @@ async function folderFinding(name: string, path: string, freeBytesMin: number): 
   }
 }
 
-/** The folder, or that above it which is there. */
+/** The folder, or its closest parent that exists. */
 const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
 
 async function medianFsyncMs(folder: string): Promise<number> {

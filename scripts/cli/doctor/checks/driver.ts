@@ -1,4 +1,4 @@
-/** NVIDIA's driver, the GPUs that it shows, and whether libtensorflow is the build for them. */
+/** Checks NVIDIA's driver, the GPUs that it reports, and whether libtensorflow is the GPU build. */
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -19,7 +19,7 @@ export interface Gpu {
 
 const RUNTIME = fileURLToPath(new URL('../../../../.runtime', import.meta.url))
 
-/** Returns whether libtensorflow is the build for GPUs; undefined where there is none. */
+/** Whether libtensorflow is the GPU build; undefined if it is missing. */
 export function hasCudaBuild(): boolean | undefined {
   if (!existsSync(`${RUNTIME}/tensorflow/.unpacked`)) return undefined
   return existsSync(`${RUNTIME}/tensorflow/nvidia`)
@@ -30,7 +30,7 @@ export async function checkDriver({ engine }: Context): Promise<Finding[]> {
   return [driverFinding(driverText(), hasCudaBuild()), ...(await gpuFindings())]
 }
 
-/** @param text of /proc/driver/nvidia/version, null where there is none */
+/** @param text of /proc/driver/nvidia/version; null if there is none */
 export function driverFinding(text: string | null, hasCuda: boolean | undefined): Finding {
   if (hasCuda === undefined) {
     return failure('tensorflow', 'libtensorflow is not there', setUpAgain())
@@ -60,7 +60,7 @@ async function gpuFindings(): Promise<Finding[]> {
   }
 }
 
-/** Lists this host's GPUs by nvidia-smi. @throws Error where it can't */
+/** Lists this host's GPUs with nvidia-smi. @throws Error if that fails */
 export async function listGpus(): Promise<Gpu[]> {
   const query = '--query-gpu=index,uuid,name,memory.total,memory.free'
   const { stdout } = await promisify(execFile)('nvidia-smi', [

@@ -1,4 +1,4 @@
-/** The way out, which media at an audio_url and webhooks take. */
+/** Checks the connection to the internet, which media at an audio_url and webhooks need. */
 
 import type { Context } from '../context.ts'
 import { okFinding, warning, type Finding } from '../finding.ts'

@@ -1,4 +1,4 @@
-/** Checks whether the database, the media and the broker are of one installation. */
+/** Checks whether the database, the media and the broker belong to the same installation. */
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { failure, okFinding, unusedFinding, type Finding } from '../finding.ts'
 import { inPostgres, inSqlite } from '../read-database.ts'
 
 const INSTALLATION = 'select installation_id as id from installation'
-/** SQLite's and PostgreSQL's words for a database from before there were installations. */
+/** How SQLite and PostgreSQL report a database from before there were installation ids. */
 const NO_TABLE = /no such table|relation "installation" does not exist/
 
 /** Compares media on this machine; `checkBucket` compares a bucket. */
@@ -22,7 +22,7 @@ export async function checkInstallation(context: Context): Promise<Finding[]> {
   return [await compareOwner(context, owner, `the media in ${folder}`)]
 }
 
-/** Compares the mark of a place with the database, where that can be read. */
+/** Compares the mark of a place with the database, if that can be read. */
 export async function compareOwner(
   context: Context,
   owner: string | undefined,
@@ -31,14 +31,14 @@ export async function compareOwner(
   try {
     return ownerFinding(await installationOf(context), owner, place)
   } catch {
-    // The check of the database says why.
+    // The check of the database says why it cannot be read.
     return unusedFinding('installation', `${place}: not compared, the database cannot be read`)
   }
 }
 
 /**
- * @param id of the database; undefined: it names none yet
- * @param owner what the place is marked with
+ * @param id the database's; undefined if it has none yet
+ * @param owner the installation that the place is marked with
  */
 export function ownerFinding(
   id: string | undefined,
@@ -56,7 +56,7 @@ export function ownerFinding(
   return failure('installation', found, remedy)
 }
 
-/** Undefined where the database names none yet. @throws where it cannot be read */
+/** Undefined if the database has no id yet. @throws if it cannot be read */
 async function installationOf({ gateway, env }: Context): Promise<string | undefined> {
   try {
     if (env.DATABASE_URL) {

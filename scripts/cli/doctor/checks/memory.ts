@@ -9,9 +9,9 @@ import { failure, okFinding, warning, type Finding } from '../finding.ts'
 import { driverText } from '../../../setup/nvidia-driver.mjs'
 import { gibibytes, hasCudaBuild, listGpus } from './driver.ts'
 
-/** Memory of an engine at work with the built-in model, about. */
+/** Approximate memory of a busy engine with the built-in model. */
 const MINI_BYTES = 1.5 * 2 ** 30
-/** Node, TensorFlow and media, without the model, about. */
+/** Approximate memory of Node, TensorFlow and media, without the model. */
 const PROCESS_BYTES = 0.75 * 2 ** 30
 
 export async function checkMemory({ engine }: Context): Promise<Finding[]> {
@@ -26,7 +26,7 @@ export async function checkMemory({ engine }: Context): Promise<Finding[]> {
     freeBytes: Math.min(availableMemory(), totalBytes),
   })
   if (!isOnGpu) return [host]
-  const gpus = await listGpus().catch(() => []) // the driver's check says why there are none
+  const gpus = await listGpus().catch(() => []) // the check of the driver says why there are none
   return [
     host,
     ...gpus.map((gpu) => memoryFinding(`gpu ${gpu.index} memory`, { ...gpu, neededBytes })),
@@ -65,7 +65,7 @@ async function neededBy(config: EngineConfig): Promise<number> {
 
 async function neededByOne(choice: ModelChoice, config: EngineConfig): Promise<number> {
   if (choice.kind === 'mini') return MINI_BYTES
-  // TensorFlow comes with it, which may be what is broken
+  // this loads TensorFlow, which may be what is broken
   const { loadModel } = await import('../../../../models/load-model.ts')
   const { bytesFor, predictMemory } = await import('../../../../models/memory/predict.ts')
   const prediction = await predictMemory(() => loadModel(choice, config))

@@ -1,11 +1,11 @@
-/** The Node that runs this, and the machine under it. */
+/** Checks the Node version and the machine. */
 
 import { arch, platform, release } from 'node:os'
 import { failure, okFinding, type Finding } from '../finding.ts'
 
 export const checkNode = async (): Promise<Finding[]> => [nodeFinding(process.versions.node)]
 
-/** @param version such as `20.19.0` */
+/** @param version for example `20.19.0` */
 export function nodeFinding(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const found = `Node ${version} on ${platform()} ${release()}, ${arch()}`

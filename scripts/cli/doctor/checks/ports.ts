@@ -1,4 +1,4 @@
-/** The gateway's ports: whether it answers there, or they are free for it. */
+/** Checks whether the gateway answers on its ports, or they are free. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -24,7 +24,7 @@ export async function checkPorts({ gateway }: Context): Promise<Finding[]> {
   return readiness ? [readinessFinding(readiness, gateway), ...ports.slice(1)] : ports
 }
 
-/** HTTP first; those that are off or any free one are left out. */
+/** HTTP first; ports that are off or chosen at random are left out. */
 function portsOf(gateway: Config): [string, string, number][] {
   const { grpcPort = portAfter(gateway.port, 1), metricsPort = portAfter(gateway.port, 1_000) } =
     gateway
@@ -38,14 +38,14 @@ function portsOf(gateway: Config): [string, string, number][] {
   )
 }
 
-/** Null where no gateway answers. */
+/** Null if no gateway answers. */
 async function readReadiness(url: string): Promise<Readiness | null> {
   try {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(MS_MAX) })
     const body = (await answer.json()) as Partial<Readiness>
     return 'engines' in body && 'problems' in body ? (body as Readiness) : null
   } catch {
-    return null // nobody, or another program: the check of the port says which
+    return null // nothing or another program; the check of the port says which
   }
 }
 

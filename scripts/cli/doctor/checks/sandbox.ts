@@ -1,4 +1,4 @@
-/** Checks whether the kernel shuts in the processes that decode strangers' media. */
+/** Checks whether the kernel sandboxes the processes that decode strangers' media. */
 
 import {
   sandboxProblem,

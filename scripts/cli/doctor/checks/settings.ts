@@ -1,4 +1,4 @@
-/** Checks whether gateway and engine would take their settings. */
+/** Checks whether gateway and engine would accept their settings. */
 
 import type { Context } from '../context.ts'
 import { failure, okFinding, type Finding } from '../finding.ts'

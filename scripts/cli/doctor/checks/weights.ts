@@ -1,4 +1,4 @@
-/** Checks whether the weights are those of this version, or, of one's own, whole. */
+/** Checks whether the weights are those of this version, or complete for models of one's own. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ async function weightsOf(choice: ModelChoice): Promise<Finding[]> {
   }
 }
 
-/** Checks whether the files are there that the record names. */
+/** Checks whether the files that the record names exist. */
 function installedFinding({ name, folder }: { name: string; folder: string }): Finding {
   const missing = weightFilesOf(readRecord(folder)).find((file) => !existsSync(join(folder, file)))
   if (missing === undefined) return okFinding('weights', `${name} is installed in ${folder}`)
@@ -41,7 +41,7 @@ function installedFinding({ name, folder }: { name: string; folder: string }): F
   return failure('weights', `${join(folder, missing)} is not there`, again)
 }
 
-/** Compares the file's SHA-256. */
+/** Compares the SHA-256 of the file. */
 export async function fileFinding(file: string, sha256: string): Promise<Finding> {
   const remedy = isPackaged
     ? setUpAgain()
@@ -56,7 +56,7 @@ export async function fileFinding(file: string, sha256: string): Promise<Finding
 const short = (hash: string): string => `${hash.slice(0, 12)}…`
 
 async function inventory(folder: string): Promise<Finding[]> {
-  // TensorFlow comes with it, which may be what is broken
+  // this loads TensorFlow, which may be what is broken
   const { takeInventory } = await import('../../model/inventory.ts')
   const { parts } = await takeInventory(folder)
   const problems = parts.flatMap(({ part, folder: own, required, problems: all }) =>
