@@ -50,6 +50,12 @@ const ROUTES: ['GET' | 'POST' | 'PUT' | 'DELETE', string][] = [
   ['POST', 'models/x/load'],
   ['POST', 'models/x/unload'],
   ['DELETE', 'models/x'],
+  ['GET', 'requests'],
+  ['POST', 'requests/x/cancel'],
+  ['POST', 'requests/x/redeliver'],
+  ['GET', 'deliveries'],
+  ['GET', 'changes'],
+  ['GET', 'usage'],
 ]
 
 /** With the page's own, which the description leaves out. */

@@ -194,7 +194,7 @@ test('a command line that is wrong says how, and changes nothing', async (t) => 
   assert.equal(refused.code, 1)
   assert.equal(
     refused.stderr,
-    'scopes[0] must be one of models:read, files:write, files:read, audio:separate.\n',
+    'scopes[0] must be one of models:read, files:write, files:read, audio:separate, keys:manage.\n',
   )
   const help = await run(place, 'accounts', '--help')
   assert.deepEqual([help.code, help.stderr], [0, ''])
