@@ -1,4 +1,4 @@
-// Runs the tests:
+// Runs the tests, one file more at once than there are processors:
 //   node scripts/tools/test.mjs --tier quick|rest|all|nightly [--shard 2/4]
 //   node scripts/tools/test.mjs PART ...     the files whose path contains one of the parts
 // `all` is `quick` and `rest`; docs/development.md says what each tier has. A tier fails, too, when
@@ -22,8 +22,8 @@ const NIGHTLY_FILE_MINUTES_MAX = 60
 const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
 const SLOWEST = 10
 const TSC = 'node_modules/typescript/bin/tsc'
-/** Files at once beyond processors: those of `quick` wait a third of their time, others half. */
-const WAITING_FILES = { quick: 1, rest: 2, all: 2 }
+/** One more than processors: a file waits a third of its time. */
+const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
 /** Marks files that draw at random: they run by a new seed every night. */
 const DRAWS = /support\/basics\/(property|test-seed)\.ts'/
@@ -33,7 +33,6 @@ const { values, positionals: parts } = parseArgs({
   options: { tier: { type: 'string' }, shard: { type: 'string', default: '1/1' } },
 })
 const tier = values.tier ?? (parts.length > 0 ? null : 'quick')
-const filesAtOnce = availableParallelism() + (WAITING_FILES[tier] ?? 1)
 const shard = shardOf(values.shard)
 const startedAt = Date.now()
 const reports = mkdtempSync(join(tmpdir(), 'winnow-test-'))
@@ -111,7 +110,7 @@ async function runNightly() {
   await run('songs', ['--import', 'tsx', 'bench/songs.ts'])
 }
 
-async function runTests(name, files, env = {}, { atOnce = filesAtOnce } = {}) {
+async function runTests(name, files, env = {}, { atOnce = FILES_AT_ONCE } = {}) {
   if (files.length === 0) return
   const minutes = tier === 'nightly' ? NIGHTLY_FILE_MINUTES_MAX : FILE_MINUTES_MAX
   const options = [
