@@ -81,7 +81,7 @@ async function focusGoesOn({ t, winnow, browser }: Place): Promise<void> {
 
 /** Without what is said sooner or later, or not at all, by the speed of the machine. */
 const timeless = (texts: readonly string[]): string[] =>
-  texts.filter((text) => !/^(Looking|Uploading|connecting|in the queue|mini answers)/.test(text))
+  texts.filter((text) => !/^(Looking|Uploading|connecting|in the queue|“)/.test(text))
 
 /** The page says what has happened, and no number that changes all the time. */
 async function saysWhatHappens(place: Place): Promise<void> {
