@@ -59,7 +59,7 @@ async function sendFiles(page: Page): Promise<void> {
   )
   await page.getByRole('button', { name: 'New separation' }).click()
   await page.getByLabel('Choose files').setInputFiles(files)
-  await page.getByText('Options').click()
+  await page.getByText('Expert options').click()
   await page.getByLabel('Quality').selectOption('quality')
   await page.getByRole('button', { name: 'Separate', exact: true }).click()
   await page.getByText(/^[2-4] of 7 separated/).waitFor()
@@ -69,7 +69,8 @@ async function showOperators(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Operators' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
-  await page.getByRole('region', { name: 'Engines' }).getByText('mini').first().waitFor()
+  await page.getByRole('link', { name: 'Engines' }).click()
+  await page.getByRole('row').getByText('mini').first().waitFor()
 }
 
 async function save(page: Page, name: string): Promise<void> {
