@@ -25,6 +25,9 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'scans deliveries': 'counts those that are not settled, by an index of them alone',
     'scans outbox': 'no longer than the queue: QUEUE_MAX holds',
   },
+  countChanges: {
+    'filters changes by tool': 'of one account and day, in which it may make 100 itself',
+  },
   countJobs: {
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
@@ -50,6 +53,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
     'filters requests by duration': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
+  latestAttempts: { sorts: 'SQLite, those of 100 requests of an account: each keeps 30' },
   listAllRequests: { sorts: 'a page of each of two states' },
   listShares: { sorts: 'of one account, which may have 200' },
   listWithJobs: { sorts: 'PostgreSQL, the unfinished ones: QUEUE_MAX holds' },
