@@ -328,10 +328,9 @@ export class Mixer {
     return this.#metered.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)
   }
 
-  /** Plays one lane alone or, if it is already alone, all lanes again. Ends a comparison. */
+  /** Plays one lane alone. Ends a comparison. */
   solo(lane: Lane): void {
-    const isAlone = this.lanes.every(({ isSolo }, i) => isSolo.value === (this.lanes[i] === lane))
-    for (const other of this.lanes) other.isSolo.value = other === lane && !isAlone
+    for (const other of this.lanes) other.isSolo.value = other === lane
     this.compared.value = null
   }
 

@@ -1,6 +1,6 @@
 /** Keyboard shortcuts of the player. */
 
-import type { Mixer } from '../../audio/mixer.ts'
+import type { Lane, Mixer } from '../../audio/mixer.ts'
 
 const STEP_SECONDS = 5
 
@@ -26,7 +26,14 @@ function laneAction(code: string, isAdded: boolean, mixer: Mixer): (() => void) 
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1]
   const lane = digit === undefined ? undefined : mixer.lanes[Number(digit) - 1]
   if (!lane) return undefined
-  return () => (isAdded ? mixer.toggleSolo(lane) : mixer.solo(lane))
+  return () => (isAdded ? mixer.toggleSolo(lane) : soloOrAll(lane, mixer))
+}
+
+/** Plays one lane alone or, if it is already alone, all lanes again. */
+function soloOrAll(lane: Lane, mixer: Mixer): void {
+  const isAlone = mixer.lanes.every((other) => other.isSolo.value === (other === lane))
+  if (isAlone) mixer.toggleSolo(lane)
+  else mixer.solo(lane)
 }
 
 function actionOf(key: string, mixer: Mixer): (() => void) | undefined {
