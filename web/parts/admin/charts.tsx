@@ -1,8 +1,8 @@
 /** Charts of the last day, by hour, as the gateway counted it. */
 
-import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../../clients/typescript/api.ts'
 import type { Admin } from '../../state/admin.ts'
+import { usePolled } from './polled.ts'
 
 type Activity = components['schemas']['Activity']
 type Hour = Activity['hours'][number]
@@ -45,17 +45,7 @@ const CHARTS: readonly ChartOf[] = [
 ]
 
 export function Charts({ admin }: { admin: Admin }) {
-  const [activity, setActivity] = useState<Activity | null>(null)
-  useEffect(() => {
-    const read = () =>
-      admin
-        .read<Activity>('activity')
-        .then(setActivity)
-        .catch(() => undefined) // the tables say what is wrong
-    void read()
-    const timer = setInterval(() => void read(), EVERY_MS)
-    return () => clearInterval(timer)
-  }, [admin])
+  const { answer: activity } = usePolled<Activity>(admin, 'activity', EVERY_MS)
   if (!activity) return null
   return (
     <div class="charts">

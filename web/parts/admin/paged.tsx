@@ -1,8 +1,9 @@
 /** Lists of the admin API that come in pages. */
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Admin } from '../../state/admin.ts'
+import { usePolled } from './polled.ts'
 
 const ROWS = 50
 const EVERY_MS = 2_000
@@ -24,29 +25,9 @@ interface PagedProps<Row> {
 export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) {
   /** Of the pages before the next one; the first has none. */
   const [cursors, setCursors] = useState<readonly string[]>([])
-  const [page, setPage] = useState<PageOf<Row> | null>(null)
-  const [problem, setProblem] = useState('')
   const cursor = cursors.at(-1)
   const query = new URLSearchParams({ ...filters, limit: `${ROWS}`, ...(cursor && { cursor }) })
-  const path = `${list}?${query}`
-  useEffect(() => {
-    let isOver = false
-    const read = () =>
-      admin.read<PageOf<Row>>(path).then(
-        (read) => {
-          if (isOver) return
-          setPage(read)
-          setProblem('')
-        },
-        (error: Error) => setProblem(error.message),
-      )
-    void read()
-    const timer = setInterval(() => void read(), EVERY_MS)
-    return () => {
-      isOver = true
-      clearInterval(timer)
-    }
-  }, [path])
+  const { answer: page, problem } = usePolled<PageOf<Row>>(admin, `${list}?${query}`, EVERY_MS)
   if (!page) return <p class="quiet">{problem || 'Loading…'}</p>
   const { next_cursor: next } = page
   return (

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { groupSounds } from '../../../shared/prompts/sounds.ts'
-import { givenPrompts, PROMPTS_MAX, togglePrompt } from '../../state/draft.ts'
 import { soundNames } from '../../state/separators.ts'
+import { SoundChips } from './sound-chips.tsx'
 
 /** The sounds that the models know, by group, to choose prompts from. */
 export function SoundList() {
@@ -31,29 +31,11 @@ export function SoundList() {
   )
 }
 
-function Group({ group, sounds }: { group: string; sounds: readonly string[] }) {
-  const given = givenPrompts().map((prompt) => prompt.toLowerCase())
-  const isFull = given.length >= PROMPTS_MAX
-  return (
-    <div role="group" aria-label={group} class="sound-group">
-      <h3>{group}</h3>
-      <div class="choice">
-        {sounds.map((sound) => {
-          const name = sound.toLowerCase()
-          return (
-            <button
-              key={name}
-              type="button"
-              class="chip"
-              aria-pressed={given.includes(name)}
-              disabled={isFull && !given.includes(name)}
-              onClick={() => togglePrompt(name)}
-            >
-              {name}
-            </button>
-          )
-        })}
-      </div>
+const Group = ({ group, sounds }: { group: string; sounds: readonly string[] }) => (
+  <div role="group" aria-label={group} class="sound-group">
+    <h3>{group}</h3>
+    <div class="choice">
+      <SoundChips sounds={sounds} nameOf={(sound) => sound} />
     </div>
-  )
-}
+  </div>
+)

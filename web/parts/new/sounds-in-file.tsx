@@ -1,7 +1,8 @@
 import { whereOfHeard, type HeardSound } from '../../state/chip.ts'
-import { givenPrompts, PROMPTS_MAX, togglePrompt, type Source } from '../../state/draft.ts'
+import type { Source } from '../../state/draft.ts'
 import { sending } from '../../state/open-request.ts'
 import { askForSounds, soundsInFile } from '../../state/sounds-in-file.ts'
+import { SoundChips } from './sound-chips.tsx'
 
 /**
  * Lists the sounds in the chosen media on request only, because it costs a tenth of what separating
@@ -34,27 +35,19 @@ export function SoundsInFile({ chosen }: { chosen: Source }) {
 
 const NOTHING = 'There is no sound in it that the service knows by name. Describe what you hear.'
 
-function Chips({ sounds }: { sounds: readonly HeardSound[] }) {
-  const given = givenPrompts().map((prompt) => prompt.toLowerCase())
-  const isFull = given.length >= PROMPTS_MAX
-  return (
-    <div role="group" aria-label="Sounds in this file" class="choice">
-      {sounds.map((sound) => {
-        const name = sound.name.toLowerCase()
-        return (
-          <button
-            key={name}
-            type="button"
-            class="chip"
-            aria-pressed={given.includes(name)}
-            disabled={isFull && !given.includes(name)}
-            title={`At ${whereOfHeard(sound)}`}
-            onClick={() => togglePrompt(name)}
-          >
-            {name} <span class="share">{Math.round(100 * sound.share)} %</span>
-          </button>
-        )
-      })}
-    </div>
-  )
-}
+const Chips = ({ sounds }: { sounds: readonly HeardSound[] }) => (
+  <div role="group" aria-label="Sounds in this file" class="choice">
+    <SoundChips
+      sounds={sounds}
+      nameOf={({ name }) => name}
+      titleOf={(sound) => `At ${whereOfHeard(sound)}`}
+    >
+      {({ share }) => (
+        <>
+          {' '}
+          <span class="share">{Math.round(100 * share)} %</span>
+        </>
+      )}
+    </SoundChips>
+  </div>
+)
