@@ -307,8 +307,8 @@ export const rotateKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Pr
     return { ...presentKey(row), key }
   })
 
-/** In the transaction of the change. */
-const record = (
+/** Adds to the record of changes, in the transaction of the change. */
+export const record = (
   { store, clock, author, by }: ChangeDeps,
   action: ChangeRow['action'],
   { account_id, key_id = null }: { account_id: string; key_id?: string | null },

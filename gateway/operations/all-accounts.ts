@@ -7,25 +7,20 @@ import { ServiceError } from '../../shared/errors.ts'
 import { REQUEST_KINDS } from '../../shared/request-kind.ts'
 import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
 import type { SeparationOptions } from '../../shared/separation-options.ts'
-import type { ChangeDeps } from '../accounts/accounts.ts'
+import { record, type ChangeDeps } from '../accounts/accounts.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
+import { DateTime, Nullable } from '../api/schemas.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
-import { stop, type CancelDeps } from '../requests/own-requests.ts'
-import {
-  bytesThatExpire,
-  listAllAttempts,
-  listAllRequests,
-  useOfAccounts,
-} from '../store/all-accounts.ts'
-import { addChange, listChanges } from '../store/changes.ts'
+import { alreadyFinished, stop, type CancelDeps } from '../requests/own-requests.ts'
+import { bytesThatExpire, listAllRequests, useOfAccounts } from '../store/all-accounts.ts'
+import { listChanges } from '../store/changes.ts'
 import { inTransaction, type Store } from '../store/database.ts'
+import { listAllAttempts } from '../store/delivery-attempts.ts'
 import { findRequest, promptsOfRow, UNFINISHED } from '../store/requests.ts'
 import type { ChangeRow, RequestRow } from '../store/schema/tables.ts'
 import { redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
 
 const Count = Type.Integer({ minimum: 0 })
-const DateTime = Type.String({ format: 'date-time' })
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
 
 const pageOfAll = <Item extends TSchema>(item: Item, title: string) =>
   Type.Object(
@@ -49,14 +44,14 @@ export const AdminRequest = Type.Object(
       description: 'The model that the client chose; null: the service chooses.',
     }),
     created_at: DateTime,
-    started_at: orNull(DateTime),
-    finished_at: orNull(DateTime),
+    started_at: Nullable(DateTime),
+    finished_at: Nullable(DateTime),
     duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds of media.' }),
     progress: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
-    engine_id: orNull(Type.String()),
+    engine_id: Nullable(Type.String()),
     attempts: Count,
-    error_code: orNull(Type.String()),
-    error_message: orNull(Type.String()),
+    error_code: Nullable(Type.String()),
+    error_message: Nullable(Type.String()),
   },
   { title: 'AdminRequest' },
 )
@@ -71,7 +66,7 @@ export const AdminDelivery = Type.Object(
       description: "The webhook's, now.",
     }),
     attempts: Type.Integer({ minimum: 0, description: "The webhook's, so far." }),
-    next_attempt_at: orNull(DateTime),
+    next_attempt_at: Nullable(DateTime),
     started_at: DateTime,
     duration_ms: Count,
     status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer.' }),
@@ -87,8 +82,8 @@ export const AdminChange = Type.Object(
     tool: Type.String({ description: 'Such as `admin_api`.' }),
     origin: Type.String({ description: "The client's address, or user and host." }),
     action: Type.String({ description: 'Such as `key.revoke`.' }),
-    account_id: orNull(Type.String()),
-    key_id: orNull(Type.String()),
+    account_id: Nullable(Type.String()),
+    key_id: Nullable(Type.String()),
     details: Type.String({ description: 'JSON: what was set, without secrets.' }),
   },
   { title: 'AdminChange' },
@@ -237,12 +232,11 @@ export async function cancelForAccount(
 ): Promise<Static<typeof AdminRequest>> {
   const row = await findAny(deps.store, requestId)
   const canceled = await stop(deps, row, 'An admin canceled the request.', (store) =>
-    record({ ...deps, store }, 'request.cancel', row),
+    record({ ...deps, store }, 'request.cancel', row, { request_id: requestId }),
   )
   const now = await findAny(deps.store, requestId)
   if (canceled) return presentRequest(now, deps.feed)
-  const message = `The request has already finished: it is ${now.status}.`
-  throw new ServiceError('REQUEST_FINISHED', { message })
+  throw alreadyFinished(now)
 }
 
 /**
@@ -252,7 +246,7 @@ export async function cancelForAccount(
 export async function redeliverForAccount(deps: RedeliveryDeps & ChangeDeps, requestId: string) {
   const row = await findAny(deps.store, requestId)
   const status = await inTransaction(deps.store, async (store) => {
-    await record({ ...deps, store }, 'webhook.redeliver', row)
+    await record({ ...deps, store }, 'webhook.redeliver', row, { request_id: requestId })
     return redeliver({ ...deps, store, wakeWebhooks: () => undefined }, row)
   })
   deps.wakeWebhooks()
@@ -264,18 +258,3 @@ async function findAny(store: Store, requestId: string): Promise<RequestRow> {
   if (row) return row
   throw new ServiceError('NOT_FOUND', { message: 'There is no request with this id.' })
 }
-
-/** In the transaction of the change. */
-const record = (
-  { store, clock, author }: ChangeDeps,
-  action: ChangeRow['action'],
-  { account_id, request_id }: RequestRow,
-): Promise<void> =>
-  addChange(store, {
-    created_at: isoTime(clock.now()),
-    ...author,
-    action,
-    account_id,
-    key_id: null,
-    details: { request_id },
-  })

@@ -174,10 +174,14 @@ export async function cancel(deps: CancelDeps, row: RequestRow): Promise<Request
   const canceled = await stop(deps, row)
   const now = await findOwn(deps, row.account_id, row.request_id)
   if (canceled) return now
-  throw new ServiceError('REQUEST_FINISHED', {
-    message: `The request has already finished: it is ${now.status}.`,
-  })
+  throw alreadyFinished(now)
 }
+
+/** Why a request cannot be canceled. */
+export const alreadyFinished = ({ status }: RequestRow): ServiceError =>
+  new ServiceError('REQUEST_FINISHED', {
+    message: `The request has already finished: it is ${status}.`,
+  })
 
 /** Cancels a request; false: it has finished already. @param also done in the same transaction */
 export async function stop(

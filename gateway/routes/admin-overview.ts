@@ -42,7 +42,7 @@ export function adminOverviewRoutes(app: FastifyInstance, deps: Deps): void {
   listRoutes(app, deps)
 }
 
-const ofAccount = { type: 'string', description: 'Only requests of this account.' } as const
+const ofAccount = { type: 'string', description: 'Only those of this account.' } as const
 
 const pageQueryOf = ({ limit, cursor, account_id: accountId }: ListQuery['Querystring']) => ({
   limit: limitOf(limit),

@@ -66,7 +66,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.addHook('onRequest', async ({ headers, client, method, routeOptions }) => {
     const kind = routeOptions.url === SESSION && method === 'POST' ? 'code' : 'session'
     const credential = bearerToken(headers.authorization)
-    await admitAdmin(deps, { adminToken, kind, credential: credential, client, wrongTokens })
+    await admitAdmin(deps, { adminToken, kind, credential, client, wrongTokens })
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
   sessionRoutes(app, deps, adminToken)

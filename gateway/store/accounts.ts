@@ -25,12 +25,10 @@ export const NEW_ACCOUNT = {
 }
 
 /** Of the account that has a key: since when it is disabled, and limits of its calls. */
-export const HOLDER = [
-  'disabled_at',
-  'max_calls_per_minute',
-  'max_streams',
-  'max_file_bytes',
-] as const
+const HOLDER = ['disabled_at', 'max_calls_per_minute', 'max_streams', 'max_file_bytes'] as const
+
+export type Holder = Pick<AccountRow, (typeof HOLDER)[number]>
+export const HOLDER_COLUMNS = HOLDER.map((column) => `accounts.${column}` as const)
 
 type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Partial<AccountRow>
 

@@ -50,26 +50,6 @@ export function listAllRequests(
     .execute()
 }
 
-/** Webhooks of all accounts by their latest tries, one line a try, the latest try first. */
-export const listAllAttempts = (
-  store: Store,
-  { limit, after }: { limit: number; after?: { created_at: string; id: string } | undefined },
-) =>
-  store
-    .selectFrom('delivery_attempts')
-    .innerJoin('deliveries', 'deliveries.webhook_id', 'delivery_attempts.webhook_id')
-    .select(['attempt_id', 'request_id', 'account_id', 'host', 'state', 'attempts'])
-    .select(['started_at', 'duration_ms', 'status_code', 'error', 'next_attempt_at'])
-    .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('started_at', 'attempt_id'), '<', tuple(after!.created_at, after!.id)),
-      ),
-    )
-    .orderBy('started_at', 'desc')
-    .orderBy('attempt_id', 'desc')
-    .limit(limit)
-    .execute()
-
 interface UseRange {
   /** The first day of use, such as `2026-01-31`. */
   day: string
@@ -106,7 +86,7 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
     })
     .where('deleted_at', 'is', null)
     .execute()
-  // sums of no rows are null, and PostgreSQL answers sums as text
+  // sums of no rows are null
   return rows.map((row) => ({
     account_id: row.account_id,
     completed: Number(row.completed),

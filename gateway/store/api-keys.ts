@@ -1,10 +1,10 @@
 /** The API keys, stored as hashes. */
 
 import { isId } from '../../shared/ids.ts'
-import { HOLDER } from './accounts.ts'
+import { HOLDER_COLUMNS, type Holder } from './accounts.ts'
 import { isPostgres, type Store } from './database.ts'
 import { deletePageSessionsOf } from './page-sessions.ts'
-import type { AccountRow, ApiKeyRow } from './schema/tables.ts'
+import type { ApiKeyRow } from './schema/tables.ts'
 
 export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at' | 'own_calls_per_minute'> &
   Partial<Pick<ApiKeyRow, 'own_calls_per_minute'>>
@@ -19,7 +19,7 @@ export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow)
 }
 
 /** A key, with what a call needs to know of its account. */
-export type HeldApiKey = ApiKeyRow & Pick<AccountRow, (typeof HOLDER)[number]>
+export type HeldApiKey = ApiKeyRow & Holder
 
 /** @param keyIds any texts that a client may have given */
 export async function findApiKeys(store: Store, keyIds: readonly string[]): Promise<HeldApiKey[]> {
@@ -29,7 +29,7 @@ export async function findApiKeys(store: Store, keyIds: readonly string[]): Prom
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
-    .select(HOLDER.map((column) => `accounts.${column}` as const))
+    .select(HOLDER_COLUMNS)
     .where('key_id', 'in', ids)
     .execute()
 }

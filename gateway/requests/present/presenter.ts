@@ -12,7 +12,7 @@ import { findingText } from '../../../shared/finding-text.ts'
 import { costOf } from '../../accounts/credits.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
 import type { Recognised } from '../../api/finding-schemas.ts'
-import { type OutputFile, type SeparationData } from '../../api/result-schemas.ts'
+import type { OutputFile, SeparationData } from '../../api/result-schemas.ts'
 import {
   MODEL_ID,
   SOUNDS_MODEL,

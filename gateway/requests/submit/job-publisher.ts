@@ -77,18 +77,17 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
       limit: BATCH_MAX,
     })
     if (waiting.length === 0) return
-    const { queues, full } = await queuesOf(
+    const queues = await queuesOf(
       deps.store,
       waiting.filter((row) => !isTerminal(row.status)),
       deps.config.jobsMaxPerAccount,
     )
-    const taken = waiting.filter((row) => isTerminal(row.status) || queues.has(row.request_id))
-    if (full.size > 0)
-      await hold(
-        deps,
-        full,
-        waiting.filter((row) => !taken.includes(row)),
-      )
+    const isTaken = (row: WaitingJob) => isTerminal(row.status) || queues.has(row.request_id)
+    const taken = waiting.filter(isTaken)
+    await hold(
+      deps,
+      waiting.filter((row) => !isTaken(row)),
+    )
     const outcomes = await Promise.all(
       taken.map((row) => publishOne(deps, row, queues.get(row.request_id))),
     )
@@ -110,17 +109,15 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
 }
 
 /** Lets what accounts have too much of wait, without keeping others behind it. */
-async function hold(
-  { store, clock }: PublisherDeps,
-  accounts: ReadonlySet<string>,
-  rows: readonly WaitingJob[],
-): Promise<void> {
+async function hold({ store, clock }: PublisherDeps, rows: readonly WaitingJob[]): Promise<void> {
+  if (rows.length === 0) return
   await giveBackToOutbox(
     store,
     rows.map((row) => row.message_id),
   )
   const until = isoTime(clock.now() + HOLD_MS)
-  for (const accountId of accounts) await holdBack(store, accountId, until)
+  const accountIds = new Set(rows.map((row) => row.account_id))
+  for (const accountId of accountIds) await holdBack(store, accountId, until)
 }
 
 type FailedJob = { row: WaitingJob; error: unknown }

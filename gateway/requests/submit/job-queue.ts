@@ -8,23 +8,17 @@ import type { WaitingJob } from '../../store/outbox.ts'
 
 type QueuedJob = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is_short'>
 
-interface Queues {
-  /** By request; one without a queue waits in the outbox. */
-  queues: Map<string, JobQueue>
-  /** Accounts that have as many jobs with the broker as they may, while more wait. */
-  full: ReadonlySet<string>
-}
-
 /**
  * By request: `first` for the only long job that an account has with the broker, `short` for the
  * only short one, and so for one that was begun before, for it has waited; the `further` queue of
- * its length for the rest, which may fill a part of an engine only.
+ * its length for the rest, which may fill a part of an engine only. Without a queue are those of
+ * accounts that have as many jobs with the broker as they may.
  */
 export async function queuesOf(
   store: Store,
   waiting: readonly QueuedJob[],
   jobsMaxPerAccount: number,
-): Promise<Queues> {
+): Promise<Map<string, JobQueue>> {
   const accountIds = [...new Set(waiting.map((row) => row.account_id))]
   const present = await jobsInBroker(store, accountIds)
   const rooms = new Map<string, number>()
@@ -33,23 +27,19 @@ export async function queuesOf(
     if (max === Infinity) continue
     rooms.set(accountId, max - (await countJobs(store, accountId, max)))
   }
-  const full = new Set<string>()
   const queues = new Map<string, JobQueue>()
   for (const { request_id: requestId, account_id: accountId, attempts, is_short } of waiting) {
     const jobs = present.get(accountId) ?? NOTHING
     const room = rooms.get(accountId) ?? Infinity
     // a job that was with the broker keeps its place
-    if (room <= 0 && attempts === 0) {
-      full.add(accountId)
-      continue
-    }
+    if (room <= 0 && attempts === 0) continue
     rooms.set(accountId, room - 1)
     const length = is_short ? 'short' : 'long'
     const isFurther = attempts === 0 && jobs[length]
     queues.set(requestId, QUEUES[length][isFurther ? 'further' : 'only'])
     present.set(accountId, { ...jobs, [length]: true })
   }
-  return { queues, full }
+  return queues
 }
 
 const NOTHING = { short: false, long: false, max_concurrent_jobs: null }

@@ -86,7 +86,7 @@ async function backUp(installation: Installation, to: string): Promise<number> {
   await makeFolder(fresh, 0o700)
   try {
     await database.save(join(fresh, database.file))
-    await chmod(join(fresh, database.file), 0o600) // wherever the media is moved to
+    await chmod(join(fresh, database.file), 0o600) // wherever it is moved to
     let copied = await copyMedia(dataFolder, fresh)
     for (const [name, path] of Object.entries(secrets)) {
       copied += await copy(path, join(fresh, name))

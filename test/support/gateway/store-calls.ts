@@ -167,6 +167,10 @@ const ofAttempts: Calls<typeof attempts> = {
     await attempts.latestAttempts(store, 10)
     await attempts.latestAttempts(store, 10, account.account_id)
   },
+  async listAllAttempts(store, { now: created_at }) {
+    await attempts.listAllAttempts(store, page)
+    await attempts.listAllAttempts(store, { ...page, after: { created_at, id: 'x' } })
+  },
 }
 
 const ofFiles: Calls<typeof files> = {
@@ -344,10 +348,6 @@ const ofAllAccounts: Calls<typeof allAccounts> = {
       await allAccounts.listAllRequests(store, { ...page, statuses: requests.UNFINISHED, ...each })
       await allAccounts.listAllRequests(store, { ...page, statuses: ['FAILED'], ...each })
     }
-  },
-  async listAllAttempts(store, { now: created_at }) {
-    await allAccounts.listAllAttempts(store, page)
-    await allAccounts.listAllAttempts(store, { ...page, after: { created_at, id: 'x' } })
   },
   useOfAccounts: (store, { past }) =>
     allAccounts.useOfAccounts(store, { day: past.slice(0, 10), addedFrom: past }),
