@@ -66,6 +66,7 @@ async function withStems(place: Place): Promise<void> {
   const page = await signedInWithStems(place)
   const stems = page.getByRole('group', { name: 'Stems' })
   const stem = (name: string) => stems.getByRole('button', { name, exact: true })
+  await stems.waitFor()
   const offered = ['drums', 'bass', 'other', 'vocals', 'instrumental']
   assert.deepEqual(await stems.getByRole('button').allInnerTexts(), offered)
   const pressed = () => stems.locator('[aria-pressed=true]').allInnerTexts()
