@@ -165,7 +165,8 @@ function nodeHeaders() {
 /** Compiles the addon whose sources are in `cwd`. */
 function nodeGyp(words, cwd) {
   const script = join(ROOT, 'node_modules/node-gyp/bin/node-gyp.js')
-  return execute(process.execPath, [script, ...words, ...nodeHeaders()], { cwd, quiet: true })
+  const options = ['--jobs=max', ...nodeHeaders()]
+  return execute(process.execPath, [script, ...words, ...options], { cwd, quiet: true })
 }
 
 /** Checks in a process of its own that an addon works: a wrong one would take this process down. */

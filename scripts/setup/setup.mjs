@@ -43,13 +43,15 @@ async function main() {
   checkNode()
   const compute = computeVariant()
   if (compute === 'cuda') warnOfDriver()
-  const addons = [bindingStep(), sqliteStep()]
+  const sqlite = { ...sqliteStep(), runsBeside: true }
+  const binding = bindingStep()
   const steps = [
     packagesStep(),
+    sqlite,
     unpackStep('nats-server', 'nats-server', NATS_MEMBERS),
     unpackStep('text-encoder', 'text-encoder', TEXT_ENCODER_MEMBERS),
     unpackStep('tensorflow', `tensorflow-${compute}`, TENSORFLOW_MEMBERS),
-    ...addons,
+    binding,
     programsStep(),
     webStep(),
     clientsStep(),
@@ -58,18 +60,40 @@ async function main() {
   ]
   if (steps.every((step) => step.isDone())) return
   if (!steps.every((step) => step.isOptional || step.isDone())) {
-    checkTools(addons.some((step) => step.needsCompiler()))
+    checkTools([binding, sqlite].some((step) => step.needsCompiler()))
   }
-  for (const [i, step] of steps.entries()) {
-    if (step.isDone()) continue // checked each time: an earlier step may have undone a later one
-    console.log(`[${i + 1}/${steps.length}] ${step.title}`)
-    const before = Date.now()
-    await step.run()
-    if (!step.isDone()) throw new Error(`"${step.title}" ended without doing its work.`)
-    console.log(`      done in ${seconds(Date.now() - before)}`)
-  }
+  await runSteps(steps)
   const total = seconds(Date.now() - startedAt)
   console.log(`Set up in ${total}, ${seconds(downloadedMs())} of it fetching packages.\n`)
+}
+
+/**
+ * Runs what is not done yet, one step after the other. A step that `runsBeside` the ones after it
+ * is awaited at the end, even when another fails: nothing may go on after set-up has ended.
+ */
+async function runSteps(steps) {
+  const beside = []
+  try {
+    for (const [i, step] of steps.entries()) {
+      if (step.isDone()) continue // checked each time: an earlier step may have undone a later one
+      const number = `[${i + 1}/${steps.length}]`
+      console.log(`${number} ${step.title}`)
+      const work = runStep(step, step.runsBeside ? `${number} ` : '      ')
+      work.catch(() => undefined) // a failure beside others is thrown when all are done
+      if (step.runsBeside) beside.push(work)
+      else await work
+    }
+  } finally {
+    await Promise.allSettled(beside)
+  }
+  await Promise.all(beside)
+}
+
+async function runStep(step, indent) {
+  const before = Date.now()
+  await step.run()
+  if (!step.isDone()) throw new Error(`"${step.title}" ended without doing its work.`)
+  console.log(`${indent}done in ${seconds(Date.now() - before)}`)
 }
 
 function checkNode() {
@@ -128,7 +152,10 @@ function warnOfDriver() {
   )
 }
 
-/** A step: { title, isDone(), run() }; `isOptional`: the service can do without it. */
+/**
+ * A step: { title, isDone(), run() }; `isOptional`: the service can do without it; `runsBeside`: no
+ * later step needs it, and it takes one processor for long.
+ */
 function packagesStep() {
   const marker = join(ROOT, 'node_modules/.winnow-installed')
   const key = hashOf(readFileSync(join(ROOT, 'package-lock.json')))
