@@ -77,7 +77,7 @@ const remedyOf = (code: string): string =>
 
 async function open(path: string, migrates: boolean): Promise<Store> {
   const database = new SqliteDatabase(path, { timeout: BUSY_MS_MAX })
-  const hasLog = database.pragma('journal_mode = WAL', { simple: true }) === 'wal'
+  const hasLog = await keepLog(database)
   database.pragma(`synchronous = ${hasLog ? 'NORMAL' : 'FULL'}`) // the driver flushes a log
   database.pragma('foreign_keys = ON')
   database.pragma(`analysis_limit = ${ANALYSIS_ROWS_MAX}`)
@@ -95,6 +95,22 @@ async function open(path: string, migrates: boolean): Promise<Store> {
   }
   database.pragma('busy_timeout = 0') // it would sleep in the event loop: the driver waits
   return store
+}
+
+/**
+ * Switches the file to a write-ahead log, and returns whether its disk can have one. SQLite doesn't
+ * wait for the lock of another process that is making the same new database: it refuses at once.
+ */
+async function keepLog(database: BetterSqlite.Database): Promise<boolean> {
+  const startedAt = performance.now()
+  for (;;) {
+    try {
+      return database.pragma('journal_mode = WAL', { simple: true }) === 'wal'
+    } catch (error) {
+      if (!IS_BUSY.test(codeOf(error)) || performance.now() - startedAt >= BUSY_MS_MAX) throw error
+    }
+    await sleep(BUSY_REST_MS)
+  }
 }
 
 /**

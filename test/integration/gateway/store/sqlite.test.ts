@@ -140,6 +140,19 @@ test('writes are refused by name while another process keeps its lock for second
   assert.equal((await create()).statusCode, 201)
 })
 
+test('a new database waits for another process that is making it', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'winnow.db')
+  const other = new SqliteDatabase(path)
+  other.exec('begin immediate; create table other (id text)')
+  const opening = openSqlite(path, { migrates: true })
+  await sleep(50) // it has met the lock
+  other.exec('rollback')
+  other.close()
+  await (await opening).destroy()
+})
+
 test('statistics are renewed at the start, after sweeps and at the end', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-'))
   t.after(() => rm(folder, { recursive: true }))
