@@ -77,7 +77,7 @@ export class Intake {
   cancel(requestId: string): boolean {
     const job = this.#inHand.get(requestId)
     job?.stop.abort(new JobStopped('canceled'))
-    this.#beginWhoMay()
+    this.#beginEligible()
     return job !== undefined
   }
 
@@ -92,7 +92,7 @@ export class Intake {
     const jobs = [...this.#inHand.values()]
     const release = setTimeout(() => {
       for (const { stop } of jobs) stop.abort(new JobStopped('drained'))
-      this.#beginWhoMay()
+      this.#beginEligible()
     }, deadlineMs)
     const outcomes = await Promise.all(jobs.map(({ ended }) => ended))
     clearTimeout(release)
@@ -154,7 +154,7 @@ export class Intake {
 
   /** Called when a job ends or a pull returns. */
   #wake(): void {
-    this.#beginWhoMay()
+    this.#beginEligible()
     const waiting = this.#awaitingRoom
     this.#awaitingRoom = []
     for (const look of waiting) look()
@@ -167,8 +167,7 @@ export class Intake {
     } = lease
     if (this.#inHand.has(requestId)) {
       // The lease lapsed while the job was open. The job goes on, and its heartbeats hold it,
-      // whatever
-      // delivery they belong to. A nak would use up another delivery.
+      // whatever delivery they belong to. A nak would use up another delivery.
       lease.heartbeat()
       return
     }
@@ -185,14 +184,14 @@ export class Intake {
       this.#wake()
     })
     this.#inHand.set(requestId, { queue, deliveries, begun: false, begin, stop, ended })
-    this.#beginWhoMay()
+    this.#beginEligible()
   }
 
   /**
-   * Lets jobs begin whose turn has come. A job that is stopped before needs no slot to report its
-   * end.
+   * Begins the jobs whose turn has come. A job that was stopped while it waited needs no slot to
+   * report its end.
    */
-  #beginWhoMay(): void {
+  #beginEligible(): void {
     const inHand = [...this.#inHand.values()]
     for (const job of inHand) {
       const isStopped = job.stop.signal.aborted
@@ -215,9 +214,9 @@ export class Intake {
       log.info({ request_id: lease.job.request_id, outcome }, 'a job has ended')
       return outcome
     } catch (error) {
-      // The job's event is stored. If the ack is lost, the lease is delivered again and then
-      // refused.
-      log.warn({ err: error, request_id: lease.job.request_id }, 'a lease could not be released')
+      // The job's event is stored. If the ack is lost, the job is delivered again, and its uploads
+      // are refused.
+      log.warn({ err: error, request_id: lease.job.request_id }, 'a job could not be acknowledged')
       return 'interrupted'
     } finally {
       clearInterval(heartbeat)

@@ -173,7 +173,7 @@ export type Joining =
   | { kind: 'weighted'; weights: Float32Array }
 
 export interface ModelDescription {
-  /** Short name, with which the setting MODEL begins. */
+  /** Short name, as in the settings MODEL and MODELS. */
   name: string
   /** One sentence for people. */
   summary: string

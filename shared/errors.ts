@@ -33,7 +33,7 @@ export const ERRORS = {
   REQUEST_FINISHED: { status: 409, message: 'The request has already finished.' },
   MEDIA_IN_USE: {
     status: 409,
-    message: 'A request under way needs this media; cancel it, or wait for its end.',
+    message: 'A running request uses this media; cancel it or wait until it ends.',
   },
   MODEL_CONFLICT: {
     status: 409,
@@ -41,7 +41,7 @@ export const ERRORS = {
   },
   IDEMPOTENCY_CONFLICT: {
     status: 409,
-    message: 'This Idempotency-Key came with another body; use a new key.',
+    message: 'This Idempotency-Key was already used with a different body; use a new key.',
   },
   FILE_EXPIRED: { status: 410, message: 'The file has expired; upload it again.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than allowed; send less.' },
@@ -52,7 +52,7 @@ export const ERRORS = {
   },
   MEDIA_QUOTA_EXCEEDED: {
     status: 429,
-    message: 'The account holds as much media as it may; delete files or requests.',
+    message: 'The account has reached its media quota; delete files or requests.',
   },
   RATE_LIMITED: { status: 429, message: 'Too many requests; retry later.' },
   INTERNAL: {
@@ -64,11 +64,14 @@ export const ERRORS = {
     message: 'audio_url could not be fetched; check that anyone can download it.',
   },
   QUEUE_UNAVAILABLE: { status: 502, message: 'The request could not be queued; retry it.' },
-  SERVICE_UNAVAILABLE: { status: 503, message: 'The database is away; retry in a moment.' },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    message: "The database can't be reached; retry in a moment.",
+  },
   MODEL_FAILED: { status: 500, message: 'The model failed on this media; submit it again.' },
   CHUNK_TOO_LARGE: {
     status: 500,
-    message: 'The memory of the device holds no chunk of this media: lower max_chunk_duration.',
+    message: "A chunk of this media doesn't fit in the device's memory; lower max_chunk_duration.",
   },
   INVALID_MEDIA: { status: 400, message: 'The media could not be decoded; send another format.' },
   NO_AUDIO_STREAM: {

@@ -174,8 +174,7 @@ export class Scheduler {
     try {
       for (;;) {
         // The compute takes its calls in order: a batch without the lanes that it is opening would
-        // begin
-        // no sooner, and the lanes of a chunk would not share their encoding.
+        // begin no sooner, and the lanes of a chunk would not share their encoding.
         await Promise.allSettled(this.#opening)
         const served = {
           accounts: this.#secondsByAccount.seconds,

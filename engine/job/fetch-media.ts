@@ -15,7 +15,7 @@ interface FetchDeps {
   /** Fetches addresses given by clients; refuses private ones. */
   publicFetch: PublicFetch
   config: Pick<EngineConfig, 'fetchSecondsMax'>
-  store: Pick<StoreOutage, 'noticed' | 'ended'>
+  store: Pick<StoreOutage, 'reportFailure' | 'reportSuccess'>
 }
 
 /** A source in the folder of its job. */
@@ -37,9 +37,9 @@ export async function fetchMedia(
   const { fetchSecondsMax: secondsMax } = config
   if (source.kind === 'file') {
     const folderName = handOverName(sharedFolder, folder)
-    const onAway = () => store.noticed(source.url)
+    const onAway = () => store.reportFailure(source.url)
     await media.fetchSource({ ...fetching, folderName, onAway })
-    store.ended()
+    store.reportSuccess()
     return { path }
   }
   const { fileName } = await media.fetchPublicSource(publicFetch, { ...fetching, secondsMax })

@@ -21,7 +21,10 @@ import type { ScratchRoom } from './scratch-room.ts'
  */
 export type Outcome = 'completed' | 'failed' | 'released' | 'interrupted'
 
-/** `drained` if the engine is shutting down, `released` for any other reason. */
+/**
+ * `drained`: this engine can't serve the job, because it shuts down or its model was unloaded.
+ * `released`: the job exceeded its time limit.
+ */
 type StopCause = 'canceled' | 'drained' | 'released'
 
 /** The reason in the abort signal of an open job that is stopped. */

@@ -67,7 +67,7 @@ export interface JobDeps {
   soundProcesses: SoundProcesses
   /** Fetches addresses given by clients; refuses private ones. */
   publicFetch: PublicFetch
-  store: Pick<StoreOutage, 'noticed' | 'ended' | 'isAway'>
+  store: Pick<StoreOutage, 'reportFailure' | 'reportSuccess' | 'isAway'>
   scratch: Pick<ScratchRoom, 'isFull'>
   /** How many attempts the request has had, including this one but not those that a drain ended. */
   attempts: number
@@ -80,8 +80,8 @@ export interface JobDeps {
 }
 
 /**
- * Serves one job and reports its outcome; never throws. Unless the outcome is `interrupted`, the
- * broker has stored it as an event.
+ * Serves one job and reports its outcome; never throws. The broker has stored the outcome as an
+ * event, unless it is `interrupted` or the request had already ended.
  */
 export async function separateJob(
   job: Job,

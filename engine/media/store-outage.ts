@@ -39,7 +39,7 @@ export class StoreOutage {
   }
 
   /** Reports that a transfer from or to `url` failed for a transient reason. */
-  noticed(url: string): void {
+  reportFailure(url: string): void {
     const { origin } = new URL(url)
     this.#origin = origin
     if (this.#current) return
@@ -56,7 +56,7 @@ export class StoreOutage {
   }
 
   /** Reports that a transfer succeeded. */
-  ended(): void {
+  reportSuccess(): void {
     this.#nextPauseMs = PAUSE_MS.least
     this.#end()
   }

@@ -3,7 +3,7 @@
 import { sql, type NotNull, type SelectQueryBuilder, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
-import { MAY_FOLLOW, type RequestStatus } from '../../shared/request-status.ts'
+import { MAY_MOVE_FROM, type RequestStatus } from '../../shared/request-status.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
 import { releaseReservation } from './ledger.ts'
@@ -245,7 +245,7 @@ export async function moveRequest(store: Store, move: Move): Promise<RequestRow 
     .updateTable('requests')
     .set({ ...move.set, status: move.to, updated_at: move.now })
     .where('request_id', '=', move.requestId)
-    .where('status', 'in', MAY_FOLLOW[move.to])
+    .where('status', 'in', MAY_MOVE_FROM[move.to])
     .$if(move.attemptId !== undefined, (query) => query.where('attempt_id', '=', move.attemptId!))
     .returningAll()
     .executeTakeFirst()
@@ -289,7 +289,7 @@ export function startAttempt(store: Store, start: Start): Promise<RequestRow | u
       engine_id: start.engineId,
     })
     .where('request_id', '=', start.requestId)
-    .where('status', 'in', MAY_FOLLOW.IN_PROGRESS)
+    .where('status', 'in', MAY_MOVE_FROM.IN_PROGRESS)
     .where('attempt_ids', 'not like', `%${mark}%`)
     .where(({ eb, or }) =>
       or([

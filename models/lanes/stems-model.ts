@@ -66,7 +66,7 @@ export class StemsModel implements Model {
     return [lane]
   }
 
-  /** Returns null if no head needs this network. */
+  /** Returns the pass of this network, or none if no head needs it. */
   #passOf(network: StemsNetwork, heads: readonly Head[]): Pass<StemsNetwork>[] {
     const outputs = heads.map(({ stems = [] }) =>
       stems

@@ -131,8 +131,8 @@ async function holdDataFolder(): Promise<void> {
   const holder = await takeLock(join(dataFolder, 'winnow.lock'))
   if (holder === null) return
   console.error(
-    `Winnow already runs on ${dataFolder} (${holder}). Stop it there, or set DATA_DIR to another ` +
-      'folder.',
+    `Winnow is already running on ${dataFolder} (${holder}). Stop it there, or set DATA_DIR to ` +
+      'another folder.',
   )
   process.exit(1)
 }
@@ -202,13 +202,13 @@ async function greet(
       `  Documents at       ${address}/docs/`,
       ...(grpc ? [`  gRPC on            ${grpc}`] : []),
       ...(metrics ? [`  Metrics at         ${metrics}/metrics`] : []),
-      ...engineMetrics.map((engine) => `  and, the engine's  ${engine}/metrics`),
+      ...engineMetrics.map((engine) => `  Engine metrics at  ${engine}/metrics`),
       `  Data and logs in   ${dataFolder}`,
       `  API key            ${own ? 'the one in BOOTSTRAP_API_KEY' : shownKey}`,
       '',
       '  Try:',
       `    curl -H "Authorization: Bearer ${shellKey}" ${address}/v1/models`,
-      `    ${ownDataFolder()}${separate} "drums"${own ? ' --key "$BOOTSTRAP_API_KEY"' : ''}`,
+      `    ${dataFolderPrefix()}${separate} "drums"${own ? ' --key "$BOOTSTRAP_API_KEY"' : ''}`,
       '',
       '  Ctrl-C stops it.',
       '',
@@ -226,10 +226,10 @@ async function pagesOf(
 ): Promise<{ own: string; operators: string } | undefined> {
   if (playground === 'off') return undefined
   if (!process.stdout.isTTY) {
-    const open = `${ownDataFolder()}${commandText('open')}`
+    const open = `${dataFolderPrefix()}${commandText('open')}`
     const keyOption = process.env.BOOTSTRAP_API_KEY ? ' --key "$BOOTSTRAP_API_KEY"' : ''
     const tokenOption = process.env.ADMIN_TOKEN ? ' --token "$ADMIN_TOKEN"' : ''
-    const operators = `${ownDataFolder()}${commandText('open', '--operators')}${tokenOption}`
+    const operators = `${dataFolderPrefix()}${commandText('open', '--operators')}${tokenOption}`
     return { own: `${open}${keyOption}`, operators }
   }
   const pageUrl = (await pageAddress({ address, listening, key })) ?? address
@@ -237,8 +237,8 @@ async function pagesOf(
   return { own: pageUrl, operators: `${address}/#operator=${code}` }
 }
 
-/** Tells commands where address and key are, unless they look there anyway. */
-function ownDataFolder(): string {
+/** Prefix of the commands that are printed, so that they find the service's address and key. */
+function dataFolderPrefix(): string {
   return dataFolder === resolve('./data') ? '' : `DATA_DIR=${shellWord(dataFolder)} `
 }
 

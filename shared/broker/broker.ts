@@ -1,5 +1,5 @@
 /**
- * Implements the broker; only `broker*.ts` use NATS. Jobs go through a work-queue stream with
+ * Implements the broker; only `shared/broker/` uses NATS. Jobs go through a work-queue stream with
  * leases, and events come back through a durable stream. Messages of either that are delivered too
  * often become dead letters. Progress and announcements use core NATS and may be lost.
  *
@@ -340,8 +340,8 @@ class JetStreamBroker implements Broker {
   }
 
   /**
-   * Returns the validated job. A job of an unknown form is returned, since another version may
-   * support it.
+   * Returns the validated job, or null if it can't be read. Such a job goes back to the queue,
+   * since an engine of another version may read it.
    */
   #readJob(message: JsMsg): Job | null {
     try {

@@ -1,4 +1,4 @@
-/** Leases jobs, and settles the leases. */
+/** What `leaseJob` needs: a queue's consumer, and how a lease is renewed and settled. */
 
 import {
   JetStreamApiCodes,

@@ -22,8 +22,8 @@ export interface Source {
 }
 
 /**
- * The job queues, starting with those that may use most of an engine. If a job is an account's only
- * one of its length, it is in `short` or `first`; all others are in `further`.
+ * The job queues, starting with those that may use most of an engine. `short` and `first` hold an
+ * account's only job of that length; `short-further` and `further` hold its others.
  */
 export const JOB_QUEUE_NAMES = ['short', 'short-further', 'first', 'further'] as const
 

@@ -1,4 +1,7 @@
-/** Tells which IP addresses are public; requests to all others are refused. */
+/**
+ * Tells which IP addresses are public. public-route.ts refuses the others, unless an admin allows
+ * them.
+ */
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'

@@ -104,8 +104,9 @@ const without = (part: string): string => `without ${part}`
 
 /**
  * The stems of a model that answer the prompt; null: it asks for something else.
- * @param otherIs what "other" asks of a model that gives it next to vocals alone, where it is the
- * instrumental: nothing as long as it may be a stem of another model, next to drums and bass
+ * @param otherIs what "other" asks of a model of vocals and other alone, where it is the
+ * instrumental. With `'a stem'` the model doesn't answer it, so that one with drums, bass and other
+ * goes first; with `'the instrumental'` it does.
  */
 function stemsFor(
   { wanted, unwanted }: PromptReading,

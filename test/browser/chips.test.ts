@@ -117,9 +117,9 @@ async function vouching(place: Place): Promise<void> {
   await playerIsThere(page)
   const source = { request_id: idOf(page), output: 'source' }
   const keep = page.getByRole('button', { name: 'It is there: don’t soften it (siren)' })
-  await page.getByText(/taking it that “siren” sounds all through: .* dB louder/).waitFor()
+  await page.getByText(/assuming that “siren” can be heard throughout: .* dB louder/).waitFor()
   await page.keyboard.press('l')
-  await page.getByText(/sounds from 0:00\.0 to 0:02\.0: .* elsewhere it is silent/).waitFor()
+  await page.getByText(/can be heard from 0:00\.0 to 0:02\.0: .* elsewhere it is silent/).waitFor()
   await assertAccessible(page, 'an offer to vouch for a sound')
   const marked = [{ start: 0, end: 2, include: true }]
   const kept = await inputWithoutUpload(page, () => keep.press('Enter'))
@@ -131,7 +131,7 @@ async function vouching(place: Place): Promise<void> {
   await playerIsThere(page)
   assert.equal(await keep.count(), 0, 'after a reload too')
 
-  await page.getByText('Not this? Ask in other words').click()
+  await page.getByText('Not what you wanted? Change the words').click()
   await page.getByText(`${SPEECH_OVER_PIANO}, the source of an earlier request`).waitFor()
   assert.equal(await page.getByLabel('Prompt 1').inputValue(), 'siren')
   await page.getByRole('button', { name: 'Remove a sound' }).click()

@@ -142,7 +142,7 @@ test('in Firefox without a sound device the page says why nothing plays', async 
   const page = await openPage(t, browser, winnow)
   await button(page, 'Hear the drums alone').click()
   const problem = 'document.querySelector(".transport [role=alert]")?.textContent'
-  await page.waitForFunction(`/^This browser plays no sound/.test(${problem})`)
+  await page.waitForFunction(`/^No audio device was found/.test(${problem})`)
   await button(page, 'Play').wait() // nothing pretends to play
 })
 

@@ -194,7 +194,7 @@ async function historyPlays(place: Place): Promise<void> {
   await row.getByRole('button').first().click()
   await playerIsThere(page)
   assert.equal(await page.getByRole('button', { name: 'Null test' }).isDisabled(), true)
-  await page.getByText('The source is not in this browser').waitFor()
+  await page.getByText('The original isn’t in this browser').waitFor()
 }
 
 async function badFile(place: Place): Promise<void> {

@@ -14,7 +14,7 @@ import { readWav24 } from '../support/media/wav.ts'
 
 const COMMAND = fileURLToPath(new URL('../../scripts/cli/main.ts', import.meta.url))
 const FILES = 10
-const THERE = ': there already (--force separates it again)'
+const THERE = ': already separated (--force separates it again)'
 const REST = 'rest.without-piano+speech'
 
 /** Runs the command; after `linesMax` lines it gets Ctrl-C. */
@@ -74,7 +74,7 @@ test('a folder of files, two prompts: interrupted, it goes on where it was', asy
   assert.match(
     first.problems,
     RegExp(
-      `^${FILES} files in .* s: \\d+ separated, \\d+ not begun .*: the same command goes on$`,
+      `^${FILES} files in .* s: \\d+ separated, \\d+ not finished: run the same command again to continue$`,
       'm',
     ),
   )
@@ -98,7 +98,7 @@ test('a folder of files, two prompts: interrupted, it goes on where it was', asy
   )
   assert.match(
     second.problems,
-    new RegExp(`: \\d+ separated, ${skipped.length} there already$`, 'm'),
+    new RegExp(`: \\d+ separated, ${skipped.length} already separated$`, 'm'),
   )
   const expected = names.flatMap((name) =>
     ['piano', REST, 'speech'].map((part) => `${name}.${part}.wav`),

@@ -90,7 +90,7 @@ test('a local file is separated with progress, and its outputs are saved', async
   const { paths } = (await call(stdio, 'download', download)) as { paths?: string[] }
   assert.equal(paths!.length, 3)
   for (const path of paths!) assert.equal((await readFile(path, 'latin1')).slice(0, 4), 'RIFF')
-  assert.match((await call(stdio, 'download', download)).error!.message, /is there already/)
+  assert.match((await call(stdio, 'download', download)).error!.message, /already exists/)
 })
 
 test('over HTTP a file goes by the curl line, and its sounds are prompts', async () => {

@@ -78,7 +78,7 @@ async function assertRefused(second: StartedService, folder: string): Promise<vo
   assert.match(
     second.printed(),
     new RegExp(
-      `^Winnow already runs on ${folder} \\(process \\d+ on \\S+\\)\\. Stop it there`,
+      `^Winnow is already running on ${folder} \\(process \\d+ on \\S+\\)\\. Stop it there`,
       'm',
     ),
   )

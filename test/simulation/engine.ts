@@ -80,8 +80,8 @@ export function startEngine(parts: EngineParts) {
         publicFetch: {} as PublicFetch,
         scratch: { isFull: async () => false },
         store: {
-          noticed: () => undefined,
-          ended: () => undefined,
+          reportFailure: () => undefined,
+          reportSuccess: () => undefined,
           isAway: async () => parts.storeIsAway(),
         },
         attempts: deliveries + (job.interruptions ?? 0),

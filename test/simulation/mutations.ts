@@ -21,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'drop the guard of a move',
     file: 'gateway/store/requests.ts',
-    find: "    .where('status', 'in', MAY_FOLLOW[move.to])\n",
+    find: "    .where('status', 'in', MAY_MOVE_FROM[move.to])\n",
     replace: '',
   },
   {

@@ -205,7 +205,7 @@ export class Mixer {
     this.#frame = requestAnimationFrame(this.#follow)
     this.#run += 1
     this.#pump(position, this.#run).catch((error: Error) => {
-      this.problem.value = `What is to be played can't be had: ${error.message}`
+      this.problem.value = `The sound could not be loaded: ${error.message}`
       this.pause()
     })
   }
@@ -243,8 +243,8 @@ export class Mixer {
     const onSample = (seconds: number) => Math.round(seconds * sampleRate) / sampleRate
     const loop = this.loop.value
     const end = onSample(loop?.end ?? this.seconds)
-    const isBehind = loop !== null && position >= loop.end
-    for (let from = onSample(isBehind ? loop.start : position); from < end;) {
+    const isPastLoop = loop !== null && position >= loop.end
+    for (let from = onSample(isPastLoop ? loop.start : position); from < end;) {
       const k = Math.floor(from / segmentSeconds + 1e-9)
       const to = Math.min(end, onSample((k + 1) * segmentSeconds))
       yield { k, from, to }
@@ -309,7 +309,7 @@ export class Mixer {
   /**
    * Moves one end of the loop to the position. Without a loop, the other end is that of the media.
    */
-  setLoopEnd(end: 'start' | 'end'): void {
+  moveLoopEdge(end: 'start' | 'end'): void {
     const loop = { ...(this.loop.value ?? { start: 0, end: this.seconds }) }
     loop[end] = this.position.value
     if (loop.end - loop.start >= LOOP_SECONDS_MIN) this.setLoop(loop)

@@ -83,7 +83,7 @@ export function promptFinding(
 }
 
 /**
- * Estimates the quality only for sounds that were found, because nobody can judge what is absent,
+ * Estimates the quality only where the target may hold the sound: nobody can judge what is absent,
  * unknown, or the remainder that a prompt asks for.
  */
 function qualityFor(

@@ -10,7 +10,7 @@ import type { Store } from './outputs.ts'
 
 interface OutputStoreDeps {
   media: Pick<JobMedia, 'uploadOutput'>
-  store: Pick<StoreOutage, 'noticed' | 'ended'>
+  store: Pick<StoreOutage, 'reportFailure' | 'reportSuccess'>
 }
 
 /** Hands files over on a shared disk, or sends each one to the job's address for it. */
@@ -24,12 +24,12 @@ export function createStore(
   return async (part, path, contentType) => {
     const url = urls[part]
     if (url === undefined) throw new Error(`the job has no address for ${part}`)
-    const onAway = () => store.noticed(url)
+    const onAway = () => store.reportFailure(url)
     const name = handOverName(sharedFolder, path)
     const handOver = gateway && name ? () => gateway.give(part, name) : undefined
     const upload = { url, path, contentType, attemptId, signal, onAway, handOver }
     const place = await inTraceSpan(`upload ${part}`, {}, () => media.uploadOutput(upload))
-    store.ended()
+    store.reportSuccess()
     return place
   }
 }

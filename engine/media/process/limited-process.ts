@@ -166,8 +166,9 @@ function errorOf({ message, code, isDiskFull }: ErrorReport): Error {
 const LIMITED =
   'unset NODE_CHANNEL_FD && ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n "$@"'
 
-/** The third descriptor after the standard ones; see `stdio`. */
+/** The first descriptor after the standard three; see `stdio`. */
 const CHANNEL = 3
+/** The next one: the shared memory. */
 export const MEMORY = 4
 
 /**

@@ -33,7 +33,7 @@ export interface MeasureOptions {
 }
 
 /**
- * Returns the length of the best audio stream of a local file in seconds, as decoding will give it:
+ * Returns the length of an audio stream of a local file in seconds, as decoding will give it:
  * to the sample if the container has sample-accurate times, and within a few hundredths of a second
  * otherwise, however long it is. Damaged packets count as if they were intact. Null if packets have
  * no length.
@@ -133,8 +133,7 @@ class SoundLength {
     this.#silentSeconds += this.#clock.gapBefore(pts === null ? null : pts * this.#tickSeconds)
     this.#skippedSeconds += skippedSeconds(0)
     // Some containers subtract what is skipped from the duration of the last packet, others do not:
-    // it
-    // is as long as the one before it, minus what is skipped.
+    // it is as long as the one before it, minus what is skipped.
     const whole = Math.max(ticks, before?.ticks ?? 0)
     const tickCount = Math.min(ticks, whole - skippedSeconds(4) / this.#tickSeconds)
     this.#last = { pts, ticks, tickCount }

@@ -68,7 +68,7 @@ const filesOf = (client: Client): LocalFiles => ({
   async save(url, fileName, folder) {
     await makeFolder(resolve(folder))
     const path = join(resolve(folder), basename(fileName))
-    if (existsSync(path)) throw new Error(`${path} is there already: name another folder.`)
+    if (existsSync(path)) throw new Error(`${path} already exists: name another folder.`)
     await client.download(url, path)
     return path
   },

@@ -22,14 +22,14 @@ export const HELP = `Usage: ${commandText('separate', WORDS)}
 
 Separates the sounds that the prompts describe from any audio or video files, and writes for each
 <name>.<prompt> and <name>.rest.without-<prompts>, which is everything else, next to it (for a URL:
-into the current folder, with 8 digits after its name that stand for the address). A target of a
-prompt that the model does not know is named for what it holds. The words that name files come
+into the current folder, with 8 digits after its name that stand for the address). If the model
+doesn't know a prompt, the target is named after what it contains. The words that name files come
 first, prompts follow. With - the media comes on standard input, and the sound goes to standard
 output.
 
-Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command goes
-on after an interruption; where the file is newer than they are, the command says so. Of several
-files, what was separated before is no source again.
+Nothing is overwritten. A file whose outputs are all there is skipped, so that the same command
+continues after an interruption; if the file is newer than they are, the command says so. When
+several files are given, outputs of earlier runs are not taken as sources.
 
 How to separate
   --task WORD           speech, remove, song or dialogue: the page's tasks, which name prompts (not
@@ -42,17 +42,17 @@ How to separate
   --separator NAME      the model that answers all prompts, such as htdemucs (default auto: the
                         words of each prompt decide)
   --max-chunk SECONDS   longest piece taken at once, up to 300 (default 60)
-  --track NUMBER        which track of sound in the media, from 1 (default the best)
+  --track NUMBER        which track of sound in the media, from 1 (default: the best)
   --overlap SECONDS     what neighbouring pieces share, 0 to 30 (default 5)
 
 What to write
   --format WORD         wav (default), flac or mp3
   --out FOLDER          where the files go
   --force               overwrite what is there
-  --jobs N              of several files, so many at once, 1 to 64 (default 4)
-  --strict              end with 3 where a sound was not surely found, or a file that is skipped
-                        is newer than its outputs; for such a file only their names can tell what
-                        was found: they say that a prompt is not known
+  --jobs N              how many files at once, 1 to 64 (default 4)
+  --strict              exit with 3 if a sound was not found with certainty, or a skipped file is
+                        newer than its outputs; for a skipped file, only the names of its outputs
+                        show that a prompt was unknown
   --logs                print the service's log of each request once it has ended
   --json                print a line of JSON for each file, for programs
   --quiet               print nothing but warnings and errors

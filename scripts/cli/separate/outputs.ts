@@ -112,9 +112,9 @@ export async function save(
 /** @throws Error if any of `paths` exists */
 export function assertFree(paths: readonly string[]): void {
   if (paths.length === 0) return
-  const are = paths.length === 1 ? 'is' : 'are'
+  const exist = paths.length === 1 ? 'exists' : 'exist'
   throw new Error(
-    `${paths.join(', ')} ${are} there already: --force overwrites, --out FOLDER writes elsewhere`,
+    `${paths.join(', ')} already ${exist}: --force overwrites, --out FOLDER writes elsewhere`,
   )
 }
 

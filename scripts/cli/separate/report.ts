@@ -8,7 +8,10 @@ import type { Item } from './outputs.ts'
 import type { SeparatedMedia } from './separated.ts'
 import { printLogs, type Lines, type Logs } from './separate-io.ts'
 
-/** Exit code of `--strict` if a sound was not found with certainty. */
+/**
+ * Exit code of `--strict` if a sound was not found with certainty, or a skipped file is newer than
+ * its outputs.
+ */
 const EXIT_NOT_FOUND = 3
 
 export class Report {
@@ -47,7 +50,7 @@ export class Report {
     const newer = isNewer && { source_is_newer: true }
     if (this.#args.json) {
       this.#json({ source, state: 'there', files, ...newer, ...this.#logsOf([]) })
-    } else if (!isNewer) this.#line(`${source}: there already (--force separates it again)`)
+    } else if (!isNewer) this.#line(`${source}: already separated (--force separates it again)`)
   }
 
   separated(source: string, { result, files, logs, advice, elapsedSeconds }: SeparatedMedia): void {
@@ -82,9 +85,9 @@ export class Report {
     const left = this.#all - this.#separated - this.#there - this.#failed
     const parts = [
       `${this.#separated} separated`,
-      ...(this.#there > 0 ? [`${this.#there} there already`] : []),
+      ...(this.#there > 0 ? [`${this.#there} already separated`] : []),
       ...(this.#failed > 0 ? [`${this.#failed} failed`] : []),
-      ...(left > 0 ? [`${left} not begun or not finished: the same command goes on`] : []),
+      ...(left > 0 ? [`${left} not finished: run the same command again to continue`] : []),
     ]
     const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1)
     const files = countText(this.#all, 'file')
@@ -123,9 +126,7 @@ export class Report {
   }
 }
 
-/**
- * The paths of the files, without the rest if nothing was taken out, since it equals the source.
- */
+/** The paths of the files, without the rest if no sound was heard: it is nearly the source then. */
 function namedFiles(files: SeparatedMedia['files'], { data }: SeparatedMedia['result']): string[] {
   const { findings = [] } = data
   const isWhole = findings.length > 0 && findings.every(({ state }) => state === 'absent')

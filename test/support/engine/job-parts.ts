@@ -53,7 +53,7 @@ export function makeJobDeps({ folder, threads, separate, settings }: JobPlace): 
     log: createLogger('test', 'silent'),
     config: loadConfig({ NATS_URL: 'nats://127.0.0.1:1', SCRATCH_DIR: folder, ...settings }),
     publicFetch: createPublicFetch({ allowCidrs: [] }),
-    store: { noticed: nothing, ended: nothing, isAway: async () => false },
+    store: { reportFailure: nothing, reportSuccess: nothing, isAway: async () => false },
     scratch: { isFull: async () => false },
     onDeviceFailed: nothing,
     onSeparated: nothing,

@@ -108,7 +108,7 @@ function Problems() {
     <>
       {stopped.value && (
         <p role="alert" class="problem">
-          {stopped} Nothing more is sent. <button onClick={sendWaitingFiles}>Go on</button>
+          {stopped} Uploads are paused. <button onClick={sendWaitingFiles}>Resume</button>
         </p>
       )}
       <p role="alert" class="problem">

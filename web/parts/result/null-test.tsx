@@ -14,7 +14,7 @@ export function NullTest({ loaded }: { loaded: LoadedResult }) {
     const verdict =
       peak < ROUNDING_DB
         ? 'nothing was added and nothing lost.'
-        : 'with lossy files, what their coding changes.'
+        : 'lossy formats differ by that much; WAV and FLAC should not.'
     const { gain_db: gainDb = 0 } = loaded.result.data
     const lowered = gainDb < 0 ? `, lowered by ${-gainDb} dB as they are,` : ''
     setText(`Mixture${lowered} minus targets minus residual peaks at ${level}: ${verdict}`)
@@ -29,7 +29,9 @@ export function NullTest({ loaded }: { loaded: LoadedResult }) {
       </button>
       <output>
         {text ||
-          (loaded.hasOriginal ? '' : 'It needs the source itself, not too long to be decoded.')}
+          (loaded.hasOriginal
+            ? ''
+            : 'Needs the original file, short enough to decode in the browser.')}
       </output>
     </div>
   )

@@ -28,7 +28,7 @@ export function Offers({ mixer, ...answered }: OffersProps) {
   }, [])
   const { findings = [] } = answered.result.data
   return (
-    <section class="offers" aria-label="What else this file offers">
+    <section class="offers" aria-label="More from this file">
       {offersOf(answered).map((vouching) => (
         <Vouch
           key={vouching.sounds.join()}
@@ -45,7 +45,7 @@ export function Offers({ mixer, ...answered }: OffersProps) {
         disabled={sending.value !== null}
         onClick={() => changeWords(answered)}
       >
-        Not this? Ask in other words
+        Not what you wanted? Change the words
       </button>
       <p role="alert" class="problem">
         {sendProblem.value}
@@ -90,17 +90,17 @@ function describeVouched(
 ): string {
   const names = sounds.map((sound) => `“${sound}”`).join(' and ')
   const marked = where && `from ${timeText(where.start, 1)} to ${timeText(where.end, 1)}`
-  const again = `Separates the same file once more, taking it that ${names} sounds`
+  const again = `Separates the same file again, assuming that ${names} can be heard`
   if (does === 'keep') {
     const level = `the target is up to ${Math.round(softenedDb)} dB louder`
     return marked
       ? `${again} ${marked}: there ${level}, elsewhere it is silent.`
-      : `${again} all through: ${level}. Loop the part where it is, to mark that alone.`
+      : `${again} throughout: ${level}. To mark only one part, loop it first.`
   }
   return marked
     ? `${again} ${marked}: more is taken out there, and nothing elsewhere.`
-    : `${again} all through: a little more is taken out, perhaps of other sounds too. Loop the ` +
-        'part where it is, to mark that alone.'
+    : `${again} throughout: a little more is taken out, perhaps of other sounds too. To mark ` +
+        'only one part, loop it first.'
 }
 
 interface OtherNamesProps {
@@ -147,7 +147,7 @@ function AlsoHere({ answered }: { answered: ShownResult }) {
           class="chip"
           disabled={sending.value !== null}
           aria-label={`Separate ${sound.name}`}
-          title={`Separates it from the same file. It sounds at ${whereOfHeard(sound)}`}
+          title={`Separates it from the same file. Heard at ${whereOfHeard(sound)}`}
           onClick={() => void separateHeard(answered, sound.name)}
         >
           {sound.name}

@@ -54,7 +54,7 @@ export function Player({ loaded, request }: { loaded: LoadedResult; request: Ope
       </div>
       {loaded.isMixtureSum && (
         <p class="quiet">
-          The source is not in this browser: the mixture here is all outputs added up.
+          The original isn’t in this browser, so the mixture shown is the sum of all outputs.
         </p>
       )}
       <div class="choice">
@@ -118,10 +118,10 @@ function Shortcuts() {
       <summary>Keys and mouse</summary>
       <p class="quiet">
         <kbd>Space</kbd> plays. <kbd>1</kbd> to <kbd>9</kbd> play one lane alone, and with{' '}
-        <kbd>Shift</kbd> add one. <kbd>B</kbd> goes through A, B and your mix. <kbd>←</kbd>{' '}
-        <kbd>→</kbd> move by 5 seconds, <kbd>Home</kbd> goes to the start. <kbd>L</kbd> loops two
-        seconds, <kbd>[</kbd> and <kbd>]</kbd> set where the loop starts and ends. With the mouse:
-        press or drag on a lane to move, draw on the ruler to loop.
+        <kbd>Shift</kbd> add or remove it. <kbd>B</kbd> cycles through A, B and your mix.{' '}
+        <kbd>←</kbd> and <kbd>→</kbd> move by 5 seconds, and <kbd>Home</kbd> goes to the start.{' '}
+        <kbd>L</kbd> loops two seconds, <kbd>[</kbd> and <kbd>]</kbd> set the ends of the loop. With
+        the mouse: click or drag on a lane to seek, drag on the ruler to loop.
       </p>
     </details>
   )

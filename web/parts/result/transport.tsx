@@ -26,8 +26,8 @@ export function Transport({ mixer }: { mixer: Mixer }) {
       <p role="alert" class="problem">
         {mixer.problem.value}
         {mixer.isSoundless.value &&
-          'This browser plays no sound: it found no device for it. Connect one and press Play ' +
-            'again. Downloads work without one.'}
+          'No audio device was found. Connect one and press Play again; downloads work without ' +
+            'one.'}
       </p>
     </div>
   )
@@ -195,8 +195,8 @@ function Compare({ mixer }: { mixer: Mixer }) {
   return (
     <div
       role="group"
-      aria-label="Compare, equally loud"
-      title="A and B are equally loud; the key B goes through them"
+      aria-label="Compare at equal loudness"
+      title="A and B are equally loud; the key B cycles through A, B and your mix"
       class="choice joined"
     >
       {side(current === null, 'Your mix', null)}

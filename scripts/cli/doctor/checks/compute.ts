@@ -19,7 +19,7 @@ export async function checkCompute({ engine, env }: Context): Promise<Finding[]>
   if (!engine) return []
   const { reports, errors, ended } = await runProbe(env)
   const [tensorFlow, separation] = reports as [TensorFlowReport?, SeparationReport?]
-  if (!tensorFlow) return [failure('tensorflow', lastLine(errors, ended), setUpAgain())]
+  if (!tensorFlow) return [failure('tensorflow', failureText(errors, ended), setUpAgain())]
   const { backend, device } = tensorFlow
   const wantsGpu = hasCudaBuild() === true && driverText() !== null
   const gpus = wantsGpu ? await listGpus().catch(() => []) : []
@@ -28,7 +28,11 @@ export async function checkCompute({ engine, env }: Context): Promise<Finding[]>
     ...(wantsGpu ? gpuFindings(errors, gpus.length) : []),
     separation
       ? separationFinding(separation)
-      : failure('separation', lastLine(errors, ended), 'Correct MODEL, or what the message names.'),
+      : failure(
+          'separation',
+          failureText(errors, ended),
+          'Correct MODEL, or what the message names.',
+        ),
   ]
 }
 
@@ -60,8 +64,8 @@ function runProbe(env: Context['env']): Promise<ComputeProbe> {
   })
 }
 
-/** How the probe ended, in one line: the message of its error, if there is one. */
-const lastLine = (errors: string, ended: string): string =>
+/** The message of the probe's first error, or else how it ended. */
+const failureText = (errors: string, ended: string): string =>
   /^(?:\w*Error|\w+Error \[\w+\]): (.+)$/m.exec(errors)?.[1] ?? ended
 
 /**
@@ -79,7 +83,7 @@ export function gpuFindings(log: string, gpus: number): Finding[] {
   const isHidden = 'CUDA_VISIBLE_DEVICES' in process.env
   if (seen.length > 0 && (seen.length >= gpus || isHidden)) return found
   const missing = missingLibraries(log)
-  const reason = missing.length > 0 ? `: missing are ${missing.join(', ')}` : ''
+  const reason = missing.length > 0 ? `: missing ${missing.join(', ')}` : ''
   return [
     ...found,
     warning(
@@ -106,10 +110,10 @@ export function separationFinding(report: SeparationReport): Finding {
   const times = `loaded in ${seconds(loadSeconds)}, separated in ${seconds(separateSeconds)}`
   const remedy = 'Check weights and driver. For a model of your own: npm run winnow -- parity.'
   const wrong = !areNumbers
-    ? 'the result has values that are no numbers'
+    ? 'the result has values that are not finite'
     : targetShare < 0.01 || targetShare > 1.5
-      ? `of a voice over a piano the target has ${(100 * targetShare).toFixed(0)} % of the energy`
+      ? `the target has ${(100 * targetShare).toFixed(0)} % of the energy of a voice over a piano`
       : ''
   if (wrong) return failure('separation', `${model}: ${wrong}`, remedy)
-  return okFinding('separation', `one second by ${model} is right: ${times}`)
+  return okFinding('separation', `${model} separated one second correctly: ${times}`)
 }

@@ -39,7 +39,7 @@ async function folderFinding(name: string, path: string, freeBytesMin: number): 
     return warning(name, found, 'Every submit waits for one: put the folder on a faster disk.')
   } catch (error) {
     const remedy = 'Give the folder to the user who runs Winnow, and mount its disk for writing.'
-    return failure(name, `${folder} takes no files: ${(error as Error).message}`, remedy)
+    return failure(name, `${folder} is not writable: ${(error as Error).message}`, remedy)
   }
 }
 

@@ -54,7 +54,7 @@ export function memoryFinding(
     )
   }
   if (neededBytes <= freeBytes) return okFinding(name, found)
-  return warning(name, found, 'Unless it is an engine of this host that has it: end what takes it.')
+  return warning(name, found, 'Free some memory, unless an engine on this host is what uses it.')
 }
 
 async function neededBy(config: EngineConfig): Promise<number> {

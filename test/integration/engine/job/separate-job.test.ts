@@ -76,8 +76,8 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     events: [] as Event[],
     reports: [] as Report[],
     deviceFailed: 0,
-    noticed: 0,
-    ended: 0,
+    failures: 0,
+    successes: 0,
   }
   const separate: Parameters<typeof makeJobDeps>[0]['separate'] = async (order, _, { onStep }) => {
     if (fails) throw fails
@@ -102,8 +102,8 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     attempts: tries,
     tagger: setting.lists ? TAGGER_CONFIG : null,
     store: {
-      noticed: () => void (seen.noticed += 1),
-      ended: () => void (seen.ended += 1),
+      reportFailure: () => void (seen.failures += 1),
+      reportSuccess: () => void (seen.successes += 1),
       isAway: async () => storeIsAway,
     },
     scratch: {
@@ -150,7 +150,7 @@ const measuredIn = (events: readonly Event[]) =>
   events.map((event) => [event.type, 'duration' in event ? event.duration : undefined])
 
 test('a job that asks what is in media reports the sounds, and stores nothing', async (t) => {
-  const { outcome, events, reports, ended } = await serveJob(t, {
+  const { outcome, events, reports, successes } = await serveJob(t, {
     lists: true,
     answers: [giveSource, away],
   })
@@ -168,7 +168,7 @@ test('a job that asks what is in media reports the sounds, and stores nothing', 
     ['rain'],
   )
   assert.deepEqual(last.sounds?.[0]?.spans, [{ start: 0, end: 1 }])
-  assert.equal(ended, 1, 'the store was asked for the source alone')
+  assert.equal(successes, 1, 'the store was asked for the source alone')
   assert.ok(reports.length > 0)
 })
 
@@ -290,10 +290,10 @@ test('a job given back in an outage of the store is reported so; one whose trans
 })
 
 test('an output that the store can not take is sent again, and the outage noted', async (t) => {
-  const { outcome, noticed, ended } = await serveJob(t, {
+  const { outcome, failures, successes } = await serveJob(t, {
     answers: [giveSource, away, takeOutput, takeOutput, takeOutput],
   })
-  assert.deepEqual([outcome, noticed, ended], ['completed', 1, 3])
+  assert.deepEqual([outcome, failures, successes], ['completed', 1, 3])
 })
 
 test('the start and the outcome are published until they are stored', async (t) => {

@@ -17,8 +17,8 @@ test('a store is away until it answers something else than "not now"', async (t)
   const { url, requests } = await serve(t, answer(503), answer(502), answer(429), answer(404))
   const store = new StoreOutage({ log, wait: atOnce })
   assert.equal(store.current, null)
-  store.noticed(`${url}/media/x?signature=y`)
-  store.noticed(`${url}/media/z`)
+  store.reportFailure(`${url}/media/x?signature=y`)
+  store.reportFailure(`${url}/media/z`)
   await Promise.resolve(store.current)
   assert.equal(requests(), 4)
   assert.equal(store.current, null)
@@ -40,7 +40,7 @@ test('a store that refuses connections is away until it listens again', async (t
       if (waits === 3) await listen(port)
     },
   })
-  store.noticed(`http://127.0.0.1:${port}/media/x`)
+  store.reportFailure(`http://127.0.0.1:${port}/media/x`)
   await store.current
   assert.equal(waits, 3)
 })
@@ -50,9 +50,9 @@ test('a transfer that succeeds ends the outage at once', async () => {
     log,
     wait: (_, signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
   })
-  store.noticed('http://127.0.0.1:1/media/x')
+  store.reportFailure('http://127.0.0.1:1/media/x')
   assert.notEqual(store.current, null)
-  store.ended()
+  store.reportSuccess()
   await store.current
   assert.equal(store.current, null)
 })
@@ -63,12 +63,12 @@ test('pauses grow from outage to outage, to a minute, until a transfer succeeds'
   const store = new StoreOutage({ log, wait: async (ms) => pauses.push(ms) })
   const goAway = async (times: number) => {
     for (let i = 0; i < times; i += 1) {
-      store.noticed(url)
+      store.reportFailure(url)
       await store.current
     }
   }
   await goAway(8)
-  store.ended()
+  store.reportSuccess()
   await goAway(1)
   assert.deepEqual(pauses, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 1_000])
 })

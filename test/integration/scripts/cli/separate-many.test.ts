@@ -152,7 +152,7 @@ test('a file whose outputs are there is skipped, and a video belongs to its soun
   assert.ok((await readdir(out)).includes('song.rest.without-x.mp4'))
   assert.match(
     (await run(service, ...words)).errors,
-    /^1 file in .* s: 0 separated, 1 there already$/m,
+    /^1 file in .* s: 0 separated, 1 already separated$/m,
   )
 })
 
@@ -256,11 +256,11 @@ test('addresses that end alike are sources of their own; the same one is there a
   for (const address of addresses) {
     const { code, out, errors } = await run(service, `https://${address}`, 'x', '--out', folder)
     assert.equal(code, 0, errors)
-    assert.doesNotMatch(out, /there already/)
+    assert.doesNotMatch(out, /already separated/)
   }
   const all = addresses.map((address) => `https://${address}`)
   const again = await run(service, ...all, 'x', '--out', folder)
-  assert.match(again.errors, /^3 files in .* s: 0 separated, 3 there already$/m)
+  assert.match(again.errors, /^3 files in .* s: 0 separated, 3 already separated$/m)
 })
 
 const FAILURE = { code: 'NO_AUDIO_STREAM', message: 'The media has no audio stream.' }
@@ -308,6 +308,6 @@ test('a refused key ends the whole batch at once', async (t) => {
   service.refuse['POST /v1/audio/separate'] = [401, JSON.stringify(refusal)]
   const { code, errors } = await run(service, folder, 'a bell', '--jobs', '1', '--out', folder)
   assert.equal(code, 1)
-  assert.match(errors, /4 files .*4 not begun[^]*UNAUTHENTICATED: No such key/)
+  assert.match(errors, /4 files .*4 not finished[^]*UNAUTHENTICATED: No such key/)
   assert.deepEqual(service.calls, ['POST /v1/audio/separate'])
 })

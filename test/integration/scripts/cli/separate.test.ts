@@ -313,7 +313,7 @@ test('a sound that was not surely found is said on stderr, and by --strict in th
   const again = await run(service, song, 'a dog')
   assert.deepEqual(
     [again.code, again.out],
-    [0, `${song}: there already (--force separates it again)\n`],
+    [0, `${song}: already separated (--force separates it again)\n`],
   )
 
   service.findings = [{ ...UNKNOWN, state: 'found', holds: undefined }]
@@ -371,7 +371,7 @@ test('the outputs of a file with the longest name have names that fit, and are k
   const again = await run(service, song, 'a dog')
   assert.deepEqual(
     [again.code, again.out],
-    [0, `${song}: there already (--force separates it again)\n`],
+    [0, `${song}: already separated (--force separates it again)\n`],
   )
 })
 
@@ -394,10 +394,7 @@ test('two runs on one file overwrite nothing, but by --force', async (t) => {
   calls.length = 0
   const refused = await run(service, song, 'piano')
   assert.equal(refused.code, 1)
-  assert.match(
-    refused.errors,
-    /song\.piano\.wav is there already: --force overwrites, --out FOLDER/,
-  )
+  assert.match(refused.errors, /song\.piano\.wav already exists: --force overwrites, --out FOLDER/)
   assert.deepEqual(calls, [], 'before anything is uploaded')
   assert.equal(await readFile(join(folder, 'song.piano.wav'), 'utf8'), 'mine')
 
