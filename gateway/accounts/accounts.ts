@@ -42,23 +42,26 @@ export interface AccountDeps {
   clock: Clock
 }
 
-/** Who changes something, as the record of changes states it. */
+/** Who makes a change, as the record of changes states it. */
 export type Author = Pick<ChangeRow, 'tool' | 'origin'>
 
 export type ChangeDeps = AccountDeps & {
   author: Author
-  /** The key that makes the change, if one does. */
+  /** The id of the key that makes the change, if one does. */
   by?: string
 }
 
 type KeyBounds = Pick<ApiKeyRow, 'expires_at' | 'own_calls_per_minute'>
 
-/** Refuses a change to a key by throwing; runs in its transaction. */
+/** Throws to refuse a change to a key; runs in the transaction of the change. */
 export type KeyCheck = (store: Store, key: Omit<ApiKeyRow, 'last_used_at'>) => void | Promise<void>
 
 const VALID_MS_MAX = 100 * 365.25 * DAY_MS
 
-/** @throws ServiceError that names what is wrong with `body`, a CreateAccountRequest */
+/**
+ * Creates an account from `body`, a CreateAccountRequest.
+ * @throws ServiceError that names what is wrong with `body`
+ */
 export async function createAccount(deps: ChangeDeps, body: unknown) {
   const { store, clock } = deps
   const { name, metered = false } = checkCreateAccount(body)
@@ -78,7 +81,7 @@ export async function createAccount(deps: ChangeDeps, body: unknown) {
   return presentAccount(row)
 }
 
-/** All accounts, oldest first. */
+/** Returns all accounts, oldest first. */
 export async function allAccounts({ store }: AccountDeps) {
   return { object: 'list', data: (await listAccounts(store)).map(presentAccount) }
 }
@@ -91,8 +94,8 @@ export async function showAccount({ store }: AccountDeps, accountId: string): Pr
 }
 
 /**
- * Refuses all calls of an account from now on, and ends its page sessions. Gateways cancel what it
- * has under way. One that is disabled stays as it is.
+ * Refuses all calls of an account from now on and ends its page sessions. The gateways then cancel
+ * its unfinished requests. Does nothing if the account is disabled already.
  * @throws ServiceError `NOT_FOUND`
  */
 export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
@@ -107,7 +110,7 @@ export const disableAccount = (deps: ChangeDeps, accountId: string): Promise<Acc
   })
 
 /**
- * Admits the keys of a disabled account again. Canceled requests stay canceled.
+ * Admits the keys of a disabled account again. Requests that were canceled stay canceled.
  * @throws ServiceError `NOT_FOUND`
  */
 export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
@@ -120,9 +123,11 @@ export const enableAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
   })
 
 /**
- * Deletes an account for good: its keys, sessions and name at once. Gateways then delete its
- * requests and all media. Its id stays, with the ledger, its use by day and the record of changes.
- * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for the account that is always there
+ * Deletes an account for good. Its keys, page sessions and name are gone at once; the gateways then
+ * delete its requests and media. Its id remains, as do the ledger, the usage by day and the record
+ * of changes.
+ * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for the default account, which always
+ *   exists
  */
 export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Account> =>
   inTransaction(deps.store, async (store) => {
@@ -140,8 +145,9 @@ export const deleteAccount = (deps: ChangeDeps, accountId: string): Promise<Acco
   })
 
 /**
- * Sets all limits of an account: what `body` leaves out is as the settings say.
- * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`, a LimitsRequest
+ * Sets all limits of an account. The settings apply for those that `body`, a LimitsRequest, leaves
+ * out.
+ * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`
  */
 export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown): Promise<Account> {
   const limits = checkLimits(body)
@@ -154,8 +160,9 @@ export function limitAccount(deps: ChangeDeps, accountId: string, body: unknown)
 }
 
 /**
- * Sets the limit of a key's calls; without one in `body`, that of its account.
- * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`, a KeyLimitsRequest
+ * Sets how many calls per minute a key may make. If `body`, a KeyLimitsRequest, names no limit,
+ * that of the account applies.
+ * @throws ServiceError `NOT_FOUND`, or what is wrong with `body`
  */
 export function limitKey(deps: ChangeDeps, keyId: string, body: unknown): Promise<ApiKey> {
   const { calls_per_minute: limit = null } = checkKeyLimits(body)
@@ -167,7 +174,7 @@ export function limitKey(deps: ChangeDeps, keyId: string, body: unknown): Promis
   })
 }
 
-/** An account that is not deleted. @throws ServiceError `NOT_FOUND` */
+/** Returns an account unless it is deleted. @throws ServiceError `NOT_FOUND` */
 async function findKept(store: Store, accountId: string): Promise<AccountRow> {
   const row = await findAccount(store, accountId)
   if (row && row.deleted_at === null) return row
@@ -178,10 +185,11 @@ async function findKept(store: Store, accountId: string): Promise<AccountRow> {
 const noAccount = (accountId: string) => `There is no account ${accountId}.`
 
 /**
- * Adds seconds to the balance of an account, or subtracts them; once for each reference.
- * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` when more is subtracted than is
- *   available; `IDEMPOTENCY_CONFLICT` for a reference that came with another amount before; or what
- *   is wrong with `body`, a CreditRequest
+ * Adds seconds to the balance of an account, or subtracts them. The same reference counts only
+ * once.
+ * @throws ServiceError `NOT_FOUND`; `INSUFFICIENT_CREDITS` if more is subtracted than is available;
+ *   `IDEMPOTENCY_CONFLICT` if the reference came with another amount before; or what is wrong with
+ *   `body`, a CreditRequest
  */
 export async function creditAccount(
   deps: ChangeDeps,
@@ -205,8 +213,8 @@ export async function creditAccount(
 }
 
 /**
- * Makes a key and returns its secret, which is not stored.
- * @param maker the key that makes it, whose limit and expiry hold for the new one too
+ * Creates a key and returns its secret, which is not stored.
+ * @param maker the key that creates it; the new key gets its rate limit and expires no later
  * @throws ServiceError that names what is wrong with `body`, a CreateKeyRequest
  */
 export async function createKey(
@@ -245,11 +253,15 @@ export async function createKey(
   return { ...presentKey({ ...row, last_used_at: null }), key }
 }
 
-/** Returns whether one expiry is after another; null: there is none. Times sort as texts. */
+/** Returns whether `expiresAt` is later than `other`; null means never. Times sort as text. */
 export const outlives = (expiresAt: string | null, other: string | null): boolean =>
   other !== null && (expiresAt === null || expiresAt > other)
 
-/** Makes the account `default`, as a first start would. @throws ServiceError where none is there */
+/**
+ * Checks that an account exists. Creates the default account if it is missing, as the first start
+ * does.
+ * @throws ServiceError `INVALID_PARAMETER`
+ */
 async function assertAccount(store: Store, accountId: string, now: string): Promise<void> {
   if (accountId === DEFAULT_ACCOUNT.account_id) {
     await ensureAccount(store, { ...DEFAULT_ACCOUNT, created_at: now })
@@ -269,13 +281,14 @@ function durationMs(text: string): number {
   })
 }
 
-/** All keys, or those of one account, oldest first; without their secrets. */
+/** Returns all keys, or those of one account, oldest first, without their secrets. */
 export async function allKeys({ store }: AccountDeps, accountId?: string) {
   return { object: 'list', data: (await listApiKeys(store, accountId)).map(presentKey) }
 }
 
 /**
- * Revokes the key: from now on every call with it is refused. A revoked key stays as it is.
+ * Revokes a key, so that every call with it is refused from now on. Does nothing if it is revoked
+ * already.
  * @throws ServiceError `NOT_FOUND`
  */
 export const revokeKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Promise<ApiKey> =>
@@ -290,8 +303,8 @@ export const revokeKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Pr
   })
 
 /**
- * Gives a key a new secret. The old one is refused from now on; nothing else changes.
- * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for a key that is revoked
+ * Gives a key a new secret. The old secret is refused from now on; nothing else changes.
+ * @throws ServiceError `NOT_FOUND`, or `INVALID_PARAMETER` for a revoked key
  */
 export const rotateKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Promise<NewApiKey> =>
   inTransaction(deps.store, async (store) => {
@@ -307,7 +320,7 @@ export const rotateKey = (deps: ChangeDeps, keyId: string, check?: KeyCheck): Pr
     return { ...presentKey(row), key }
   })
 
-/** Adds to the record of changes, in the transaction of the change. */
+/** Adds a row to the record of changes; call it in the transaction of the change. */
 export const record = (
   { store, clock, author, by }: ChangeDeps,
   action: ChangeRow['action'],
@@ -326,7 +339,7 @@ export const record = (
 const CHANGES_MAX = 1_000
 
 /**
- * The latest changes to accounts and keys, the newest first.
+ * Returns the latest changes to accounts and keys, newest first.
  * @throws ServiceError `INVALID_PARAMETER` for a `limit` that is not from 1 to 1000
  */
 export async function latestChanges(

@@ -1,7 +1,8 @@
 /**
- * Passes of the operators' page, made of ADMIN_TOKEN: a code in an address opens one session, which
- * the page keeps in place of the token. Every gateway knows them without storing them; they end at
- * their time, or with the token. That a session was ended before is in the record of changes.
+ * Passes for the admin page, signed with ADMIN_TOKEN: a code in an address opens one session, which
+ * the page then holds instead of the token. Every gateway can check a pass without storing it. A
+ * pass is valid until it expires or ADMIN_TOKEN changes. Sessions that were ended earlier stand in
+ * the record of changes.
  */
 
 import { createHmac } from 'node:crypto'
@@ -16,7 +17,7 @@ import { isSameSecret } from './auth.ts'
 import type { WrongTokens } from './wrong-tokens.ts'
 
 const LIFE_MS = { code: 10 * MINUTE_MS, session: 12 * HOUR_MS } as const
-/** More than the clocks of gateways are ever apart. */
+/** The clocks of gateways never differ by more than this. */
 const CLOCKS_APART_MS = MINUTE_MS
 
 type PassKind = keyof typeof LIFE_MS
@@ -29,9 +30,9 @@ export function createPass(adminToken: string, kind: PassKind, now: number) {
 
 interface Admission {
   adminToken: string
-  /** Takes a pass of this kind besides the token. */
+  /** The kind of pass that is accepted besides the token. */
   kind: PassKind
-  /** The token or pass that the caller has sent. */
+  /** The token or pass that the caller sent. */
   credential: string | undefined
   /** The caller's address. */
   client: string
@@ -39,7 +40,7 @@ interface Admission {
 }
 
 /**
- * Admits who has the token, or a pass of the kind that is valid.
+ * Admits callers who have the token or a valid pass of the given kind.
  * @throws ServiceError `UNAUTHENTICATED`; `RATE_LIMITED` after too many wrong tokens
  */
 export async function admitAdmin(deps: AccountDeps, admission: Admission): Promise<void> {
@@ -47,7 +48,8 @@ export async function admitAdmin(deps: AccountDeps, admission: Admission): Promi
   const refusal = new ServiceError('UNAUTHENTICATED', { message: REFUSED })
   if (credential === undefined) throw refusal
   if (isSigned(adminToken, 'code', credential) || isSigned(adminToken, 'session', credential)) {
-    // Nobody guesses a signature: a page whose session is over may go on asking.
+    // Nobody can guess a signature, so this does not count as a wrong token: a page whose session
+    // has ended may keep asking.
     const isValid =
       isSigned(adminToken, kind, credential) && deps.clock.now() < expiryOf(credential)
     if (isValid && !(kind === 'session' && (await hasEnded(deps.store, credential)))) return
@@ -66,9 +68,9 @@ const EXPIRED = `This sign-in code has expired: ${ANOTHER}`
 const ENDED = 'This session has ended: `winnow open --operators` opens another.'
 
 /**
- * A session for the token or for a code, which opens no other.
+ * Opens a session for the token, or for a code, which then opens no other.
  * @param credential the token, or a valid code
- * @throws ServiceError `UNAUTHENTICATED` when the code, or a newer one, was used
+ * @throws ServiceError `UNAUTHENTICATED` if the code or a newer one was used before
  */
 export const openAdminSession = (deps: ChangeDeps, adminToken: string, credential: string) =>
   inTransaction(deps.store, async (store) => {
@@ -84,7 +86,10 @@ export const openAdminSession = (deps: ChangeDeps, adminToken: string, credentia
 
 const USED = `This code, or a newer one, was used: ${ANOTHER}`
 
-/** Ends the session on every gateway; the token itself has none. @param session as admitted */
+/**
+ * Ends a session on every gateway. Does nothing for the token itself, which has no session.
+ * @param session the credential that was admitted
+ */
 export async function endAdminSession(
   deps: ChangeDeps,
   adminToken: string,
@@ -115,7 +120,7 @@ const hasEnded = (store: Store, session: string): Promise<boolean> =>
     from: isoTime(expiryOf(session) - LIFE_MS.session - CLOCKS_APART_MS),
   })
 
-/** Names a session without its signature; those of one millisecond are one. */
+/** Returns an id without the signature. Sessions that expire in the same millisecond share it. */
 const idOf = (session: string): string => `adm_session_${expiryOf(session)}`
 
 const isSigned = (adminToken: string, kind: PassKind, pass: string): boolean =>

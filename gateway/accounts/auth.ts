@@ -11,36 +11,36 @@ import type { ApiKeyRow } from '../store/schema/tables.ts'
 
 export const SCOPES = [
   ...(['models:read', 'files:write', 'files:read', 'audio:separate'] as const),
-  'keys:manage', // extension: the keys of one's own account
+  'keys:manage', // an extension: manages the keys of the caller's account
 ] as const
 
 export type Scope = (typeof SCOPES)[number]
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that the route requires of a key; `any`: no scope in particular. */
+    /** The scope that a key needs for this route; `any` if it needs none in particular. */
     scope?: Scope | 'any'
   }
   interface FastifyRequest {
-    /** The account of the key; set on every route that has a scope. */
+    /** The key's account; set on every route that has a scope. */
     accountId: string
     /** The key itself; set on the same routes. */
     apiKey: HeldApiKey
   }
 }
 
-/** The id of the key that an admin has set; only that key may have any form. */
+/** The id of the key that an admin has set, the only one that need not look like `sep_…`. */
 export const BOOTSTRAP_KEY_ID = 'bootstrap'
 
 const API_KEY = /^sep_([0-9a-z]+)_/
 
 export const newKeyId = (): string => randomBytes(6).toString('hex')
 
-/** A new secret for the key of this id: `sep_<key id>_<secret>`. */
+/** Returns a new secret for the key with this id: `sep_<key id>_<secret>`. */
 export const newApiKey = (keyId: string): string =>
   `sep_${keyId}_${randomBytes(32).toString('hex')}`
 
-/** The key id in a key that `newApiKey` made. */
+/** Returns the id in a key that `newApiKey` made. */
 export const keyIdOf = (key: string): string | undefined => API_KEY.exec(key)?.[1]
 
 /** Keys are long and random, so a plain hash is enough. */
@@ -58,7 +58,9 @@ export interface AuthDeps {
   keyUses: KeyUses
 }
 
-/** A hook that admits only callers whose key has the route's scope, and sets their account. */
+/**
+ * Creates a hook that admits only callers whose key has the route's scope, and sets their account.
+ */
 export function createAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
@@ -69,15 +71,16 @@ export function createAuthenticator(deps: AuthDeps) {
   }
 }
 
-/** Sets whose call this is. */
+/** Sets on the request which key and account it came from. */
 export function admit(request: FastifyRequest, key: HeldApiKey): void {
   request.accountId = key.account_id
   request.apiKey = key
 }
 
 /**
- * The key of whoever sent the header `authorization`.
- * @throws ServiceError `UNAUTHENTICATED`, or `ACCOUNT_DISABLED` for a key that is valid otherwise
+ * Returns the key in the header `authorization`.
+ * @throws ServiceError `UNAUTHENTICATED`, or `ACCOUNT_DISABLED` for a valid key of a disabled
+ *   account
  */
 export async function authenticate(
   { store, clock, keyUses }: AuthDeps,
@@ -97,11 +100,11 @@ export function assertScope({ scopes }: Pick<ApiKeyRow, 'scopes'>, scope: Scope 
   throw new ServiceError('PERMISSION_DENIED', { message })
 }
 
-/** The text after `Bearer` in an Authorization header. */
+/** Returns the text after `Bearer` in an Authorization header. */
 export const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
-/** Read from the database at every call, so that a revoked key is refused at once. */
+/** Reads the key from the database for every call, so that a revoked key is refused at once. */
 async function findKey(store: Store, header: string | undefined): Promise<HeldApiKey | undefined> {
   const key = bearerToken(header)
   if (key === undefined) return undefined

@@ -1,8 +1,8 @@
 /**
- * The prices for metered accounts: of a separation each started second of each target, of a list of
- * sounds a tenth of that, charged once.
+ * Prices for metered accounts. A separation costs the length of its media in seconds, rounded up,
+ * once for each target. A list of sounds costs a tenth of the length, once.
  * The cost of a request is reserved as soon as it is known, so that concurrent requests cannot
- * overdraw. All functions run in the transaction of the caller.
+ * overdraw the balance. All functions that take a `store` run in the caller's transaction.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -20,26 +20,30 @@ import type { AccountRow, RequestRow } from '../store/schema/tables.ts'
 type PricedRequest = Pick<RequestRow, 'kind' | 'prompt' | 'options'>
 type ChargedRequest = PricedRequest & Pick<RequestRow, 'request_id' | 'account_id'>
 
-/** A request, and its account as the transaction has read it. */
+/** A request, with its account as the transaction has read it. */
 export interface Payment {
   row: ChargedRequest & Pick<RequestRow, 'duration'>
   account: AccountRow
 }
 
-/** No media costs less than this much of it; so much is reserved until it is measured. */
+/**
+ * Media of unknown length counts as this many seconds until it is measured. A list of sounds costs
+ * at least as much.
+ */
 const LEAST_SECONDS = 1
-/** Media whose list of sounds costs one second. */
+/** Seconds of media for which a list of sounds costs one second. */
 const LISTED_SECONDS = 10
 
-/** The cost of a request for media of `duration` seconds, in seconds: of each target as many. */
+/** Returns what a request for media of `duration` seconds costs, in seconds. */
 export const costOf = (row: PricedRequest, duration: number): number =>
   row.kind === 'sounds'
     ? Math.max(LEAST_SECONDS, Math.ceil(duration / LISTED_SECONDS))
     : Math.ceil(duration) * promptsOfRow(row).length
 
 /**
- * Reserves what a new request costs where its media was measured for one before; otherwise the
- * least that any costs, so that no more of them wait than the balance can pay.
+ * Reserves what a new request costs, if an earlier request has measured its media. Otherwise
+ * reserves the cost of the shortest media, so that no more requests wait than the balance could pay
+ * for.
  * @throws ServiceError `INSUFFICIENT_CREDITS`
  */
 export async function reserveAtSubmit(
@@ -55,8 +59,9 @@ export async function reserveAtSubmit(
 }
 
 /**
- * Reserves what a request costs once its engine has measured the media, unless that was known.
- * @returns why it cannot continue, or null when the cost is covered
+ * Reserves what a request costs once an engine has measured its media, unless the length was known
+ * before.
+ * @returns why the request cannot continue, or null if the cost is covered
  */
 export async function reserveMeasured(
   store: Store,
@@ -72,17 +77,20 @@ export async function reserveMeasured(
 
 type Charge =
   | { billing: NonNullable<RequestRow['billing_status']> }
-  /** Why the request can't be completed. */
+  /** Why the request cannot be completed. */
   | { shortfall: string }
 
-/** Charges a request that is about to be COMPLETED, in place of its reservation. */
+/**
+ * Releases the reservation of a request that is about to be COMPLETED, and charges it if its
+ * account is metered.
+ */
 export async function charge(
   store: Store,
   { row, account }: Payment,
   duration: number,
   now: string,
 ): Promise<Charge> {
-  const { reserved_seconds: reserved } = account // its own reservation included
+  const { reserved_seconds: reserved } = account // includes this request's reservation
   const own = reserved > 0 ? await releaseReservation(store, row.request_id, now) : 0
   if (!isMetered(account)) return { billing: 'not_metered' }
   if (await deduct(store, entryOf(row, duration, now))) return { billing: 'deducted' }
@@ -98,7 +106,7 @@ const entryOf = (row: ChargedRequest, duration: number, now: string) => ({
   now,
 })
 
-/** For people; `duration` is null while it is unknown. */
+/** Tells people what is missing; `duration` is null while it is unknown. */
 function shortfall(account: AccountRow, row: PricedRequest, duration: number | null): string {
   const { balance_seconds: balance, reserved_seconds: reserved } = account
   const left =

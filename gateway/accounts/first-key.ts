@@ -12,7 +12,10 @@ import { BOOTSTRAP_KEY_ID, hashApiKey, keyIdOf, newApiKey, newKeyId, SCOPES } fr
 
 interface FirstKeyOptions {
   dataFolder: string
-  /** The operator's own key; without it one is made, once, and written to the file `api-key`. */
+  /**
+   * A key that the admin has set. Without it, the first start makes one and writes it to the file
+   * `api-key`.
+   */
   bootstrapApiKey: string | undefined
   now: string
 }
@@ -25,12 +28,16 @@ export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions):
     return inTransaction(store, (store) => putBootstrapKey(store, bootstrapApiKey, now))
   }
   if (await hasApiKeys(store)) return
-  // The file is written first: a key that is stored but was never shown could not be used.
+  // The file is written first, because a key that is stored but was never shown could not be used.
   const key = await readOrMake(join(dataFolder, 'api-key'), () => newApiKey(newKeyId()))
   await inTransaction(store, (store) => putKey(store, keyIdOf(key) ?? BOOTSTRAP_KEY_ID, key, now))
 }
 
-/** An operator may set the key that an earlier start made: it is there under its own id. */
+/**
+ * Stores the key that the admin has set, in place of the one set before. If it is a key that
+ * already has an id of its own, such as the one that the first start made, only the one set before
+ * is revoked.
+ */
 async function putBootstrapKey(store: Store, key: string, now: string): Promise<void> {
   const keys = await findApiKeys(store, [keyIdOf(key) ?? '', BOOTSTRAP_KEY_ID])
   const known = keys.find(({ key_hash: hash }) => hash === hashApiKey(key))

@@ -1,4 +1,4 @@
-/** Checks again whether the key of a long call is still valid. */
+/** Checks during a long call whether its key is still valid. */
 
 import type { Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -7,9 +7,9 @@ import { findApiKeys, type HeldApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/database.ts'
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 
-/** All streams of one key share one database query in this time. */
+/** All streams of one key share a database query for this long. */
 const FRESH_MS = 1_000
-/** Rows that are kept; beyond it, those that were read longest ago are dropped. */
+/** At most this many keys are remembered; beyond that, the one read longest ago is dropped. */
 const KEYS_MAX = 10_000
 
 interface Reading {
@@ -29,9 +29,10 @@ export class KeyChecks {
   }
 
   /**
-   * @param key as it was when its secret was shown
-   * @throws ServiceError `UNAUTHENTICATED` when it has been revoked, rotated or has expired since;
-   *   `ACCOUNT_DISABLED`
+   * Checks a key again.
+   * @param key the row that was read when the call began
+   * @throws ServiceError `UNAUTHENTICATED` if the key has been revoked or rotated or has expired
+   *   since then; `ACCOUNT_DISABLED`
    */
   async assertStillValid(key: ApiKeyRow): Promise<void> {
     const row = await this.#read(key.key_id)

@@ -10,7 +10,7 @@ import { noteKeyUse } from '../store/api-keys.ts'
 export class KeyUses {
   readonly #store: Store
   readonly #clock: Clock
-  /** Epoch milliseconds by the id of a key that is there, so that they are few. */
+  /** Epoch milliseconds by key id. Only ids of existing keys get here, so there are few. */
   #unwritten = new Map<string, number>()
 
   constructor({ store, clock }: { store: Store; clock: Clock }) {
@@ -18,12 +18,12 @@ export class KeyUses {
     this.#clock = clock
   }
 
-  /** A call was made with this key, or with a session of it. */
+  /** Notes that a call was made with this key, or with a page session of it. */
   note(keyId: string): void {
     this.#unwritten.set(keyId, this.#clock.now())
   }
 
-  /** Writes what was noted since; when it fails, the next call writes it too. */
+  /** Writes the uses noted since the last call. If that fails, the next call writes them too. */
   async write(): Promise<void> {
     if (this.#unwritten.size === 0) return
     const uses = this.#unwritten

@@ -1,6 +1,6 @@
 /**
- * What an account may have and do: as an operator has set it for the account, or as the settings
- * say. The one place that knows which of the two holds.
+ * The limits of an account: those that an admin has set for it, or else those of the settings. Only
+ * this file knows which of the two applies.
  */
 
 import type { AccountRow, LimitColumns, LimitName } from '../store/schema/tables.ts'
@@ -15,33 +15,36 @@ export const LIMIT_NAMES = [
   'file_bytes',
 ] as const satisfies readonly LimitName[]
 
-/** The settings of accounts without limits of their own. 0: no limit. */
+/** Settings that apply to accounts without limits of their own; 0 means no limit. */
 export interface LimitDefaults {
-  /** Calls of each key in a minute. */
+  /** Calls per minute of each key. */
   rateLimitPerMinute: number
-  /** Requests that wait. */
+  /** Waiting requests. */
   queueMaxPerAccount: number
   /** Requests whose jobs are with the broker or an engine. */
   jobsMaxPerAccount: number
-  /** For files, outputs, and what is set aside for outputs. */
+  /** Bytes of files, of outputs, and of reservations for outputs. */
   mediaBytesMaxPerAccount: number
   /** Seconds of completed requests in a calendar month (UTC), as they are charged. */
   monthSecondsMaxPerAccount: number
-  /** Status streams, and calls that wait, at one gateway. */
+  /** Status streams and waiting calls at one gateway. */
   streamsMaxPerAccount: number
-  /** Of one uploaded file. */
+  /** Bytes of one uploaded file. */
   fileBytesMax: number
 }
 
 export interface Limit {
   name: LimitName
-  /** Infinity: no limit. */
+  /** Infinity if there is no limit. */
   max: number
-  /** Who has it: a refusal says so. */
+  /** Whose limit it is; a refusal says so. */
   of: 'account' | 'service'
 }
 
-/** @param byDefault by the settings; 0: no limit */
+/**
+ * Returns the account's own limit, or else that of the settings.
+ * @param byDefault the limit in the settings; 0 means none
+ */
 export function limitOf(account: Partial<LimitColumns>, name: LimitName, byDefault: number): Limit {
   const own = account[`max_${name}`] ?? null
   if (own !== null) return { name, max: own, of: 'account' }
@@ -61,18 +64,18 @@ export const limitsOf = (account: AccountRow, config: LimitDefaults): Limit[] =>
   return LIMIT_NAMES.map((name) => limitOf(account, name, byDefault[name]))
 }
 
-/** The end of a refusal: which limit it is, and whose. */
+/** Returns the end of a refusal, which names the limit and says whose it is. */
 export const limitText = ({ name, of }: { name: LimitName; of: Limit['of'] | 'key' }): string =>
   `(limit ${name} of ${of === 'service' ? 'every account' : `this ${of}`})`
 
-/** What an operator has set; null: as the settings say. */
+/** Returns the limits that an admin has set for an account; null where the settings apply. */
 export const ownLimits = (account: LimitColumns) =>
   Object.fromEntries(LIMIT_NAMES.map((name) => [name, account[`max_${name}`]])) as Record<
     LimitName,
     number | null
   >
 
-/** The columns that hold limits, of which those that are not given are as the settings say. */
+/** Returns the columns for `limits`; those left out are null, so that the settings apply. */
 export const limitColumns = (limits: Partial<Record<LimitName, number>>): LimitColumns =>
   Object.fromEntries(
     LIMIT_NAMES.map((name) => [`max_${name}`, limits[name] ?? null]),

@@ -1,8 +1,8 @@
 /**
- * The ledger of media: the bytes that an account holds of files and outputs, those set aside for
- * the outputs of requests under way, and how many files there are. The database keeps the sums by
- * triggers (`media-migration.ts`): what is stored, deleted or given up anywhere counts in its
- * transaction, which holds the account's row from then on.
+ * The media quota of an account: the bytes of its files and outputs, the bytes reserved for outputs
+ * of unfinished requests, and the number of its files. Triggers in the database keep these sums
+ * (`media-migration.ts`), so they change in the transaction that stores or deletes media, whatever
+ * code does so, and that transaction then holds a lock on the account's row.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -14,22 +14,22 @@ import { firstEndOfOthers } from '../store/files.ts'
 import type { AccountRow, FileRow, RequestRow } from '../store/schema/tables.ts'
 import type { Clock } from '../../shared/clock.ts'
 
-/** The limits of what one account holds. */
+/** Limits on what one account may hold. */
 export interface MediaLimits {
-  /** Files at once, pending ones included. */
+  /** Files at once, including pending ones. */
   filesMaxPerAccount: number
-  /** For files, outputs, and what is set aside for outputs. */
+  /** Bytes of files, of outputs, and of reservations for outputs. */
   mediaBytesMaxPerAccount: number
-  /** Of one file. */
+  /** Bytes of one file. */
   fileBytesMax: number
 }
 
-/** In a bucket, which has no end. */
+/** The default for media in a bucket, which never fills up. */
 const BUCKET_BYTES_MAX = 100e9
 
 /**
- * Default of an account's media limit: half of what media may take, so that no account alone fills
- * the disk.
+ * Returns the default for an account's media limit: half of what all media may take, so that no
+ * single account fills the disk.
  */
 export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore): Promise<number> {
   if (mediaStore.kind === 's3') return BUCKET_BYTES_MAX
@@ -38,9 +38,9 @@ export async function defaultMediaBytesMax(store: Store, mediaStore: MediaStore)
 }
 
 /**
- * Call it in the transaction that has stored a new file of the account.
- * @throws ServiceError `MEDIA_QUOTA_EXCEEDED` when it does not fit, pending ones counted, or
- *   `RATE_LIMITED` when there are too many
+ * Checks that a new file fits into the quota; call it in the transaction that has stored it.
+ * @throws ServiceError `PAYLOAD_TOO_LARGE`; `MEDIA_QUOTA_EXCEEDED` if the file does not fit
+ *   together with the others, including pending ones; `RATE_LIMITED` if there are too many files
  */
 export async function assertFileRoom(
   store: Store,
@@ -49,7 +49,7 @@ export async function assertFileRoom(
 ): Promise<void> {
   const { file_size: bytes } = file
   const { filesMaxPerAccount: countMax } = config
-  const account = await accountOf(store, file) // whose row is ours since that was stored
+  const account = await accountOf(store, file) // storing the file has locked this row
   assertFileSize(account, bytes, config)
   const limit = limitOf(account, 'media_bytes', config.mediaBytesMaxPerAccount)
   const media = mediaOf(account)
@@ -68,7 +68,7 @@ export async function assertFileRoom(
   throw new ServiceError('MEDIA_QUOTA_EXCEEDED', { message, ...retry })
 }
 
-/** @throws ServiceError `PAYLOAD_TOO_LARGE` for a file that is larger than the account's may be */
+/** @throws ServiceError `PAYLOAD_TOO_LARGE` for a file larger than the account allows */
 export function assertFileSize(
   account: AccountRow,
   bytes: number,
@@ -82,8 +82,8 @@ export function assertFileSize(
 }
 
 /**
- * For the account of a request that is stored in the same transaction: as long as nobody knows how
- * much its outputs will take, something must be free.
+ * Checks that an account has any quota left for the outputs of a new request. Their size is unknown
+ * yet, so a single free byte is enough. Call it in the transaction that stores the request.
  * @throws ServiceError `MEDIA_QUOTA_EXCEEDED`
  */
 export function assertMediaRoom(
@@ -99,10 +99,11 @@ export function assertMediaRoom(
 }
 
 /**
- * Judges the bytes that were set aside for the outputs of a request under way.
- * @param row the request as it was before
- * @param account as it is since then, in the same transaction
- * @returns why they do not fit; null: they do, or are no more than before
+ * Checks whether the bytes just reserved for the outputs of an unfinished request fit into the
+ * quota.
+ * @param row the request before they were reserved
+ * @param account the account since then, read in the same transaction
+ * @returns why they do not fit; null if they do, or if they are no more than before
  */
 export function excessOf(
   { media_bytes: before }: Pick<RequestRow, 'media_bytes'>,

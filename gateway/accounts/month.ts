@@ -1,4 +1,6 @@
-/** Limits what an account's requests cost in a calendar month, which is UTC, metered or not. */
+/**
+ * Limits how many seconds an account's requests may cost in a calendar month (UTC), metered or not.
+ */
 
 import { ServiceError } from '../../shared/errors.ts'
 import { costOf } from './credits.ts'
@@ -9,10 +11,13 @@ import { usedSince } from '../store/usage.ts'
 
 export type MonthLimit = Pick<LimitDefaults, 'monthSecondsMaxPerAccount'>
 
-/** Characters of the month in a timestamp. */
+/** The length of the month in a timestamp. */
 const MONTH_CHARACTERS = '2026-01'.length
 
-/** Seconds of the account's requests that were completed in the month of `now`, a timestamp. */
+/**
+ * Returns the seconds, as charged, of requests that the account completed in the month of `now`, a
+ * timestamp.
+ */
 export const usedInMonth = (
   store: Store,
   { account_id: accountId }: Pick<AccountRow, 'account_id'>,
@@ -20,9 +25,9 @@ export const usedInMonth = (
 ): Promise<number> => usedSince(store, accountId, `${now.slice(0, MONTH_CHARACTERS)}-01`)
 
 /**
- * Call it in the transaction of a submit. A request whose length nobody knows yet counts as one
- * second; those under way are finished, whatever they take.
- * @throws ServiceError `RATE_LIMITED` when the month's seconds do not suffice
+ * Checks the month's limit; call it in the transaction of a submit. Media of unknown length counts
+ * as one second long. Requests in progress are always finished, even if they exceed the limit.
+ * @throws ServiceError `RATE_LIMITED` if the seconds left in the month do not suffice
  */
 export async function assertMonth(
   store: Store,
@@ -35,7 +40,7 @@ export async function assertMonth(
   const [used, cost] = [await usedInMonth(store, account, now), costOf(row, row.duration ?? 1)]
   if (used + cost <= limit.max) return
   const [year, month] = now.split('-').map(Number)
-  const resetMs = Date.UTC(year!, month!, 1) // `month` counts from 1: that is the next one
+  const resetMs = Date.UTC(year!, month!, 1) // the next month: Date.UTC counts from 0
   throw new ServiceError('RATE_LIMITED', {
     message:
       `Your account has used ${used} s of its ${limit.max} s in this month, and this request ` +

@@ -1,6 +1,6 @@
 /**
- * The keys of one account, managed with one of them that has the scope `keys:manage`. Nobody gets
- * more than the key that calls may do, nor for longer (docs/decisions/accounts.md).
+ * The keys of an account, managed with one of them that has the scope `keys:manage`. No key can
+ * grant more than it has itself, nor for longer (docs/decisions/accounts.md).
  */
 
 import { isoTime } from '../../shared/clock.ts'
@@ -23,19 +23,25 @@ import {
 import { isValid } from './auth.ts'
 import { checkCreateOwnKey } from './schemas.ts'
 
-/** Of one account: the record of changes stays for good, so that clients must not fill it. */
+/**
+ * Limits of one account. The record of changes is kept for good, so clients must not be able to
+ * fill it.
+ */
 export const OWN_KEYS = { validMax: 100, changesPerDayMax: 100, daysShown: 30 } as const
 
 const TOOL = 'account_api'
 
 export interface OwnKeyDeps extends AccountDeps {
-  /** The key that calls. */
+  /** The key that the call was made with. */
   caller: ApiKeyRow
-  /** Its client's address. */
+  /** The address of the client. */
   client: string
 }
 
-/** The keys that are valid or ended in the last days, oldest first; without their secrets. */
+/**
+ * Returns the keys that are valid, or that ended in the last `daysShown` days, oldest first,
+ * without their secrets.
+ */
 export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
   const since = isoTime(clock.now() - OWN_KEYS.daysShown * DAY_MS)
   const keys = await listKeysSince(store, caller.account_id, since)
@@ -43,7 +49,7 @@ export async function ownKeys({ store, clock, caller }: OwnKeyDeps) {
 }
 
 /**
- * Makes a key, with the limit of the one that calls, and which expires with it at the latest.
+ * Creates a key that has the rate limit of the caller's key and expires no later than it.
  * @throws ServiceError what is wrong with `body`, a CreateOwnKeyRequest; `PERMISSION_DENIED`;
  *   `RATE_LIMITED`
  */
@@ -62,7 +68,7 @@ export const createOwnKey = (deps: OwnKeyDeps, body: unknown) =>
   )
 
 /**
- * Gives an own key a new secret.
+ * Gives a key of the account a new secret.
  * @throws ServiceError `NOT_FOUND`, also for keys of others; `PERMISSION_DENIED`; `RATE_LIMITED`
  */
 export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
@@ -73,7 +79,8 @@ export const rotateOwnKey = (deps: OwnKeyDeps, keyId: string) =>
   })
 
 /**
- * Revokes an own key, whatever it may do: that gives no rights.
+ * Revokes a key of the account. That key may have more rights than the caller's, because revoking
+ * it grants none.
  * @throws ServiceError `NOT_FOUND`, also for keys of others
  */
 export const revokeOwnKey = (deps: OwnKeyDeps, keyId: string) =>

@@ -12,9 +12,12 @@ import { isPostgres, type Store } from '../store/database.ts'
 import { countCall } from '../store/rate-windows.ts'
 import type { HeldApiKey } from '../store/api-keys.ts'
 
-/** Keys that are counted; beyond it, those whose minute began first are dropped. */
+/**
+ * At most this many keys are counted in memory; beyond that, the one whose minute began first is
+ * dropped.
+ */
 const KEYS_MAX = 10_000
-/** More than the clocks of gateways are ever apart, unless one is set. */
+/** The clocks of gateways never differ by more than this, unless someone sets one. */
 const CLOCKS_APART_MS = MINUTE_MS
 
 /** The rate limit of a key after a call. */
@@ -23,9 +26,9 @@ export interface Allowance {
   limit: number
   /** Who has the limit. */
   of: Limit['of'] | 'key'
-  /** Calls left in this minute; below 0: this call exceeds the limit. */
+  /** Calls left in this minute; negative if this call exceeds the limit. */
   left: number
-  /** Until the minute is over. */
+  /** Seconds until the minute is over. */
   resetSeconds: number
 }
 
@@ -34,20 +37,21 @@ type OwnRates = Pick<HeldApiKey, 'own_calls_per_minute' | 'max_calls_per_minute'
 
 interface Window {
   calls: number
-  /** Milliseconds by a clock that its maker chooses. */
+  /** Epoch milliseconds if gateways count together, otherwise by `clock.elapsed`. */
   endsAt: number
 }
 
 interface RateLimiterOptions {
-  /** Calls in a minute of a key that has no limit of its own; 0: no limit. */
+  /** Calls per minute for a key without a limit of its own; 0 means no limit. */
   perMinute: number
   clock: Clock
   store: Store
 }
 
 /**
- * Counts the calls of each key, from its first one for a minute: in the database where gateways
- * share one, else in memory, since a write of SQLite waits for the disk.
+ * Counts the calls of each key per minute; a minute begins with the key's first call. It counts in
+ * the database if gateways share one, otherwise in memory, because each write to SQLite waits for
+ * the disk.
  */
 export class RateLimiter {
   readonly #options: RateLimiterOptions
@@ -57,7 +61,10 @@ export class RateLimiter {
     this.#options = options
   }
 
-  /** Counts one call of a key, or of what is named so; undefined where there is no limit. */
+  /**
+   * Counts one call of a key, or of anything else that has a name of its own. Returns undefined if
+   * there is no limit.
+   */
   async count(keyId: string, key: Partial<OwnRates> = {}): Promise<Allowance | undefined> {
     const { perMinute, clock, store } = this.#options
     const ofAccount = limitOf(key, 'calls_per_minute', perMinute)
@@ -100,7 +107,7 @@ async function countTogether(store: Store, keyId: string, now: number): Promise<
   return { calls, endsAt: Date.parse(endsAt) }
 }
 
-/** @throws ServiceError `RATE_LIMITED` for a call that is one too many */
+/** @throws ServiceError `RATE_LIMITED` for a call beyond the limit */
 export function assertAllowed(allowance: Allowance | undefined, caller = 'This API key'): void {
   if (!allowance || allowance.left >= 0) return
   const { limit, of, left, resetSeconds: retryAfterSeconds } = allowance
@@ -110,7 +117,7 @@ export function assertAllowed(allowance: Allowance | undefined, caller = 'This A
   throw new ServiceError('RATE_LIMITED', { message, retryAfterSeconds })
 }
 
-/** To be installed after the authenticator, and before the routes that it is to limit. */
+/** Limits the routes that are added after it. Install it after the authenticator. */
 export function installRateLimit(app: FastifyInstance, limiter: RateLimiter): void {
   app.addHook('onRequest', async (request, reply) => {
     const allowance = await limiter.count(request.apiKey.key_id, request.apiKey)

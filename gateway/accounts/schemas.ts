@@ -1,6 +1,6 @@
 /**
- * The resources of accounts and keys as JSON Schemas, and the checks of request bodies. The
- * command-line tools and the admin API take the same bodies. All of it is an extension.
+ * JSON Schemas of accounts and keys, with the checks of request bodies. The command-line tools and
+ * the admin API take the same bodies. All of this is an extension of the contract.
  */
 
 import { Type, type Static, type TSchema } from 'typebox'
@@ -25,7 +25,7 @@ const Scopes = Type.Array(Type.Enum([...SCOPES]), {
 
 const MOST = { minimum: 1, maximum: 1_000_000_000_000_000 }
 
-/** What an operator may set, and what it counts. */
+/** The limits that an admin may set, and what each counts. */
 const LIMITS = {
   calls_per_minute: 'Calls of each key in a minute.',
   queued_requests: 'Requests that wait.',
@@ -41,7 +41,7 @@ const limitsOfType = <T extends TSchema>(typeOf: (description: string) => T) =>
     Object.entries(LIMITS).map(([name, description]) => [name, typeOf(description)]),
   ) as Record<LimitName, T>
 
-/** A whole set: what it leaves out is as the settings say. */
+/** All limits at once: the settings apply for those that it leaves out. */
 export const LimitsRequest = Type.Object(
   limitsOfType((description) => Type.Optional(Type.Integer({ ...MOST, description }))),
   { title: 'LimitsRequest', additionalProperties: false },
@@ -222,7 +222,7 @@ export type Usage = Static<typeof Usage>
 export type ApiKey = Static<typeof ApiKey>
 export type NewApiKey = Static<typeof NewApiKey>
 
-/** A check of bodies, which throws a ServiceError that names the first thing wrong. */
+/** Returns a check of request bodies, which throws a ServiceError that names the first mistake. */
 function checkOf<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
   const validator = Compile(schema)
   return (body) => checkBody(validator, body) as Static<T>

@@ -1,7 +1,7 @@
 /**
- * Sessions of the playground: a one-time code, made by the holder of an API key, opens a session
- * of that key in a browser. A session is a cookie, and only the page's own addresses accept it
- * (docs/reference/contract.md 5.5).
+ * Sessions of the page. The holder of an API key makes a one-time code, which opens a session of
+ * that key in a browser. The browser holds the session as a cookie, which only the page's own
+ * addresses accept (docs/reference/contract.md 5.5).
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ import type { AccountDeps } from './accounts.ts'
 const CODE_MS = 10 * MINUTE_MS
 const SESSION_MS = 12 * HOUR_MS
 
-/** Sent with the cookie, so that no other site can use it. */
+/** Sent along with the cookie, so that no other site can use the session. */
 const CSRF_HEADER = 'x-csrf-token'
 const SAFE_METHODS = ['GET', 'HEAD']
 
@@ -34,7 +34,10 @@ const newSecret = (): string => randomBytes(32).toString('hex')
 const csrfTokenOf = (secret: string): string =>
   createHash('sha256').update(`csrf ${secret}`).digest('hex')
 
-/** A code that opens one session of this key, within ten minutes and while its secret is valid. */
+/**
+ * Creates a code that opens one session of this key, within ten minutes and while the key's secret
+ * is valid.
+ */
 export async function createCode(
   { store, clock }: AccountDeps,
   { key_id, key_hash }: Pick<ApiKeyRow, 'key_id' | 'key_hash'>,
@@ -52,8 +55,9 @@ export async function createCode(
 }
 
 /**
- * Opens a session with a one-time code. @returns its secret too, for the cookie
- * @throws ServiceError `UNAUTHENTICATED` when the code is unknown, used or expired
+ * Opens a session with a one-time code.
+ * @returns the session with its secret, for the cookie
+ * @throws ServiceError `UNAUTHENTICATED` if the code is unknown, used or expired
  */
 export const openSession = (
   { store, clock }: AccountDeps,
@@ -82,20 +86,20 @@ const CODE_MESSAGE =
   'The code is unknown, used or older than ten minutes: `winnow open` makes another. ' +
   'Or enter an API key.'
 
-/** The session of this secret. @throws ServiceError `UNAUTHENTICATED` */
+/** Returns the session that has this secret. @throws ServiceError `UNAUTHENTICATED` */
 export async function showSession(deps: AccountDeps, secret: string | undefined): Promise<Session> {
   const { session_expires_at: expires_at } = await findSession(deps, secret)
   return { csrf_token: csrfTokenOf(secret!), expires_at }
 }
 
-/** Ends the session of this secret, if there is one. */
+/** Ends the session that has this secret, if there is one. */
 export async function endSession({ store }: AccountDeps, secret: string): Promise<void> {
   await deletePageSession(store, 'session', hashApiKey(secret))
 }
 
 /**
- * A hook that admits only callers with a session whose key has the route's scope, and sets their
- * account, as `createAuthenticator` does for keys.
+ * Creates a hook that admits only callers with a session whose key has the route's scope. It sets
+ * their account, as `createAuthenticator` does for keys.
  */
 export function createSessionAuthenticator(deps: AuthDeps) {
   return async (request: FastifyRequest): Promise<void> => {
@@ -110,7 +114,7 @@ export function createSessionAuthenticator(deps: AuthDeps) {
   }
 }
 
-/** @throws ServiceError `PERMISSION_DENIED` when the call may come from another site */
+/** @throws ServiceError `PERMISSION_DENIED` if the call may come from another site */
 export function assertCsrfToken({ headers }: FastifyRequest, secret: string): void {
   const token = headers[CSRF_HEADER]
   if (typeof token === 'string' && isSameSecret(token, csrfTokenOf(secret))) return
@@ -129,20 +133,21 @@ async function findSession({ store, clock }: AccountDeps, secret: string | undef
 
 const COOKIE = 'winnow_session'
 
-/** The session's secret in a `Cookie` header. */
+/** Returns the session's secret from a `Cookie` header. */
 export const secretOf = (header: string | undefined): string | undefined =>
   new RegExp(`(?:^|; *)${COOKIE}=([0-9a-f]{64})(?:;|$)`).exec(header ?? '')?.[1]
 
 interface CookieOptions {
-  /** 0: the browser deletes the cookie. */
+  /** 0 makes the browser delete the cookie. */
   seconds: number
-  /** The page came over HTTPS. */
+  /** Whether the page came over HTTPS. */
   isSecure: boolean
 }
 
 /**
- * A `Set-Cookie` header that no script reads and that no other site's pages send. Without a path, a
- * browser sends it to the folder that it came from, whatever a proxy puts before it.
+ * Returns a `Set-Cookie` header for a cookie that scripts cannot read and other sites cannot send.
+ * It names no path, so the browser sends the cookie to the folder it came from, whatever prefix a
+ * proxy adds.
  */
 export const cookieOf = (secret: string, { seconds, isSecure }: CookieOptions): string =>
   `${COOKIE}=${secret}; Max-Age=${seconds}; HttpOnly; SameSite=Strict` +

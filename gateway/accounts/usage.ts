@@ -7,13 +7,17 @@ import { readUsage } from '../store/usage.ts'
 import type { Usage } from './schemas.ts'
 import type { AccountDeps } from './accounts.ts'
 
-/** Days in one answer. */
+/** At most this many days in one response. */
 export const USAGE_DAYS_MAX = 366
 const DAYS_BY_DEFAULT = 30
 const DAY_MS = 1_000 * DAY_SECONDS
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** @throws ServiceError `INVALID_PARAMETER` for a text that is no day, or for too many days */
+/**
+ * Returns an account's usage by day.
+ * @throws ServiceError `INVALID_PARAMETER` if `from` or `to` is not a day, or if there are too many
+ *   days
+ */
 export async function usageOf(
   { store, clock }: AccountDeps,
   accountId: string,
@@ -31,7 +35,7 @@ export async function usageOf(
   return { object: 'list', from, to, data }
 }
 
-/** Returns a day as its number since 1970. */
+/** Returns the number of days from 1970 to the day in a query parameter. */
 function dayOf(param: string, value: unknown): number | undefined {
   if (value === undefined) return undefined
   const time = typeof value === 'string' && DAY.test(value) ? Date.parse(value) : NaN

@@ -1,29 +1,29 @@
 /**
- * Slows down anyone who guesses ADMIN_TOKEN. Wrong tokens are counted in this process alone,
- * because strangers must not cause database writes. So each gateway allows its own guesses, and a
- * restart begins anew.
+ * Slows down anyone who guesses ADMIN_TOKEN. Wrong tokens are counted only in this process, because
+ * strangers must not be able to cause database writes. So each gateway has a count of its own,
+ * which starts at zero when it restarts.
  */
 
 import type { Clock } from '../../shared/clock.ts'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 
-/** Wrong tokens per minute; beyond it, no token is checked until the minute is over. */
+/** Wrong tokens allowed per minute. Beyond that, no token is checked until the minute is over. */
 export const WRONG_MAX = { fromAnAddress: 30, altogether: 300 } as const
 
 export class WrongTokens {
   readonly #clock: Clock
-  /** Has at most as many addresses as wrong tokens are let through. */
+  /** Bounded, because no more tokens than `WRONG_MAX.altogether` are checked per minute. */
   readonly #byAddress = new Map<string, number>()
   #altogether = 0
-  /** The end of the minute that the first wrong token began; by `elapsed`. */
+  /** When the minute ends that the first wrong token began, by `clock.elapsed`. */
   #endsAt = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** @throws ServiceError `RATE_LIMITED` when there were too many, from there or altogether */
+  /** @throws ServiceError `RATE_LIMITED` if there were too many, from this address or altogether */
   assertFew(address: string): void {
     const msLeft = this.#endsAt - this.#clock.elapsed()
     const isFew =

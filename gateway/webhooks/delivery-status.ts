@@ -9,7 +9,7 @@ import { changeDelivery, findDelivery } from '../store/deliveries.ts'
 import { readAttempts } from '../store/delivery-attempts.ts'
 import type { DeliveryRow, RequestRow } from '../store/schema/tables.ts'
 
-/** Status before the first attempt. */
+/** The status before the first attempt. */
 const UNTRIED: WebhookDeliveryStatus = {
   delivery_status: 'pending',
   attempts: 0,
@@ -17,7 +17,7 @@ const UNTRIED: WebhookDeliveryStatus = {
   last_error: null,
 }
 
-/** The state of a request's webhook; undefined when it has none. */
+/** Returns the delivery status of a request's webhook, or undefined if it has none. */
 export async function webhookStatusOf(
   store: Store,
   row: RequestRow,
@@ -27,7 +27,10 @@ export async function webhookStatusOf(
   return delivery ? presentDelivery(delivery) : UNTRIED
 }
 
-/** The attempts to deliver a webhook. @throws ServiceError `NOT_FOUND` where there is none */
+/**
+ * Returns the attempts to deliver a webhook.
+ * @throws ServiceError `NOT_FOUND` if the request has no webhook
+ */
 export async function attemptsOf(store: Store, row: RequestRow): Promise<DeliveryAttemptList> {
   if (row.webhook_url === null) throw noWebhook()
   const delivery = await findDelivery(store, row.request_id)
@@ -60,9 +63,10 @@ export interface RedeliveryDeps {
 }
 
 /**
- * Delivers a finished request's webhook again from the first attempt, with the same id and body. An
- * attempt that is under way continues, and counts as the first.
- * @throws ServiceError `NOT_FOUND` without a webhook, `RESULT_NOT_READY` before the end
+ * Delivers a finished request's webhook again, with the same id and body, starting over at the
+ * first attempt. An attempt that is in progress continues and counts as the first.
+ * @throws ServiceError `NOT_FOUND` if the request has no webhook, `RESULT_NOT_READY` if it has not
+ *   ended
  */
 export async function redeliver(
   { store, clock, wakeWebhooks }: RedeliveryDeps,
@@ -78,7 +82,7 @@ export async function redeliver(
     }
     const plan = restartPlan(delivery, isoTime(clock.now()))
     const fresh = { ...plan, delivered_at: null, last_error: null }
-    // a sender has changed it meanwhile
+    // a sender has changed the row in the meantime
     if (!(await changeDelivery(store, delivery, fresh))) continue
     wakeWebhooks()
     return presentDelivery({ ...delivery, ...fresh })

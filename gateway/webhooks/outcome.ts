@@ -1,4 +1,4 @@
-/** Result of posting a webhook, for the client. */
+/** Tells clients how an attempt to post a webhook went. */
 
 import type { PostOutcome } from './public-post.ts'
 
@@ -7,7 +7,7 @@ const ERROR_CHARACTERS_MAX = 500
 export const isDelivered = (outcome: PostOutcome): boolean =>
   'status' in outcome && outcome.status >= 200 && outcome.status <= 299
 
-/** Why it is not delivered; null: it is. */
+/** Returns why the webhook was not delivered, or null if it was. */
 export function errorOf(outcome: PostOutcome): string | null {
   return isDelivered(outcome) ? null : faultOf(outcome).slice(0, ERROR_CHARACTERS_MAX)
 }

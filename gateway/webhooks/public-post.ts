@@ -1,6 +1,6 @@
 /**
- * Posts to addresses that clients name, such as those of webhooks: by a public route only, within
- * limits of time and size. Redirects are not followed.
+ * Posts to addresses that clients name, such as webhooks, over public routes only and within limits
+ * of time and size. Redirects are not followed.
  */
 
 import { withDeadline } from '../../shared/deadline.ts'
@@ -18,14 +18,14 @@ import {
 
 export interface PublicPost {
   /**
-   * Refuses a URL to which nothing may be posted. One whose name servers do not answer now passes:
-   * every post checks again.
+   * Refuses a URL that must not be posted to. If its name servers do not answer now, it passes,
+   * because every post checks it again.
    * @throws ServiceError `INVALID_WEBHOOK_URL`; the signal's reason
    */
   check(url: string, options?: { signal?: AbortSignal }): Promise<void>
   /**
    * Sends `body` once; never throws.
-   * @param signal aborts the post; whether it arrived is then unknown
+   * @param signal aborts the post; it is then unknown whether it arrived
    */
   post(url: string, message: PostMessage, signal: AbortSignal): Promise<PostOutcome>
 }
@@ -33,13 +33,14 @@ export interface PublicPost {
 export interface PostMessage {
   headers: Readonly<Record<string, string>>
   body: Buffer
-  /** Shares the slots of an address with others. */
+  /** The account that makes the post; accounts share the slots of an address. */
   accountId: string
 }
 
 /**
- * The response, or the problem, which names no address. Busy: the account has all its posts to that
- * address under way, whatever the host name; nothing was sent.
+ * The response, or a problem, whose text contains no IP address. With `isBusy`, nothing was sent,
+ * because the account already has as many posts to that address in flight as it may, under any host
+ * name.
  */
 export type PostOutcome =
   { status: number; retryAfter: string | undefined } | { problem: string; isBusy?: true }
@@ -54,17 +55,17 @@ const WEBHOOK_URL: AddressField = {
 
 const LIMITS = {
   connectMsMax: 10_000,
-  /** For all of a post: resolving, connecting, sending and reading. */
+  /** For the whole post: resolving, connecting, sending and reading. */
   postMsMax: 15_000,
-  /** Read at most, and discarded. */
+  /** At most this much of a response is read; it is discarded. */
   answerBytesMax: 64_000,
-  /** Concurrent posts to one address, of all accounts; each has its share of it. */
+  /** Concurrent posts to one address by all accounts together, which share them. */
   addressPostsMax: 8,
 }
 
 const NEVER = new AbortController().signal
 
-/** Builds the module for one process; it holds no connections between calls. */
+/** Creates the poster, one per process. It holds no connections between calls. */
 export function createPublicPost(options: PublicPostOptions): PublicPost {
   const limits = { ...LIMITS, ...options.limits }
   const { postMsMax, connectMsMax } = limits
@@ -123,7 +124,8 @@ const requestOf = ({ headers, body }: PostMessage) => ({
 })
 
 /**
- * Reads a little of the response, so that the receiver can finish it, then closes the connection.
+ * Reads a little of the response, so that the receiver can finish it, and then closes the
+ * connection.
  */
 async function drain({ body }: Answer, bytesMax: number): Promise<void> {
   let bytes = 0
@@ -133,7 +135,7 @@ async function drain({ body }: Answer, bytesMax: number): Promise<void> {
       if (bytes > bytesMax) break
     }
   } catch {
-    // The status is settled, and nothing else counts.
+    // The status is known, and nothing else matters.
   } finally {
     body.destroy()
   }

@@ -2,27 +2,27 @@
 
 import { DAY_SECONDS, HOUR_SECONDS } from '../../shared/durations.ts'
 
-/** The delay before each attempt, the first included: there are as many attempts as entries. */
+/** The delay before each attempt, including the first, so there are as many attempts as entries. */
 export const DELAYS_SECONDS = [
   0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
 ] as const
 
-/** The random part of a delay, relative to it: it spreads the attempts of many webhooks. */
+/** The random part of a delay, as a fraction of it. It spreads the attempts of many webhooks. */
 const JITTER = 0.2
-/** The upper bound of a receiver's Retry-After. */
+/** The longest Retry-After of a receiver that is respected. */
 const RETRY_AFTER_SECONDS_MAX = DAY_SECONDS
 /**
- * The longest time from the first attempt to the last, whatever receivers ask for. It covers the
- * longest sum of the delays, and is shorter than the records of requests are kept.
+ * The longest time from the first attempt to the last, whatever receivers ask for. It is longer
+ * than the longest sum of the delays, and shorter than the time for which requests are kept.
  */
 export const ATTEMPTS_SECONDS_MAX = 92 * HOUR_SECONDS
 
 interface LastAttempt {
-  /** So far, this one included. */
+  /** The number of attempts so far, including this one. */
   attempts: number
   /** Epoch milliseconds. */
   firstAttemptAt: number
-  /** The header of the response, if there was one. */
+  /** The response's `Retry-After` header, if it had one. */
   retryAfter?: string | undefined
   /** Epoch milliseconds. */
   now: number
@@ -30,7 +30,7 @@ interface LastAttempt {
   random: number
 }
 
-/** Milliseconds until the next attempt; undefined when that was the last. */
+/** Returns the milliseconds until the next attempt, or undefined if that was the last. */
 export function retryDelayMs(last: LastAttempt): number | undefined {
   const seconds = DELAYS_SECONDS[last.attempts]
   const leftMs = last.firstAttemptAt + 1_000 * ATTEMPTS_SECONDS_MAX - last.now
@@ -40,7 +40,10 @@ export function retryDelayMs(last: LastAttempt): number | undefined {
   return Math.min(Math.round(1_000 * Math.max(seconds * spread, asked)), leftMs)
 }
 
-/** The delay of a Retry-After header: a number of seconds, or a date. 0 for anything else. */
+/**
+ * Returns the seconds that a Retry-After header asks for, as a number or a date; 0 for anything
+ * else.
+ */
 function secondsAsked(header: string | undefined, now: number): number {
   const text = header?.trim() ?? ''
   const isDate = /^[A-Z][a-z]{2}.*GMT$/.test(text)

@@ -1,7 +1,7 @@
 /**
- * Sends the webhooks of finished requests, those of several accounts in turn, until each is
- * accepted or its attempts are used up. All state is in the database: another gateway, or this one
- * after a restart, continues where one ended.
+ * Sends the webhooks of finished requests, with accounts taking turns, until each is accepted or
+ * has used up its attempts. All state is in the database, so another gateway, or this one after a
+ * restart, continues where one stopped.
  */
 
 import { setMaxListeners } from 'node:events'
@@ -33,11 +33,11 @@ interface SenderOptions {
   clock: Clock
   log: Logger
   post: PublicPost['post']
-  /** Open the sealed secrets. */
+  /** Decrypt the signing secrets. */
   encryptionKeys: Keys
-  /** Attempts at once, of all accounts. */
+  /** Concurrent attempts, for all accounts together. */
   attemptsMax: number
-  /** To one host; the poster limits those to one address. */
+  /** Concurrent attempts to one host; `post` itself limits those to one address. */
   hostAttemptsMax: number
   /** Called after each attempt that was sent, with the state of its delivery. */
   onAttempt?: (state: DeliveryState) => void
@@ -45,13 +45,16 @@ interface SenderOptions {
   random?: () => number
 }
 
-/** Polls the table, for webhooks that have become due. */
+/** How often the table is polled for webhooks that have become due. */
 const EVERY_MS = 1_000
-/** A claim far outlives an attempt; once it lapses, others take over from a gateway that died. */
+/**
+ * How long a claim lasts, which is much longer than an attempt. When the claim of a gateway that
+ * died lapses, another takes over.
+ */
 const CLAIM_MS = 30_000
-/** How long open attempts may take to end when the gateway stops; then they are aborted. */
+/** How long attempts in progress may go on when the gateway stops; then they are aborted. */
 const STOP_MS_MAX = 3_000
-/** The average delay after a busy address: about the time of one post. */
+/** The average delay after an address was busy; about as long as a post may take. */
 const BUSY_MS = 10_000
 
 export class WebhookSender {
@@ -66,7 +69,7 @@ export class WebhookSender {
     this.#options = options
     this.#share = new FairShare(options.attemptsMax)
     this.#hostShares = new FairShares(options.hostAttemptsMax)
-    setMaxListeners(0, this.#aborting.signal) // each attempt adds one
+    setMaxListeners(0, this.#aborting.signal) // each attempt adds a listener
     this.#loop = new Loop({
       name: 'webhook-sender',
       everyMs: EVERY_MS,
@@ -84,7 +87,7 @@ export class WebhookSender {
     this.#loop.wake()
   }
 
-  /** Starts no more attempts, and resolves when the open ones have ended or were aborted. */
+  /** Starts no more attempts. Resolves when those in progress have ended or were aborted. */
   async stop(): Promise<void> {
     await this.#loop.stop()
     const timer = setTimeout(() => this.#aborting.abort(), STOP_MS_MAX)
@@ -92,7 +95,7 @@ export class WebhookSender {
     clearTimeout(timer)
   }
 
-  /** Attempts the due webhooks, of each account in turn, while slots are free. */
+  /** Starts to send the webhooks that are due, with accounts taking turns, while slots are free. */
   async startDue(): Promise<void> {
     const { store, clock } = this.#options
     const now = isoTime(clock.now())
@@ -109,7 +112,7 @@ export class WebhookSender {
     }
   }
 
-  /** Resolves when no attempt is under way. */
+  /** Resolves when no attempt is in progress. */
   async idle(): Promise<void> {
     while (this.#attempts.size > 0) await Promise.all(this.#attempts)
   }
@@ -120,7 +123,7 @@ export class WebhookSender {
     this.#hostShares.take(host, accountId)
     const attempt = this.#send(delivery, claimId)
       .catch((error: unknown) => {
-        // The claim lapses, and the webhook is attempted once more.
+        // The claim will lapse, and then the webhook is attempted again.
         this.#options.log.error(
           { err: error, requestId },
           'the end of a webhook attempt could not be stored',
@@ -158,8 +161,8 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the outcome of an attempt. Returns undefined when its claim had lapsed, because another
-   * sender has the webhook then.
+   * Stores the outcome of an attempt. Returns undefined if its claim had lapsed, because the
+   * webhook may then belong to another sender.
    */
   async #settle(
     webhookId: string,
@@ -201,7 +204,9 @@ export class WebhookSender {
     }
   }
 
-  /** Only the first attempt joins the trace of the request: a later one may come days after it. */
+  /**
+   * Only the first attempt joins the trace of the request, because a later one may come days later.
+   */
   #postTraced(delivery: DueDelivery): Promise<PostOutcome> {
     const { trace_parent: from, attempts, webhook_id: webhookId, request_id: requestId } = delivery
     const attributes = { 'winnow.request_id': requestId, 'winnow.webhook_id': webhookId }
@@ -238,7 +243,10 @@ export class WebhookSender {
 
 type DeliveryUpdate = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryChange
 
-/** Not sent, or aborted: due again at `at`, in epoch milliseconds, and not counted. */
+/**
+ * Returns the update after an attempt that was not sent or was aborted. The webhook is due again at
+ * `at`, in epoch milliseconds, and the attempt is not counted.
+ */
 const takenBack = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   state: 'pending',
   attempts: row.attempts - 1,
@@ -246,7 +254,7 @@ const takenBack = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   claim_id: null,
 })
 
-/** The delivery after an attempt. @param now epoch milliseconds */
+/** Returns the update of a delivery after an attempt. @param now epoch milliseconds */
 function afterAttempt(
   row: Pick<DeliveryRow, 'attempts' | 'first_attempt_at'>,
   outcome: PostOutcome,

@@ -1,16 +1,16 @@
-/** Signs webhooks by Standard Webhooks 1.0, with the symmetric scheme `v1`. */
+/** Signs webhooks according to Standard Webhooks 1.0, with the symmetric scheme `v1`. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
-/** With or without its padding. */
+/** Base64, with or without padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
 
 export interface SignedMessage {
-  /** The same in every attempt; without a dot. */
+  /** The same in every attempt. Has no dot, because dots separate what is signed. */
   id: string
-  /** This attempt's, in seconds since the epoch. */
+  /** The time of this attempt, in seconds since the epoch. */
   timestamp: number
   body: Buffer
 }
@@ -18,8 +18,8 @@ export interface SignedMessage {
 export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 /**
- * The bytes of a secret: those in base64 after `whsec_`, otherwise its text in UTF-8. Other text
- * after `whsec_` is text, since any 16 characters are a valid secret.
+ * Returns the bytes of a secret: what follows `whsec_` if that is base64, otherwise the whole text
+ * in UTF-8, because any text of 16 characters or more is a valid secret.
  */
 export function secretBytes(secret: string): Buffer {
   const coded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : ''
@@ -27,7 +27,8 @@ export function secretBytes(secret: string): Buffer {
 }
 
 /**
- * The three headers that let the receiver check that a message is authentic, complete and recent.
+ * Returns the three headers with which a receiver checks that a message is authentic, complete and
+ * recent.
  */
 export function signatureHeaders(secret: string, { id, timestamp, body }: SignedMessage) {
   const signature = createHmac('sha256', secretBytes(secret))

@@ -1,4 +1,4 @@
-/** Sends a test event to a receiver in the way that webhooks are sent. */
+/** Sends a test event to a receiver, the way webhooks are sent. */
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -8,19 +8,22 @@ import { errorOf } from './outcome.ts'
 import type { PublicPost } from './public-post.ts'
 import { newWebhookSecret, signatureHeaders } from './signature.ts'
 
-/** Tests of one account, on all gateways of a PostgreSQL: a test posts to whom the client names. */
+/**
+ * How many tests an account may make, counted over all gateways that share a PostgreSQL, because a
+ * test posts to any address that the client names.
+ */
 export const TESTS_PER_MINUTE = 10
 
 interface TesterOptions {
   post: PublicPost['post']
   clock: Clock
-  /** Counts a test, of `TESTS_PER_MINUTE`. */
+  /** Counts a test; its limit is `TESTS_PER_MINUTE`. */
   limiter: { count(name: string): Promise<{ left: number; resetSeconds: number } | undefined> }
 }
 
 interface Receiver {
   url: string
-  /** Signs the event; one is made where it is absent. */
+  /** Signs the event; if it is undefined, one is made. */
   secret: string | undefined
 }
 
@@ -32,8 +35,8 @@ export class WebhookTester {
   }
 
   /**
-   * Posts one event of the type `webhook.test` and waits for the answer; it is not retried.
-   * @param signal fired: a failed attempt
+   * Posts one event of the type `webhook.test` and waits for the answer. It is never retried.
+   * @param signal aborts the attempt, which then counts as failed
    * @throws ServiceError `RATE_LIMITED`
    */
   async send(
