@@ -140,7 +140,7 @@ export const secretOf = (header: string | undefined): string | undefined =>
 interface CookieOptions {
   /** 0 makes the browser delete the cookie. */
   seconds: number
-  /** Whether the page came over HTTPS. */
+  /** True if the page came over HTTPS. */
   isSecure: boolean
 }
 

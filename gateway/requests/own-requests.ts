@@ -27,7 +27,10 @@ import type { RequestRow } from '../store/schema/tables.ts'
 import { webhookStatusOf } from '../webhooks/delivery-status.ts'
 import type { Store } from '../store/database.ts'
 
-/** @throws ServiceError `NOT_FOUND` for a request that is not there or not the account's */
+/**
+ * Returns a request of the account.
+ * @throws ServiceError `NOT_FOUND` if the account has none with this id
+ */
 export async function findOwn(
   { store }: { store: Store },
   accountId: string,
@@ -45,7 +48,10 @@ export interface StatusDeps {
   config: PublicAddress
 }
 
-/** A page of the account's requests that fit, newest first; `cursor` names one after the first. */
+/**
+ * Returns a page of the account's requests that match the filters, newest first. For any page but
+ * the first, `cursor` is the `next_cursor` of the page before.
+ */
 export async function list(
   deps: StatusDeps,
   accountId: string,
@@ -77,7 +83,7 @@ export async function list(
   }
 }
 
-/** The status response of a request, with `logs` where they are given. */
+/** Returns the status response of a request, including `logs` if they are given. */
 export async function statusOf(
   { store, feed, queueEstimates, config }: StatusDeps,
   row: RequestRow,
@@ -96,8 +102,9 @@ export interface ResultDeps extends MediaPresenter {
 }
 
 /**
- * The result of a request.
- * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
+ * Returns the result of a request.
+ * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` once its outputs have
+ *   expired
  */
 export async function resultOf(deps: ResultDeps, row: RequestRow): Promise<AnyResultResponse> {
   assertResult(row, deps.clock.now())
@@ -105,8 +112,10 @@ export async function resultOf(deps: ResultDeps, row: RequestRow): Promise<AnyRe
 }
 
 /**
+ * Checks that a request has a result.
  * @param now epoch milliseconds
- * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` past their retention
+ * @throws ServiceError `RESULT_NOT_READY`, `REQUEST_FAILED`, or `NOT_FOUND` once its outputs have
+ *   expired
  */
 export function assertResult(row: RequestRow, now: number): void {
   assertCompleted(row)
@@ -146,8 +155,8 @@ export function assertHasOutputs(row: RequestRow, param?: string): void {
 }
 
 /**
- * Returns whether a request is completed and its outputs are still kept. @param now epoch
- * milliseconds
+ * Returns whether a request is completed and its outputs are still kept.
+ * @param now epoch milliseconds
  */
 export const hasResult = (row: RequestRow, now: number): boolean =>
   row.status === 'COMPLETED' &&
@@ -166,8 +175,9 @@ export interface CancelDeps extends FinishDeps, WithdrawDeps {
 export type RemoveDeps = CancelDeps & RemovalDeps
 
 /**
- * Ends a request as CANCELED, and removes its job from the queue or its engine. The row changes
- * first, so that the request is canceled even when neither the broker nor the engine responds.
+ * Fails a request with the code `CANCELED`, and removes its job from the queue or its engine. The
+ * row changes first, so that the request is canceled even if neither the broker nor the engine
+ * responds.
  * @throws ServiceError `REQUEST_FINISHED`
  */
 export async function cancel(deps: CancelDeps, row: RequestRow): Promise<RequestRow> {
@@ -177,13 +187,16 @@ export async function cancel(deps: CancelDeps, row: RequestRow): Promise<Request
   throw alreadyFinished(now)
 }
 
-/** Why a request cannot be canceled. */
+/** Creates the error for a request that cannot be canceled. */
 export const alreadyFinished = ({ status }: RequestRow): ServiceError =>
   new ServiceError('REQUEST_FINISHED', {
     message: `The request has already finished: it is ${status}.`,
   })
 
-/** Cancels a request; false: it has finished already. @param also done in the same transaction */
+/**
+ * Cancels a request. Returns false if it has finished already.
+ * @param also runs in the same transaction
+ */
 export async function stop(
   deps: CancelDeps,
   { request_id: requestId }: RequestRow,
@@ -200,9 +213,9 @@ export async function stop(
 }
 
 /**
- * Deletes a request with all that is stored of it; one under way is canceled first. From then on it
- * is unknown, and its webhook is no longer sent.
- * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` when another call has deleted it meanwhile
+ * Deletes a request and everything that is stored of it, after canceling it if it has not finished.
+ * From then on it is unknown, and its webhook is no longer sent.
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if another call has deleted it in the meantime
  */
 export async function remove(deps: RemoveDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId } = row

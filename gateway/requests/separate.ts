@@ -22,23 +22,23 @@ export type SeparateDeps = SubmitDeps &
 /** Stands for the file while its bytes are still to come. */
 const TO_COME = 'file_to_come'
 
-/** The longest wait: proxies cut a call that goes unanswered for longer. */
+/** The longest wait, because proxies cut off calls that go unanswered for longer. */
 export const WAIT_SECONDS_MAX = 60
 
 /** Says what is to be done with a file, or with the source that the body names. */
 export interface CallFields {
-  /** As the JSON body of a submit; with a file, without its source. */
+  /** Like the JSON body of a submit, but without a source if there is a file. */
   body: unknown
   metadataText?: string | undefined
 }
 
 export interface OneCall extends CallFields {
   kind: RequestKind
-  /** With one, the fields above are those that came before it. */
+  /** If there is a file, the fields above are those that came before it. */
   file?: CallFile | undefined
-  /** The value of the header of that name. */
+  /** The value of the header `Idempotency-Key`. */
   idempotencyKey: string | string[] | undefined
-  /** For the result; 0: not at all. */
+  /** How long to wait for the result; 0 means not at all. */
   waitSeconds: number
   /** Aborts when the client no longer waits for the answer. */
   signal: AbortSignal
@@ -48,13 +48,13 @@ export interface CallFile {
   name: string
   contentType: string
   body: Readable
-  /** Its length, where that shows whether it is whole. */
+  /** Its exact length, if stated, which shows whether all of it has arrived. */
   bytes?: number
-  /** How long it may be. */
+  /** The most bytes that it may have. */
   bytesMax: number
   /**
-   * The fields of the whole call, once its file is read.
-   * @throws ServiceError for what may not follow the file
+   * Returns the fields of the whole call, once its file is read.
+   * @throws ServiceError for fields that must not follow the file
    */
   end(): Promise<CallFields>
 }
@@ -67,7 +67,10 @@ export interface SeparateAnswer {
   waitedSecondsMax: number
 }
 
-/** @throws ServiceError as the calls do that create a file, upload its bytes and submit it */
+/**
+ * Takes a call and waits for its result.
+ * @throws ServiceError like the calls that create a file, upload its bytes and submit a request
+ */
 export async function separate(
   deps: SeparateDeps,
   key: HeldApiKey,
@@ -80,7 +83,7 @@ export async function separate(
   return { answer, ended, waitedSecondsMax: seconds }
 }
 
-/** @returns what a submit answers */
+/** @returns the answer of a submit */
 async function take(deps: SeparateDeps, key: HeldApiKey, call: OneCall): Promise<string> {
   const { file } = call
   const { account_id: accountId } = key
@@ -110,7 +113,7 @@ async function takeFile(
   { kind, file, body, metadataText, signal }: OneCall & { file: CallFile },
 ) {
   assertScope(key, 'files:write')
-  // Before the file is sent, unless its prompt is still to come.
+  // Checked before the file is sent, unless the prompt comes after it.
   if (kind === 'sounds' || hasPrompt(body)) {
     SUBMISSION_CHECKS[kind](withFile(body, TO_COME), metadataText)
   }
@@ -133,7 +136,7 @@ function withFile(body: unknown, fileId: string) {
 }
 
 /**
- * Waits for the end of the request. Returns undefined when it has not ended in time, or when the
+ * Waits for the end of the request. Returns undefined if it has not ended in time, or if the
  * account has too many streams open to wait.
  */
 async function endOf(

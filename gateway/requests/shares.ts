@@ -1,6 +1,6 @@
 /**
- * Shares: addresses that play one result without a key, until a date or until they are revoked
- * (docs/decisions/accounts.md).
+ * Manages shares, which are addresses that play one result without a key, until a date or until
+ * they are revoked (docs/decisions/accounts.md).
  */
 
 import { randomBytes } from 'node:crypto'
@@ -35,14 +35,15 @@ export interface ShareDeps {
 
 export type SharedResultDeps = ShareDeps & MediaPresenter
 
-/** Shares that are not over. */
+/** The most active shares. */
 export const SHARES_MAX = { perRequest: 10, perAccount: 200 } as const
 
-/** How long the addresses of a shared result are valid, besides the length of the media. */
+/** The addresses of a shared result are valid for this long plus the length of the media. */
 const ADDRESS_MS = HOUR_MS
 
 /**
- * Makes an address that plays the result of an own request. It ends with the outputs at the latest.
+ * Creates an address that plays the result of one of the account's requests. It expires with the
+ * outputs at the latest.
  * @throws ServiceError `NOT_FOUND`, `RESULT_NOT_READY`, `REQUEST_FAILED`, `RATE_LIMITED`, or
  *   `INVALID_PARAMETER` for a list of sounds
  */
@@ -73,7 +74,7 @@ export async function createShare(
     assertRoom(await listShares(store, accountId, share.created_at), requestId, now)
     await insertShare(store, share)
   })
-  // Browsers send no fragment, so that the secret is in no log.
+  // Browsers do not send the fragment, so the secret appears in no log.
   return { ...presentShare(share), url: `${config.publicUrl()}/#share=${secret}` }
 }
 
@@ -94,7 +95,7 @@ function assertRoom(shares: readonly ShareRow[], requestId: string, now: number)
   })
 }
 
-/** Times as the database has them sort as texts. */
+/** Returns the earlier of two times from the database, which sort as text. */
 const earlier = (one: string, other: string): string => (one < other ? one : other)
 
 const presentShare = ({ share_id, request_id, created_at, expires_at }: ShareRow): Share => ({
@@ -104,7 +105,7 @@ const presentShare = ({ share_id, request_id, created_at, expires_at }: ShareRow
   expires_at,
 })
 
-/** The shares of an account that are not over, newest first. */
+/** Returns the active shares of an account, newest first. */
 export async function ownShares({ store, clock }: ShareDeps, accountId: string) {
   const shares = await listShares(store, accountId, isoTime(clock.now()))
   return { object: 'list', data: shares.map(presentShare) }
@@ -154,6 +155,9 @@ export async function sharedResult(deps: SharedResultDeps, share: ShareRow): Pro
   }
 }
 
-/** Addresses last long enough that media that is playing can play to its end. */
+/**
+ * Returns when addresses expire: late enough that media that is playing can play to its end, unless
+ * the share expires first.
+ */
 const addressesEnd = ({ duration }: RequestRow, share: ShareRow, now: number): number =>
   Math.min(now + ADDRESS_MS + 1_000 * (duration ?? 0), Date.parse(share.expires_at))

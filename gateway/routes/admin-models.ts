@@ -21,7 +21,7 @@ interface ModelRoute {
   Params: { name: string }
 }
 
-/** Extension: the models of engines, changed while they run. Adds its routes to those of admins. */
+/** Extension, for admins: lists and changes the models of engines while they run. */
 export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): void {
   const authored = authoredBy(deps)
   app.get(

@@ -36,7 +36,7 @@ interface ListQuery {
 
 type Deps = OverviewDeps & AccountDeps & CancelDeps & RedeliveryDeps
 
-/** Extension: what all accounts have under way, were sent and changed, for admins. */
+/** Extension, for admins: the requests, webhook deliveries, changes and usage of all accounts. */
 export function adminOverviewRoutes(app: FastifyInstance, deps: Deps): void {
   requestRoutes(app, deps)
   listRoutes(app, deps)

@@ -36,7 +36,7 @@ import { responses } from '../api/openapi.ts'
 import { Activity, createActivity, type ActivityDeps } from '../operations/activity.ts'
 import { describeFleet, Fleet, type FleetDeps } from '../operations/fleet.ts'
 
-/** Gives a session for the token, or for a code; and ends one. */
+/** Opens a session for the token or for a code, and ends one. */
 const SESSION = '/admin/session'
 
 interface AccountRoute {
@@ -77,7 +77,10 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   limitRoutes(app, deps)
 }
 
-/** For the page: hidden, as the sessions of API keys are. */
+/**
+ * Adds the sessions of the admin page. The API description leaves them out, like the page's
+ * sessions of API keys.
+ */
 function sessionRoutes(app: FastifyInstance, deps: AccountDeps, adminToken: string): void {
   const authored = authoredBy(deps)
   const hidden = { schema: { hide: true } }
@@ -91,7 +94,7 @@ function sessionRoutes(app: FastifyInstance, deps: AccountDeps, adminToken: stri
   })
 }
 
-/** The common part of all admin routes in the API description. */
+/** Returns the common part of all admin routes in the API description. */
 export const describe = (operationId: string, summary: string, parameter?: string) => ({
   operationId,
   summary,
@@ -129,7 +132,10 @@ function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void 
   )
 }
 
-/** The dependencies, with who calls: the record of changes names the client's address. */
+/**
+ * Adds the author of a change to the dependencies: the record of changes names the client's
+ * address.
+ */
 export const authoredBy =
   <Deps extends AccountDeps>(deps: Deps) =>
   ({ client }: { client: string }) => ({

@@ -5,7 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 import type { PublicAddress } from '../requests/present/presenter.ts'
 
-/** By the ending of a package: its language, its type, and an address without its version. */
+/**
+ * The kinds of packages: the ending, the language, the media type, and a name without the version.
+ */
 const KINDS = [
   {
     ...{ ending: '.tgz', language: 'typescript', stable: 'winnow-client.tgz' },
@@ -20,11 +22,14 @@ const KINDS = [
 const hidden = { schema: { hide: true } }
 
 export interface ClientsConfig extends PublicAddress {
-  /** The packages of the clients, as set-up has made them. */
+  /** The folder of the clients' packages, as set-up has made them. */
   clientsFolder: string
 }
 
-/** The packages of this service's clients at `/clients`, for anybody; read once, being small. */
+/**
+ * Serves the packages of this service's clients at `/clients`, to anybody. They are small, so they
+ * are read once.
+ */
 export function clientRoutes(app: FastifyInstance, { config }: { config: ClientsConfig }): void {
   const packages = readPackages(config.clientsFolder)
   app.get('/clients', hidden, async (_request, reply) => {
@@ -39,7 +44,7 @@ export function clientRoutes(app: FastifyInstance, { config }: { config: Clients
     const found = packages.find((one) => one.name === name || one.stable === name)
     if (!found) throw new ServiceError('NOT_FOUND', { message: absence(packages) })
     reply.header('cache-control', 'no-cache')
-    // pip reads a wheel's version in the name of its file.
+    // pip reads a wheel's version from its file name.
     if (name !== found.name) return reply.redirect(found.name, 302)
     const tag = `"${found.sha256}"`
     reply.header('etag', tag)

@@ -4,7 +4,7 @@ import { createFile, type CreateFileDeps } from '../requests/submit/create-file.
 import { presentCreatedFile, type CreatedFilePresenter } from '../files/presentation.ts'
 import { CreateFileRequest, CreateFileResponse } from '../api/file-schemas.ts'
 
-/** Endpoint 3: an address to which the bytes of one file can be uploaded. */
+/** Endpoint 3: creates a file, with an address to which its bytes can be uploaded. */
 export function createFileRoute(
   app: FastifyInstance,
   deps: CreateFileDeps & CreatedFilePresenter,

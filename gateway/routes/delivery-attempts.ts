@@ -35,7 +35,7 @@ export function latestAttemptsRoute(app: FastifyInstance, { store }: { store: St
   )
 }
 
-/** Extension: what came of each attempt to deliver the webhook of a request. */
+/** Extension: the outcome of each attempt to deliver the webhook of a request. */
 export function deliveryAttemptsRoute(app: FastifyInstance, { store }: { store: Store }): void {
   app.get<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/webhook/attempts',

@@ -17,13 +17,16 @@ const hidden = { schema: { hide: true } }
 const zip = promisify(gzip)
 
 export interface DocsConfig extends PageAddresses {
-  /** Whether there is a page to go back to. */
+  /** Tells if there is a page to link back to. */
   playground: 'on' | 'off'
-  /** The site of the documents, as set-up has made it. */
+  /** The folder of the documents' site, as set-up has made it. */
   docsFolder: string
 }
 
-/** The documents at `/docs/` as set-up has made them, with sounds by range as players ask for. */
+/**
+ * Serves the documents at `/docs/`, as set-up has made them. Sounds are served by range, because
+ * players ask for that.
+ */
 export function docsRoutes(app: FastifyInstance, { config }: { config: DocsConfig }): void {
   const { docsFolder: root } = config
   const files = new Set(filesBelow(root))
@@ -55,7 +58,10 @@ interface DocsPage {
   etag: string
 }
 
-/** Makes pages as this gateway serves them, with its address and a link to its page; each once. */
+/**
+ * Returns a function that makes a page of the documents with this gateway's address and a link to
+ * its page. Each page is made once.
+ */
 function createPageMaker({ docsFolder, publicUrl, playground }: DocsConfig) {
   const pages = new Map<string, DocsPage>()
   return async (name: string): Promise<DocsPage> => {
@@ -94,7 +100,10 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
 }
 
-/** The file that an address means: itself, a folder's page, or a page without its ending. */
+/**
+ * Returns the file that an address means: that file, the index page of a folder, or a page without
+ * its ending.
+ */
 function nameOf(address: string, files: ReadonlySet<string>): string | undefined {
   const candidates = /(^|\/)$/.test(address)
     ? [`${address}index.html`]

@@ -1,6 +1,6 @@
 /**
  * fal's queue API for `fal-ai/sam-audio`, so that `@fal-ai/client` works here unchanged, with this
- * service as its `proxyUrl`. One setting turns it on: FAL_API.
+ * service as its `proxyUrl`. The setting FAL_API turns it on.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -51,7 +51,7 @@ type UploadDeps = ReceiveDeps & {
   config: { encryptionKeys: Keys; publicUrl: () => string; uploadMinutes: number }
 }
 
-/** What the calls of the API are made with, of which these are translations. */
+/** The dependencies of the API's own calls, into which these are translated. */
 export type FalDeps = SubmitDeps & CancelDeps & ResultDeps & StreamDeps & UploadDeps
 
 const REQUEST = `${FAL_QUEUE}/requests/:request_id`
@@ -69,7 +69,7 @@ interface Submit {
   Querystring: { fal_webhook?: string }
 }
 
-/** A Blob that is to come, as its address names it. */
+/** A Blob that is still to be uploaded, as its address describes it. */
 interface Upload {
   accountId: string
   fileId: string
@@ -79,14 +79,17 @@ interface Upload {
   expiresAt: number
 }
 
-/** For Fastify's `rewriteUrl`: a call by way of `proxyUrl` goes to the path of what it is for. */
+/** For Fastify's `rewriteUrl`: sends a call made through `proxyUrl` to the path of its target. */
 export function falUrl({ url = '/', headers }: { url?: string; headers: object }): string {
   const { 'x-fal-target-url': target } = headers as Record<string, unknown>
   if (url.split('?')[0] !== FAL_PATH || typeof target !== 'string') return url
   return falPath(target) ?? url
 }
 
-/** Answers errors as fal does, and takes its `Authorization: Key …`. Before the authenticator. */
+/**
+ * Answers errors as fal does, and accepts its `Authorization: Key …`. Install it before the
+ * authenticator.
+ */
 export function installFal(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers }) => {
     headers.authorization = headers.authorization?.replace(/^Key /i, 'Bearer ')
@@ -94,7 +97,7 @@ export function installFal(app: FastifyInstance): void {
   app.setErrorHandler(errorAnswerer(falError))
 }
 
-/** What needs an API key. */
+/** Adds the routes that need an API key. */
 export function falRoutes(app: FastifyInstance, deps: FalDeps): void {
   submitRoutes(app, deps)
   requestRoutes(app, deps)
@@ -181,9 +184,10 @@ async function submitFal(
 }
 
 /**
- * Waits for the result. Only this call knows the request, so whatever ends the wait cancels it.
+ * Waits for the result. Only this call knows the request, so if the wait ends first, the request is
+ * canceled.
  * @throws ServiceError `REQUEST_FAILED`; `RESULT_NOT_READY` after a minute, or once the client is
- * gone; `RATE_LIMITED` when the account has too many streams open
+ *   gone; `RATE_LIMITED` if the account has too many streams open
  */
 async function endOf(
   deps: FalDeps,
@@ -225,7 +229,7 @@ function beginUpload(deps: UploadDeps, accountId: string, body: unknown): object
   const { file_name: name, content_type: contentType } = checkCreateFile({
     file_name,
     content_type,
-    file_size: 1, // it shows when the bytes come
+    file_size: 1, // unknown until the bytes arrive
     purpose: INPUT_PURPOSE,
   })
   const { encryptionKeys, publicUrl, uploadMinutes } = deps.config
@@ -243,7 +247,7 @@ function beginUpload(deps: UploadDeps, accountId: string, body: unknown): object
   }
 }
 
-/** Takes the bytes of Blobs, at addresses that need no key. */
+/** Adds the addresses at which Blobs are uploaded, which need no key. */
 export function falUploadRoutes(app: FastifyInstance, deps: UploadDeps): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null)) // read from the socket

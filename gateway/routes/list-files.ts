@@ -7,7 +7,7 @@ import { listFiles } from '../store/files.ts'
 import { pageParameters } from './parameters.ts'
 import type { FileDeps } from '../files/pending-uploads.ts'
 
-/** Extension: the account's own files, newest first. */
+/** Extension: the account's files, newest first. */
 export function listFilesRoute(app: FastifyInstance, deps: FileDeps): void {
   app.get<{ Querystring: { limit?: unknown; cursor?: unknown } }>(
     '/v1/files',

@@ -18,7 +18,7 @@ interface ListQuery {
 
 const time = (description: string) => ({ type: 'string', format: 'date-time', description })
 
-/** Extension: the account's own requests, newest first. */
+/** Extension: the account's requests, newest first. */
 export function listRoute(app: FastifyInstance, deps: StatusDeps): void {
   app.get<{ Querystring: ListQuery }>(
     '/v1/queue/requests',

@@ -1,7 +1,7 @@
 /**
  * The Model Context Protocol over HTTP: the same tools as `winnow mcp`, for agents with an API key.
- * Each tool makes calls of the API with the caller's key, so that scopes, limits, validation and
- * the log are those of the API. Nothing is kept between calls.
+ * Each tool calls the API with the caller's key, so the scopes, limits, validation and log of the
+ * API apply. Nothing is kept between calls.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -18,7 +18,7 @@ const OPTIONS = { config: { scope: 'any' }, schema: { hide: true } } as const
 type Message = { method?: unknown; id?: unknown; params?: { requestId?: unknown } }
 
 export function mcpRoute(app: FastifyInstance): void {
-  /** What ends the calls under way, by `callKey`. */
+  /** Functions that end the calls in progress, by `callKey`. */
   const underWay = new Map<string, () => Promise<void>>()
   app.post<{ Body: Message }>(PATH, OPTIONS, async (request, reply) => {
     const { body } = request
@@ -41,7 +41,7 @@ export function mcpRoute(app: FastifyInstance): void {
       if (underWay.get(key) === end) underWay.delete(key)
       void end()
     })
-    // It names the client's calls, by which it cancels them; the gateway keeps no session.
+    // The client names this session when it cancels a call; the gateway itself keeps no session.
     if (body?.method === 'initialize') reply.header(SESSION, randomUUID())
     return transport.handleRequest(webRequestOf(request), { parsedBody: body as JSONRPCMessage })
   })
@@ -53,18 +53,22 @@ export function mcpRoute(app: FastifyInstance): void {
   })
 }
 
-/** At the first call: hundreds of modules, for which a start need not wait. */
+/** Loads the SDK at the first call, so that the start need not wait for its hundreds of modules. */
 const loadSdk = async () => ({
   ...(await import('../../shared/mcp/server.ts')),
   ...(await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js')),
 })
 
-/** Two clients of one key number their calls alike; one without a session can cancel none. */
+/**
+ * Returns what identifies a call for canceling it. The session is part of it, because two clients
+ * with one key may use the same numbers for their calls. A client without a session cannot cancel
+ * any.
+ */
 function callKey({ apiKey, headers, id }: FastifyRequest, rpcId: unknown): string {
   return JSON.stringify([apiKey.key_id, headers[SESSION] ?? id, rpcId])
 }
 
-/** Of which the transport reads the headers alone. */
+/** Returns a web request for the transport, which reads only its headers. */
 function webRequestOf({ headers }: FastifyRequest): Request {
   const pairs = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],

@@ -21,7 +21,7 @@ interface MediaDeps {
 }
 
 export interface MediaProxy {
-  /** Where trusted proxies serve the media folder to themselves, as a path; absent: they do not. */
+  /** The path at which trusted proxies serve the media folder internally; absent if they do not. */
   mediaAccelPath?: string | undefined
 }
 
@@ -32,7 +32,7 @@ interface InputRoute {
 }
 
 interface OutputRoute {
-  /** Without a place in addresses of gateways of 0.2.0, and of outputs of their engines. */
+  /** Has no place in addresses that gateways of 0.2.0 made, nor for outputs of engines of 0.2.0. */
   Params: { request_id: string; place?: string; part: OutputPart }
 }
 
@@ -41,8 +41,8 @@ interface SegmentRoute {
 }
 
 /**
- * Downloads by signed address, whole or by range: inputs and checkpoints for engines, outputs for
- * clients.
+ * Serves downloads at signed addresses, whole or by range: inputs and checkpoints to engines,
+ * outputs to clients and engines.
  */
 export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   app.get<InputRoute>('/media/inputs/:file_id', { schema: { hide: true } }, (request, reply) =>
@@ -61,7 +61,7 @@ export function mediaRoutes(app: FastifyInstance, deps: MediaDeps): void {
   }
 }
 
-/** Only engines get an address of a checkpoint, by their jobs. */
+/** Only engines get addresses of checkpoints, with their jobs. */
 async function sendSegment(
   deps: MediaDeps,
   request: FastifyRequest<SegmentRoute>,
@@ -101,7 +101,7 @@ async function sendOutput(
   const address = {
     method: 'GET',
     key: outputKey(requestId, part, place),
-    audiences: ['client', 'engine'], // an engine reads what a further request separates
+    audiences: ['client', 'engine'], // an engine reads an output that a later request separates
   } as const
   const { audience } = checkAddress(request, address, deps)
   const row = await findRequest(deps.store, requestId)
@@ -148,6 +148,9 @@ async function sendMedia(
     .send(body)
 }
 
-/** A trusted proxy asks. nginx keeps no header of ours for pages of other origins. */
+/**
+ * Returns whether a trusted proxy asks and may send the file itself. For pages of other origins it
+ * may not, because nginx would drop our headers.
+ */
 const mayAccelerate = ({ ips = [], headers }: FastifyRequest): boolean =>
   ips.length > 1 && headers.origin === undefined

@@ -7,11 +7,11 @@ import type { Keys } from '../secrets.ts'
 
 interface ModelsDeps {
   engineRegistry: Pick<EngineRegistry, 'describe'>
-  /** They hide the ids of engines. */
+  /** Used to hide the ids of engines. */
   config: { encryptionKeys: Keys }
 }
 
-/** Endpoint 2: the one model, and the engines that serve it now. */
+/** Endpoint 2: the API's only model, and the engines that serve it now. */
 export function modelsRoute(app: FastifyInstance, { engineRegistry, config }: ModelsDeps): void {
   app.get(
     '/v1/models',

@@ -8,7 +8,7 @@ import type { PublicAddress } from '../requests/present/presenter.ts'
 
 const NAME = 'openapi.json'
 
-/** Endpoint 1: the API description, which is compressed once, and names its state by an ETag. */
+/** Endpoint 1: the API description. It is compressed once, and an ETag tells its version. */
 export function openApiRoute(app: FastifyInstance, { config }: { config: PublicAddress }): void {
   let made: ReturnType<typeof makeCopies> | undefined
   app.get(

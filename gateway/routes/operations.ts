@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { createReadiness, type ReadinessDeps } from '../operations/readiness.ts'
 
-/** Extension, without a key: is the process alive, and can it take requests? */
+/**
+ * Extension, without a key: tells whether the process is alive, and whether it can take requests.
+ */
 export function operationsRoutes(app: FastifyInstance, deps: ReadinessDeps): void {
   const readiness = createReadiness(deps)
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))

@@ -22,7 +22,7 @@ const keyParams = {
   required: ['key_id'],
 } as const
 
-/** Extension: the keys of one's own account. */
+/** Extension: the keys of the caller's account. */
 export function ownKeyRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const calledBy = ({ apiKey: caller, client }: FastifyRequest) => ({ ...deps, caller, client })
   listAndCreate(app, calledBy)

@@ -1,4 +1,4 @@
-/** Common parts of the gateway's pages: types, compressed copies, their policy. */
+/** Media types, compressed copies and security headers of the gateway's pages. */
 
 import { extname } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -17,13 +17,19 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 }
 
-/** The copies of a file that a browser may take, the smallest first. */
+/** The compressed copies of a file that a browser may accept, smallest first. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const
 
-/** The media type of a file; undefined for what is no part of a page, as are compressed copies. */
+/**
+ * Returns the media type of a file, or undefined for files that are not served by name, such as
+ * compressed copies.
+ */
 export const typeOf = (name: string): string | undefined => TYPES[extname(name)]
 
-/** Sets the headers of a file's smallest copy that the browser takes; answers its name. */
+/**
+ * Chooses the smallest copy of a file that the browser accepts, sets its headers, and returns its
+ * name.
+ */
 export function chooseCopy(
   name: string,
   has: (name: string) => boolean,
@@ -42,13 +48,14 @@ export function chooseCopy(
 
 /** The addresses that a page may connect to. */
 export interface PageAddresses extends PublicAddress {
-  /** Origins that browsers get media from, if not here. */
+  /** Origins that browsers get media from, if not from this service. */
   mediaOrigins: readonly string[]
 }
 
 /**
- * The headers of a document, which no other page may frame, watch or know the address of.
- * @param scripts the directives of its policy for scripts
+ * Sets the headers of a document, so that no other page can frame it, watch it or learn its
+ * address.
+ * @param scripts the directives for scripts in its policy
  */
 export function protectPage(
   reply: FastifyReply,
@@ -63,8 +70,8 @@ export function protectPage(
 }
 
 /**
- * Scripts of ours alone, and connections to this service and where its media lies. Styles may be
- * inline: the drawing of waveforms, diagrams and the API reference set them.
+ * Allows only our own scripts, and connections to this service and to where its media is. Styles
+ * may be inline, because waveforms, diagrams and the API reference set them.
  */
 function contentSecurityPolicy(
   { publicUrl, mediaOrigins }: PageAddresses,

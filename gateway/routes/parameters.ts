@@ -1,4 +1,4 @@
-/** Parameters that several routes describe alike. */
+/** Parameters that several routes have in common. */
 
 export interface RequestParams {
   request_id: string

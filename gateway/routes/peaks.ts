@@ -11,7 +11,7 @@ const FOUND = {
   headers: { Location: { type: 'string', format: 'uri', description: 'Needs no key.' } },
 }
 
-/** Extension: what long media is drawn from without decoding it. */
+/** Extension: the peaks from which a player draws long media without decoding it. */
 export function peaksRoute(app: FastifyInstance, deps: ResultDeps): void {
   app.get<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/peaks',

@@ -5,20 +5,20 @@ import { ServiceError } from '../../shared/errors.ts'
 import { chooseCopy, protectPage, typeOf, type PageAddresses } from './page.ts'
 import { PLAYGROUND } from './sessions.ts'
 
-/** The names of assets carry their hashes. */
+/** Assets have a hash in their name, so they never change. */
 const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 
-/** The encoders of FLAC and MP3 are WebAssembly, in workers that the page's script makes. */
+/** The page encodes FLAC and MP3 with WebAssembly, in workers that its script creates. */
 const SCRIPTS = ["script-src 'self' 'wasm-unsafe-eval'", 'worker-src blob:']
 
 const hidden = { schema: { hide: true } }
 
 export interface PlaygroundConfig extends PageAddresses {
-  /** The page, as set-up has made it. */
+  /** The folder of the page, as set-up has made it. */
   playgroundFolder: string
 }
 
-/** The page at `/` as set-up has made it; read once, since it is small. */
+/** Serves the page at `/`, as set-up has made it. It is small, so it is read once. */
 export function playgroundRoutes(
   app: FastifyInstance,
   { config }: { config: PlaygroundConfig },
@@ -43,7 +43,7 @@ export function playgroundRoutes(
 
 type Files = ReadonlyMap<string, Buffer>
 
-/** The files of a folder by name; none where it does not exist. */
+/** Returns the files of a folder by name; none if the folder does not exist. */
 function readFiles(folder: string): Files {
   const isThere = (error: unknown) => (error as NodeJS.ErrnoException).code !== 'ENOENT'
   try {
@@ -59,7 +59,7 @@ function readFiles(folder: string): Files {
 interface Sending {
   request: FastifyRequest
   reply: FastifyReply
-  /** The message where there is no such file. */
+  /** The message if there is no such file. */
   absent: string
   /** The header `cache-control`. */
   caching: string

@@ -98,14 +98,17 @@ const RESULTS: Readonly<Record<RequestKind, object>> = {
   sounds: SoundsResultResponse,
 }
 
-/** Extension: a file, what is asked of it and, if one waits for it, the result in one call. */
+/**
+ * Extension: takes a file and what is asked of it in one call, and returns the result if the client
+ * waits for it.
+ */
 export async function separateRoutes(
   app: FastifyInstance,
   deps: SeparateDeps & ResultDeps,
 ): Promise<void> {
   await app.register(multipart)
   installBodyDeadline(app, deps.config.bodySecondsMax)
-  app.addContentTypeParser('*', (_request, _body, done) => done(null)) // refused below, by name
+  app.addContentTypeParser('*', (_request, _body, done) => done(null)) // readCall refuses these
   for (const kind of REQUEST_KINDS) separateRoute(app, deps, kind)
 }
 
@@ -153,7 +156,7 @@ function separateRoute(
     },
     async (request, reply) => {
       const taken = takeCall(deps, kind, request, reply).catch((error: unknown) => {
-        request.raw.unpipe() // from the form's reader: the rest is thrown away
+        request.raw.unpipe() // from the form's reader, so that the rest is discarded
         throw error
       })
       const { answer, ended, waitedSecondsMax } = await taken
@@ -184,7 +187,7 @@ async function takeCall(
   })
 }
 
-/** @throws ServiceError `INVALID_REQUEST` for a body that is neither a form nor JSON */
+/** @throws ServiceError `INVALID_REQUEST` if the body is neither a form nor JSON */
 async function readCall(
   kind: RequestKind,
   request: FastifyRequest,

@@ -14,12 +14,12 @@ import { forbidStoring } from '../api/no-store.ts'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import type { PublicAddress } from '../requests/present/presenter.ts'
 
-/** The page's path to the API with its session; the cookie is sent nowhere else. */
+/** The path at which the page calls the API with its session. The cookie is sent nowhere else. */
 export const PLAYGROUND = '/playground'
 
 const hidden = { schema: { hide: true } }
 
-/** Opens, shows and ends the sessions of the playground. */
+/** Opens, shows and ends the page's sessions. */
 export function sessionRoutes(
   app: FastifyInstance,
   deps: AccountDeps & { config: BodyDeadline & PublicAddress },
@@ -42,14 +42,17 @@ export function sessionRoutes(
   })
 }
 
-/** The secret of the caller's session, if the call is the page's own. */
+/**
+ * Returns the secret of the caller's session, if there is one.
+ * @throws ServiceError `PERMISSION_DENIED` if the call may come from another site
+ */
 function ownSecret(request: FastifyRequest): string | undefined {
   const secret = secretOf(request.headers.cookie)
   if (secret !== undefined) assertCsrfToken(request, secret)
   return secret
 }
 
-/** Makes a one-time code, for the holder of an API key. To be installed behind authentication. */
+/** Makes a one-time code for the holder of an API key. Install it behind authentication. */
 export function codeRoute(app: FastifyInstance, deps: AccountDeps): void {
   app.post(
     `${PLAYGROUND}/codes`,

@@ -26,7 +26,7 @@ interface LogDeps {
   log: Logger
 }
 
-/** Extension: makes an address that plays a result without a key. */
+/** Extension: creates an address that plays a result without a key. */
 export function createShareRoute(app: FastifyInstance, deps: ShareDeps & LogDeps): void {
   app.post<{ Params: RequestParams }>(
     '/v1/queue/requests/:request_id/shares',

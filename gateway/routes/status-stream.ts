@@ -15,7 +15,7 @@ export type StreamDeps = StatusDeps &
   WatchDeps & { feed: Pick<RequestFeed, 'watch'>; config: StreamWindow }
 
 export interface StreamWindow {
-  /** Then a stream ends, and its client connects again. */
+  /** How long a stream lasts; then the client connects again. */
   streamWindowSeconds: number
 }
 
@@ -26,7 +26,7 @@ interface StreamQuery {
 
 type StreamRequest = FastifyRequest<{ Params: RequestParams; Querystring: StreamQuery }>
 
-/** One event of the stream; OpenAPI 3.1 has no other way to describe it. */
+/** Describes one event of the stream. OpenAPI 3.1 has no way of its own to do that. */
 const event = (name: string, description: string, data: TSchema) =>
   Type.Object(
     {
@@ -106,7 +106,7 @@ export function statusStreamRoute(app: FastifyInstance, deps: StreamDeps): void 
   )
 }
 
-/** Answers Server-Sent Events. */
+/** Sends `events` as Server-Sent Events. */
 export const sendEvents = (reply: FastifyReply, events: AsyncIterable<string>): FastifyReply =>
   reply
     .header('content-type', 'text/event-stream')
@@ -114,7 +114,6 @@ export const sendEvents = (reply: FastifyReply, events: AsyncIterable<string>): 
     .header('connection', 'close') // else an idle client would delay the shutdown
     .send(Readable.from(events))
 
-/** The events of one stream. */
 async function* statusEvents(deps: StreamDeps, request: StreamRequest, watch: RequestWatch) {
   const {
     apiKey: key,
@@ -151,7 +150,7 @@ async function* statusEvents(deps: StreamDeps, request: StreamRequest, watch: Re
   }
 }
 
-/** A comment line: it makes proxies forward the headers before the first event. */
+/** A comment line, which makes proxies forward the headers before the first event. */
 const OPENING = ': open\n\n'
 
 const eventOf = (name: 'status' | 'timeout' | 'error', data: object): string =>

@@ -27,7 +27,7 @@ export const idempotencyHeader = {
   },
 } as const
 
-/** Aborts when the client no longer waits for `reply`. */
+/** Returns a signal that aborts when the client no longer waits for `reply`. */
 export function hangUpOf(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort(clientGoneError()))
@@ -36,7 +36,7 @@ export function hangUpOf(reply: FastifyReply): AbortSignal {
 
 interface Description {
   schema: { operationId: string; summary: string; description: string; body: object }
-  /** Errors that a submit of the other kind does not have. */
+  /** Errors that only this kind of submit has. */
   errors: readonly ErrorCode[]
 }
 

@@ -46,8 +46,8 @@ interface SegmentRoute {
 }
 
 /**
- * Uploads by signed address: inputs by clients, once; outputs and checkpoints by engines, until the
- * end.
+ * Receives uploads at signed addresses: inputs from clients, once; outputs and checkpoints from
+ * engines, until the request has ended.
  */
 export function uploadRoutes(app: FastifyInstance, deps: MediaDeps): void {
   const turns = new UploadTurns()
@@ -87,7 +87,7 @@ async function takeInput(
   if (!file || size === undefined) throw new ServiceError('NOT_FOUND')
   assertPending(file)
   checkContentLength(request, size)
-  // `AbortSignal.timeout` would keep a list in Node's timers for each until its time has come.
+  // `AbortSignal.timeout` would hold a timer for each upload until its time has come.
   const ms = Math.max(0, Date.parse(file.expires_at) - clock.now())
   const hash = createHash('sha256')
   const onPiece = (piece: Buffer) => hash.update(piece)
@@ -101,9 +101,10 @@ async function takeInput(
 }
 
 /**
- * Gives a complete file its place, and notes it. SQLite has one gateway, in which `turns` keep
- * other uploads away, and one transaction, which must not wait for a disk. With PostgreSQL another
- * gateway may have an upload of the same file: the row is locked until the bytes have their place.
+ * Puts a complete file in its place and marks it as uploaded. With SQLite there is only one
+ * gateway, in which `turns` keeps other uploads away, and only one transaction at a time, which
+ * must not wait for a disk. With PostgreSQL another gateway may be receiving the same file, so the
+ * row is locked until the bytes are in place.
  */
 async function keepInput(deps: UploadDeps, staged: StagedMedia, fileId: string): Promise<void> {
   const { store, mediaStore, clock, config } = deps
@@ -122,7 +123,7 @@ async function keepInput(deps: UploadDeps, staged: StagedMedia, fileId: string):
   await staged.place(key)
   if (await isNoted(store)) return
   const file = await findFile(store, fileId)
-  // Else the sweeper gives up what has expired, and its bytes with it.
+  // Otherwise the file has expired, and the sweeper will delete its bytes.
   if (!file || file.media_removed_at !== null) await mediaStore.remove(key)
   throw refusal(file)
 }
@@ -166,7 +167,9 @@ async function takeOutput(
   return withPlace(reply, place).send()
 }
 
-/** Keeps files of an engine on this host, which names them instead of sending their bytes. */
+/**
+ * Takes over files from an engine on this host, which names them instead of sending their bytes.
+ */
 async function adoptOutputs(
   deps: UploadDeps,
   request: FastifyRequest<OutputsRoute>,
@@ -193,10 +196,13 @@ async function adoptOutputs(
   return withPlace(reply, place).status(204).send()
 }
 
-/** A checkpoint saves work, and media are what the disk is for: it takes a part of the room. */
+/**
+ * The part of the free space that a checkpoint may take. It only saves work, and the disk is for
+ * media.
+ */
 const ROOM_SHARE_MAX = 1 / 8
 
-/** Takes a segment of a checkpoint; it replaces what is there. */
+/** Receives a segment of a checkpoint, which replaces an earlier one. */
 async function takeSegment(
   deps: UploadDeps,
   request: FastifyRequest<SegmentRoute>,
@@ -220,13 +226,13 @@ const withPlace = (reply: FastifyReply, place: string | undefined) =>
 
 interface OpenOutput {
   key: string
-  /** The sending attempt's; engines of 0.2.0 do not state it. */
+  /** The place of the attempt that sends it; undefined from engines of 0.2.0. */
   place: string | undefined
   /** @throws ServiceError once the request has ended */
   assertOpen(): Promise<void>
 }
 
-/** Opens the output of a signed address: until its request has ended. */
+/** Returns the output that a signed address names. */
 function outputOf(deps: UploadDeps, request: FastifyRequest<OutputRoute>): OpenOutput {
   const { request_id: requestId, part } = request.params
   const address = { method: 'PUT', key: outputKey(requestId, part), audiences: ['engine'] } as const
@@ -244,8 +250,8 @@ async function assertOpen({ store }: MediaDeps, requestId: string): Promise<void
 }
 
 /**
- * Gives outputs their place, which is their attempt's alone, so that no transaction is needed:
- * where the request has ended meanwhile without them, they are taken away again.
+ * Puts outputs in their place. No transaction is needed, because that place belongs to one attempt
+ * alone. If the request has ended without them in the meantime, they are removed again.
  */
 async function keepOutput(
   { store, mediaStore }: UploadDeps,
@@ -264,7 +270,7 @@ async function keepOutput(
   throw new ServiceError('REQUEST_FINISHED')
 }
 
-/** Stores the body of `request`; what breaks off leaves nothing. */
+/** Stages the body of `request`; one that breaks off leaves nothing behind. */
 const stageBody = (
   { mediaStore, config }: MediaDeps,
   { raw }: FastifyRequest,

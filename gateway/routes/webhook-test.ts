@@ -10,7 +10,9 @@ interface WebhookTestDeps extends Pick<UrlChecks, 'checkWebhookUrl'> {
   webhookTester: Pick<WebhookTester, 'send'>
 }
 
-/** Extension: posts an event to a receiver, as webhooks are posted, and answers what came of it. */
+/**
+ * Extension: posts an event to a receiver, the way webhooks are posted, and returns the outcome.
+ */
 export function webhookTestRoute(app: FastifyInstance, deps: WebhookTestDeps): void {
   app.post(
     '/v1/webhook-test',

@@ -14,7 +14,9 @@ import type { AccountRow } from '../../store/schema/tables.ts'
 import { remove, stop, type RemoveDeps } from '../own-requests.ts'
 
 const EVERY_MS = 10_000
-/** Rows of each kind and account in one turn, so that a gateway that stops need not wait long. */
+/**
+ * At most this many requests and files of each account per turn, so that a gateway can stop soon.
+ */
 const ROWS_MAX = 100
 
 export function createAccountCloser(deps: RemoveDeps): Loop {
@@ -30,8 +32,8 @@ export function createAccountCloser(deps: RemoveDeps): Loop {
 }
 
 /**
- * Takes one step with each account. May be repeated, or interrupted at any point.
- * @returns how many requests and files it changed; 0: nothing is left to do
+ * Takes one step for each account. It can be repeated, and interrupted at any point.
+ * @returns how many requests and files it changed; 0 if nothing is left to do
  */
 export async function closeAccounts(deps: RemoveDeps): Promise<number> {
   let sum = 0
@@ -69,7 +71,9 @@ async function removeAll(deps: RemoveDeps, { account_id: accountId }: AccountRow
   return removed
 }
 
-/** False: another gateway was faster, or an open request needs it until a later turn. */
+/**
+ * Returns false if another gateway was faster, or if an unfinished request still needs the media.
+ */
 async function isRemoved(removing: Promise<void>): Promise<boolean> {
   try {
     await removing

@@ -41,25 +41,26 @@ interface FollowerDeps extends FinishDeps {
 }
 
 export type OutputLimits = Pick<MediaLimits, 'mediaBytesMaxPerAccount'> & {
-  /** So long outputs are kept after the end of their request. */
+  /** How many days outputs are kept after their request has ended. */
   outputDays: number
 }
 
-/** A start that lies further in the future than this comes from a wrong clock. */
+/** A start further in the future than this comes from a clock that is wrong. */
 const AHEAD_MS_MAX = MINUTE_MS
 
 /** The effect of an event on its request: finished, changed, or none. */
 type Effect = { finished: RequestRow } | 'changed' | 'unchanged'
 
 /**
- * A handler for `broker.followEvents`: the event may be acknowledged when it resolves. Events of
- * one request are handled in the order of the calls, those of several at once.
+ * Creates a handler for `broker.followEvents`. Once it resolves, the event may be acknowledged.
+ * Events of one request are handled in the order of the calls, those of different requests
+ * concurrently.
  */
 export function createEventHandler(deps: FollowerDeps): (event: Event) => Promise<void> {
   const latest = new Map<string, Promise<void>>()
   return async (event) => {
     const { request_id: requestId } = event
-    const before = latest.get(requestId)?.catch(() => undefined) // its caller gets it
+    const before = latest.get(requestId)?.catch(() => undefined) // its own caller gets the error
     const handled = before ? before.then(() => handleEvent(event, deps)) : handleEvent(event, deps)
     latest.set(requestId, handled)
     try {
@@ -91,7 +92,8 @@ async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
 async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promise<Effect> {
   const { request_id: requestId, attempt_id: attemptId, engine_id: engineId, at } = event
   const now = deps.clock.now()
-  // A start is nearly always the first event of its attempt, and any other hardly ever.
+  // A start is nearly always the first event of its attempt, so reading the row first would be of
+  // no use. Any other event hardly ever is.
   const row = event.type === 'started' ? undefined : await findRequestToChange(store, requestId)
   if (row && isKnownAttempt(row, attemptId)) return applyToAttempt(store, event, row, deps)
   const begun = await startAttempt(store, {
@@ -106,7 +108,10 @@ async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promi
   return begun && effect === 'unchanged' ? 'changed' : effect
 }
 
-/** @param row the request, locked; of a start only where it has begun its attempt */
+/**
+ * @param row the request, locked by the transaction; for a start undefined unless the event has
+ *   begun its attempt
+ */
 async function applyToAttempt(
   store: Store,
   event: Event,
@@ -129,7 +134,7 @@ async function applyToAttempt(
       return released === 'queued' ? 'changed' : finishedIf(released)
     }
     case 'measured': {
-      // of any attempt: all of them have the same media
+      // from any attempt, because all have the same media
       if (!row || isTerminal(row.status)) return 'unchanged'
       return finishedIf(await failUnlessItFits(store, row, event, ending))
     }
@@ -142,7 +147,7 @@ async function applyToAttempt(
         ),
       )
     case 'completed': {
-      // of any attempt: all of them give the same result
+      // from any attempt, because all give the same result
       const outputsExpireAt = isoTime(clock.now() + config.outputDays * DAY_MS)
       return finishedIf(await completeAndCharge(store, row, event, { ...ending, outputsExpireAt }))
     }
@@ -175,7 +180,10 @@ async function failUnlessItFits(
   return excess === null ? null : failForMedia(store, requestId, excess, ending)
 }
 
-/** A request that the balance does not cover, or whose outputs do not fit, fails at no cost. */
+/**
+ * Completes a request and charges it. If the balance does not cover it, or its outputs do not fit,
+ * it fails and costs nothing.
+ */
 async function completeAndCharge(
   store: Store,
   row: RequestRow | undefined,
@@ -184,7 +192,7 @@ async function completeAndCharge(
 ): Promise<RequestRow | null> {
   const { request_id: requestId, duration } = event
   const { now, outputsExpireAt, presenter } = ending
-  if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted meanwhile
+  if (!row) await giveUpLateOutputs(store, requestId, now) // it was deleted in the meantime
   if (!row || isTerminal(row.status)) return null
   const isNoted = row.duration === duration
   if (row.file_id !== null && !isNoted) await setFileDuration(store, row.file_id, duration)
@@ -202,7 +210,8 @@ async function completeAndCharge(
   const charged = await charge(store, { row, account }, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
   const outputs = made ? JSON.stringify(made) : null
-  const seconds = Math.max(duration, row.duration ?? 0) // an engine went by what it measured
+  // an engine makes a checkpoint or not by the length that it measured first
+  const seconds = Math.max(duration, row.duration ?? 0)
   await giveUpOtherPlaces(store, { ...row, outputs, duration: seconds }, now)
   return finishRequest(
     store,
@@ -227,14 +236,14 @@ async function completeAndCharge(
   )
 }
 
-/** What an engine should have reported; undefined: all of it is there. */
+/** Returns what the engine should have reported but did not, or undefined if nothing is missing. */
 function missingOf(row: RequestRow, { outputs, sounds }: EventOf<'completed'>): string | undefined {
   if (row.kind === 'sounds') return sounds ? undefined : 'list of sounds'
   const names = [...targetNames(promptsOfRow(row).length), 'residual' as const]
   return names.find((name) => !outputs?.[name])
 }
 
-/** How much an engine has stored. */
+/** Returns the bytes that an engine has stored. */
 const bytesOf = ({ gain_db: _gain, ...files }: Partial<Outputs> = {}): number =>
   Object.values<{ bytes: number; video?: { bytes: number } }>(files).reduce(
     (sum, { bytes, video }) => sum + bytes + (video?.bytes ?? 0),
@@ -256,8 +265,8 @@ const failAs = (
   finishRequest(store, { requestId, ...failure(error, now) }, presenter)
 
 /**
- * Cancels the work of an engine on a finished request, such as one that was canceled, is not
- * covered by the balance, or whose outputs do not fit.
+ * Makes an engine stop working on a request that has ended or was deleted. It may have been
+ * canceled, the balance may not cover it, or its outputs may not fit.
  */
 async function stopIfFinished(
   event: Event,
@@ -265,6 +274,7 @@ async function stopIfFinished(
 ): Promise<void> {
   if (event.type !== 'started' && event.type !== 'measured') return
   const row = await findRequest(store, event.request_id)
-  // Not awaited: an engine that hangs must hold up no other event. A failure is logged there.
+  // Not awaited, because an engine that hangs must not hold up other events. The registry logs a
+  // failure.
   if (!row || isTerminal(row.status)) void engineRegistry.cancel(event.engine_id, event.request_id)
 }

@@ -13,15 +13,15 @@ import { addUse } from '../../store/usage.ts'
 import { newDelivery } from './webhook-event.ts'
 import type { RequestFeed } from './request-feed.ts'
 
-/** Characters of the day in a timestamp, which is UTC. */
+/** The length of the day in a timestamp (UTC). */
 const DAY_CHARACTERS = '2026-01-31'.length
 
 type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
 
 /**
- * Moves a request to a terminal state, removes its outbox entry, counts it and writes its webhook,
- * in the caller's transaction.
- * @returns the request as it ended, for `announceFinished`; null when it has already moved on
+ * Moves a request to a terminal state, removes its outbox entry, counts it in the account's usage
+ * and writes the delivery of its webhook, all in the caller's transaction.
+ * @returns the request as it ended, for `announceFinished`; null if it has already moved on
  */
 export async function finishRequest(
   store: Store,
@@ -43,7 +43,7 @@ export async function finishRequest(
   return row
 }
 
-/** How a request fails. */
+/** Returns the move that fails a request. */
 export const failure = (
   { code, message }: { code: FailureCode; message: string },
   now: string,
@@ -53,7 +53,7 @@ export const failure = (
   set: { error_code: code, error_message: message, finished_at: now },
 })
 
-/** Who hears that a request has ended. */
+/** Everything that is told when a request has ended. */
 interface Announcers {
   feed: Pick<RequestFeed, 'forget' | 'rowChanged'>
   metrics: { finished(row: RequestRow): void }
@@ -80,11 +80,11 @@ export interface FinishDeps extends MediaPresenter, Announcers {
 interface Failure {
   code: FailureCode
   message: string
-  /** Is stored with the failure, or not at all. */
+  /** Runs in the same transaction, but only if the request had not finished before. */
   also?: ((store: Store) => Promise<void>) | undefined
 }
 
-/** Moves a request to FAILED; false when it is finished already. */
+/** Moves a request to FAILED. Returns false if it has finished already. */
 export async function failRequest(
   deps: FinishDeps,
   requestId: string,

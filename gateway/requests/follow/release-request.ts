@@ -12,23 +12,28 @@ import type { RequestRow } from '../../store/schema/tables.ts'
 
 type ReleasedEvent = Extract<Event, { type: 'released' }>
 
-/** Interruptions of one request; the last one fails it. */
+/** A request that is interrupted this many times fails. */
 export const INTERRUPTIONS_MAX = 6
 
 export const interruptedTooOften = (interruptions: number): string =>
   `The request was interrupted ${interruptions} times, and no attempt was finished.`
 
-/** Delay after an interruption: 5 s, then three times as long each time (10 min in all). */
+/**
+ * The delay after an interruption: 5 s at first, then three times as long each time (10 min in
+ * total).
+ */
 const retryDelayMs = (interruptions: number): number => 5_000 * 3 ** (interruptions - 1)
 
 /**
- * Queues a request again with a job of its own, in the caller's transaction: the broker counts the
- * deliveries of a job, and those of the new one only when an engine is lost with it. A release for
- * a drain or an outage has no delay and is not counted (an engine that does not reach the media
- * store leases nothing). An interruption is delayed, and their number is limited.
+ * Queues a request again, in the caller's transaction. It gets a new job, because the broker counts
+ * the deliveries of each job: that count then grows only when an engine is lost. A release for a
+ * drain or an outage is neither delayed nor counted, since an engine that cannot reach the media
+ * store leases no jobs. After an interruption the request is delayed, and the number of
+ * interruptions is limited.
  * @param row the request, locked by the transaction
- * @param now milliseconds
- * @returns the request where it failed for it, 'queued', or null when the attempt does not hold it
+ * @param now epoch milliseconds
+ * @returns the request if it has failed, 'queued' if it is queued again, or null if the attempt
+ *   does not hold it
  */
 export async function releaseRequest(
   store: Store,

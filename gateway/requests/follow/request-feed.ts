@@ -1,6 +1,6 @@
 /**
- * Changes of requests within this process: wakes status streams, and keeps the progress of running
- * requests, which is not in the database.
+ * Follows the changes of requests within this process. It wakes status streams, and keeps the
+ * progress of running requests, which is not in the database.
  */
 
 import { ServiceError } from '../../../shared/errors.ts'
@@ -8,16 +8,22 @@ import type { Progress } from '../../../shared/messages.ts'
 import { limitOf, limitText, type Limit } from '../../accounts/limits.ts'
 import type { LimitColumns, RequestRow } from '../../store/schema/tables.ts'
 
-/** Why a watch woke: the row changed, only the progress did, time is up, or no more will come. */
+/**
+ * Why a watch woke: the row changed, only the progress changed, the time is up, or the watch was
+ * closed.
+ */
 export type WakeReason = 'row' | 'progress' | 'time' | 'closed'
 
-/** Requests whose progress is kept; beyond it, the oldest are dropped. */
+/**
+ * At most this many requests have their progress kept; beyond that, the one that reported longest
+ * ago is dropped.
+ */
 const PROGRESS_KEPT_MAX = 10_000
 
-/** Room appears as streams end; the exact time is unknown. */
+/** A guess, since nobody knows when a stream will end. */
 const RETRY_AFTER_SECONDS = 30
 
-/** With the account's own limit. */
+/** Options of a watch, with the account's own limit on streams. */
 type WatchOptions = { isForEnd?: boolean } & Partial<Pick<LimitColumns, 'max_streams'>>
 
 export class RequestFeed {
@@ -35,20 +41,20 @@ export class RequestFeed {
     this.#announce = announce
   }
 
-  /** Counts the changes of all rows: equal numbers mean that nothing has changed. */
+  /** The number of changes to any row so far. While it stays the same, nothing has changed. */
   get changes(): number {
     return this.#changes
   }
 
-  /** The number of open watches. */
+  /** The number of open watches, of all accounts. */
   get watches(): number {
     return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
   /**
    * Starts a watch, which misses no change from now on. The caller must close it.
-   * @param isForEnd wakes only for what may be the end of the request
-   * @throws ServiceError `RATE_LIMITED` when the account has as many open as it may
+   * @param isForEnd makes it wake only for changes that may be the end of the request
+   * @throws ServiceError `RATE_LIMITED` if the account has as many open as it may
    */
   watch(
     requestId: string,
@@ -58,7 +64,7 @@ export class RequestFeed {
     this.#assertRoom(accountId, limitOf(own, 'streams', this.#watchesMaxPerAccount))
     const watches = this.#watches.get(requestId) ?? new Set()
     const watch = new RequestWatch(isForEnd, () => {
-      if (watches.delete(watch)) this.#count(accountId, -1) // it may be closed twice
+      if (watches.delete(watch)) this.#count(accountId, -1) // a watch may be closed twice
       if (watches.size === 0 && this.#watches.get(requestId) === watches) {
         this.#watches.delete(requestId)
       }
@@ -72,8 +78,9 @@ export class RequestFeed {
   }
 
   /**
-   * The row of a request has changed, and the change is committed.
-   * @param ended the row, where this change was its end
+   * Wakes the watches of a request whose row has changed, and tells the other gateways. Call it
+   * once the change is committed.
+   * @param ended the row, if this change was the end of the request
    */
   rowChanged(requestId: string, ended?: RequestRow): void {
     this.#changes += 1
@@ -81,7 +88,7 @@ export class RequestFeed {
     this.#announce(requestId)
   }
 
-  /** As `rowChanged`, by another gateway. */
+  /** Wakes the watches of a request whose row another gateway has changed. */
   rowChangedElsewhere(requestId: string): void {
     this.#changes += 1
     for (const watch of this.#watchesOf(requestId)) watch.wake('row')
@@ -98,12 +105,15 @@ export class RequestFeed {
     for (const watch of this.#watchesOf(requestId)) watch.wake('progress', null)
   }
 
-  /** From 0 to 1; undefined while the attempt has reported none. */
+  /** Returns the attempt's progress from 0 to 1, or undefined if it has reported none. */
   progressOf(requestId: string, attemptId: string | null): number | undefined {
     return this.#latest(requestId, attemptId)?.progress
   }
 
-  /** Seconds that the attempt still takes at least, as it said last; 0: it said nothing. */
+  /**
+   * Returns the least number of seconds that the attempt will still take, as it said last; 0 if it
+   * has not said.
+   */
   secondsAtLeastOf(requestId: string, attemptId: string | null): number {
     return this.#latest(requestId, attemptId)?.seconds_at_least ?? 0
   }
@@ -118,7 +128,7 @@ export class RequestFeed {
     this.#progress.delete(requestId)
   }
 
-  /** Ends all watches; later ones end at once. */
+  /** Ends all watches. Those started later end at once. */
   close(): void {
     this.#closed = true
     for (const watches of [...this.#watches.values()]) {
@@ -126,7 +136,7 @@ export class RequestFeed {
     }
   }
 
-  /** How many watches an account has open here. */
+  /** Returns how many watches an account has open at this gateway. */
   watchesOf(accountId: string): number {
     return this.#watchesByAccount.get(accountId) ?? 0
   }
@@ -152,7 +162,7 @@ export class RequestFeed {
     this.#watches.get(requestId) ?? []
 }
 
-/** A watch of one request. A reason that comes between two waits is kept for the next. */
+/** Watches one request. A reason to wake that comes between two waits is kept for the next wait. */
 export class RequestWatch {
   readonly #isForEnd: boolean
   readonly #onClose: () => void
@@ -166,7 +176,7 @@ export class RequestWatch {
     this.#onClose = onClose
   }
 
-  /** The request as it ended, where this gateway has ended it: no change follows. */
+  /** The request as it ended, if this gateway has ended it. No further change follows. */
   get ended(): RequestRow | undefined {
     return this.#ended
   }
@@ -187,12 +197,14 @@ export class RequestWatch {
     })
   }
 
-  /** @param ended the request as it ended; null: it has not ended; undefined: that is unknown */
+  /**
+   * @param ended the request as it ended; null if it has not ended; undefined if that is unknown
+   */
   wake(reason: 'row' | 'progress', ended?: RequestRow | null): void {
     if (ended === null && this.#isForEnd) return
     this.#ended ??= ended ?? undefined
     if (this.#wakeWaiting) this.#wakeWaiting(reason)
-    else if (this.#missed !== 'row') this.#missed = reason // a row says all that progress does
+    else if (this.#missed !== 'row') this.#missed = reason // a row comes with its progress
   }
 
   /** Ends the watch; a pending wait resolves with `closed`. */

@@ -21,31 +21,38 @@ interface RescuerDeps extends FinishDeps {
 }
 
 const EVERY_MS = MINUTE_MS
-/** Requests that changed more recently are skipped: their events may still be in transit. */
+/**
+ * Requests that changed more recently are skipped, because their events may still be in transit.
+ */
 const UNTOUCHED_MS = 2 * MINUTE_MS
-/** Failures in one turn; then the remaining requests wait for the next turn. */
+/** After this many failures in one turn, the remaining requests wait for the next turn. */
 const FAILURES_MAX = 3
-/** Requests checked in one turn; the next turn continues where this one ended. */
+/** The number of requests checked in one turn. The next turn continues where this one ended. */
 const PAGE_MAX = 1_000
 const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
 
-/** Which requests a turn looks after. */
+/** The requests that a turn checks. */
 interface Reach {
   statuses: readonly RequestStatus[]
-  /** 0: whenever they changed. */
+  /** Only requests that have been unchanged for this long; 0 for all. */
   untouchedMs: number
 }
 
 const ORDINARY: Reach = { statuses: UNFINISHED, untouchedMs: UNTOUCHED_MS }
-/** After a loss of the streams: what is in progress may still be finished by its engine. */
+/**
+ * After the broker has lost its streams. Requests in progress are left alone, because their engines
+ * may still finish them.
+ */
 const AFTER_LOSS: Reach = { statuses: ['IN_QUEUE'], untouchedMs: 0 }
 
 export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
-  /** The broker has lost all that it stored: what is queued is looked after at once. */
+  /** Checks queued requests at once, because the broker has lost everything that it stored. */
   streamsLost(): void
 }
 
-/** A loop that requeues requests that lost their job, for example with the broker's disk. */
+/**
+ * Creates a loop that queues requests again whose job was lost, for example with the broker's disk.
+ */
 export function createRescuer(deps: RescuerDeps): Rescuer {
   let page = FIRST_PAGE
   let isLost = false
@@ -69,7 +76,7 @@ export function createRescuer(deps: RescuerDeps): Rescuer {
   }
 }
 
-/** Looks after one page of requests; returns where the next begins. */
+/** Checks one page of requests. Returns where the next page begins. */
 export async function rescue(
   deps: RescuerDeps,
   after: PageStart = FIRST_PAGE,
@@ -100,9 +107,9 @@ export async function rescue(
 }
 
 /**
- * Requeues a request whose job is lost. A loss while it waits is the broker's, and never fails
- * the request; with what was in progress an engine may have been lost, so it counts as an
- * interruption.
+ * Queues a request again if its job is lost. If the request was waiting, the broker lost the job,
+ * which never fails the request. If it was in progress, an engine may have been lost, so that
+ * counts as an interruption.
  */
 async function rescueOne(deps: RescuerDeps, row: RequestRow): Promise<void> {
   const { request_id: requestId, job_sequence: sequence } = row

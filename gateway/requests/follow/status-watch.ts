@@ -10,7 +10,10 @@ import type { RequestRow } from '../../store/schema/tables.ts'
 import type { KeyChecks } from '../../accounts/key-checks.ts'
 import type { Store } from '../../store/database.ts'
 
-/** How often a row is read without a notice, because the notice of another gateway may be lost. */
+/**
+ * How often a row is read without being told of a change, because a message of another gateway may
+ * be lost.
+ */
 const READ_EVERY_MS = 15_000
 
 export interface WatchDeps {
@@ -25,7 +28,7 @@ export interface WatchOptions {
   logs: boolean
   /** The status is repeated after this long without a change. */
   intervalMs: number
-  /** Then the watch ends as `timeout`. */
+  /** After this long, the watch ends with the step `timeout`. */
   windowMs: number
 }
 
@@ -36,11 +39,11 @@ export interface WatchStep {
 }
 
 /**
- * The steps of one watch: the status at once, on every change and every interval; `timeout` is the
- * last when the window ends. It ends after a terminal status, and without one when `watch` is
- * closed. Before each step but the first the key is checked again. Steps are made when they are
- * asked for, so a slow reader skips states and none pile up; every status is complete in itself.
- * Closes `watch` at its end.
+ * Yields the steps of one watch: the status at once, on every change and after every interval, and
+ * `timeout` as the last step when the window ends. The watch ends after a terminal status, or
+ * without a further step when `watch` is closed. The key is checked again before each step but the
+ * first. A step is made only when it is asked for, so a slow reader skips states instead of piling
+ * them up; every status is complete in itself. Closes `watch` at the end.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 export async function* watchStatus(
@@ -92,8 +95,8 @@ interface EndWait {
 }
 
 /**
- * Waits for the end of a request; undefined: it has not ended in time.
- * @throws ServiceError `RATE_LIMITED` when the account has too many streams open; as `watchStatus`
+ * Waits for the end of a request. Returns undefined if it has not ended in time.
+ * @throws ServiceError `RATE_LIMITED` if the account has too many streams open; like `watchStatus`
  */
 export async function waitForEnd(
   deps: WatchDeps & { feed: Pick<RequestFeed, 'watch'> },

@@ -1,4 +1,7 @@
-/** The body of a webhook: made once, when its request ends, and the same in every attempt. */
+/**
+ * Makes the body of a webhook. That happens once, when the request ends, so it is the same in every
+ * attempt.
+ */
 
 import { newId } from '../../../shared/ids.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
@@ -7,7 +10,10 @@ import { falEvent } from '../../api/fal-shapes.ts'
 import type { DeliveryRow, RequestRow } from '../../store/schema/tables.ts'
 import type { WebhookEvent } from '../../api/webhook-schemas.ts'
 
-/** The delivery of a request that is COMPLETED or FAILED, due at once; null: it has no webhook. */
+/**
+ * Returns the delivery of a request that is COMPLETED or FAILED, due at once; null if it has no
+ * webhook.
+ */
 export async function newDelivery(
   row: RequestRow,
   presenter: MediaPresenter,

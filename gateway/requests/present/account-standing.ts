@@ -1,4 +1,4 @@
-/** What an account may have and do, and how much of that it has used. */
+/** Tells the limits of an account, and how much of each it has used. */
 
 import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { limitsOf, type LimitDefaults } from '../../accounts/limits.ts'
@@ -9,7 +9,7 @@ import type { Store } from '../../store/database.ts'
 import { countJobs } from '../../store/jobs-in-broker.ts'
 import { countWaiting } from '../../store/requests.ts'
 
-/** More requests than this are not counted. */
+/** Requests are counted up to this number. */
 const COUNTED_MAX = 10_000
 
 export interface StandingDeps {
@@ -19,12 +19,15 @@ export interface StandingDeps {
   config: LimitDefaults
 }
 
-/** By name of the limit. `max` is null where there is none, `used` of each single key or file. */
+/**
+ * Returns the maximum and the use of each limit by its name. `max` is null if there is no limit;
+ * `used` is null for limits on each single key or file.
+ */
 export async function standingOf({ store, clock, feed, config }: StandingDeps, accountId: string) {
   const account = await accountOf(store, { account_id: accountId })
   const { held, reserved } = mediaOf(account)
   const used = {
-    calls_per_minute: null, // by each key; the headers of each answer have it
+    calls_per_minute: null, // counted for each key, and stated in headers
     queued_requests: await countWaiting(store, COUNTED_MAX, accountId),
     concurrent_jobs: await countJobs(store, accountId, COUNTED_MAX),
     media_bytes: held + reserved,

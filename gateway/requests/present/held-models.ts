@@ -1,15 +1,17 @@
-/** The models that the engines of an installation hold, and whether all hold the same. */
+/**
+ * Lists the models that the engines of an installation hold, and tells whether all hold the same.
+ */
 
 import type { DescribedModel, EngineDescription } from '../../../shared/engine-control.ts'
 import { AUTO, routePrompt } from '../../../shared/prompts/route-prompt.ts'
 import { promptsOf, type SeparationOptions } from '../../../shared/separation-options.ts'
 
 interface HeldModel extends DescribedModel {
-  /** Engines that hold it. */
+  /** Ids of the engines that hold it. */
   engineIds: string[]
 }
 
-/** Each model once, in the order of preference of the engines that hold it. */
+/** Returns each model once, in the order in which the engines prefer them. */
 export function heldModels(engines: readonly EngineDescription[]): HeldModel[] {
   const held = new Map<string, HeldModel>()
   for (const { engine_id: engineId, models } of engines) {
@@ -26,9 +28,9 @@ export function heldModels(engines: readonly EngineDescription[]): HeldModel[] {
 }
 
 /**
- * Refuses a separator that no engine holds, or that does not answer a prompt. While no engine is
- * known, nothing is refused.
- * @throws ServiceError `INVALID_PARAMETER` that names the models there are
+ * Refuses a separator that no engine holds, or that cannot answer a prompt. Refuses nothing while
+ * no engine is known.
+ * @throws ServiceError `INVALID_PARAMETER` that names the available models
  */
 export async function assertSeparator(
   engines: { describe(): Promise<EngineDescription[]> },
@@ -41,7 +43,7 @@ export async function assertSeparator(
   for (const each of promptsOf(prompt, options)) routePrompt(each, models, separator)
 }
 
-/** In which way the engines differ, as a sentence; null: all hold the same models. */
+/** Returns a sentence that says how the engines differ, or null if all hold the same models. */
 export function differenceOf(engines: readonly EngineDescription[]): string | null {
   const listOf = ({ models }: EngineDescription) => models.map(({ name }) => name).join(', ')
   const lists = new Map<string, number>()

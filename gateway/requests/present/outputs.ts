@@ -18,14 +18,17 @@ import type { RequestRow } from '../../store/schema/tables.ts'
 
 export type Outputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
 
-/** The outputs that the engine reported, of a COMPLETED separation. */
+/** Returns the outputs that the engine reported for a COMPLETED separation. */
 export const outputsOf = (row: RequestRow): Outputs => JSON.parse(row.outputs ?? '') as Outputs
 
-/** What the engine heard in the media of a COMPLETED request; undefined: it made no list. */
+/**
+ * Returns what the engine heard in the media of a COMPLETED request, or undefined if it made no
+ * list.
+ */
 export const soundsOf = ({ sounds }: RequestRow): HeardSound[] | undefined =>
   sounds === null ? undefined : (JSON.parse(sounds) as HeardSound[])
 
-/** The stored finding of each prompt of a COMPLETED separation. */
+/** Returns the stored finding for each prompt of a COMPLETED separation. */
 export function findingsOf(row: RequestRow): { prompt: string; finding: Finding }[] {
   const outputs: Partial<Record<OutputName, StoredFile & Finding>> = outputsOf(row)
   return promptsOfRow(row).map((prompt, i, { length }) => {
@@ -37,7 +40,9 @@ export function findingsOf(row: RequestRow): { prompt: string; finding: Finding 
   })
 }
 
-/** One stored part of a COMPLETED request with its file name; undefined: there is none. */
+/**
+ * Returns a stored part of a COMPLETED request with its file name, or undefined if there is none.
+ */
 export function storedPart(
   row: RequestRow,
   part: OutputPart,
@@ -58,7 +63,7 @@ export function storedPart(
   }
 }
 
-/** The label that distinguishes an output of a COMPLETED request from its others. */
+/** Returns the label that distinguishes an output of a COMPLETED request from the others. */
 export function outputLabel(row: RequestRow, name: OutputName): string {
   const prompts = promptsOfRow(row)
   const findings = findingsOf(row).map(({ finding }) => finding)
@@ -70,7 +75,10 @@ export function outputLabel(row: RequestRow, name: OutputName): string {
   return name === 'residual' ? residual : targets[targetNames(prompts.length).indexOf(name)]!
 }
 
-/** Without folders, and a name for any file system. */
+/**
+ * Returns the file name of an output: the source's name, without folders and without characters
+ * that some file systems refuse, and the label.
+ */
 export function outputFileName(sourceName: string, label: string, extension: string): string {
   const name = sourceName.split(/[/\\]/).at(-1) ?? ''
   const stem = name.replace(/(?<=.)\.[^.]*$/s, '').replace(/[\p{Cc}"*:<>?|]+/gu, '_') || 'audio'

@@ -1,4 +1,4 @@
-/** The models and engines that there are, for clients. */
+/** Presents models and engines to clients. */
 
 import { createHmac } from 'node:crypto'
 import type { EngineDescription } from '../../../shared/engine-control.ts'
@@ -12,7 +12,7 @@ export function presentModels(
   engines: readonly EngineDescription[],
   { encryptionKeys: [key] }: { encryptionKeys: Keys },
 ): ModelList {
-  // an engine's own id may be made of its host's name
+  // an engine's id may contain the name of its host
   const hidden = (id: string) =>
     `engine_${createHmac('sha256', key).update(`engine ${id}`).digest('hex').slice(0, 16)}`
   return {

@@ -1,4 +1,4 @@
-/** Turns rows into the responses of the spec. The only maker of public URLs. */
+/** Turns rows into the responses of the contract. */
 
 import type { FailureCode } from '../../../shared/errors.ts'
 import {
@@ -35,7 +35,7 @@ import {
   storedPart,
 } from './outputs.ts'
 
-/** The state of a request that is not in the database. */
+/** The part of a request's state that is not in its row. */
 export interface LiveState {
   progress?: number | undefined
   queuePosition?: number | undefined
@@ -44,19 +44,19 @@ export interface LiveState {
   webhook?: WebhookDeliveryStatus | undefined
 }
 
-/** For addresses of requests. */
+/** Settings that addresses of requests depend on. */
 export interface PublicAddress {
   /** Address of this gateway for clients; known once it listens. */
   publicUrl: () => string
 }
 
-/** For addresses of media. */
+/** Dependencies for making addresses of media. */
 export interface MediaPresenter {
   mediaStore: Pick<MediaStore, 'downloadUrl'>
   config: PublicAddress
 }
 
-/** What a request asked for, as the API names it. */
+/** Returns the API's name for what a request asked for. */
 export const modelOf = ({ kind }: Pick<RequestRow, 'kind'>): ModelId =>
   kind === 'sounds' ? SOUNDS_MODEL : MODEL_ID
 
@@ -79,7 +79,7 @@ export function presentSubmitted(
   }
 }
 
-/** Returns the secret that was generated; a secret that the client gave is not repeated. */
+/** Returns the secret if it was generated; one that the client chose is not repeated. */
 function generatedSecret(row: RequestRow, { encryptionKeys }: { encryptionKeys: Keys }) {
   if (row.webhook_secret === null || row.webhook_secret_generated === 0) return {}
   return { signing_secret: decrypt(encryptionKeys, row.request_id, row.webhook_secret) }
@@ -111,7 +111,10 @@ export function presentStatus(
 const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'metadata'> =>
   metadata === null ? {} : { metadata: JSON.parse(metadata) as object }
 
-/** Findings about each prompt, those of the first at the top; none where the model reports none. */
+/**
+ * Returns how each prompt was understood, with the first one's fields at the top level, and the
+ * findings, if there are any.
+ */
 function presentFindings(
   row: RequestRow,
 ): Recognised & Pick<QueueStatusResponse, 'targets' | 'findings'> {
@@ -137,16 +140,16 @@ function presentFindings(
   }
 }
 
-/** In the API `model` is what was asked for. */
+/** The API calls the model that answered `separator`, because `model` is what was asked for. */
 const separatorOf = (model: string | undefined) => (model === undefined ? {} : { separator: model })
 
-/** Why a request failed. */
+/** Returns why a request failed. */
 export const failureOf = (row: RequestRow): { code: FailureCode; message: string } => ({
   code: row.error_code as FailureCode,
   message: row.error_message ?? '',
 })
 
-/** The result of a request that is COMPLETED and whose outputs are still there. */
+/** Returns the result of a COMPLETED request whose outputs are still there. */
 export async function presentResult(
   row: RequestRow,
   deps: MediaPresenter,
@@ -177,8 +180,8 @@ const notCompleted = ({ request_id: id }: RequestRow) =>
   new Error(`the request ${id} is not completed`)
 
 /**
- * The outputs of a separation that is COMPLETED, with what was found.
- * @param expiresAt epoch milliseconds until which their addresses are valid
+ * Returns the outputs of a COMPLETED separation, with what was found.
+ * @param expiresAt when their addresses expire, in epoch milliseconds
  */
 export async function presentData(
   row: RequestRow,
@@ -246,7 +249,7 @@ async function outputFile(
 }
 
 /**
- * An address of the peaks of a COMPLETED request; undefined: its engine made none.
+ * Returns an address of the peaks of a COMPLETED request, or undefined if its engine made none.
  * @param expiresAt epoch milliseconds
  */
 export const peaksUrl = (

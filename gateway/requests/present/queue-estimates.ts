@@ -1,6 +1,6 @@
 /**
- * Estimates the places of requests in the queue, and how long they still take. A few queries serve
- * all callers, and none is made while nothing changes.
+ * Estimates the places of requests in the queue, and how long they will still take. A few queries
+ * serve all callers, and fewer are made while nothing changes.
  */
 
 import type { Clock } from '../../../shared/clock.ts'
@@ -16,13 +16,13 @@ interface EstimateDeps {
   store: Store
   feed: RequestFeed
   clock: Clock
-  /** How many engines are there. */
+  /** How many engines there are. */
   engineRegistry: { readonly engines: number }
 }
 
-/** Estimates for a request; absent: unknown, or not applicable. */
+/** Estimates for a request; a field is absent if it is unknown or does not apply. */
 export interface QueueEstimate {
-  /** 1: next. */
+  /** 1 means next. */
   queuePosition?: number
   secondsLeft?: number
 }
@@ -30,22 +30,28 @@ export interface QueueEstimate {
 /** Rows are reused for a second, and for longer while none changes. */
 const AGE_MS_MAX = 1_000
 /**
- * The longest that rows are reused: gateways and engines announce changes, but a message may be
- * lost.
+ * The longest time that rows are reused. Gateways and engines announce changes, but a message may
+ * be lost.
  */
 const UNCHANGED_MS_MAX = 5_000
 /**
- * How many completed requests give the speed (the first only marks the start): enough to average
- * out, and few enough to be recent.
+ * How many completed requests the speed is measured by, of which the first only marks the start:
+ * enough to average out, and few enough to be recent.
  */
 const COMPLETED_MAX = 17
-/** The progress from which a request's own pace tells how long it still takes. */
+/** From this progress on, a request's own pace tells how long it will still take. */
 const PART_MIN = 0.1
-/** The work of a second of media relative to `balanced`: between those of the models. */
+/**
+ * The work per second of media, relative to `balanced`. The models differ; these values lie between
+ * theirs.
+ */
 const WORK_OF = { fast: 0.8, balanced: 1, quality: 2.3 } as const
 /** The work of a list of sounds: little more than reading the media. */
 const WORK_OF_SOUNDS = 0.1
-/** Work of each prompt after the first, since a model may share a part between them. */
+/**
+ * The work of each prompt after the first, because a model may share a part of the work between
+ * prompts.
+ */
 const FURTHER_PROMPT = 0.75
 
 interface Rows {
@@ -66,11 +72,14 @@ export class QueueEstimates {
     this.#deps = deps
   }
 
-  /** Estimates for an unfinished request; at most a second old. */
+  /**
+   * Returns estimates for an unfinished request. They are at most a second old, or a little older
+   * if nothing has changed.
+   */
   async of(row: RequestRow): Promise<QueueEstimate> {
     const { request_id: requestId, status } = row
     const rows = await this.#current()
-    const place = rows.positions.get(requestId) ?? rows.positions.size + 1 // newer than the query
+    const place = rows.positions.get(requestId) ?? rows.positions.size + 1 // newer than the rows
     const seconds = this.#secondsLeft(rows, row)
     return {
       ...(status === 'IN_QUEUE' && { queuePosition: place }),
@@ -104,7 +113,9 @@ export class QueueEstimates {
     return secondsLeft(running.map(workOf), waiting.map(workOf), speed)
   }
 
-  /** Before any request is completed, there is no other measure. */
+  /**
+   * Estimates by the request's own pace. No other measure exists before any request is completed.
+   */
   #byOwnPace(row: RequestRow): number | undefined {
     const { feed } = this.#deps
     const done = feed.progressOf(row.request_id, row.attempt_id) ?? 0
@@ -114,7 +125,7 @@ export class QueueEstimates {
     return Math.max(seconds, feed.secondsAtLeastOf(row.request_id, row.attempt_id))
   }
 
-  /** Concurrent callers share a reading. */
+  /** Returns the current rows. Concurrent callers share one read. */
   async #current(): Promise<Rows> {
     const rows = this.#rows
     const ageMs = rows ? this.#deps.clock.elapsed() - rows.readAt : Infinity
@@ -142,7 +153,10 @@ export class QueueEstimates {
   }
 }
 
-/** Weighs the options of requests, most of which have the same. */
+/**
+ * Returns a function that weighs the options of requests. It remembers the weights, because most
+ * requests have the same options.
+ */
 function createWeighing(): (options: string) => number {
   const weights = new Map<string, number>()
   return (options) => {
@@ -152,7 +166,7 @@ function createWeighing(): (options: string) => number {
   }
 }
 
-/** Work of each second of media: candidates × prompts × speed. */
+/** Returns the work per second of media: prompts × candidates × the weight of the acceleration. */
 function workPerSecond(options: SeparationOptions): number {
   if (kindOf(options) === 'sounds') return WORK_OF_SOUNDS
   const { further_prompts: further = [], reranking_candidates: candidates, acceleration } = options

@@ -1,18 +1,21 @@
 /**
- * Estimates how long requests still take, from the work ahead of them and the speed of recent
- * requests. Pure functions.
+ * Estimates how long requests will still take, from the work ahead of them and the speed of recent
+ * requests. These are pure functions.
  */
 
 /** A request that is not finished. */
 export interface OpenWork {
   requestId: string
-  /** Seconds of media; null: not known yet. */
+  /** The length of the media in seconds; null if it is not known yet. */
   mediaSeconds: number | null
   /** The work of one second of the media. */
   weight: number
   /** The part that is done, from 0 to 1. */
   done: number
-  /** The least that it still takes, as its engine reports; 0: the engine reported nothing. */
+  /**
+   * The least number of seconds that it will still take, as its engine reports; 0 if the engine has
+   * reported nothing.
+   */
   secondsAtLeast: number
 }
 
@@ -26,7 +29,7 @@ export interface DoneWork {
 
 /** How fast all engines together separated the last requests. */
 export interface Speed {
-  /** Work in a second, while there was work. */
+  /** Work per second, counting only the time in which there was work. */
   perSecond: number
   /** The mean length of their media, which stands in for a length that is not known yet. */
   meanSeconds: number
@@ -34,9 +37,10 @@ export interface Speed {
 
 /**
  * Measures the speed over the requests that ended after the first of `finished`. The first only
- * marks the start, because its work began earlier. Time in which nothing ran does not count.
+ * marks the start, because its work began earlier; if there is no other, it counts from its own
+ * start. Time in which nothing ran does not count.
  * @param finished in the order of their ends
- * @returns undefined where nothing can be said
+ * @returns undefined if nothing can be said
  */
 export function speedOf(finished: readonly DoneWork[]): Speed | undefined {
   const [first, ...later] = finished
@@ -52,7 +56,7 @@ export function speedOf(finished: readonly DoneWork[]): Speed | undefined {
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
 
-/** The length of the union of the runs, after `from`. */
+/** Returns the milliseconds after `from` in which at least one run was going on. */
 function busyMs(runs: readonly DoneWork[], from: number): number {
   let [busy, until] = [0, from]
   for (const { startedAt, finishedAt } of [...runs].sort((a, b) => a.startedAt - b.startedAt)) {
@@ -64,8 +68,8 @@ function busyMs(runs: readonly DoneWork[], from: number): number {
 
 /**
  * Returns the seconds until each request is finished. Engines share their time equally between the
- * requests that they hold; when one ends, the next of the queue takes its place.
- * @param running those that engines have; while others wait, all places are taken by them
+ * requests that they hold; when one ends, the next in the queue takes its place.
+ * @param running requests that engines have; if others wait, these are taken to fill all places
  * @param waiting the queue, in its order
  */
 export function secondsLeft(
@@ -90,7 +94,7 @@ interface Place {
   secondsAtLeast: number
 }
 
-/** Plays requests through. */
+/** Simulates engines that work through the requests. */
 class Engines {
   readonly left = new Map<string, number>()
   readonly #speed: Speed
@@ -115,7 +119,9 @@ class Engines {
     insert(this.#working, place, ({ end }) => end)
   }
 
-  /** Ends the work of a request, or a request whose work has ended. */
+  /**
+   * Moves on to the next end, either of a request's work or of a request that outlasted its work.
+   */
   endNext(): void {
     const [working, lasting] = [this.#working[0], this.#lasting[0]]
     const { perSecond } = this.#speed
@@ -140,7 +146,7 @@ class Engines {
   }
 }
 
-/** Inserts in order, after those that are equal. */
+/** Inserts a place in order, after equal ones. */
 function insert(places: Place[], place: Place, orderOf: (place: Place) => number): void {
   const at = places.findLastIndex((other) => orderOf(other) <= orderOf(place)) + 1
   places.splice(at, 0, place)

@@ -16,12 +16,12 @@ export interface CreateFileDeps {
 }
 
 export interface UploadTime {
-  /** For the bytes of a file, from its creation on. */
+  /** Minutes from the creation of a file within which its bytes must be uploaded. */
   uploadMinutes: number
 }
 
 /**
- * @param body of endpoint 3
+ * @param body the body of endpoint 3
  * @throws ServiceError that names what is wrong with it, or the limit of the account
  */
 export async function createFile(

@@ -5,11 +5,11 @@ import { ServiceError } from '../../../shared/errors.ts'
 import { FairShare } from '../../../shared/fair-share.ts'
 
 interface EgressPoolOptions {
-  /** At once, of all accounts together. */
+  /** Concurrent checks of all accounts together. */
   slots?: number
-  /** Waiting checks of one account. */
+  /** Waiting checks per account. */
   waitersMax?: number
-  /** For a slot. */
+  /** The longest wait for a slot. */
   waitMsMax?: number
 }
 
@@ -25,12 +25,14 @@ const WAIT_MS_MAX = 10_000
 /** By then an address that does not answer has freed its slot. */
 const RETRY_AFTER_SECONDS = 30
 
-/** Slots shared by the rule of fair-share.ts, so that one account never takes them all. */
+/**
+ * A pool of slots that accounts share as in fair-share.ts, so that no account ever takes them all.
+ */
 export class EgressPool {
   readonly #share: FairShare
   readonly #waitersMax: number
   readonly #waitMsMax: number
-  /** The starters of waiting work, by account, oldest first. */
+  /** Functions that start waiting work, by account, oldest first. */
   readonly #waiting = new Map<string, Set<() => void>>()
 
   constructor(options: EgressPoolOptions = {}) {
@@ -42,8 +44,8 @@ export class EgressPool {
 
   /**
    * Runs `work` in a slot of its account.
-   * @throws ServiceError `RATE_LIMITED` when too many of the account wait, or for too long; the
-   * signal's reason; what `work` throws
+   * @throws ServiceError `RATE_LIMITED` if too many checks of the account are waiting, or for too
+   *   long; the signal's reason; what `work` throws
    */
   async run<T>({ accountId, signal }: EgressUser, work: () => Promise<T>): Promise<T> {
     await withDeadline({ ms: this.#waitMsMax, late: tooMany, signal }, (deadline) =>

@@ -1,8 +1,8 @@
 /**
- * Repeated submits: the same Idempotency-Key with the same body gets the same answer, to the byte,
- * for 24 hours. The stored answer is encrypted, since it may contain a webhook's secret. Errors are
- * not stored, so that a client can correct a refused submit and keep its key. Once the request is
- * deleted, its key submits nothing more.
+ * Handles repeated submits. For 24 hours, the same Idempotency-Key with the same body gets the same
+ * answer, byte for byte. The stored answer is encrypted, since it may contain a webhook's secret.
+ * Errors are not stored, so that a client can correct a refused submit and use its key again. Once
+ * the request is deleted, its key cannot submit anything any more.
  */
 
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ const KEY = /^[!-~]{1,255}$/
 export interface IdempotencyKey {
   accountId: string
   key: string
-  /** SHA-256 of the body, whatever the order of its fields and its blanks. */
+  /** SHA-256 of the body, regardless of whitespace and the order of its fields. */
   fingerprint: string
 }
 
@@ -31,7 +31,10 @@ interface IdempotencyDeps {
   config: { encryptionKeys: Keys }
 }
 
-/** The key in the header of a submit, if any. @throws ServiceError when it is not a key */
+/**
+ * Returns the key in the header of a submit, if there is one.
+ * @throws ServiceError if it is not a valid key
+ */
 export function readIdempotencyKey(
   header: unknown,
   accountId: string,
@@ -47,16 +50,18 @@ export function readIdempotencyKey(
   return { accountId, key: header, fingerprint: fingerprintOf(body, metadataText ?? '') }
 }
 
-/** A string, which is passed over, or a number. */
+/** Matches a string in JSON, which is skipped, or a number. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
-/** The numbers in a JSON text of which parsing loses digits: such as integers over 2^53. */
+/**
+ * Returns the numbers in a JSON text that parsing does not preserve, such as integers above 2^53.
+ */
 const inexactNumbers = (json: string): string[] =>
   (json.match(STRING_OR_NUMBER) ?? []).filter(
     (token) => !token.startsWith('"') && String(Number(token)) !== token,
   )
 
-/** @param metadataText has the digits that the parsed body has lost */
+/** @param metadataText still has the digits that the parsed body has lost */
 function fingerprintOf(body: unknown, metadataText: string): string {
   const sorted = (_name: string, value: unknown) =>
     value === null || typeof value !== 'object' || Array.isArray(value)
@@ -68,15 +73,15 @@ function fingerprintOf(body: unknown, metadataText: string): string {
       .update(inexactNumbers(metadataText).join())
       .digest('hex')
   } catch (cause) {
-    // JSON can be read deeper than it can be written
+    // JSON.parse accepts deeper nesting than JSON.stringify
     throw new ServiceError('INVALID_REQUEST', { message: 'The body is nested too deeply.', cause })
   }
 }
 
 /**
- * The answer that was stored for the key, or undefined.
- * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the key came with another body, or what it
- *   submitted is deleted
+ * Returns the answer that was stored for the key, or undefined.
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` if the key came with another body, or if the request
+ *   that it submitted is deleted
  */
 export async function findAnswer(
   { store, clock, config }: IdempotencyDeps,

@@ -1,4 +1,4 @@
-/** Publishes accepted requests: outbox rows become jobs. The broker drops repeated ones. */
+/** Publishes accepted requests by turning outbox rows into jobs. The broker drops repeated ones. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isoTime, type Clock } from '../../../shared/clock.ts'
@@ -36,21 +36,24 @@ interface PublisherDeps extends FinishDeps {
 }
 
 const BATCH_MAX = 64
-/** Polls the outbox, for rows of other processes. */
+/** How often the outbox is polled for rows that other processes have written. */
 const EVERY_MS = 1_000
 /** Requests that come this soon after others share a transaction, and so one disk flush. */
 const GATHER_MS = 10
-/** A job may wait in the queue so long before its addresses expire. */
+/** How long a job may wait in the queue before its addresses expire. */
 const JOB_URL_MS = 7 * DAY_MS
-/** The delay after a failed publish of a job, which doubles with each failure up to the most. */
+/** The delay after a job could not be published; it doubles with each failure. */
 const RETRY_DELAY_MS = { least: 1_000, most: 10 * MINUTE_MS }
-/** Longer than it takes to hand a batch over: of a gateway that died, others take over then. */
+/**
+ * How long a gateway keeps the rows that it took, which is longer than it takes to hand over a
+ * batch. If it has died, others take them over then.
+ */
 const TAKEN_MS = 15_000
-/** Longer than any delay in the outbox, that after an interruption of its engine included. */
+/** Longer than any delay in the outbox, including the one after an interruption. */
 const REST_MS_MAX = 2 * RETRY_DELAY_MS.most
-/** A job of an account that has as many as it may waits this long, then looks again. */
+/** How long the jobs of an account are held back if it has as many with the broker as it may. */
 const HOLD_MS = 2_000
-/** Attempts before the request fails: about a day with their delays. */
+/** Attempts before the request fails; with their delays, about a day. */
 const TRIES_MAX = 150
 
 export const createJobPublisher = (deps: PublisherDeps): Loop =>
@@ -99,16 +102,18 @@ export async function publishWaiting(deps: PublisherDeps): Promise<void> {
     const [first] = failures
     if (first && deps.broker.problem() !== null) {
       const ids = failures.map(({ row }) => row.message_id)
-      await giveBackToOutbox(deps.store, ids) // a broker that is away is no failure of theirs
+      await giveBackToOutbox(deps.store, ids) // the jobs are not at fault if the broker is away
       throw first.error
     }
     for (const failure of failures) await tryLater(deps, failure)
     if (first && failures.length === taken.length) throw first.error
-    if (waiting.length < BATCH_MAX) return // what comes later wakes the publisher
+    if (waiting.length < BATCH_MAX) return // later rows wake the publisher
   }
 }
 
-/** Lets what accounts have too much of wait, without keeping others behind it. */
+/**
+ * Holds back the jobs of accounts that have too many, so that they do not block those of others.
+ */
 async function hold({ store, clock }: PublisherDeps, rows: readonly WaitingJob[]): Promise<void> {
   if (rows.length === 0) return
   await giveBackToOutbox(
@@ -121,10 +126,10 @@ async function hold({ store, clock }: PublisherDeps, rows: readonly WaitingJob[]
 }
 
 type FailedJob = { row: WaitingJob; error: unknown }
-/** Without a sequence: its request had ended before. */
+/** A job that was published, or, without a sequence, not needed because its request had ended. */
 type PublishedJob = { row: WaitingJob; sequence?: number }
 
-/** Never throws: one row's failure stops no other. */
+/** Publishes one row. Never throws, because one row's failure must not stop the others. */
 async function publishOne(
   deps: PublisherDeps,
   row: WaitingJob,
@@ -158,10 +163,11 @@ async function settle(deps: PublisherDeps, taken: readonly PublishedJob[]): Prom
       if (!status || isTerminal(status)) finished.push({ requestId, sequence })
     }
     const ids = taken.map(({ row }) => row.message_id)
-    await removeFromOutbox(store, ids) // last: who ends a request takes the rows in this order
+    await removeFromOutbox(store, ids) // last, in the locking order of what ends requests
     return finished
   })
-  // Canceled or deleted while being published: the sequence of the job was not stored yet.
+  // These were canceled or deleted while their jobs were being published, before the sequence was
+  // stored.
   for (const { requestId, sequence } of canceled) await withdrawJob(deps, requestId, sequence)
 }
 
@@ -170,7 +176,7 @@ export interface WithdrawDeps {
   log: Logger
 }
 
-/** Removes the job of a canceled request from the queue; one that stays does no harm. */
+/** Removes the job of a canceled request from the queue. If that fails, the job does no harm. */
 export async function withdrawJob(
   { broker, log }: WithdrawDeps,
   requestId: string,
@@ -194,7 +200,7 @@ async function tryLater(deps: PublisherDeps, { row, error }: FailedJob): Promise
   await putOff(deps.store, row, isoTime(deps.clock.now() + retryDelayMs))
 }
 
-/** Outputs that an engine may store for a request. */
+/** Returns the outputs that an engine may store for a request. */
 function partsOf(row: RequestRow): OutputPart[] {
   if (row.kind === 'sounds') return []
   const names = [...targetNames(promptsOfRow(row).length), 'residual' as const]
@@ -205,7 +211,7 @@ function partsOf(row: RequestRow): OutputPart[] {
 
 const optionsOf = (row: RequestRow) => JSON.parse(row.options) as Job['options']
 
-/** The key of a request's stored media; null: it is fetched from its `audio_url`. */
+/** Returns the key of a request's stored media, or null if it is fetched from its `audio_url`. */
 async function sourceKey(row: RequestRow, store: Store): Promise<string | null> {
   const { file_id: fileId, source_request_id: sourceId, source_output: output } = row
   if (sourceId === null || output === null) return fileId === null ? null : inputKey(fileId)
@@ -219,7 +225,10 @@ interface JobDeps {
   mediaStore: MediaStore
 }
 
-/** Undefined for a request that has no checkpoint: it is short, or no outputs are made of it. */
+/**
+ * Returns the addresses of a request's checkpoint, or undefined if it has none because it is short
+ * or makes no outputs.
+ */
 async function checkpointUrlsOf(
   { request_id: requestId, kind, is_short: isShort }: WaitingJob,
   { clock, mediaStore }: JobDeps,
@@ -237,7 +246,7 @@ async function checkpointUrlsOf(
   return Promise.all(segments)
 }
 
-/** The job that asks an engine to serve a request. */
+/** Returns the job that asks an engine to serve a request. */
 async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
   const { store, clock, mediaStore } = deps
   const { request_id: requestId, file_name: fileName } = row

@@ -9,10 +9,11 @@ import type { WaitingJob } from '../../store/outbox.ts'
 type QueuedJob = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is_short'>
 
 /**
- * By request: `first` for the only long job that an account has with the broker, `short` for the
- * only short one, and so for one that was begun before, for it has waited; the `further` queue of
- * its length for the rest, which may fill a part of an engine only. Without a queue are those of
- * accounts that have as many jobs with the broker as they may.
+ * Returns the queue of each job by the id of its request. An account's only long job with the
+ * broker goes to `first`, its only short one to `short`. So does a job that was attempted before,
+ * because it has waited already. The others go to the further queue of their length, which may fill
+ * only a part of an engine. Jobs get no queue if their account has as many with the broker as it
+ * may.
  */
 export async function queuesOf(
   store: Store,
@@ -31,7 +32,7 @@ export async function queuesOf(
   for (const { request_id: requestId, account_id: accountId, attempts, is_short } of waiting) {
     const jobs = present.get(accountId) ?? NOTHING
     const room = rooms.get(accountId) ?? Infinity
-    // a job that was with the broker keeps its place
+    // a job that was attempted before is not held back
     if (room <= 0 && attempts === 0) continue
     rooms.set(accountId, room - 1)
     const length = is_short ? 'short' : 'long'

@@ -15,17 +15,19 @@ export interface QueueLimits {
 }
 
 /**
- * This close to a limit, submits are counted one at a time; fewer than this are ever under way at
- * once.
+ * This close to a limit, submits are counted one at a time. There are never this many submits in
+ * progress at once.
  */
 const MARGIN = 256
 const BELOW_QUARTER_MS = 1_000
-/** Places free up as requests finish; nobody knows when. */
+/** A guess, since nobody knows when requests will finish. */
 const RETRY_AFTER_SECONDS = 30
 
 /**
- * Call it in the transaction that has put a request of the account in the queue.
- * @throws ServiceError `RATE_LIMITED` when more wait now than may, of all accounts or of this one
+ * Checks whether the queue has room; call it in the transaction that has put a request of the
+ * account in it.
+ * @throws ServiceError `RATE_LIMITED` if more requests wait now than may, of all accounts or of
+ *   this one
  */
 export async function assertRoom(
   store: Store,
@@ -46,14 +48,14 @@ export async function assertRoom(
 }
 
 /**
- * The places of the queue are shared as slots are by `fair-share.ts`: an account takes one only
- * while more are free than it has, so that one account leaves room for the first of another.
+ * Shares the places of the queue as `fair-share.ts` shares slots: an account takes one only while
+ * more are free than it has, so that one account leaves room for the first request of another.
  */
 async function assertShare(store: Store, accountId: string, queueMax: number): Promise<void> {
   const halfOfIt = Math.floor(queueMax / 2) // until then nobody is refused
   if (!(await isNear(store, halfOfIt))) return
   await oneAtATime(store, 'queue ')
-  // Without the request that is to be judged.
+  // Without the request in question.
   const all = (await countWaiting(store, queueMax + 1)) - 1
   const own = (await countWaiting(store, queueMax + 1, accountId)) - 1
   const shares = new Map([
@@ -72,7 +74,10 @@ async function assertShare(store: Store, accountId: string, queueMax: number): P
 /** When the queue of a gateway was last found less than a quarter full, by `performance.now()`. */
 const lastBelowQuarterAt = new WeakMap<QueueLimits, number>()
 
-/** To count thousands takes PostgreSQL longer than to store one; a second fills no quarter. */
+/**
+ * Returns whether the queue was less than a quarter full a moment ago. PostgreSQL takes longer to
+ * count thousands of requests than to store one, and a quarter does not fill up within a second.
+ */
 const isBelowQuarter = (config: QueueLimits): boolean =>
   performance.now() - (lastBelowQuarterAt.get(config) ?? -Infinity) < BELOW_QUARTER_MS
 
@@ -83,14 +88,14 @@ async function noteIfBelowQuarter(store: Store, config: QueueLimits): Promise<vo
     lastBelowQuarterAt.set(config, performance.now())
 }
 
-/** Returns whether more requests of an account than `most` wait. */
+/** Returns whether more than `most` requests of an account are waiting. */
 async function isBeyond(store: Store, most: number, accountId: string): Promise<boolean> {
   if (!(await isNear(store, most, accountId))) return false
   await oneAtATime(store, `queue ${accountId}`)
   return (await countWaiting(store, most + 1, accountId)) > most
 }
 
-/** Returns whether about as many requests as `most` wait, of all accounts or of one. */
+/** Returns whether nearly `most` requests or more are waiting, of all accounts or of one. */
 async function isNear(store: Store, most: number, accountId?: string): Promise<boolean> {
   const nearly = Math.max(0, most - MARGIN)
   return (await countWaiting(store, nearly + 1, accountId)) > nearly

@@ -16,15 +16,15 @@ import type { BodyDeadline } from '../../api/body-deadline.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
 
 export interface IncomingFile {
-  /** Default: a new one. */
+  /** A new id by default. */
   fileId?: string
   name: string
   contentType: string
   body: Readable
-  /** The exact length, where the client has stated one. */
+  /** The exact length, if the client has stated it. */
   bytes?: number
   /**
-   * The most that it may have; so much of the account's media quota is reserved until it has
+   * The most bytes that it may have. The account's media quota counts this many until the file has
    * arrived.
    */
   bytesMax: number
@@ -32,7 +32,7 @@ export interface IncomingFile {
 }
 
 export interface ReceivedFile {
-  /** As `keepReceived` notes it; until then it is pending. */
+  /** The row as `keepReceived` will store it; until then the stored row is pending. */
   file: UploadedFile
   /** SHA-256 in hexadecimal digits. */
   hash: string
@@ -44,8 +44,8 @@ export interface ReceiveDeps extends CreateFileDeps, RemovalDeps {
 }
 
 /**
- * Stores the bytes of a file of the account, or nothing on failure.
- * @throws ServiceError as the calls do that create a file and upload its bytes
+ * Stores a file of the account with its bytes, or nothing on failure.
+ * @throws ServiceError like the calls that create a file and upload its bytes
  */
 export async function receiveFile(
   deps: ReceiveDeps,
@@ -92,7 +92,8 @@ export async function discardFile(deps: ReceiveDeps, fileId: string): Promise<vo
 }
 
 /**
- * Notes a received file as uploaded, in the transaction that stores what is to be done with it.
+ * Marks a received file as uploaded. Call it in the transaction that stores what is to be done with
+ * the file.
  * @throws ServiceError `FILE_EXPIRED`
  */
 export async function keepReceived(

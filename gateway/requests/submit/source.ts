@@ -1,4 +1,4 @@
-/** Turns what a client names as its media into a checked source, or says why not. */
+/** Turns the media that a client names into a checked source, or says why it cannot. */
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { assertNotTooLong, assertSpansBegin } from '../../../shared/media-limits.ts'
@@ -22,13 +22,14 @@ type SourceColumns = Pick<
   'file_id' | 'audio_url' | 'source_request_id' | 'source_output' | 'file_name' | 'duration'
 >
 
-/** A source that a request may have. */
+/** A source that has been checked, so a request may use it. */
 export interface CheckedSource {
-  /** What the request's row says of it. */
+  /** Its columns in the row of the request. */
   columns: SourceColumns
   /**
-   * Keeps its bytes from now on. Call it in the transaction that stores the request.
-   * @throws ServiceError `FILE_EXPIRED` when the bytes were given up since they were checked
+   * Makes sure that its bytes are kept from now on. Call it in the transaction that stores the
+   * request.
+   * @throws ServiceError `FILE_EXPIRED` if the bytes were deleted after the check
    */
   keep: (store: Store) => Promise<void>
 }
@@ -54,7 +55,7 @@ export interface MediaLength {
 }
 
 interface SourceInput extends Pick<Submission, 'source' | 'options'> {
-  /** The file that the source names, where its bytes have come in this call. */
+  /** The file that the source names, if its bytes came in this call. */
   received?: UploadedFile | undefined
 }
 
@@ -75,7 +76,7 @@ export async function checkSource(
   }
   const file = await checkFile(source.fileId, user.accountId, deps)
   if (file.duration !== null) {
-    // a request before this one has measured it
+    // an earlier request has measured it
     assertNotTooLong(file.duration, deps.config.mediaSecondsMax)
     assertSpansBegin(options.spans, file.duration)
   }
@@ -115,7 +116,7 @@ function outputNamed({ output, index }: OutputSource, row: RequestRow): OutputNa
   })
 }
 
-/** Takes the source of an earlier request once more, as far as it is still kept. */
+/** Uses the source of an earlier request again, if it is still kept. */
 async function checkAgain(
   row: RequestRow,
   { options, user, deps }: { options: Submission['options']; user: EgressUser; deps: SourceDeps },
@@ -131,7 +132,10 @@ async function checkAgain(
   return checkOutput(earlier, row.source_output!, options, deps)
 }
 
-/** Takes the sound of an output as the source: its video has the sound encoded once more. */
+/**
+ * Uses the audio file of an output as the source rather than its video, whose sound was encoded a
+ * second time.
+ */
 async function checkOutput(
   row: RequestRow,
   name: OutputName,
@@ -196,11 +200,14 @@ async function checkUrl(
   await checkAudioUrl(url, user)
   return {
     columns: { ...NO_SOURCE, audio_url: url, file_name: nameInUrl(url) },
-    keep: async () => undefined, // its bytes are not here
+    keep: async () => undefined, // its bytes are not stored here
   }
 }
 
-/** The name of a source that its client did not name: no folders, and as an upload's may be. */
+/**
+ * Returns the name of a source that its client did not name. It has no folders, and is no longer
+ * than the name of an upload may be.
+ */
 export function sourceName(text: string): string {
   const name =
     text
@@ -210,13 +217,13 @@ export function sourceName(text: string): string {
   return [...name].slice(0, LIMITS.fileNameCharactersMax).join('')
 }
 
-/** The last part of the path, as people read it. */
+/** Returns the last part of the path, decoded for people. */
 const nameInUrl = (url: string): string =>
   sourceName(
     (new URL(url).pathname.split('/').at(-1) ?? '').replace(/(%[\da-f]{2})+/gi, decodePercent),
   )
 
-/** Percent signs may mean themselves. */
+/** Decodes a text, unless its percent signs are ordinary characters. */
 function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,4 +1,4 @@
-/** Accepts submissions over HTTP and gRPC: checks them, stores them, repeats answers by key. */
+/** Accepts submits over HTTP and gRPC: checks them, stores them, and repeats answers by key. */
 
 import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { ServiceError } from '../../../shared/errors.ts'
@@ -26,40 +26,43 @@ import type { EngineDescription } from '../../../shared/engine-control.ts'
 import type { RequestFeed } from '../follow/request-feed.ts'
 import type { UrlChecks } from './url-checks.ts'
 
-/** A client's submit. */
 export interface SubmitInput {
-  /** Default: a separation. */
+  /** A separation by default. */
   kind?: RequestKind | undefined
   body: unknown
   /** The compact JSON of its metadata, if it has any. */
   metadataText?: string | undefined
-  /** Must be equal in a repeated submit; default: the body. */
+  /** Has to be equal in a repeated submit; the body by default. */
   fingerprinted?: unknown
-  /** The value of the header of that name. */
+  /** The value of the header `Idempotency-Key`. */
   idempotencyKey?: string | string[] | undefined
   /** Aborts when the client no longer waits for the answer; nothing is stored then. */
   signal?: AbortSignal | undefined
-  /** The file that the body names, where its bytes have come with it: noted with the request. */
+  /**
+   * The file that the body names, if its bytes came with it. It is marked as uploaded in the same
+   * transaction.
+   */
   received?: UploadedFile | undefined
-  /** Of its webhook; default: our own. */
+  /** The format of the webhook; by default Winnow's own. */
   webhookFormat?: 'fal' | undefined
 }
 
-/** An answer to a submit. */
 export interface SubmitAnswer {
-  /** The JSON of a QueueSubmitResponse, the same to the byte for a repeated key. */
+  /** The JSON of a QueueSubmitResponse, the same byte for byte for a repeated key. */
   answer: string
-  /** True if an earlier submit with the same key got it: nothing was stored now. */
+  /**
+   * True if an earlier submit with the same key got this answer, so that nothing was stored now.
+   */
   isRepeated: boolean
 }
 
-/** Why a submit whose client is gone ends: for the log. */
+/** Creates the error, for the log, of a submit whose client has hung up. */
 export const clientGoneError = (): ServiceError =>
   new ServiceError('INVALID_REQUEST', {
     message: 'The client hung up before the answer; nothing was stored.',
   })
 
-/** A hint to clients of a database that fails for a reason that nobody has foreseen. */
+/** When clients should retry after the database has failed for an unforeseen reason. */
 const RETRY_AFTER_SECONDS = 30
 
 export interface SubmitDeps extends SourceDeps, Pick<UrlChecks, 'checkWebhookUrl'> {
@@ -78,9 +81,10 @@ type SubmitConfig = PublicAddress &
   QueueLimits & { encryptionKeys: Keys }
 
 /**
- * Accepts a request: once this resolves, it ends COMPLETED or FAILED, even after a crash. A body
- * whose Idempotency-Key was answered before gets that answer, and nothing is stored.
- * @throws ServiceError with the code of endpoint 5 that fits
+ * Accepts a request. Once this resolves, the request will end COMPLETED or FAILED, even after a
+ * crash. A submit whose Idempotency-Key was answered before gets that answer, and nothing is
+ * stored.
+ * @throws ServiceError with the matching code of endpoint 5
  */
 export async function submit(
   deps: SubmitDeps,
@@ -109,7 +113,8 @@ export async function submit(
     answer = JSON.stringify(presentSubmitted(row, deps.config))
     await insert(deps, row, { source, answered: key && { ...key, answer } })
   } catch (error) {
-    // Only what fails is looked up: a repeat can't be stored, whatever has changed since.
+    // Answers are looked up only after a failure, because a repeated submit always fails: its key
+    // is taken.
     const earlier = key && (await findAnswer(deps, key))
     if (earlier === undefined) throw error
     return { answer: earlier, isRepeated: true }
@@ -209,7 +214,7 @@ async function insert(
   try {
     await inTransaction(deps.store, async (store) => {
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
-      await source.keep(store) // first: a file that has just come counts in the account's media
+      await source.keep(store) // first: a file that has just arrived counts as media
       const account = await accountOf(store, row)
       await reserveAtSubmit(store, { row, account }, created_at)
       await assertMonth(store, { row, account }, deps.config)

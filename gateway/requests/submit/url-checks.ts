@@ -1,4 +1,4 @@
-/** The checks, at submit, of the addresses that a client names. */
+/** Checks the addresses that a client names in a submit. */
 
 import type { PublicFetch } from '../../../shared/http/public-fetch.ts'
 import type { PublicPost } from '../../webhooks/public-post.ts'
@@ -6,19 +6,20 @@ import type { EgressPool, EgressUser } from './egress-pool.ts'
 
 export interface UrlChecks {
   /**
-   * Looks at the text of an address and its name alone: an engine asks its server.
-   * @throws ServiceError `INVALID_AUDIO_URL` when it is not public; `RATE_LIMITED` when the account
-   * has too many checks under way; the signal's reason
+   * Checks only the text of an address and its host name. Whether its server answers is left to an
+   * engine.
+   * @throws ServiceError `INVALID_AUDIO_URL` if the address is not public; `RATE_LIMITED` if the
+   *   account has too many checks in progress; the signal's reason
    */
   checkAudioUrl: (url: string, user: EgressUser) => Promise<void>
   /**
-   * @throws ServiceError `INVALID_WEBHOOK_URL` when nothing may be posted there; `RATE_LIMITED` and
-   * the signal's reason, as above
+   * @throws ServiceError `INVALID_WEBHOOK_URL` if nothing may be posted there; `RATE_LIMITED` and
+   *   the signal's reason, as above
    */
   checkWebhookUrl: (url: string, user: EgressUser) => Promise<void>
 }
 
-/** The checks of a submit, each in a slot of its account. */
+/** Creates the checks of a submit, each of which takes a slot of the account. */
 export const createUrlChecks = (
   publicFetch: Pick<PublicFetch, 'check'>,
   publicPost: Pick<PublicPost, 'check'>,
