@@ -5,10 +5,13 @@ import type { Store } from './database.ts'
 import { UNFINISHED } from './requests.ts'
 import type { AccountRow, LimitColumns, RequestRow } from './schema/tables.ts'
 
-/** The account of the first key, and of keys made for no other. */
+/** The account of the first key, and of keys that are created without naming an account. */
 export const DEFAULT_ACCOUNT = { account_id: 'default', name: 'Default' }
 
-/** A new account holds no media, whose sums triggers keep from then on, and is open. */
+/**
+ * The columns of a new account: it is enabled and holds no media, whose sums triggers keep from
+ * then on.
+ */
 export const NEW_ACCOUNT = {
   media_held_bytes: 0,
   media_held_files: 0,
@@ -24,7 +27,9 @@ export const NEW_ACCOUNT = {
   max_file_bytes: null,
 }
 
-/** Of the account that has a key: since when it is disabled, and limits of its calls. */
+/**
+ * The columns of a key's account that calls need: when it was disabled, and its limits on calls.
+ */
 const HOLDER = ['disabled_at', 'max_calls_per_minute', 'max_streams', 'max_file_bytes'] as const
 
 export type Holder = Pick<AccountRow, (typeof HOLDER)[number]>
@@ -32,7 +37,7 @@ export const HOLDER_COLUMNS = HOLDER.map((column) => `accounts.${column}` as con
 
 type NewAccount = Pick<AccountRow, 'account_id' | 'name' | 'created_at'> & Partial<AccountRow>
 
-/** Makes the account unless it is there; unmetered unless it says otherwise. */
+/** Creates the account unless it exists, unmetered unless it says otherwise. */
 export async function ensureAccount(store: Store, account: NewAccount): Promise<void> {
   await store
     .insertInto('accounts')
@@ -41,7 +46,7 @@ export async function ensureAccount(store: Store, account: NewAccount): Promise<
     .execute()
 }
 
-/** @param accountId any text that an operator may have given */
+/** @param accountId any text, as an admin may have typed it */
 export async function findAccount(
   store: Store,
   accountId: string,
@@ -54,7 +59,7 @@ export async function findAccount(
     .executeTakeFirst()
 }
 
-/** The account of a row that refers to it. */
+/** Returns the account that a row refers to. */
 export const accountOf = (
   store: Store,
   { account_id: accountId }: Pick<RequestRow, 'account_id'>,
@@ -68,20 +73,20 @@ export const accountOf = (
 export interface HeldMedia {
   /** Bytes of files and outputs. */
   held: number
-  /** How many files, pending ones included. */
+  /** How many files, including pending ones. */
   files: number
-  /** Bytes set aside for requests under way. */
+  /** Bytes reserved for the outputs of unfinished requests. */
   reserved: number
 }
 
-/** How much media an account holds. */
+/** Returns how much media an account holds. */
 export const mediaOf = (account: AccountRow): HeldMedia => ({
   held: account.media_held_bytes,
   files: account.media_held_files,
   reserved: account.media_reserved_bytes,
 })
 
-/** How much media all accounts hold together. */
+/** Returns how much media all accounts hold together. */
 export async function heldMedia(store: Store): Promise<HeldMedia> {
   const { held, files, reserved } = await store
     .selectFrom('accounts')
@@ -94,11 +99,13 @@ export async function heldMedia(store: Store): Promise<HeldMedia> {
   return { held: held ?? 0, files: files ?? 0, reserved: reserved ?? 0 }
 }
 
-/** All accounts, oldest first. */
+/** Returns all accounts, oldest first. */
 export const listAccounts = (store: Store): Promise<AccountRow[]> =>
   store.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('account_id').execute()
 
-/** Disabled accounts with unfinished requests, and deleted ones with any request or file. */
+/**
+ * Returns disabled accounts with unfinished requests, and deleted ones with any request or file.
+ */
 export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
   store
     .selectFrom('accounts')
@@ -123,7 +130,7 @@ export const accountsToClose = (store: Store): Promise<AccountRow[]> =>
     })
     .execute()
 
-/** Changes the state of an account, or its limits; `name` where it is deleted. */
+/** Changes the state or the limits of an account, or its name when it is deleted. */
 export async function updateAccount(
   store: Store,
   accountId: string,

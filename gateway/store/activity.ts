@@ -1,4 +1,4 @@
-/** Counts what ended in an hour, from the records of requests. */
+/** Counts the requests that ended within a time, from their records. */
 
 import { sql } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
@@ -6,16 +6,18 @@ import { isPostgres, type Store } from './database.ts'
 /** The requests that ended within a time. */
 export interface EndedCounts {
   completed: number
-  /** Without those that were canceled. */
+  /** Without canceled ones. */
   failed: number
   canceled: number
-  /** The media of completed requests. */
+  /** Seconds of media of completed requests. */
   audioSeconds: number
-  /** From submit to the start of the last attempt, on average; null: none of them started. */
+  /**
+   * Seconds from submit to the start of the last attempt, on average; null if none of them started.
+   */
   waitingSeconds: number | null
 }
 
-/** Counts the requests that ended from one time to before another: it reads those alone. */
+/** Counts the requests that ended at `from` or later, but before `before`. It reads only those. */
 export async function countEnded(
   store: Store,
   { from, before }: { from: string; before: string },
@@ -42,7 +44,7 @@ export async function countEnded(
     .where('finished_at', '>=', from)
     .where('finished_at', '<', before)
     .executeTakeFirstOrThrow()
-  // sums of no rows are null, and PostgreSQL answers sums and averages as text
+  // sums of no rows are null, and PostgreSQL returns sums and averages as text
   return {
     completed: Number(completed),
     canceled: Number(canceled),

@@ -1,4 +1,4 @@
-/** Lists of all accounts together, page by page, and what each of them stores and uses. */
+/** Lists the requests of all accounts page by page, and what each account uses and stores. */
 
 import { sql } from 'kysely'
 import type { RequestStatus } from '../../shared/request-status.ts'
@@ -14,12 +14,13 @@ interface AllRequests {
   after?: PageStart | undefined
 }
 
-/** Requests of these states, those submitted last first. */
+/** Returns requests with these statuses, newest first. */
 export function listAllRequests(
   store: Store,
   { statuses, accountId, limit, after }: AllRequests,
 ): Promise<RequestRow[]> {
-  // a page of each state, by its index: of several states at once the database would sort all
+  // one page for each status, by its index: for several statuses at once the database would sort
+  // all
   const ofStatus = (status: RequestStatus) => {
     const newest = store
       .selectFrom('requests')
@@ -57,7 +58,10 @@ interface UseRange {
   addedFrom: string
 }
 
-/** What each account has used since a day, and the bytes that it added and still holds. */
+/**
+ * Returns what each account has used since a day, and the bytes that it added and still holds.
+ * Deleted accounts are left out.
+ */
 export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
   const rows = await store
     .selectFrom('accounts')
@@ -96,7 +100,7 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
   }))
 }
 
-/** Bytes of the media that expires before a time. */
+/** Returns the bytes of the media that expires before a time. */
 export async function bytesThatExpire(store: Store, before: string): Promise<number> {
   const files = await store
     .selectFrom('files')

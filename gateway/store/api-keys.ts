@@ -9,7 +9,7 @@ import type { ApiKeyRow } from './schema/tables.ts'
 export type NewApiKeyRow = Omit<ApiKeyRow, 'last_used_at' | 'own_calls_per_minute'> &
   Partial<Pick<ApiKeyRow, 'own_calls_per_minute'>>
 
-/** Stores the key in place of the one of the same id, if there is one. */
+/** Stores a key, replacing the one with the same id if there is one. */
 export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow): Promise<void> {
   await store
     .insertInto('api_keys')
@@ -18,10 +18,10 @@ export async function putApiKey(store: Store, { key_id, ...rest }: NewApiKeyRow)
     .execute()
 }
 
-/** A key, with what a call needs to know of its account. */
+/** A key, with what a call needs to know about its account. */
 export type HeldApiKey = ApiKeyRow & Holder
 
-/** @param keyIds any texts that a client may have given */
+/** @param keyIds any texts, as a client may have sent them */
 export async function findApiKeys(store: Store, keyIds: readonly string[]): Promise<HeldApiKey[]> {
   const ids = keyIds.filter(isId)
   if (ids.length === 0) return []
@@ -42,14 +42,14 @@ export async function deleteApiKeys(store: Store, accountId: string): Promise<st
     .where('account_id', '=', accountId)
     .orderBy('created_at')
     .orderBy('key_id')
-    .$if(isPostgres(store), (query) => query.forUpdate()) // until then a session may be added
+    .$if(isPostgres(store), (query) => query.forUpdate()) // a session could be added until then
     .execute()
   await deletePageSessionsOf(store, accountId)
   await store.deleteFrom('api_keys').where('account_id', '=', accountId).execute()
   return keys.map(({ key_id: keyId }) => keyId)
 }
 
-/** All keys, or those of one account, oldest first. */
+/** Returns all keys, or those of one account, oldest first. */
 export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow[]> =>
   store
     .selectFrom('api_keys')
@@ -59,7 +59,7 @@ export const listApiKeys = (store: Store, accountId?: string): Promise<ApiKeyRow
     .orderBy('key_id')
     .execute()
 
-/** The keys of an account that have not ended by `time`, oldest first. */
+/** Returns the keys of an account that have not ended by `time`, oldest first. */
 export const listKeysSince = (
   store: Store,
   accountId: string,
@@ -75,7 +75,7 @@ export const listKeysSince = (
     .orderBy('key_id')
     .execute()
 
-/** Changes a key; false when there is none of this id. */
+/** Changes a key. Returns false if there is none with this id. */
 export async function updateApiKey(
   store: Store,
   keyId: string,
@@ -89,7 +89,7 @@ export async function updateApiKey(
   return numUpdatedRows === 1n
 }
 
-/** Another gateway may have noted a later use. */
+/** Stores when a key was used, unless another gateway has stored a later use. */
 export async function noteKeyUse(store: Store, keyId: string, at: string): Promise<void> {
   await store
     .updateTable('api_keys')

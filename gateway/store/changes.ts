@@ -1,6 +1,6 @@
 /**
- * The record of changes to accounts, keys and the models of engines, and of sessions of admins. It
- * is only ever added to; no secret is in it.
+ * The record of changes that admins and tools made, for example to accounts, keys and the models of
+ * engines. Rows are only ever added, and hold no secrets.
  */
 
 import { newId } from '../../shared/ids.ts'
@@ -8,11 +8,11 @@ import type { Store } from './database.ts'
 import type { ChangeRow } from './schema/tables.ts'
 
 export type NewChange = Omit<ChangeRow, 'change_id' | 'details'> & {
-  /** The values set, for people. */
+  /** The values that were set, for people to read. */
   details: Readonly<Record<string, unknown>>
 }
 
-/** Belongs in the transaction of the change. */
+/** Adds a change to the record. Call it in the transaction of the change. */
 export async function addChange(store: Store, { details, ...change }: NewChange): Promise<void> {
   await store
     .insertInto('changes')
@@ -20,7 +20,7 @@ export async function addChange(store: Store, { details, ...change }: NewChange)
     .execute()
 }
 
-/** Returns whether there is such a change since a time. */
+/** Returns whether there was such a change since a time. */
 export async function hasChange(
   store: Store,
   { action, keyId, from }: { action: ChangeRow['action']; keyId: string; from: string },
@@ -59,7 +59,10 @@ export async function countChanges(
   return Number(count)
 }
 
-/** The latest changes, the newest first; only those of one account or key where it is named. */
+/**
+ * Returns the latest changes, newest first; only those of an account, a key or an action if one is
+ * named.
+ */
 export const listChanges = (
   store: Store,
   { accountId, keyId, action, limit, after }: ChangesPage,

@@ -7,9 +7,9 @@ import { readSchema } from './schema/schema.ts'
 import type { Tables } from './schema/tables.ts'
 
 /**
- * Every table: whether its rows are copied. Tables that others refer to come first. Gateways make
- * what is not copied: counts of the last minute, a probe, a check of their keys, sessions in
- * browsers, and what migrations state.
+ * Says of every table whether its rows are copied. Tables that others refer to come first. The rest
+ * is made again: gateways make the counts of the last minute, the write probe, the check of their
+ * keys and the sessions in browsers; migrations make `schema_use`.
  */
 const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,
@@ -34,17 +34,17 @@ const IS_COPIED: Readonly<Record<keyof Tables, boolean>> = {
   shares: true,
 }
 
-/** Rows of one statement: PostgreSQL takes 65,535 values in one. */
+/** Rows per statement, because PostgreSQL accepts at most 65,535 values in one. */
 const ROWS_MAX = 500
 
 /** How many rows of each table were copied. */
 export type CopiedRows = Partial<Record<keyof Tables, number>>
 
 /**
- * Copies all rows, or, when it throws, none. Nobody may write to either database meanwhile.
- * @param from a SQLite file: nobody else can write to it until it is done
- * @param to of the same schema, without an account
- * @throws ServiceError `INVALID_PARAMETER` when `to` holds an installation or the schemas differ
+ * Copies all rows, or none if it throws. Nobody may write to either database in the meantime.
+ * @param from a SQLite file, which nobody else can write to until the copy is done
+ * @param to a database with the same schema, but without accounts
+ * @throws ServiceError `INVALID_PARAMETER` if `to` holds accounts or the schemas differ
  */
 export const copyDatabase = (from: Store, to: Store): Promise<CopiedRows> =>
   inTransaction(from, (from) =>
@@ -89,7 +89,10 @@ async function copyTable(from: Store, to: Store, table: keyof Tables): Promise<n
   }
 }
 
-/** The sums of media are counted by the other database, as its rows come. */
+/**
+ * Leaves out the sums of media, because the triggers of the other database count them as rows
+ * arrive.
+ */
 const withoutCounted = ({
   row_number: _rowNumber,
   media_held_bytes: _heldBytes,

@@ -1,4 +1,6 @@
-/** Webhooks of finished requests. A sender holds one by a claim, which lapses when it dies. */
+/**
+ * Webhooks of finished requests. A sender holds one by a claim, which lapses if the sender dies.
+ */
 
 import { sql, type Updateable } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
@@ -14,7 +16,7 @@ export async function insertDelivery(store: Store, row: DeliveryRow): Promise<vo
 export const findDelivery = (store: Store, requestId: string): Promise<DeliveryRow | undefined> =>
   store.selectFrom('deliveries').selectAll().where('request_id', '=', requestId).executeTakeFirst()
 
-/** The accounts that have something to send now. */
+/** Returns the accounts that have something to send now. */
 export async function listDueAccounts(store: Store, now: string): Promise<string[]> {
   const rows = await store
     .selectFrom('accounts')
@@ -37,14 +39,14 @@ interface ClaimOptions {
   /** Hosts whose slots are all taken. */
   exceptHosts: readonly string[]
   claimId: string
-  /** Then the claim lapses. */
+  /** When the claim lapses. */
   until: string
 }
 
 /**
- * Takes what is longest due of what the account may send now, also what a sender took and lost. A
- * try that was lost on the way is not counted a second time. One statement: senders pass each other
- * by.
+ * Claims the webhook that has been due for longest of those that the account may send now. That
+ * includes one whose sender lost its claim; the lost attempt is not counted a second time. It is a
+ * single statement, so senders do not wait for each other.
  */
 export async function claimDue(
   store: Store,
@@ -78,10 +80,10 @@ export async function claimDue(
     .select(['webhook_url', 'webhook_secret'])
     .where('request_id', '=', claimed.request_id)
     .executeTakeFirst()
-  return receiver && { ...claimed, ...receiver } // unless both were deleted in between
+  return receiver && { ...claimed, ...receiver } // undefined if both were deleted in between
 }
 
-/** The delivery as it is now, if the claim still holds it. */
+/** Returns the delivery as it is now, if the claim still holds it. */
 export const findClaimed = (
   store: Store,
   webhookId: string,
@@ -95,8 +97,9 @@ export const findClaimed = (
     .executeTakeFirst()
 
 /**
- * Changes a delivery that is still as it was read; false when it is not. One statement, so that it
- * never fails for a lock that a transaction would have to get between reading and writing.
+ * Changes a delivery if it is still as it was read; returns false otherwise. It is a single
+ * statement, so it never fails because of a lock that a transaction would have to get between
+ * reading and writing.
  */
 export async function changeDelivery(
   store: Store,

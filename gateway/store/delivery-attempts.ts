@@ -1,12 +1,15 @@
-/** The attempts of a webhook's delivery: when each was, and what came of it. */
+/** The attempts to deliver webhooks: when each was made, and its outcome. */
 
 import type { Store } from './database.ts'
 import type { DeliveryAttemptRow } from './schema/tables.ts'
 
-/** Attempts of one webhook; a redelivery adds ten at most. Older ones are dropped. */
+/**
+ * Attempts kept for one webhook; older ones are dropped. Each delivery or redelivery makes ten at
+ * most.
+ */
 export const ATTEMPTS_KEPT_MAX = 30
 
-/** Adds an attempt, and drops the oldest beyond the most. */
+/** Adds an attempt, and drops the oldest ones beyond the limit. */
 export async function insertAttempt(store: Store, attempt: DeliveryAttemptRow): Promise<void> {
   await store.insertInto('delivery_attempts').values(attempt).execute()
   const kept = newestAttempts(store, attempt.webhook_id).select('attempt_id')
@@ -17,7 +20,7 @@ export async function insertAttempt(store: Store, attempt: DeliveryAttemptRow): 
     .execute()
 }
 
-/** The attempts of a webhook, oldest first. */
+/** Returns the attempts of a webhook, oldest first. */
 export async function readAttempts(store: Store, webhookId: string): Promise<DeliveryAttemptRow[]> {
   const newest = await newestAttempts(store, webhookId).selectAll().execute()
   return newest.reverse()
@@ -31,10 +34,10 @@ const newestAttempts = (store: Store, webhookId: string) =>
     .orderBy('attempt_id', 'desc')
     .limit(ATTEMPTS_KEPT_MAX)
 
-/** Of an account, the requests among whose webhooks its attempts are looked for. */
+/** An account's attempts are looked for among the webhooks of this many of its latest requests. */
 export const REQUESTS_LOOKED_AT = 100
 
-/** Attempts of all webhooks, or those of an account's last requests; the latest first. */
+/** Returns the attempts of all webhooks, or those of an account's latest requests, latest first. */
 export const latestAttempts = (store: Store, limit: number, accountId?: string) =>
   latestWithDeliveries(store)
     .select(['request_id', 'host', 'started_at', 'duration_ms', 'status_code', 'error'])
@@ -44,7 +47,9 @@ export const latestAttempts = (store: Store, limit: number, accountId?: string) 
     .limit(limit)
     .execute()
 
-/** A page of the attempts of all accounts with the state of their webhooks, the latest first. */
+/**
+ * Returns a page of the attempts of all accounts, with the state of their webhooks, latest first.
+ */
 export const listAllAttempts = (
   store: Store,
   { limit, after }: { limit: number; after?: { created_at: string; id: string } | undefined },

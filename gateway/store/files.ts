@@ -1,10 +1,10 @@
-/** Uploaded media. A file's status is not stored: it follows from its times. */
+/** Uploaded media. A file's status is not stored, because it follows from its times. */
 
 import { isId } from '../../shared/ids.ts'
 import { isPostgres, type Store } from './database.ts'
 import type { FileRow } from './schema/tables.ts'
 
-/** A file whose bytes are there. */
+/** A file whose bytes have arrived. */
 export type UploadedFile = FileRow & { uploaded_at: string }
 
 export type FileStatus = 'pending' | 'uploaded' | 'expired'
@@ -19,13 +19,13 @@ export async function insertFile(store: Store, file: FileRow): Promise<void> {
   await store.insertInto('files').values(file).execute()
 }
 
-/** @param fileId any text that a client may have given */
+/** @param fileId any text, as a client may have sent it */
 export async function findFile(store: Store, fileId: string): Promise<FileRow | undefined> {
   if (!isId(fileId)) return undefined
   return store.selectFrom('files').selectAll().where('file_id', '=', fileId).executeTakeFirst()
 }
 
-/** An account's files, newest first. */
+/** Returns an account's files, newest first. */
 export const listFiles = (
   store: Store,
   accountId: string,
@@ -45,7 +45,9 @@ export const listFiles = (
     .limit(limit)
     .execute()
 
-/** When the first of an account's other files expires; undefined: it holds no other. */
+/**
+ * Returns when the first of an account's other files expires, or undefined if it holds no other.
+ */
 export async function firstEndOfOthers(
   store: Store,
   { account_id: accountId, file_id: fileId }: Pick<FileRow, 'account_id' | 'file_id'>,
@@ -73,15 +75,17 @@ const withMedia = (store: Store, fileId: string) =>
 export const hasMedia = async (store: Store, fileId: string): Promise<boolean> =>
   (await withMedia(store, fileId).executeTakeFirst()) !== undefined
 
-/** As `hasMedia`; until the transaction ends, its bytes are not given up. */
+/**
+ * Like `hasMedia`, and keeps the bytes from being marked for deletion until the transaction ends.
+ */
 export const keepMedia = async (store: Store, fileId: string): Promise<boolean> =>
   (await withMedia(store, fileId)
     .$if(isPostgres(store), (query) => query.forKeyShare())
     .executeTakeFirst()) !== undefined
 
 /**
- * Moves a file from pending to uploaded; false when it already was, or has expired.
- * @param noted its size, too, where it was not known before
+ * Moves a file from pending to uploaded. Returns false if it was uploaded already, or has expired.
+ * @param noted sets the size, too, if it was not known before
  */
 export async function markFileUploaded(
   store: Store,
@@ -99,7 +103,7 @@ export async function markFileUploaded(
   return numUpdatedRows === 1n
 }
 
-/** Notes how many seconds the media of a file lasts. */
+/** Stores how many seconds the media of a file lasts. */
 export async function setFileDuration(
   store: Store,
   fileId: string,

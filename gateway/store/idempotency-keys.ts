@@ -3,12 +3,13 @@
 import type { Store } from './database.ts'
 import type { IdempotencyKeyRow } from './schema/tables.ts'
 
-/** Stands for the answer to the submit of a request that was deleted since. */
+/** Replaces the answer once the request that was submitted is deleted. */
 export const NO_ANSWER = ''
 
 /**
- * Takes the key for `row`; false when another submit holds it and has not expired. In the
- * transaction that stores the request, so that only one of several can store both.
+ * Takes the key for `row`. Returns false if another submit has taken it and it has not expired.
+ * Call it in the transaction that stores the request, so that only one of several submits stores
+ * both.
  */
 export async function takeIdempotencyKey(
   store: Store,
@@ -29,7 +30,7 @@ export async function takeIdempotencyKey(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** The row of the key, unless it has expired. */
+/** Returns the row of the key, unless it has expired. */
 export const findIdempotencyKey = (
   store: Store,
   accountId: string,
@@ -45,8 +46,8 @@ export const findIdempotencyKey = (
     .executeTakeFirst()
 
 /**
- * Forgets the answer to the submit of a request that is deleted, and not that there was one: a
- * repeat must not run again what was deleted.
+ * Forgets the answer to the submit of a request that is deleted, but not its key, because a
+ * repeated submit must not run again what was deleted.
  */
 export async function forgetAnswer(store: Store, requestId: string): Promise<void> {
   await store
@@ -56,7 +57,7 @@ export async function forgetAnswer(store: Store, requestId: string): Promise<voi
     .execute()
 }
 
-/** Removes keys that have expired, those first that expired first; returns how many. */
+/** Removes expired keys, beginning with those that expired first. Returns how many. */
 export async function deleteExpiredIdempotencyKeys(
   store: Store,
   { now, limit }: { now: string; limit: number },

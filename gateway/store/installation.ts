@@ -1,11 +1,11 @@
-/** Which installation the database is of, and where its media are. */
+/** Stores which installation the database belongs to, and where its media is. */
 
 import type { Store } from './database.ts'
 import type { InstallationRow } from './schema/tables.ts'
 
 const THIS = 'this'
 
-/** The only row, which is made with the id `newId` where there is none. */
+/** Returns the only row, and creates it with the id `newId` if it does not exist. */
 export async function keepInstallation(store: Store, newId: string): Promise<InstallationRow> {
   await store
     .insertInto('installation')
@@ -15,14 +15,14 @@ export async function keepInstallation(store: Store, newId: string): Promise<Ins
   return store.selectFrom('installation').selectAll().executeTakeFirstOrThrow()
 }
 
-/** Records where the media are, for people. */
+/** Records where the media is, for people. */
 export async function setMediaPlace(store: Store, place: string): Promise<void> {
   await store.updateTable('installation').set({ media_place: place }).execute()
 }
 
 /**
- * Records that a code of the operators' page is used. False when it or a newer one was used before:
- * of two callers one gets true.
+ * Records that a code of the admin page is used. Returns false if it or a newer one was used
+ * before; of two concurrent callers one gets true.
  */
 export async function useAdminCode(store: Store, expiry: string): Promise<boolean> {
   const { numUpdatedRows } = await store

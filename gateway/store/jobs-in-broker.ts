@@ -1,19 +1,22 @@
-/** Which jobs are short, and of which lengths accounts have jobs with the broker. */
+/** Tells which jobs are short, and whether accounts have short or long jobs with the broker. */
 
 import { sql, type SqlBool } from 'kysely'
 import type { Store } from './database.ts'
 import { UNFINISHED } from './requests.ts'
 
-/** Media that are no longer make a short job. */
+/** Media up to this length makes a short job. */
 const SHORT_SECONDS = 60
 /**
- * Bytes of a file whose media were not measured yet, and that is taken for a short one: a minute of
- * usual quality. An estimate that is wrong costs a place: engines bound those of short jobs too.
+ * A file up to this size counts as short until its media is measured: about a minute of usual
+ * quality. A wrong estimate only costs a place, because engines limit their short jobs, too.
  */
 const SHORT_BYTES = { uncompressed: 10_000_000, video: 20_000_000, other: 1_000_000 }
 const UNCOMPRESSED = ['audio/%wav%', 'audio/%aif%', 'audio/%flac%']
 
-/** Whether a row of `requests` is short. What is at an `audio_url` is not, until it is measured. */
+/**
+ * SQL that is true for a short row of `requests`. Media at an `audio_url` is not short until it is
+ * measured.
+ */
 export const isShort = sql<SqlBool>`(
   requests.duration <= ${sql.lit(SHORT_SECONDS)}
   or requests.duration is null and exists (
@@ -28,15 +31,15 @@ export const isShort = sql<SqlBool>`(
   )
 )`
 
-/** Whether an account has unfinished requests of each length whose jobs are with the broker. */
+/** Tells for each length if an account has unfinished requests whose jobs are with the broker. */
 interface JobsInBroker {
   short: boolean
   long: boolean
-  /** The account's own limit of all of them. */
+  /** The account's own limit on all of them. */
   max_concurrent_jobs: number | null
 }
 
-/** By account, of those in the list. */
+/** Returns this by account, for the accounts in the list. */
 export async function jobsInBroker(
   store: Store,
   accountIds: readonly string[],
@@ -66,7 +69,7 @@ export async function jobsInBroker(
   )
 }
 
-/** How many unfinished requests of an account have a job with the broker, up to `most`. */
+/** Counts the unfinished requests of an account that have a job with the broker, up to `most`. */
 export async function countJobs(store: Store, accountId: string, most: number): Promise<number> {
   const jobs = store
     .selectFrom('requests')

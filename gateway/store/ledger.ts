@@ -1,8 +1,8 @@
 /**
- * The ledger of credits, in whole seconds of audio. Entries are only ever added, and none twice; a
- * reservation alone grows, once more is known of its request. An account's balance and what is
- * reserved of it are the sums of its entries, and change with them, so every function here belongs
- * in a transaction.
+ * The ledger of credits, in whole seconds of audio. Entries are only ever added, and each only
+ * once; only a reservation may grow when more is known about its request. An account's balance and
+ * its reserved seconds are the sums of its entries and change along with them, so every function
+ * here belongs in a transaction.
  */
 
 import { ServiceError } from '../../shared/errors.ts'
@@ -18,15 +18,16 @@ interface Entry {
   now: string
 }
 
-/** Result of an entry; `refused`: the balance that is not reserved does not cover it. */
+/** Result of adding an entry; `refused` if the balance that is not reserved does not cover it. */
 type EntryResult = 'new' | 'known' | 'refused'
-/** False when the balance that is not reserved does not cover it. */
+/** False if the balance that is not reserved does not cover it. */
 type Covered = Promise<boolean>
 
 /**
  * Adds to the balance, or takes back what is not reserved.
- * @returns `known`: this credit was given before; `refused`: more is reserved than would be left
- * @throws ServiceError `IDEMPOTENCY_CONFLICT` when the reference came with another amount before
+ * @returns `known` if this credit was given before; `refused` if less would be left than is
+ *   reserved
+ * @throws ServiceError `IDEMPOTENCY_CONFLICT` if the reference came with another amount before
  */
 export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
   const { accountId, reference, seconds } = entry
@@ -46,11 +47,11 @@ export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
   throw new ServiceError('IDEMPOTENCY_CONFLICT', { message, param: 'reference' })
 }
 
-/** Sets seconds aside for a request. */
+/** Reserves seconds for a request. */
 export const reserve = async (store: Store, entry: Entry): Covered =>
   (await enter(store, 'reserve', entry, { reserved: entry.seconds })) !== 'refused'
 
-/** As `reserve`; where fewer seconds are set aside for the request, they become as many. */
+/** Like `reserve`, but raises the reservation if fewer seconds are reserved for the request. */
 export async function raiseReservation(store: Store, entry: Entry): Promise<boolean> {
   const { accountId, reference, seconds } = entry
   const known = await findReservation(store, reference)
@@ -67,7 +68,7 @@ export async function raiseReservation(store: Store, entry: Entry): Promise<bool
   return true
 }
 
-/** Seconds reserved for a request. */
+/** Returns the seconds reserved for a request. */
 export const reservedFor = async (store: Store, requestId: string): Promise<number> =>
   (await findReservation(store, requestId))?.reserved_change ?? 0
 
@@ -79,11 +80,11 @@ const findReservation = (store: Store, requestId: string): Promise<LedgerRow | u
     .where('kind', '=', 'reserve')
     .executeTakeFirst()
 
-/** Takes what a request costs; what was reserved for it must have been released. */
+/** Deducts what a request costs. Its reservation must have been released before. */
 export const deduct = async (store: Store, entry: Entry): Covered =>
   (await enter(store, 'deduct', entry, { balance: -entry.seconds })) !== 'refused'
 
-/** Gives up what is reserved for a request; returns how many seconds that was. */
+/** Releases what is reserved for a request. Returns how many seconds that was. */
 export async function releaseReservation(
   store: Store,
   requestId: string,
@@ -97,7 +98,7 @@ export async function releaseReservation(
   return seconds
 }
 
-/** Adds an entry unless it is there. */
+/** Adds an entry unless it exists. */
 async function enter(
   store: Store,
   kind: LedgerRow['kind'],
@@ -127,7 +128,7 @@ async function enter(
   return 'refused'
 }
 
-/** False, and nothing is changed, when the balance would not cover what is reserved. */
+/** Returns false, and changes nothing, if the balance would not cover what is reserved. */
 async function changeAccount(
   store: Store,
   accountId: string,
@@ -147,6 +148,6 @@ async function changeAccount(
   return numUpdatedRows === 1n
 }
 
-/** Seconds that an account may still use. */
+/** Returns the seconds that an account may still use. */
 export const availableSeconds = (account: AccountRow): number =>
   account.balance_seconds - account.reserved_seconds

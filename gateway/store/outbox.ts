@@ -1,4 +1,7 @@
-/** Requests whose jobs are still to be handed to the broker; written with the request itself. */
+/**
+ * Requests whose jobs are still to be handed to the broker. A row is written together with its
+ * request.
+ */
 
 import type { SqlBool } from 'kysely'
 import { isPostgres, type Store } from './database.ts'
@@ -16,22 +19,22 @@ export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void
 
 export type WaitingJob = RequestRow &
   Pick<OutboxRow, 'message_id' | 'tries' | 'trace_parent'> & {
-    /** By the database: true or 1. */
+    /** True or 1, depending on the database. */
     is_short: SqlBool | null
   }
 
 interface TakeOptions {
   now: string
-  /** A taken row is ours until then: other gateways leave it alone. */
+  /** Until then, other gateways leave the taken rows alone. */
   until: string
-  /** A row that waits until later is taken: the clock was set back meanwhile. */
+  /** A row that would wait even longer is taken at once, because the clock was set back. */
   latest: string
   limit: number
 }
 
 /**
- * Requests that have waited longest and whose delay is over, with the message id of each one's job.
- * They stay in the outbox until they are settled or put off.
+ * Returns the requests that have waited longest and whose delay is over, each with the message id
+ * of its job. They stay in the outbox until they are removed or put off.
  */
 export async function takeWaiting(
   store: Store,
@@ -61,7 +64,7 @@ export async function takeWaiting(
     .select(['taken.message_id', 'taken.tries', 'taken.trace_parent'])
     .select(isShort.as('is_short'))
     .execute()
-  // With the request's own time they entered the outbox.
+  // A row has the time of its request, so this is the order of the outbox.
   return taken.sort(
     (a, b) => compare(a.created_at, b.created_at) || compare(a.message_id, b.message_id),
   )
@@ -79,7 +82,7 @@ const withRequests = (query: ReturnType<typeof inOrder>) =>
     .select(['outbox.message_id', 'outbox.tries', 'outbox.trace_parent'])
     .select(isShort.as('is_short'))
 
-/** Returns what was taken: it can be taken again at once. */
+/** Gives back rows that were taken, so that they can be taken again at once. */
 export async function giveBackToOutbox(store: Store, messageIds: readonly string[]): Promise<void> {
   await store
     .updateTable('outbox')
@@ -88,7 +91,10 @@ export async function giveBackToOutbox(store: Store, messageIds: readonly string
     .execute()
 }
 
-/** Lets all that an account has in the outbox wait until then; what waits longer stays as it is. */
+/**
+ * Makes all of an account's rows in the outbox wait until then. Those that wait longer stay as they
+ * are.
+ */
 export async function holdBack(store: Store, accountId: string, until: string): Promise<void> {
   await store
     .updateTable('outbox')
@@ -104,7 +110,7 @@ export async function holdBack(store: Store, accountId: string, until: string): 
     .execute()
 }
 
-/** Records that the broker refused a job; it is delayed until `notBefore`. */
+/** Records that the broker refused a job, which is then delayed until `notBefore`. */
 export async function putOff(
   store: Store,
   { message_id: messageId, tries }: Pick<WaitingJob, 'message_id' | 'tries'>,

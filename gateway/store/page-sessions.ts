@@ -1,13 +1,15 @@
-/** The playground's sessions, and the one-time codes that open them, as hashes of their secrets. */
+/**
+ * The page's sessions, and the one-time codes that open them, stored as hashes of their secrets.
+ */
 
 import { HOLDER_COLUMNS } from './accounts.ts'
 import type { Store } from './database.ts'
 import type { PageSessionRow } from './schema/tables.ts'
 
-/** Rows of one key and kind; beyond it the oldest ends. */
+/** Rows kept for each key and kind; beyond that the oldest ends. */
 const ROWS_MAX = 100
 
-/** Stores a code or a session, in place of the key's oldest ones when it has too many. */
+/** Stores a code or a session, and removes the key's oldest ones if it has too many. */
 export async function putPageSession(store: Store, row: PageSessionRow): Promise<void> {
   const { key_id, kind } = row
   await store.insertInto('page_sessions').values(row).execute()
@@ -30,9 +32,9 @@ export async function putPageSession(store: Store, row: PageSessionRow): Promise
 type Kind = PageSessionRow['kind']
 
 /**
- * The session or code of this hash, with its key: none where the key has another secret by now, or
- * its account is disabled.
- * @param now it has not expired by then
+ * Returns the session or code with this hash, together with its key. Finds none if the key has
+ * another secret by now, or if its account is disabled.
+ * @param now the session or code must expire later
  */
 export const findPageSession = (store: Store, kind: Kind, hash: string, now: string) =>
   store
@@ -48,7 +50,10 @@ export const findPageSession = (store: Store, kind: Kind, hash: string, now: str
     .where('accounts.disabled_at', 'is', null)
     .executeTakeFirst()
 
-/** Removes one; false when it was not there: of two callers one gets true. */
+/**
+ * Removes a session or code. Returns false if it was not there; of two concurrent callers one gets
+ * true.
+ */
 export async function deletePageSession(store: Store, kind: Kind, hash: string): Promise<boolean> {
   const { numDeletedRows } = await store
     .deleteFrom('page_sessions')
@@ -58,13 +63,13 @@ export async function deletePageSession(store: Store, kind: Kind, hash: string):
   return numDeletedRows === 1n
 }
 
-/** Removes those of all keys of an account. */
+/** Removes the sessions and codes of all keys of an account. */
 export async function deletePageSessionsOf(store: Store, accountId: string): Promise<void> {
   const keys = store.selectFrom('api_keys').select('key_id').where('account_id', '=', accountId)
   await store.deleteFrom('page_sessions').where('key_id', 'in', keys).execute()
 }
 
-/** Removes those that have expired. */
+/** Removes expired sessions and codes. */
 export async function deleteExpiredPageSessions(store: Store, now: string): Promise<void> {
   await store.deleteFrom('page_sessions').where('expires_at', '<=', now).execute()
 }

@@ -1,4 +1,4 @@
-/** How often keys have called lately, where several gateways count together. */
+/** Counts the calls of keys per minute, where several gateways count together. */
 
 import { sql } from 'kysely'
 import type { Store } from './database.ts'
@@ -7,13 +7,13 @@ import type { RateWindowRow } from './schema/tables.ts'
 interface Call {
   keyId: string
   now: string
-  /** End of the window that this call begins, if the last is over. */
+  /** When the window ends that this call begins, if the last one is over. */
   endsAt: string
-  /** A window that ends later is over as well: the clock was set back meanwhile. */
+  /** A window that would end even later is over as well, because the clock was set back. */
   latest: string
 }
 
-/** Counts a call of a key, in its window or, when that is over, as the first of a new one. */
+/** Counts a call of a key in its window, or as the first call of a new one if that is over. */
 export const countCall = (
   store: Store,
   { keyId, now, endsAt, latest }: Call,

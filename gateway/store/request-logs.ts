@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { LogLine } from '../../shared/messages.ts'
 import type { Store } from './database.ts'
 
-/** Rows of one statement: databases limit its values. */
+/** Rows per statement, because databases limit the values of one. */
 const ROWS_MAX = 1_000
 
 /** Appends `lines` to the logs of a request; call it in the transaction that moves the request. */
@@ -27,7 +27,10 @@ export async function appendLogs(
   }
 }
 
-/** Of the first line that a statement adds: all of its rows see those that were there before. */
+/**
+ * The position of the first line that a statement adds. All rows of the statement see the table as
+ * it was before.
+ */
 const nextPosition = (store: Store, requestId: string) =>
   store
     .selectFrom('request_logs')

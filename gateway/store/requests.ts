@@ -1,4 +1,4 @@
-/** Requests, and the only place where one moves from a status to the next. */
+/** Stores requests. No other file moves a request from one status to the next. */
 
 import { sql, type NotNull, type SelectQueryBuilder, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
@@ -11,10 +11,10 @@ import type { OutboxRow, RequestRow, Tables } from './schema/tables.ts'
 
 export const UNFINISHED = ['IN_QUEUE', 'IN_PROGRESS'] as const satisfies readonly RequestStatus[]
 
-/** The start of a list's page: after this row, in the order of the list. */
+/** The row after which a page begins, in the order of the list. */
 export type PageStart = Pick<RequestRow, 'created_at' | 'request_id'>
 
-/** The prompts of a request, in the order of its targets; none of a list of sounds. */
+/** Returns the prompts of a request in the order of its targets; none for a list of sounds. */
 export const promptsOfRow = ({
   kind,
   prompt,
@@ -29,14 +29,14 @@ export async function insertRequest(store: Store, row: RequestRow): Promise<void
 const requestOf = (store: Store, requestId: string) =>
   store.selectFrom('requests').selectAll().where('request_id', '=', requestId)
 
-/** @param requestId any text that a client may have given */
+/** @param requestId any text, as a client may have sent it */
 export const findRequest = async (
   store: Store,
   requestId: string,
 ): Promise<RequestRow | undefined> =>
   isId(requestId) ? requestOf(store, requestId).executeTakeFirst() : undefined
 
-/** As `findRequest`; until the transaction ends, no other one changes it. */
+/** Like `findRequest`, but no other transaction can change the request until this one ends. */
 export const findRequestToChange = (
   store: Store,
   requestId: string,
@@ -45,12 +45,15 @@ export const findRequestToChange = (
     .$if(isPostgres(store), (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
 
-/** Returns whether its outputs are kept; until the transaction ends, they are not given up. */
+/**
+ * Returns whether a request's outputs are kept, and keeps them from being marked for deletion until
+ * the transaction ends.
+ */
 export const keepOutputs = async (store: Store, requestId: string): Promise<boolean> =>
   (await heldRequest(store, requestId).where('media_removed_at', 'is', null).executeTakeFirst()) !==
   undefined
 
-/** Keeps a request from being deleted until the transaction ends; false: it is gone. */
+/** Keeps a request from being deleted until the transaction ends. Returns false if it is gone. */
 export const holdRequest = async (store: Store, requestId: string): Promise<boolean> =>
   (await heldRequest(store, requestId).executeTakeFirst()) !== undefined
 
@@ -70,7 +73,7 @@ interface RequestPage {
   createdBefore?: string | undefined
 }
 
-/** An account's requests, newest first. */
+/** Returns an account's requests, newest first. */
 export function listRequests(
   store: Store,
   accountId: string,
@@ -95,25 +98,25 @@ export function listRequests(
     .execute()
 }
 
-/** Requests that failed otherwise than by a cancel, those submitted last first. */
+/** Returns requests that failed but were not canceled, newest first. */
 export const latestFailures = (store: Store, limit: number): Promise<RequestRow[]> =>
   store
     .selectFrom('requests')
     .selectAll()
     .where('status', '=', 'FAILED')
-    .where('error_code', '!=', sql.lit('CANCELED')) // in the words of an index
+    .where('error_code', '!=', sql.lit('CANCELED')) // as its index states it
     .orderBy('created_at', 'desc')
     .orderBy('request_id', 'desc')
     .limit(limit)
     .execute()
 
-/** An unfinished request, as far as it says how much work it is. */
+/** The part of an unfinished request that tells how much work it is. */
 export type OpenRequest = Pick<
   RequestRow,
   'request_id' | 'status' | 'options' | 'duration' | 'attempt_id'
 >
 
-/** Requests of an account that are not finished. */
+/** Returns an account's unfinished requests. */
 export const listOpen = (store: Store, accountId: string, limit: number): Promise<RequestRow[]> =>
   store
     .selectFrom('requests')
@@ -123,7 +126,7 @@ export const listOpen = (store: Store, accountId: string, limit: number): Promis
     .limit(limit)
     .execute()
 
-/** All requests that are not finished, oldest first. */
+/** Returns all unfinished requests, oldest first. */
 export function openRequests(store: Store): Promise<OpenRequest[]> {
   const open = (status: RequestStatus) =>
     store
@@ -134,8 +137,8 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
 }
 
 /**
- * The rows of queries for one status each. The database merges them by the order of their index; of
- * one query for several statuses it would sort all rows.
+ * Joins queries for one status each. The database merges them in the order of their index; for one
+ * query with several statuses it would sort all rows.
  */
 const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]) =>
   queries
@@ -143,7 +146,9 @@ const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]
     .orderBy(sql.ref('created_at'))
     .orderBy(sql.ref('request_id'))
 
-/** The separations that were completed last, the newest first: how much work each was, and when. */
+/**
+ * Returns the separations that were completed last, latest first: how much work each was, and when.
+ */
 export const lastCompleted = (store: Store, limit: number) =>
   store
     .selectFrom('requests')
@@ -158,7 +163,7 @@ export const lastCompleted = (store: Store, limit: number) =>
     .$narrowType<{ duration: NotNull; started_at: NotNull; finished_at: NotNull }>()
     .execute()
 
-/** Notes the seconds of a request's media, and the bytes that its outputs take, or will take. */
+/** Stores the seconds of a request's media, and the bytes that its outputs take or will take. */
 export async function noteMeasured(
   store: Store,
   requestId: string,
@@ -167,7 +172,7 @@ export async function noteMeasured(
   await store.updateTable('requests').set(measured).where('request_id', '=', requestId).execute()
 }
 
-/** How many requests wait, of all accounts or of one; counts no further than `most`. */
+/** Counts the requests that wait, of all accounts or of one, up to `most`. */
 export async function countWaiting(
   store: Store,
   most: number,
@@ -189,13 +194,17 @@ export async function countWaiting(
 
 interface PageWithJobs {
   statuses: readonly RequestStatus[]
-  /** Only those that changed before, or later than `latest`: their clock was ahead of ours. */
+  /**
+   * Only those that changed before `before`, or after `latest` by a clock that was ahead of ours.
+   */
   unchanged?: { before: string; latest: string }
   limit: number
   after: PageStart
 }
 
-/** Requests of these states that are not in the outbox, so that each should have a job. */
+/**
+ * Returns requests with these statuses that are not in the outbox, so that each should have a job.
+ */
 export function listWithJobs(
   store: Store,
   { statuses, unchanged, limit, after }: PageWithJobs,
@@ -236,9 +245,10 @@ export interface Move {
 }
 
 /**
- * Moves a request to a status that may follow its own; undefined when it has already moved on. A
- * failure releases its reservation, as the charge of a completed one has done: to be called in a
- * transaction. Terminal moves go through `finish-request.ts`, which writes what comes with them.
+ * Moves a request to a status that may follow its own. Returns undefined if it has already moved
+ * on. Call it in a transaction, because a failure also releases the reservation, as `charge` does
+ * for a completed request. Terminal moves go through `finish-request.ts`, which writes what comes
+ * with them.
  */
 export async function moveRequest(store: Store, move: Move): Promise<RequestRow | undefined> {
   const row = await store
@@ -254,7 +264,7 @@ export async function moveRequest(store: Store, move: Move): Promise<RequestRow 
   return row
 }
 
-/** Returns whether an attempt of the request with this id has started before. */
+/** Returns whether the attempt with this id has already started. */
 export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
   row.attempt_ids.includes(markOf(attemptId))
 
@@ -267,13 +277,13 @@ interface Start {
   /** When the engine began, by its own clock. */
   startedAt: string
   now: string
-  /** A start later than this, by the gateway's clock, is of a clock that was ahead. */
+  /** A stored start later than this, by the gateway's clock, comes from a clock that was ahead. */
   latest: string
 }
 
 /**
- * Gives a request to a new attempt; undefined when it is finished, the attempt is known, or the
- * attempt that holds it, or held it last, began later.
+ * Gives a request to a new attempt. Returns undefined if the request is finished, if the attempt
+ * has started before, or if the attempt that holds the request, or held it last, began later.
  */
 export function startAttempt(store: Store, start: Start): Promise<RequestRow | undefined> {
   const mark = markOf(start.attemptId)
@@ -303,9 +313,9 @@ export function startAttempt(store: Store, start: Start): Promise<RequestRow | u
 }
 
 /**
- * Notes where the job of a request stands in the broker stream, unless it is no longer in the
- * outbox: then another gateway has handed it over, or the request is over.
- * @returns the status of the request, if it was noted
+ * Stores the sequence of a request's job in the broker stream, unless the job is no longer in the
+ * outbox, because another gateway has handed it over or the request has ended.
+ * @returns the status of the request, if the sequence was stored
  */
 export async function setJobSequence(
   store: Store,
@@ -324,7 +334,7 @@ export async function setJobSequence(
   return row?.status
 }
 
-/** Puts an unfinished request that has not changed since `row` was read back in the queue. */
+/** Puts an unfinished request back in the queue, unless it has changed since `row` was read. */
 export async function requeueRequest(
   store: Store,
   row: RequestRow,

@@ -1,7 +1,7 @@
 /**
- * Deletion of what has expired, or whose owner deletes it. Rows are marked, or deleted, in the
- * transaction that records which media to delete, so that no such media is served, and none is left
- * over.
+ * Deletes what has expired, and what its owner deletes. Rows are marked or deleted in the
+ * transaction that records which media to delete, so that such media is no longer served and none
+ * is left behind.
  */
 
 import { CHECKPOINT_MEDIA_SECONDS_MIN } from '../../shared/checkpoint.ts'
@@ -34,8 +34,8 @@ export interface Page {
 }
 
 /**
- * Marks the media of expired files that no unfinished request needs for deletion; returns how many
- * files.
+ * Marks the media of expired files for deletion, unless an unfinished request needs it. Returns how
+ * many files.
  */
 export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
@@ -55,7 +55,7 @@ export const giveUpExpiredFiles = (store: Store, { now, limit }: Page): Promise<
       .updateTable('files')
       .set({ media_removed_at: now })
       .where('file_id', 'in', ids)
-      .where('file_id', 'not in', neededFiles(store)) // by a submit that ended just before our lock
+      .where('file_id', 'not in', neededFiles(store)) // a submit just before our lock
       .returning('file_id')
       .execute()
     await noteRemovals(
@@ -75,8 +75,8 @@ const neededFiles = (store: Store) =>
     .$castTo<{ file_id: string }>()
 
 /**
- * Gives up outputs past their time that no unfinished request separates further, and whatever
- * failed requests left; returns how many.
+ * Marks expired outputs for deletion, unless an unfinished request has one of them as its source,
+ * and whatever failed requests have left. Returns how many requests.
  */
 export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<number> =>
   inTransaction(store, async (store) => {
@@ -85,7 +85,7 @@ export const giveUpOutputs = (store: Store, { now, limit }: Page): Promise<numbe
       .select('request_id')
       .where('media_removed_at', 'is', null)
       .$if(isPostgres(store), (query) => query.forUpdate().skipLocked())
-    // Two queries: with an `or`, SQLite would read all that have media.
+    // Two queries, because with an `or` SQLite would read all requests that have media.
     const expired = await withMedia
       .where('outputs_expire_at', '<=', now)
       .where('request_id', 'not in', neededRequests(store))
@@ -121,7 +121,7 @@ const neededRequests = (store: Store) =>
     .where('source_request_id', 'is not', null)
     .$castTo<{ source_request_id: string }>()
 
-/** Removes requests that ended before `before` and have no outputs left; returns how many. */
+/** Removes requests that ended before `before` and have no outputs left. Returns how many. */
 export const deleteOldRequests = (
   store: Store,
   { before, limit }: { before: string; limit: number },
@@ -149,7 +149,7 @@ async function deleteRequestRows(store: Store, ids: readonly string[]): Promise<
   await store.deleteFrom('requests').where('request_id', 'in', ids).execute()
 }
 
-/** Why something was not deleted: it is gone, or the request named needs it. */
+/** Why something was not deleted: it does not exist, or the request named here needs it. */
 export type DeletionRefusal = 'unknown' | { neededBy: string }
 
 /**
@@ -203,7 +203,9 @@ export const deleteFile = (
     return null
   })
 
-/** An unfinished request of the owner with this source. Call it under the lock of that. */
+/**
+ * Returns an unfinished request of the owner with this source. Call it while the source is locked.
+ */
 async function findUser(
   store: Store,
   { account_id: accountId }: Pick<RequestRow, 'account_id'>,
@@ -220,7 +222,10 @@ async function findUser(
   return row?.request_id
 }
 
-/** Removes the records of files whose bytes were deleted before `before`; returns how many. */
+/**
+ * Removes the records of files whose bytes were marked for deletion before `before`. Returns how
+ * many.
+ */
 export async function deleteOldFiles(
   store: Store,
   { before, limit }: { before: string; limit: number },
@@ -238,7 +243,7 @@ export async function deleteOldFiles(
   return Number(numDeletedRows)
 }
 
-/** Media that is to be deleted, in the order in which it was noted. */
+/** Returns media that is to be deleted, in the order in which it was noted. */
 export async function mediaToRemove(store: Store, limit: number): Promise<string[]> {
   const rows = await store
     .selectFrom('media_removals')
@@ -262,15 +267,16 @@ export async function putRemovalsOff(
     .execute()
 }
 
-/** Notes that the media is deleted. */
+/** Removes the notes of media that has been deleted. */
 export async function settleRemovals(store: Store, keys: readonly string[]): Promise<void> {
   await store.deleteFrom('media_removals').where('media_key', 'in', keys).execute()
 }
 
 /**
- * The key below which nothing is wanted that the stored media of `key`, or below it, belongs to:
- * all of its owner where that is gone or given up, or what an attempt has stored in vain.
- * Undefined: it is wanted.
+ * Returns the key below which everything can be deleted, if the media stored at or below `key` is
+ * no longer needed. That is the key of its whole owner, if the owner is gone or its media is marked
+ * for deletion, or `key` itself if an attempt stored it in vain. Returns undefined if the media is
+ * needed.
  */
 export async function orphanOf(store: Store, key: string): Promise<string | undefined> {
   const owner = ownerOf(key)
@@ -289,7 +295,7 @@ export async function orphanOf(store: Store, key: string): Promise<string | unde
   return isWanted ? undefined : key
 }
 
-/** The keys of all that a COMPLETED request has stored. */
+/** Returns the keys of everything that a COMPLETED request has stored. */
 export function outputKeysOf({ request_id: id, outputs }: StoredOutputs): string[] {
   const files = JSON.parse(outputs ?? '{}') as Record<string, StoredFile & { video?: StoredFile }>
   return Object.entries(files).flatMap(([name, { place, video }]) => [
@@ -300,12 +306,12 @@ export function outputKeysOf({ request_id: id, outputs }: StoredOutputs): string
 
 type StoredOutputs = Pick<RequestRow, 'request_id' | 'outputs'>
 
-/** Marks what an attempt has stored for a request that is gone for deletion. */
+/** Marks for deletion what an attempt has stored for a request that no longer exists. */
 export const giveUpLateOutputs = (store: Store, requestId: string, now: string): Promise<void> =>
   noteRemovals(store, [outputsKey(requestId)], now)
 
 /**
- * Marks what the other attempts at a COMPLETED request have stored for deletion, and the checkpoint
+ * Marks for deletion what other attempts at a COMPLETED request have stored, and the checkpoint
  * that it may have.
  */
 export async function giveUpOtherPlaces(

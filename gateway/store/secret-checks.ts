@@ -1,8 +1,11 @@
-/** Sealed texts that the keys of every gateway must open: one with other keys is found out. */
+/**
+ * Encrypted texts that the keys of every gateway must open, so that a gateway with other keys is
+ * noticed.
+ */
 
 import type { Store } from './database.ts'
 
-/** Keeps `sealed` unless there is a text of this id already; answers the one that is there. */
+/** Stores `sealed` unless there is a text with this id already. Returns the text that is stored. */
 export async function keepSecretCheck(
   store: Store,
   checkId: string,
@@ -21,7 +24,7 @@ export async function keepSecretCheck(
   return kept.sealed
 }
 
-/** Puts `sealed` in the place of the text that is there. */
+/** Replaces the stored text with `sealed`. */
 export async function replaceSecretCheck(
   store: Store,
   checkId: string,

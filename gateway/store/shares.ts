@@ -1,4 +1,4 @@
-/** Addresses that play one result without a key, as hashes of their secrets. */
+/** Addresses that play one result without a key, stored as hashes of their secrets. */
 
 import { isId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
@@ -8,7 +8,7 @@ export async function insertShare(store: Store, row: ShareRow): Promise<void> {
   await store.insertInto('shares').values(row).execute()
 }
 
-/** Shares of an account that have not expired by `now`, newest first. */
+/** Returns the shares of an account that have not expired by `now`, newest first. */
 export const listShares = (store: Store, accountId: string, now: string): Promise<ShareRow[]> =>
   store
     .selectFrom('shares')
@@ -19,7 +19,7 @@ export const listShares = (store: Store, accountId: string, now: string): Promis
     .orderBy('share_id', 'desc')
     .execute()
 
-/** The share of this secret: none once it has expired, or while its account is disabled. */
+/** Returns the share with this hash; none once it has expired, or while its account is disabled. */
 export const findShare = (store: Store, hash: string, now: string): Promise<ShareRow | undefined> =>
   store
     .selectFrom('shares')
@@ -30,7 +30,7 @@ export const findShare = (store: Store, hash: string, now: string): Promise<Shar
     .where('accounts.disabled_at', 'is', null)
     .executeTakeFirst()
 
-/** Deletes a share of the account; undefined: it has none of this id. */
+/** Deletes a share of the account. Returns undefined if it has none with this id. */
 export async function deleteShare(
   store: Store,
   accountId: string,

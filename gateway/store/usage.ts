@@ -1,4 +1,4 @@
-/** Counts the accounts' use by day. It outlives the records of requests. */
+/** Counts each account's usage by day. The counts outlive the records of requests. */
 
 import type { Store } from './database.ts'
 import type { UsageDayRow } from './schema/tables.ts'
@@ -20,7 +20,7 @@ export async function addUse(store: Store, use: UsageDayRow): Promise<void> {
     .execute()
 }
 
-/** Days with any use, from the first to the last of the range, such as `2026-01-31`. */
+/** Returns the days with any usage in a range of days such as `2026-01-31`. */
 export const readUsage = (
   store: Store,
   accountId: string,
@@ -35,7 +35,7 @@ export const readUsage = (
     .orderBy('day')
     .execute()
 
-/** Seconds of an account's completed requests from a day on, as they are charged. */
+/** Returns the seconds, as charged, of an account's completed requests from a day on. */
 export async function usedSince(store: Store, accountId: string, from: string): Promise<number> {
   const { seconds } = await store
     .selectFrom('usage_days')

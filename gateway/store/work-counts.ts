@@ -1,4 +1,4 @@
-/** How much is still to be done, counted by indexes alone. */
+/** Counts the work that is still to be done, reading only indexes. */
 
 import type { RequestStatus } from '../../shared/request-status.ts'
 import type { Store } from './database.ts'
@@ -10,7 +10,7 @@ export interface WorkCounts {
   oldestQueuedAt: string | null
   /** Jobs still to be handed to the broker. */
   outbox: number
-  /** Webhooks to be sent, and such of them as are due. */
+  /** Webhooks still to be sent, and those of them that are due. */
   webhooks: number
   webhooksDue: number
 }

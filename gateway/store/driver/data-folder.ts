@@ -1,4 +1,4 @@
-/** With SQLite one gateway alone may work on a data folder. */
+/** Makes sure that with SQLite only one gateway works on a data folder. */
 
 import { join, resolve } from 'node:path'
 import { takeLock } from '../../../shared/process/file-lock.ts'
@@ -9,10 +9,10 @@ import type { WaitLog } from './postgres.ts'
 const WAIT_MS_MAX = 40_000
 
 /**
- * Keeps every other gateway off the folder while this process lives: at its start each deletes what
- * another would be receiving, and requests would go to two brokers. With `log` waits for a gateway
- * that stops, and says so.
- * @throws StartError when another one works on the folder
+ * Keeps other gateways off the folder while this process lives. Otherwise each would delete at its
+ * start what another is receiving, and requests would go to two brokers. With `log`, waits for a
+ * gateway that is stopping, and logs that.
+ * @throws StartError if another gateway works on the folder
  */
 export async function holdDataFolder(dataFolder: string, log?: WaitLog): Promise<void> {
   const holder = await takeLock(join(dataFolder, 'gateway.lock'), {

@@ -1,6 +1,6 @@
 /**
  * Group commit for SQLite: works that are ready at the same moment share one transaction, and so
- * one flush of the disk. Each is all or nothing by itself.
+ * one flush of the disk. Each of them is stored completely or not at all.
  */
 
 import { AsyncResource } from 'node:async_hooks'
@@ -22,13 +22,13 @@ interface WaitingWork {
 const groups = new WeakMap<Store, WaitingWork[]>()
 
 /**
- * Runs `work` in a transaction that it may share: all of it is stored, or, when it throws, nothing.
- * Resolves once the transaction is committed. Works run in the order of the calls, and may wait for
- * nothing but the database.
+ * Runs `work` in a transaction that it may share: everything is stored, or nothing if it throws.
+ * Resolves once the transaction is committed. Works run in the order of the calls, and must not
+ * wait for anything but the database.
  */
 export function runInGroup<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const run = AsyncResource.bind(work) // in its own context, whoever began the group
+    const run = AsyncResource.bind(work) // in its own async context, whoever began the group
     const waiting = { run, resolve: resolve as WaitingWork['resolve'], reject }
     const group = groups.get(store)
     if (group) {
@@ -48,7 +48,8 @@ async function runGroups(store: Store): Promise<void> {
     try {
       await runGroup(await store.startTransaction().execute(), works)
     } catch (error) {
-      // It could not begin: those behind would wait as long as this one did, and in vain.
+      // The transaction could not begin. The works behind these would wait just as long, and in
+      // vain.
       for (const { reject } of [...works, ...waiting.splice(0)]) reject(error)
     }
   }
@@ -69,14 +70,14 @@ async function runGroup(
       .rollback()
       .execute()
       .catch(() => undefined) // it may have ended already
-    // Nothing is stored, or, where the flush failed, nobody knows.
+    // Nothing is stored, or if the flush failed, nobody knows whether it is.
     for (const { reject } of works) reject(error)
     return
   }
   for (const settle of settlements) settle()
 }
 
-/** As `runOne`, of a transaction that nobody shares. */
+/** Like `runOne`, for a transaction that is not shared. */
 async function runAlone(
   transaction: ControlledTransaction<Tables>,
   { run, resolve }: WaitingWork,

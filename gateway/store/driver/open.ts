@@ -14,8 +14,9 @@ interface DatabaseOptions {
 }
 
 /**
+ * Opens PostgreSQL if `databaseUrl` is set, otherwise the SQLite file.
  * @param migrates brings an older schema forward
- * @throws StartError when it can't be used
+ * @throws StartError if the database cannot be used
  */
 export async function openDatabase(
   { databaseUrl: url, dataFolder, databaseConnectionsMax: connectionsMax }: DatabaseOptions,

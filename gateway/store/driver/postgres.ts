@@ -1,4 +1,4 @@
-/** Opens a PostgreSQL, which several gateways may share. */
+/** Opens a PostgreSQL database, which several gateways may share. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type PostgresPoolClient } from 'kysely'
@@ -8,39 +8,39 @@ import { StartError } from '../../../shared/process/lifecycle.ts'
 import type { Store } from '../database.ts'
 import { prepareSchema } from '../schema/migrate.ts'
 
-/** Receives a line when the database is waited for, or was lost. */
+/** Gets a line when the process waits for the database or has lost it. */
 export interface WaitLog {
   warn(details: object, message: string): void
 }
 
 interface PostgresOptions {
-  /** `postgres://user:password@host:port/database?sslmode=…`, as libpq has it. */
+  /** `postgres://user:password@host:port/database?sslmode=…`, as libpq takes it. */
   url: string
   connectionsMax: number
   log: WaitLog
   /** Brings an older schema forward. */
   migrates?: boolean
-  /** A server that is started together with this process may take so long to answer. */
+  /** How long a server that is started together with this process may take to answer. */
   waitMsMax?: number
 }
 
 const WAIT_MS_MAX = 60_000
-/** Rest between two tries to connect; doubled with each, up to the most. */
+/** The pause between two attempts to connect; it doubles each time. */
 const RETRY_DELAY_MS = { least: 250, most: 5_000 }
-/** For a connection, of the pool's or a new one. */
+/** For getting a connection, from the pool or a new one. */
 const CONNECT_MS_MAX = 5_000
-/** For one statement, waits for others' locks included. */
+/** For one statement, including the wait for other transactions' locks. */
 const STATEMENT_MS_MAX = 10_000
-/** Longer than that a gateway that went away must not hold what it has locked. */
+/** A gateway that has gone away must not hold its locks for longer than this. */
 const IDLE_MS_MAX = 30_000
-/** A hint to clients; how long a database is away cannot be known. */
+/** A hint to clients; nobody can know how long the database will be away. */
 const RETRY_AFTER_SECONDS = 5
 
-/** SQLSTATE: trouble of connections or resources, shutdown, a time-out, a standby. */
+/** SQLSTATE of problems that may pass: connections, resources, shutdown, a timeout, a standby. */
 const AWAY_STATES = /^(08...|53...|57P0[1-3]|57014|25006)$/
 const REFUSED_STATES = /^(28...|42501)$/
 const NO_DATABASE_STATE = '3D000'
-/** Codes of a connection that may work soon. */
+/** Error codes of a connection that may work again soon. */
 const AWAY_CODES = [
   ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
@@ -49,10 +49,10 @@ const AWAY_CODES = [
 const AWAY_MESSAGES = /timeout|Connection terminated/
 
 /**
- * Opens the database, and makes its tables where it is empty; waits for a server that does not
- * answer yet, and says so.
- * While it is away later, every query fails with `SERVICE_UNAVAILABLE`.
- * @throws StartError when nobody answers in time, and at once when it can't be used
+ * Opens the database, and creates its tables if it is empty. Waits for a server that does not
+ * answer yet, and logs that. If the server goes away later, every query fails with
+ * `SERVICE_UNAVAILABLE`.
+ * @throws StartError if no server answers in time, or at once if it cannot be used
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, connectionsMax, log } = options
@@ -62,7 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     max: connectionsMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
-    query_timeout: STATEMENT_MS_MAX + CONNECT_MS_MAX, // of a server that is silent
+    query_timeout: STATEMENT_MS_MAX + CONNECT_MS_MAX, // for a server that has gone silent
     idle_in_transaction_session_timeout: IDLE_MS_MAX,
   })
   pool.on('error', (error) => log.warn({ err: error }, 'lost a connection to the database'))
@@ -73,14 +73,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   })
 }
 
-/** One that is lost between two statements of a transaction fails the next; it ends no process. */
+/**
+ * Keeps a lost connection from ending the process. If it is lost between two statements of a
+ * transaction, the next one fails.
+ */
 const surviveLosses = (pool: pg.Pool) =>
   pool.on('connect', (client) => client.on('error', () => undefined))
 
 const storeOf = (pool: ConstructorParameters<typeof PostgresDialect>[0]['pool']): Store =>
   new Kysely({ dialect: new PostgresDialect({ pool }) })
 
-/** Waits for the server, checks it and prepares its schema: on a connection of its own. */
+/** Waits for the server, checks it and prepares its schema, on a connection of its own. */
 async function prepare(options: PostgresOptions): Promise<void> {
   const { url, log, migrates = false, waitMsMax = WAIT_MS_MAX } = options
   const place = placeOf(url)
@@ -118,7 +121,7 @@ async function prepareOnce(url: string, migrates: boolean): Promise<void> {
     max: 1,
     connectionTimeoutMillis: CONNECT_MS_MAX,
   })
-  pool.on('error', () => undefined) // what it breaks fails by itself
+  pool.on('error', () => undefined) // the broken query fails anyway
   surviveLosses(pool)
   const store = storeOf(pool)
   try {
@@ -136,7 +139,7 @@ async function prepareOnce(url: string, migrates: boolean): Promise<void> {
   }
 }
 
-/** Why the server can't be used however long one waits; undefined: it may be soon. */
+/** Returns why waiting for the server is of no use, or undefined if it may work soon. */
 function refusalOf(error: unknown, place: string): string | undefined {
   const { code = '', message } = error as Error & { code?: string }
   if (error instanceof pg.DatabaseError) {
@@ -154,25 +157,25 @@ function refusalOf(error: unknown, place: string): string | undefined {
   return `no connection to the database at ${place} can be made (${message}).`
 }
 
-/** An address that may be shown: no user and no password. */
+/** Returns an address that may be shown, without user and password. */
 export function placeOf(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`
 }
 
-/** Whole numbers as numbers, sums of them too; the driver would give texts. */
+/** Reads whole numbers and their sums as numbers, which the driver would return as text. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 
 function connectionTo(address: string): pg.ClientConfig {
   const url = new URL(address)
-  // Without it the driver has meanings of its own for sslmode.
+  // Without this, the driver interprets sslmode in its own way.
   if (url.searchParams.has('sslmode')) url.searchParams.set('uselibpqcompat', 'true')
   return { connectionString: url.href, types, keepAlive: true, application_name: 'winnow' }
 }
 
-/** A connection whose trouble is the client's to retry; then it is not used any more. */
+/** A connection that turns failures into errors that clients may retry. After one it is closed. */
 class GuardedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
   #broken = false
@@ -196,7 +199,9 @@ class GuardedClient implements PostgresPoolClient {
   }
 }
 
-/** PostgreSQL keeps no U+0000, which clients may not send; what engines report may hold one. */
+/**
+ * PostgreSQL cannot store U+0000. Clients may not send it, but what engines report may contain it.
+ */
 const withoutNul = (value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value
 

@@ -1,4 +1,4 @@
-/** Opens a SQLite file: one gateway's database, without anything to set up. */
+/** Opens a SQLite file, a database for one gateway that needs no set-up. */
 
 import { open as openFile, type FileHandle } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -20,31 +20,33 @@ export const SqliteDatabase = createRequire(import.meta.url)(DRIVER) as typeof B
 
 /** Errors of the disk, which may pass: full, failing, or read-only. */
 const DISK_CODES = /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN)|EIO$|ENOSPC$|EDQUOT$)/
-/** Statements that stay compiled; lists of values make many. */
+/** At most this many statements stay compiled. Lists of values make many different ones. */
 const STATEMENTS_MAX = 500
-/** Rows of each index that the statistics sample: a look at all tables stays short. */
+/** How many rows of each index the statistics sample, so that checking all tables stays quick. */
 const ANALYSIS_ROWS_MAX = 200
-/** Wait for another process that writes. */
+/** The longest wait for another process that writes. */
 const BUSY_MS_MAX = 5_000
-/** Rest between two tries to get its lock. */
+/** The pause between two attempts to get its lock. */
 const BUSY_REST_MS = 10
 const IS_BUSY = /^SQLITE_BUSY/
-/** Hints to clients: nobody can know when there is room, or the other process ends. */
+/**
+ * Hints to clients; nobody can know when there will be room, or when the other process will end.
+ */
 const RETRY_AFTER_SECONDS = { disk: 30, lock: 5 }
 
 /**
- * Opens the SQLite file at `path`, and makes it where there is none. An older schema is brought
- * forward where `migrates` is true. A committed transaction survives the loss of power. While the
- * disk is full later, what writes fails with `SERVICE_UNAVAILABLE`.
- * @throws StartError when its schema or the file can't be used
+ * Opens the SQLite file at `path`, or creates it. If `migrates` is true, an older schema is brought
+ * forward. A committed transaction survives a loss of power. If the disk is full later, writes fail
+ * with `SERVICE_UNAVAILABLE`.
+ * @throws StartError if the file or its schema cannot be used
  */
 export const openSqlite = (path: string, { migrates = false } = {}): Promise<Store> =>
   orStartError(path, () => open(path, migrates))
 
 /**
- * Writes the SQLite file at `path` as it is at one moment, of whatever schema, into another, which
- * must not exist yet. It is opened for reading alone; others go on writing.
- * @throws StartError when it can't be read, or the other one written
+ * Copies the SQLite file at `path`, whatever its schema, as it is at one moment, to the file `to`,
+ * which must not exist yet. It is opened only for reading, and others may go on writing.
+ * @throws StartError if it cannot be read, or the copy cannot be written
  */
 export const snapshotSqlite = (path: string, to: string): Promise<void> =>
   orStartError(path, async () => {
@@ -78,7 +80,7 @@ const remedyOf = (code: string): string =>
 async function open(path: string, migrates: boolean): Promise<Store> {
   const database = new SqliteDatabase(path, { timeout: BUSY_MS_MAX })
   const hasLog = await keepLog(database)
-  database.pragma(`synchronous = ${hasLog ? 'NORMAL' : 'FULL'}`) // the driver flushes a log
+  database.pragma(`synchronous = ${hasLog ? 'NORMAL' : 'FULL'}`) // the driver flushes the log
   database.pragma('foreign_keys = ON')
   database.pragma(`analysis_limit = ${ANALYSIS_ROWS_MAX}`)
   const dialect = new SqliteDialect({ database })
@@ -90,10 +92,10 @@ async function open(path: string, migrates: boolean): Promise<Store> {
     if (migrates) database.pragma(OPTIMIZE)
     database.exec('commit')
   } catch (error) {
-    database.close() // which undoes what was begun
+    database.close() // undoes what was begun
     throw error
   }
-  database.pragma('busy_timeout = 0') // it would sleep in the event loop: the driver waits
+  database.pragma('busy_timeout = 0') // SQLite would block the event loop; the driver waits
   return store
 }
 
@@ -114,24 +116,28 @@ async function keepLog(database: BetterSqlite.Database): Promise<boolean> {
 }
 
 /**
- * Flushes the write-ahead log in a thread after every write, where SQLite would keep the whole
- * process waiting. Until then the connection, which is the only one, is taken: nobody reads what is
- * not durable yet.
+ * Flushes the write-ahead log in a thread after every write, because SQLite itself would keep the
+ * whole process waiting. Until then the connection, which is the only one, is taken, so nobody
+ * reads what is not durable yet.
  *
- * Transactions take the right to write at their beginning, and wait for it: after reading first,
- * SQLite would refuse it when another process has written meanwhile. While one waits, others read.
- * Errors of the disk are the client's to retry, as is a lock that another process does not give up.
+ * Transactions take the write lock when they begin, and wait for it. If they read first, SQLite
+ * would refuse the lock after another process has written in the meantime. While one waits, others
+ * can read. Errors of the disk are for the client to retry, as is a lock that another process does
+ * not release.
  */
 class FlushingDriver extends SqliteDriver {
   readonly #database: BetterSqlite.Database
-  /** Path of the log; null: there is none, and SQLite itself flushes. */
+  /** Path of the log; null if there is none, so that SQLite flushes by itself. */
   readonly #log: string | null
   /** Open from the first flush on. The file lasts as long as the database is open. */
   #logFile: FileHandle | null = null
-  /** True after a flush that failed: another one would not report what the first has lost. */
+  /** True after a failed flush, because another one would not report what the first has lost. */
   #isDoubtful = false
 
-  /** Renews statistics at the end: the gateway's alone, since tools come and go beside it. */
+  /**
+   * True for a gateway, which renews the statistics when it closes. Tools come and go beside it, so
+   * they do not.
+   */
   readonly #isGateways: boolean
 
   constructor(database: BetterSqlite.Database, log: string | null, isGateways: boolean) {
@@ -158,7 +164,9 @@ class FlushingDriver extends SqliteDriver {
     }
   }
 
-  /** Repeats a statement that another process's lock refuses, which does nothing. */
+  /**
+   * Repeats a statement while another process's lock refuses it. A refused statement does nothing.
+   */
   async #onceFree<T>(execute: () => Promise<T>): Promise<T> {
     const startedAt = performance.now()
     for (;;) {
@@ -172,7 +180,7 @@ class FlushingDriver extends SqliteDriver {
     }
   }
 
-  /** Outside a transaction others have the connection meanwhile. */
+  /** Pauses. Outside a transaction, others may use the connection in the meantime. */
   async #rest(): Promise<void> {
     if (this.#database.inTransaction) return sleep(BUSY_REST_MS)
     await super.releaseConnection()
@@ -193,7 +201,7 @@ class FlushingDriver extends SqliteDriver {
     }
   }
 
-  /** Writes all of the log to the database's own file. */
+  /** Writes the whole log to the database file. */
   #emptyLog(): void {
     type Progress = { busy: number; log: number; checkpointed: number }
     const [progress] = this.#database.pragma('wal_checkpoint(PASSIVE)') as [Progress]
@@ -202,7 +210,7 @@ class FlushingDriver extends SqliteDriver {
   }
 
   override async destroy(): Promise<void> {
-    await this.#logFile?.close() // which waits for a flush that is under way
+    await this.#logFile?.close() // waits for a flush in progress
     if (this.#isGateways) this.#renewStatistics()
     await super.destroy()
   }
@@ -211,7 +219,7 @@ class FlushingDriver extends SqliteDriver {
     try {
       this.#database.pragma(OPTIMIZE)
     } catch (error) {
-      // A lock or a full disk keeps nobody from closing: the next start renews them.
+      // A lock or a full disk must not keep the database from closing; the next start renews them.
       if (!IS_BUSY.test(codeOf(error)) && !isOfDisk(error)) throw error
     }
   }
@@ -220,20 +228,23 @@ class FlushingDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
 
-  /** SQLite itself may have undone a transaction that found the disk full. */
+  /** SQLite may already have rolled back a transaction that found the disk full. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await super.rollbackTransaction(connection)
   }
 
   override async rollbackToSavepoint(
-    ...given: Parameters<SqliteDriver['rollbackToSavepoint']>
+    ...parameters: Parameters<SqliteDriver['rollbackToSavepoint']>
   ): Promise<void> {
     if (!this.#database.inTransaction) throw away()
-    await super.rollbackToSavepoint(...given)
+    await super.rollbackToSavepoint(...parameters)
   }
 }
 
-/** To compile one of the some 40 statements of a request takes 33 µs, if done each time. */
+/**
+ * Keeps statements compiled. Compiling takes 33 µs for each of the 40 or so statements of a
+ * request.
+ */
 function compilingOnce(
   database: BetterSqlite.Database,
 ): Pick<typeof database, 'prepare' | 'close'> {

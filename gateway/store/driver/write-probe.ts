@@ -1,11 +1,11 @@
-/** Checks by a write that the database is writable: a full disk is noticed only then. */
+/** Checks with a write that the database is writable, because a full disk is noticed only then. */
 
 import type { Store } from '../database.ts'
 
-/** Codes of a full disk: of the databases, and of a flush. */
+/** Codes of a full disk, from the databases and from a flush. */
 const FULL = ['SQLITE_FULL', '53100', 'ENOSPC', 'EDQUOT']
 
-/** Resolves once a write is durable. @throws what the database says when it is not */
+/** Resolves once a write is durable. @throws the database's error if it cannot be written */
 export async function probeWrite(store: Store, now: string): Promise<void> {
   await store
     .insertInto('write_probe')

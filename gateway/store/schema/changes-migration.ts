@@ -1,4 +1,4 @@
-/** The record of changes to accounts and keys, and when keys were used last. */
+/** Adds the record of changes to accounts and keys, and when keys were last used. */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'

@@ -1,4 +1,4 @@
-/** Credits: what accounts have, what happened to it, and what a request was charged. */
+/** Adds credits: the balances of accounts, their ledger, and whether a request was charged. */
 
 import { sql, type Kysely } from 'kysely'
 

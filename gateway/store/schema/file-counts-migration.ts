@@ -1,12 +1,12 @@
 /**
- * How many files each account holds, pending ones included. The triggers that sum up their bytes
- * (`media-migration.ts`) count them in the same statement.
+ * Adds how many files each account holds, including pending ones. The triggers that sum up their
+ * bytes (`media-migration.ts`) count them in the same statement.
  */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'
 
-/** SQL of a file's part in a sum of its account. */
+/** SQL for what a file adds to a sum of its account. */
 type Share = (row: 'old' | 'new') => string
 
 const heldOr0 = (row: string, value: string): string =>

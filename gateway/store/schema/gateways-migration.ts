@@ -10,7 +10,7 @@ export async function addGateways(db: Kysely<any>): Promise<void> {
     .addColumn('calls', 'integer', (column) => column.notNull())
     .addColumn('ends_at', 'text', (column) => column.notNull())
     .execute()
-  // A crash may forget it, and no commit waits for the disk.
+  // A crash may lose these rows, so no commit waits for the disk.
   if (isPostgres(db)) await sql`alter table rate_windows set unlogged`.execute(db)
   await db.schema
     .createTable('secret_checks')

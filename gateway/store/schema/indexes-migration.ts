@@ -1,6 +1,6 @@
 /**
- * Adds the indexes that statements need so that they never read rows of other tenants, or all rows
- * that there are: `test/integration/gateway/store/query-plans.test.ts` holds every statement to it.
+ * Adds the indexes with which statements never read rows of other accounts, or whole tables.
+ * `test/integration/gateway/store/query-plans.test.ts` checks that for every statement.
  */
 
 import { sql, type Kysely, type SqlBool } from 'kysely'
@@ -8,13 +8,13 @@ import { sql, type Kysely, type SqlBool } from 'kysely'
 interface Index {
   on: string
   columns: string[]
-  /** The condition of the rows that it holds; absent: all. */
+  /** The condition of the rows that it holds; absent if it holds all. */
   where?: string
 }
 
 const HAS_MEDIA = 'media_removed_at is null'
 
-/** By name. */
+/** The indexes by name. */
 const INDEXES: Readonly<Record<string, Index>> = {
   requests_by_account_status: {
     on: 'requests',
@@ -54,7 +54,7 @@ const INDEXES: Readonly<Record<string, Index>> = {
   changes_by_key: { on: 'changes', columns: ['key_id', 'created_at', 'change_id'] },
 }
 
-/** Indexes of the same name, and one that another replaces. */
+/** Earlier indexes that these replace, two of them under the same name. */
 const REPLACED = ['requests_by_account_status', 'files_by_account', 'files_by_end']
 
 export async function addIndexes(db: Kysely<any>): Promise<void> {

@@ -1,4 +1,4 @@
-/** Adds limits that an operator sets for an account or a key; null: as the settings say. */
+/** Adds limits that an admin sets for an account or a key; null where the settings apply. */
 
 import type { Kysely } from 'kysely'
 

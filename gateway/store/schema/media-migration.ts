@@ -1,17 +1,17 @@
 /**
- * How much media each account holds. Triggers count it, whatever program changes the rows: a
- * gateway of an earlier version, too, leaves the sums right.
+ * Adds how much media each account holds. Triggers count it whatever program changes the rows, so
+ * even a gateway of an earlier version leaves the sums right.
  */
 
 import { sql, type Kysely } from 'kysely'
 import { isPostgres } from '../database.ts'
 
-/** SQL of a row's part in a sum of its account. */
+/** SQL for what a row adds to a sum of its account. */
 type Share = (row: 'old' | 'new') => string
 
 interface CountedTable {
   table: 'files' | 'requests'
-  /** On which the shares depend. */
+  /** The columns that the shares depend on. */
   columns: readonly string[]
   held: Share
   reserved: Share
@@ -62,7 +62,7 @@ const EVENTS = [
 
 type EventOf = (typeof EVENTS)[number]
 
-/** SQL of what a row's change adds to a sum. */
+/** SQL for what the change of a row adds to a sum. */
 const changeOf = (share: Share, { gone, come }: EventOf): string =>
   `${come ? share('new') : '0'} - ${gone ? share('old') : '0'}`
 
@@ -104,7 +104,7 @@ async function countFiles(db: Kysely<any>): Promise<void> {
 
 const ROWS_MAX = 1_000
 
-/** The size of outputs is in what their engines reported; the triggers sum it up. */
+/** Reads the size of stored outputs from what their engines reported; the triggers sum it up. */
 async function countOutputs(db: Kysely<any>): Promise<void> {
   for (let after = ''; ;) {
     const rows = await db
@@ -129,7 +129,7 @@ async function countOutputs(db: Kysely<any>): Promise<void> {
   }
 }
 
-/** The sum of all sizes, of videos too. */
+/** Returns the sum of all sizes, including those of videos. */
 function bytesIn(outputs: unknown): number {
   if (outputs === null || typeof outputs !== 'object') return 0
   const { bytes } = outputs as { bytes?: unknown }

@@ -14,10 +14,12 @@ import { migrations } from './migrations.ts'
 import { readSchema, refusalOf, schemaStateOf } from './schema.ts'
 
 /**
- * Makes the tables in an empty database. One with an older schema is brought forward where
- * `migrates` is true: by the gateway and `database migrate` alone, since an older gateway that runs
- * can't restart on every newer schema. One that was expanded by a newer version is left as it is.
- * @throws StartError when the schema is too old, or changed in a way that this version doesn't know
+ * Creates the tables in an empty database. If `migrates` is true, an older schema is brought
+ * forward; only the gateway and `database migrate` do that, because an older gateway that is
+ * running cannot restart on every newer schema. A schema that a newer version has expanded is left
+ * as it is.
+ * @throws StartError if the schema is too old, or was changed in a way that this version does not
+ *   know
  */
 export async function prepareSchema(
   store: Store,
@@ -40,8 +42,8 @@ export async function prepareSchema(
 }
 
 /**
- * SQLite's types as PostgreSQL has them: integers are as long as they must be, and texts, which are
- * ids and times, are compared byte by byte, whatever the language of the database.
+ * Translates SQLite's types for PostgreSQL: integers get 64 bits, and text, which holds ids and
+ * times, is compared byte by byte, whatever the language of the database.
  */
 class PostgresTypes extends OperationNodeTransformer implements KyselyPlugin {
   transformQuery: KyselyPlugin['transformQuery'] = ({ node }) => this.transformNode(node)
@@ -51,7 +53,7 @@ class PostgresTypes extends OperationNodeTransformer implements KyselyPlugin {
   protected override transformDataType(node: DataTypeNode): DataTypeNode {
     const type = TYPES[node.dataType]
     const replaced: OperationNode = type === undefined ? node : RawNode.createWithSql(type)
-    return replaced as DataTypeNode // where a type stands, raw SQL may stand as well
+    return replaced as DataTypeNode // raw SQL may stand where a type stands
   }
 }
 

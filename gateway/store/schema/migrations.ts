@@ -1,7 +1,7 @@
 /**
- * Every schema there ever was, oldest first. A migration that was released is never changed. One
- * that takes away what released code needs says so in `schema_use`: which migration a program must
- * know at least to use the database.
+ * All migrations, oldest first. A released migration is never changed. One that takes away what
+ * released code needs says in `schema_use` which migration a program must know at least to use the
+ * database.
  */
 
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
@@ -170,7 +170,7 @@ async function addWebhooks(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Idempotency keys, what retention needs to know, and the count of the queue. */
+/** Adds idempotency keys, what retention needs to know, and an index for counting the queue. */
 async function addLimits(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('idempotency_keys')
@@ -228,7 +228,7 @@ async function addLimits(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Requests that an engine gave back: how often, and until when they rest. */
+/** Adds how often a request was interrupted, and until when its job is delayed. */
 async function addReleases(db: Kysely<any>): Promise<void> {
   await db.schema
     .alterTable('requests')
@@ -237,7 +237,10 @@ async function addReleases(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('outbox').addColumn('not_before', 'text').execute()
 }
 
-/** A job that the broker refuses is delayed, and the jobs behind it continue. */
+/**
+ * Counts how often the broker refused a job, which is then delayed while the jobs behind it
+ * continue.
+ */
 async function addOutboxTries(db: Kysely<any>): Promise<void> {
   await db.schema
     .alterTable('outbox')
@@ -245,7 +248,7 @@ async function addOutboxTries(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Webhooks of accounts in turn, and the time of all tries. */
+/** Lets accounts take turns with their webhooks, and adds when the first attempt began. */
 async function addWebhookTurns(db: Kysely<any>): Promise<void> {
   await db.schema
     .alterTable('deliveries')
@@ -271,7 +274,9 @@ async function addWebhookTurns(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** The total size of one account's files is read whenever it creates one. */
+/**
+ * Adds an index for the total size of an account's files, which is read whenever it creates one.
+ */
 async function addFileQuota(db: Kysely<any>): Promise<void> {
   await db.schema
     .createIndex('files_by_account')
@@ -287,7 +292,7 @@ async function addTraces(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('deliveries').addColumn('trace_parent', 'text').execute()
 }
 
-/** Sessions of the playground. */
+/** Adds the page's sessions. */
 async function addPageSessions(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('page_sessions')
@@ -303,13 +308,13 @@ async function addPageSessions(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Requests whose media is an output of an earlier one. */
+/** Adds requests whose media is an output of an earlier one. */
 async function addRequestSources(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('requests').addColumn('source_request_id', 'text').execute()
   await db.schema.alterTable('requests').addColumn('source_output', 'text').execute()
 }
 
-/** By which a bucket of another installation is known. */
+/** Adds the installation's id, by which the bucket of another installation is recognized. */
 async function addInstallation(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('installation')
@@ -319,7 +324,10 @@ async function addInstallation(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Sessions from before match no key: which secret opened them is unknown. */
+/**
+ * Adds which secret of a key opened a session. Earlier sessions match no key, because theirs is
+ * unknown.
+ */
 async function addSessionKeys(db: Kysely<any>): Promise<void> {
   await db.schema
     .alterTable('page_sessions')
@@ -327,7 +335,10 @@ async function addSessionKeys(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Who may still use the database: one row, which later migrations update when they contract. */
+/**
+ * Adds who may still use the database: one row, which later migrations update when they take
+ * something away.
+ */
 async function addSchemaUse(db: Kysely<any>): Promise<void> {
   await db.schema
     .createTable('schema_use')
@@ -341,13 +352,13 @@ async function addSchemaUse(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Accounts that an operator has disabled or deleted. */
+/** Adds when an admin disabled or deleted an account. */
 async function addAccountStates(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('accounts').addColumn('disabled_at', 'text').execute()
   await db.schema.alterTable('accounts').addColumn('deleted_at', 'text').execute()
 }
 
-/** The latest attempts of all webhooks, for operators. */
+/** Adds an index for the latest attempts of all webhooks, which admins see. */
 async function addLatestAttempts(db: Kysely<any>): Promise<void> {
   await db.schema
     .createIndex('delivery_attempts_by_time')
@@ -356,12 +367,12 @@ async function addLatestAttempts(db: Kysely<any>): Promise<void> {
     .execute()
 }
 
-/** Lets each code of the operators' page open one session. */
+/** Lets each code of the admin page open only one session. */
 async function addAdminCodes(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('installation').addColumn('admin_code_expiry', 'text').execute()
 }
 
-/** Requests of clients of fal, whose webhooks have its shape. */
+/** Adds the format of a webhook, for clients of fal. */
 async function addWebhookFormat(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('requests').addColumn('webhook_format', 'text').execute()
 }

@@ -1,27 +1,32 @@
-/** Which schema a database has, and whether a program that knows other ones may use it. */
+/**
+ * Tells which schema a database has, and whether a program that knows other migrations may use it.
+ */
 
 import type { Store } from '../database.ts'
 
-/** The migration that made the table of such statements. */
+/** The migration that added the table `schema_use`. */
 export const SCHEMA_USE = '017-schema-use'
 
 export interface Schema {
   /** The migrations that were run, by name, oldest first. */
   applied: readonly string[]
-  /** Who may still use it, as its migrations state; undefined in the schemas of 0.2.0. */
+  /**
+   * The oldest program that may use it, as its migrations state; undefined in the schemas of 0.2.0.
+   */
   oldestUser: OldestUser | undefined
 }
 
 export interface OldestUser {
   /** Programs that know this migration may use the database. */
   migration: string
-  /** The first version of Winnow that does, for people. */
+  /** The first version of Winnow that knows it, for people. */
   version: string
 }
 
 /**
- * `empty`: without tables. `older`: it must be migrated first. `newer`: it was expanded and may be
- * used as it is. `unusable`: it was changed in a way that the program doesn't know.
+ * An `empty` schema has no tables. An `older` one must be migrated first. A `newer` one was
+ * expanded, and may be used as it is. An `unusable` one was changed in a way that the program does
+ * not know.
  */
 export type SchemaState = 'empty' | 'current' | 'older' | 'newer' | 'unusable'
 
@@ -37,7 +42,7 @@ export function schemaStateOf(
   return isComplete && oldestUser && known.includes(oldestUser.migration) ? 'newer' : 'unusable'
 }
 
-/** Why the schema can't be used by a program that knows `known`, and what would be right. */
+/** Returns why a program that knows `known` cannot use the schema, and what to do about it. */
 export function refusalOf(
   { applied, oldestUser }: Schema,
   known: readonly string[],
@@ -63,7 +68,7 @@ export function refusalOf(
 
 const MIGRATIONS_TABLE = 'kysely_migration'
 
-/** Reads what is there and changes nothing. */
+/** Reads the schema without changing anything. */
 export async function readSchema(store: Store): Promise<Schema> {
   const tables = await store.introspection.getTables({ withInternalKyselyTables: true })
   const isMigrated = tables.some(({ name }) => name === MIGRATIONS_TABLE)

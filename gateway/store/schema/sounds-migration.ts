@@ -1,11 +1,11 @@
-/** Adds requests that list the sounds of media, and such lists of separations. */
+/** Adds requests that list the sounds of media, and such lists for separations. */
 
 import { sql, type Kysely, type SqlBool } from 'kysely'
 
 export async function addSounds(db: Kysely<any>): Promise<void> {
   await db.schema
     .alterTable('requests')
-    // as gateways of earlier versions store requests
+    // the default is for gateways of earlier versions
     .addColumn('kind', 'text', (column) => column.notNull().defaultTo('separate'))
     .execute()
   await db.schema.alterTable('requests').addColumn('sounds', 'text').execute()

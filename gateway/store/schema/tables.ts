@@ -1,6 +1,6 @@
 /**
- * The tables as their columns are stored: ids and JSON as text, times as ISO-8601 UTC text, which
- * sorts as the times do.
+ * The tables with their columns as they are stored: ids and JSON as text, times as ISO-8601 text in
+ * UTC, which sorts in the order of time.
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
@@ -18,27 +18,29 @@ export type LimitName =
   | 'streams'
   | 'file_bytes'
 
-/** Limits that an operator has set for one account; null: as the settings say. */
+/** Limits that an admin has set for one account; null where the settings apply. */
 export type LimitColumns = { [Name in LimitName as `max_${Name}`]: number | null }
 
 export interface AccountRow extends LimitColumns {
   account_id: string
   name: string
   created_at: string
-  /** 1: separations are charged to its balance. */
+  /** 1 if separations are charged to its balance. */
   metered: 0 | 1
-  /** Whole seconds of audio; the sum of its ledger, like what is reserved of it. */
+  /** Whole seconds of audio. Both are sums of the account's ledger. */
   balance_seconds: number
   reserved_seconds: number
-  /** Held by its files and outputs; triggers keep the sums: `media-migration.ts`. */
+  /** Bytes of its files and outputs. Triggers keep this sum (`media-migration.ts`). */
   media_held_bytes: number
-  /** Files whose bytes it holds or awaits; counted by triggers, too: `file-counts-migration.ts`. */
+  /**
+   * Files whose bytes it holds or awaits, counted by triggers, too (`file-counts-migration.ts`).
+   */
   media_held_files: number
-  /** Set aside for the outputs of its requests under way. */
+  /** Bytes reserved for the outputs of its unfinished requests. */
   media_reserved_bytes: number
-  /** Since then its keys open nothing. */
+  /** From then on its keys are refused. */
   disabled_at: string | null
-  /** Since then it has no keys and no name; what it had is removed. */
+  /** From then on it has no keys and no name, and its requests and files are removed. */
   deleted_at: string | null
 }
 
@@ -47,16 +49,16 @@ export interface ApiKeyRow {
   account_id: string
   /** For people, to tell keys apart. */
   name: string
-  /** SHA-256 of the whole key, in hexadecimal; the key itself is nowhere. */
+  /** SHA-256 of the whole key, in hexadecimal. The key itself is not stored. */
   key_hash: string
   /** JSON: array of scopes. */
   scopes: string
   created_at: string
   expires_at: string | null
   revoked_at: string | null
-  /** To the minute; null: never, as far as is known. */
+  /** Written once a minute; null if the key was never used, as far as is known. */
   last_used_at: string | null
-  /** Calls in a minute; null: as its account has them. */
+  /** Calls per minute; null if the limit of its account applies. */
   own_calls_per_minute: number | null
 }
 
@@ -70,7 +72,7 @@ export interface FileRow {
   purpose: string
   created_at: string
   uploaded_at: string | null
-  /** The end of the upload window, and once uploaded, of the file. */
+  /** When the upload window ends, or once the file is uploaded, when the file expires. */
   expires_at: string
   /** Seconds of media, once an engine has measured them. */
   duration: number | null
@@ -81,10 +83,10 @@ export interface FileRow {
 export interface RequestRow {
   request_id: string
   account_id: string
-  /** As `options` say, for queries. */
+  /** Follows from `options`; stored for queries. */
   kind: RequestKind
   status: RequestStatus
-  /** Empty of a list of sounds. */
+  /** Empty for a list of sounds. */
   prompt: string
   /** JSON: SeparationOptions. */
   options: string
@@ -95,15 +97,15 @@ export interface RequestRow {
   source_output: OutputName | null
   /** The name of the source; outputs are named after it. */
   file_name: string
-  /** JSON: what the client gave. */
+  /** JSON, as the client sent it. */
   metadata: string | null
-  /** The receiver of the result; null: none. */
+  /** The receiver of the result; null if there is none. */
   webhook_url: string | null
   /** The key that signs it, encrypted for this request. */
   webhook_secret: string | null
-  /** 1: generated, and returned to the client by its submit. */
+  /** 1 if it was generated, and returned to the client by its submit. */
   webhook_secret_generated: 0 | 1
-  /** Whose shape its webhook has; null: ours. */
+  /** The format of its webhook; null for Winnow's own. */
   webhook_format: 'fal' | null
   created_at: string
   updated_at: string
@@ -111,7 +113,10 @@ export interface RequestRow {
   finished_at: string | null
   /** The attempt that holds the request now, or held it last. */
   attempt_id: string | null
-  /** Every attempt that ever started, each followed by a space: one that starts again is known. */
+  /**
+   * Every attempt that ever started, each followed by a space, so that one that starts again is
+   * recognized.
+   */
   attempt_ids: string
   attempts: number
   engine_id: string | null
@@ -127,27 +132,30 @@ export interface RequestRow {
   /** Seconds of media, as soon as they are known. */
   duration: number | null
   sample_rate: number | null
-  /** JSON: Outputs. Null of a list of sounds. */
+  /** JSON: Outputs. Null for a list of sounds. */
   outputs: string | null
-  /** JSON: HeardSounds, of a COMPLETED request; null: its engine made no list. */
+  /** JSON: HeardSounds of a COMPLETED request; null if its engine made no list. */
   sounds: string | null
   outputs_expire_at: string | null
   error_code: string | null
   error_message: string | null
-  /** Null unless COMPLETED, and before there were credits: not metered. */
+  /**
+   * Null unless COMPLETED, and for requests from before there were credits, which were not
+   * metered.
+   */
   billing_status: 'deducted' | 'not_metered' | null
-  /** Bytes of its outputs, or their estimate while it is under way; 0: unknown. */
+  /** Bytes of its outputs, or an estimate while it is unfinished; 0 if unknown. */
   media_bytes: number
-  /** When its outputs were given up; only of a request that is finished. */
+  /** When its outputs were marked for deletion; only for finished requests. */
   media_removed_at: string | null
 }
 
 export interface LedgerRow {
-  /** The request that it is about; of a credit, whatever its giver calls it. */
+  /** The id of the request, or for a credit the reference that its giver chose. */
   reference: string
   kind: 'credit' | 'reserve' | 'release' | 'deduct'
   account_id: string
-  /** Seconds added to the account's balance; below 0: taken. */
+  /** Seconds added to the account's balance; negative if taken. */
   balance_change: number
   /** Seconds added to what is reserved. */
   reserved_change: number
@@ -163,41 +171,43 @@ export interface RequestLogRow {
 }
 
 export interface OutboxRow {
-  /** The broker drops a repeat of it. */
+  /** The broker drops a second message with this id. */
   message_id: string
   request_id: string
   created_at: string
-  /** Not before this time. */
+  /** The job is not handed over before this time. */
   not_before: string | null
   /** How often the broker refused it. */
   tries: number
-  /** The span that put it here, as W3C's `traceparent`. */
+  /** The trace span that put it here, as W3C's `traceparent`. */
   trace_parent: string | null
 }
 
 /** The webhook of a finished request. */
 export interface DeliveryRow {
-  /** The same in every try, so that the receiver can drop repeats. */
+  /** The same in every attempt, so that the receiver can drop repeats. */
   webhook_id: string
   request_id: string
-  /** The request's: accounts take turns. */
+  /** The account of the request; accounts take turns. */
   account_id: string
   host: string
-  /** JSON: the very bytes of every try. */
+  /** JSON, byte for byte as every attempt sends it. */
   body: string
   state: DeliveryState
-  /** Tries begun. */
+  /** Attempts begun. */
   attempts: number
   /** When the first of them began; null before. */
   first_attempt_at: string | null
-  /** When a sender may take it: for its next try or, while it is being sent, after a lost one. */
+  /**
+   * When a sender may take it: for its next attempt or, while it is being sent, after a lost one.
+   */
   next_attempt_at: string | null
-  /** The id of the try under way; null while there is none. */
+  /** The id of the claim on the attempt in progress; null if there is none. */
   claim_id: string | null
   delivered_at: string | null
   last_error: string | null
   created_at: string
-  /** The span that ended the request, as W3C's `traceparent`. */
+  /** The trace span that ended the request, as W3C's `traceparent`. */
   trace_parent: string | null
 }
 
@@ -208,14 +218,14 @@ export interface IdempotencyKeyRow {
   /** SHA-256 of the body it came with, in hexadecimal. */
   fingerprint: string
   request_id: string
-  /** The encrypted answer, which may contain a webhook's secret; '': its request is deleted. */
+  /** The encrypted answer, which may contain a webhook's secret; '' once its request is deleted. */
   sealed_answer: string
   expires_at: string
 }
 
 /** Media that no row refers to, and whose bytes are still to be deleted. */
 export interface MediaRemovalRow {
-  /** One piece of media, or all below it. */
+  /** The key of one piece of media, or of everything below it. */
   media_key: string
   created_at: string
 }
@@ -239,24 +249,24 @@ export interface SecretCheckRow {
   sealed: string
 }
 
-/** A session of the playground, or the one-time code that opens one. */
+/** A session of the page, or the one-time code that opens one. */
 export interface PageSessionRow {
   /** SHA-256 of the secret, in hexadecimal. */
   secret_hash: string
   key_id: string
-  /** The key's secret that made it: it ends with that secret, or with the key. */
+  /** Hash of the key that made it; it ends with that secret, or with the key. */
   key_hash: string
   kind: 'code' | 'session'
   expires_at: string
 }
 
-/** A change to an account, a key or the models of engines. Rows are only added. */
+/** A change that an admin or a tool made, for example to an account. Rows are only ever added. */
 export interface ChangeRow {
   change_id: string
   created_at: string
-  /** Its maker: an API, a tool of the command line, or a gateway that started. */
+  /** Its maker: an API, a command-line tool, or a gateway that started. */
   tool: 'admin_api' | 'account_api' | 'command_line' | 'gateway'
-  /** The client's address for an API; else user and host, or the host. */
+  /** For an API the client's address; otherwise user and host, or the host. */
   origin: string
   action:
     | 'account.create'
@@ -285,13 +295,13 @@ export interface ChangeRow {
   details: string
 }
 
-/** The installation that the database is of: one row. */
+/** The installation that the database belongs to: one row. */
 export interface InstallationRow {
   name: 'this'
   installation_id: string
-  /** Place of its media, in words; null: no place is marked yet. */
+  /** The place of its media, in words; null if none is marked yet. */
   media_place: string | null
-  /** When the code of the operators' page that was used last expires; null: none was used. */
+  /** When the last used code of the admin page expires; null if none was used. */
   admin_code_expiry: string | null
 }
 
@@ -301,24 +311,26 @@ export interface DeliveryAttemptRow {
   webhook_id: string
   started_at: string
   duration_ms: number
-  /** The answer's; null: there was none. */
+  /** Status of the answer; null if there was none. */
   status_code: number | null
-  /** Why it did not deliver; null: it did. */
+  /** Why it did not deliver; null if it did. */
   error: string | null
 }
 
-/** The requests of an account that ended on one day, by UTC. */
+/** The requests of an account that ended on one day (UTC). */
 export interface UsageDayRow {
   account_id: string
   /** Such as `2026-01-31`. */
   day: string
   completed: number
   failed: number
-  /** Charged for completed requests, once per target. */
+  /** Seconds charged for completed requests, once per target. */
   audio_seconds: number
 }
 
-/** An address that plays the result of one request without a key. It goes with its request. */
+/**
+ * An address that plays the result of one request without a key. It is deleted with its request.
+ */
 export interface ShareRow {
   share_id: string
   /** SHA-256 of the secret, in hexadecimal. */
