@@ -68,17 +68,19 @@ import { usageRoute } from './routes/usage.ts'
 import { webhookTestRoute } from './routes/webhook-test.ts'
 import { BODY_BYTES_MAX } from './api/validation.ts'
 
-/** For outputs, and for inputs unless their addresses live longer. */
+/** The time for an upload of outputs, and of inputs unless their addresses live longer. */
 const UPLOAD_MINUTES = 60
-/** The status, as nginx has it, of a call whose client hung up before the answer began. */
+/** The status in the log, as in nginx, of a call whose client hung up before the answer began. */
 const HUNG_UP = 499
-/** Idle time of a connection: longer than any response takes, or a status stream pauses. */
+/**
+ * The longest idle time of a connection: longer than any response takes, or a status stream pauses.
+ */
 const SILENT_MS_MAX = 2 * MINUTE_MS
 
 export async function buildApp(deps: GatewayDeps): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    // Its lines would show the signatures of media addresses.
+    // Fastify's lines would show the signatures of media addresses.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: maxHeaderSize }, // an id of any length is answered with 404
@@ -165,19 +167,19 @@ function installHooks(
 ): void {
   app.decorateRequest('client', '')
   app.addHook('onRequest', async (request, reply) => {
-    request.client = clientAddress(request) // while its connection is sure to be there
+    request.client = clientAddress(request) // while its connection surely exists
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
   })
   const note = callNoter({ log, metrics })
   app.addHook('onResponse', async (request, reply) => note(request, reply, 'answered a call'))
-  // Fastify says nothing of a client that hangs up.
+  // `onResponse` does not run for a client that hangs up.
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => note(request, reply, 'the client hung up'))
   })
   app.addHook('preClose', async () => feed.close()) // open status streams end cleanly
 }
 
-/** Logs and counts each call once, when it is over. */
+/** Returns a function that logs and counts each call once, when it is over. */
 function callNoter({ log, metrics }: CallLogDeps) {
   const noted = new WeakSet<FastifyRequest>()
   return (request: FastifyRequest, reply: FastifyReply, outcome: string): void => {
@@ -197,14 +199,17 @@ function callNoter({ log, metrics }: CallLogDeps) {
   }
 }
 
-/** The addresses of media on a local disk; a bucket answers at addresses of its own. */
+/** Adds the addresses of media on a local disk. A bucket answers at addresses of its own. */
 async function mediaApi(app: FastifyInstance, { mediaStore, ...deps }: GatewayDeps): Promise<void> {
   if (mediaStore.kind !== 'local disk') return
   mediaRoutes(app, { ...deps, mediaStore })
   await app.register(async (uploads) => uploadRoutes(uploads, { ...deps, mediaStore }))
 }
 
-/** The page's sessions, and, for them, the API once more, which its description does not repeat. */
+/**
+ * Adds the page's sessions, and for them the API once more, which the API description does not
+ * repeat.
+ */
 async function sessionApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   await app.register(async (sessions) => sessionRoutes(sessions, deps))
   await app.register(
@@ -239,7 +244,7 @@ function admitCallers(app: FastifyInstance, deps: GatewayDeps, authenticate: Aut
   installRateLimit(app, deps.rateLimiter)
 }
 
-/** Everything that needs an account, but for calls that bring a file. */
+/** Adds everything that needs an account, except calls that bring a file. */
 async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: Authenticator) {
   admitCallers(app, deps, authenticate)
   installBodyDeadline(app, deps.config.bodySecondsMax)
@@ -264,7 +269,7 @@ async function apiRoutes(app: FastifyInstance, deps: GatewayDeps, authenticate: 
     accountRoute,
     ownKeyRoutes,
     usageRoute,
-    // the page plays what they share
+    // the page plays shared results
     ...(deps.config.playground === 'on'
       ? [createShareRoute, listSharesRoute, revokeShareRoute]
       : []),

@@ -16,10 +16,10 @@ type Env = Readonly<Record<string, string | undefined>>
 
 export const loadConfig = (env: Env) => readSettings(env, gatewaySettings)
 
-/** Settings of the database alone: the operator's tools need no others. */
+/** Reads only the settings of the database, because the admin's tools need no others. */
 export const loadDatabaseConfig = (env: Env) => readSettings(env, databaseSettings)
 
-/** Reads each setting once; docs/reference/settings.md lists what it asks of the reader. */
+/** Reads each setting once. docs/reference/settings.md lists what this asks of the reader. */
 export const gatewaySettings = (reader: SettingReader) => ({
   ...databaseSettings(reader),
   ...otherSettings(reader),
@@ -59,22 +59,22 @@ const otherSettings = (reader: SettingReader) => {
     trustedProxies: networks('TRUSTED_PROXIES'), // whose X-Forwarded-For names the client
     mediaAccelPath: parsed('MEDIA_ACCEL_PATH', '', readAccelPath), // nginx's, for the media folder
     logLevel: choice('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
-    otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // takes spans
+    otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB), // receives trace spans
     egressAllowCidrs: networks('EGRESS_ALLOW_CIDRS'),
-    engineNetworks: networks('ENGINE_NETWORKS', NEAR), // where engines may be that are called
+    engineNetworks: networks('ENGINE_NETWORKS', NEAR), // where engines may be called
     corsOrigins: parsed('CORS_ORIGINS', '', readOrigins), // of pages that may call the API
     webhooksMax: integer('WEBHOOKS_MAX', 1, 1_000, 32), // posted at once
     webhooksPerHostMax: integer('WEBHOOKS_PER_HOST_MAX', 1, 1_000, 8),
     leaseSeconds: integer('LEASE_SECONDS', 2, 600, 30), // as the engines have it
     connectionsMax: integer('CONNECTIONS_MAX', 1, 1_000_000, 20_000), // over HTTP
-    bodySecondsMax: integer('BODY_SECONDS_MAX', 1, 600, 30), // for JSON; of an upload: in silence
+    bodySecondsMax: integer('BODY_SECONDS_MAX', 1, 600, 30), // for JSON; within uploads, silence
     diskFreeBytesMin: MEGABYTE * integer('DISK_FREE_MB_MIN', 0, 1_000_000_000, 1_024),
     filesMaxPerAccount: integer('FILES_MAX_PER_ACCOUNT', 1, 100_000_000, 100_000), // held at once
     mediaBytesMaxPerAccount: MEGABYTE * integer('FILE_MB_MAX_PER_ACCOUNT', 0, 1e9, 0), // 0: half
     uploadMinutes: integer('UPLOAD_MINUTES', 1, 1_440, 60),
     fileHours: integer('FILE_HOURS', 1, 8_760, 24),
     outputDays: integer('OUTPUT_DAYS', 1, 365, 7),
-    recordDays: integer('RECORD_DAYS', 4, 3_650, 30), // webhooks are tried for more than 3 days
+    recordDays: integer('RECORD_DAYS', 4, 3_650, 30), // webhooks are retried for over 3 days
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 1_000_000, 0), // 0: no limit
     queueMax: integer('QUEUE_MAX', 1, 1_000_000, 10_000), // requests that wait, of all accounts
     queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
@@ -87,7 +87,7 @@ const otherSettings = (reader: SettingReader) => {
   }
 }
 
-/** Its message does not show the address, which may hold a password. */
+/** The error does not show the address, which may hold a password. */
 function readDatabaseUrl(text: string): string | undefined {
   if (text === '') return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -96,7 +96,10 @@ function readDatabaseUrl(text: string): string | undefined {
   throw new Error('must have the form postgres://user:password@host:port/database')
 }
 
-/** The `nth` port after `port`; any free one, 0, after any free one and after the last. */
+/**
+ * Returns the `nth` port after `port`, or 0, which means any free one, if `port` is 0 or there is
+ * no such port.
+ */
 export const portAfter = (port: number, nth: number): number =>
   port === 0 || port + nth > 65_535 ? 0 : port + nth
 
@@ -116,7 +119,7 @@ function readAccelPath(text: string): string | undefined {
   throw new Error('must be the path of an internal location, such as /winnow-media/')
 }
 
-/** Origins that browsers get media from when a bucket holds it. */
+/** Returns the origins that browsers get media from if a bucket holds it. */
 export function mediaOrigins(settings: Partial<Config>): string[] {
   const { s3Bucket: bucket, s3Region: region, s3Endpoint, s3PublicEndpoint } = settings
   if (bucket === undefined) return []

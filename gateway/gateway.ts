@@ -1,4 +1,4 @@
-/** Wires the parts of a gateway: for its process, for tests and for simulated runs. */
+/** Wires the parts of a gateway, for its process, for tests and for simulated runs. */
 
 import type { Broker } from '../shared/broker/broker.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
@@ -41,13 +41,13 @@ import type { StreamWindow } from './routes/status-stream.ts'
 import type { Keys } from './secrets.ts'
 import type { Store } from './store/database.ts'
 
-/** The rescuer starts when the events of the time before the restart have been handled. */
+/** The rescuer starts once the events from before the restart should have been handled. */
 const RESCUE_AFTER_MS = MINUTE_MS
 /** The first sweep waits until the start is over. */
 const SWEEP_AFTER_MS = 10_000
 const KEY_USES_LOST = 'the last uses of API keys could not be stored'
 
-/** The settings of the gateway's rooms: each describes those that it uses. */
+/** The settings of the gateway's folders, each of which describes those that it uses. */
 export interface GatewayConfig
   extends
     AdminConfig,
@@ -65,9 +65,9 @@ export interface GatewayConfig
     StreamWindow,
     TrustedProxies,
     UploadTime {
-  /** Encrypt the secrets of webhooks. */
+  /** Encrypt stored secrets, such as those of webhooks. */
   encryptionKeys: Keys
-  /** Connections over HTTP; beyond it new ones are closed at once. */
+  /** Connections over HTTP; beyond that, new ones are closed at once. */
   connectionsMax: number
   /** The API of fal, for its clients. */
   falApi: 'on' | 'off'
@@ -79,7 +79,7 @@ export interface GatewayConfig
 
 type Limits = 'webhooksMax' | 'webhooksPerHostMax'
 
-/** Parts that a gateway is made of, and simulated runs replace. */
+/** The parts of a gateway that simulated runs replace. */
 export interface GatewayParts extends UrlChecks {
   store: Store
   mediaStore: MediaStore
@@ -107,7 +107,7 @@ export type BrokerStreams = Pick<
   | 'followLosses'
 >
 
-/** What routes and loops are made with; each says which of it it uses. */
+/** The dependencies of routes and loops, each of which declares those that it uses. */
 export type GatewayDeps = ReturnType<typeof makeDeps> & {
   /** Called when a request has entered the outbox. */
   wakePublisher: () => void
@@ -142,7 +142,7 @@ export function createGateway(parts: GatewayParts) {
   let following: ReturnType<typeof follow> = []
   return {
     deps,
-    /** Begins to publish, to deliver, to look after what is there, and to follow. */
+    /** Starts the loops, and follows the broker's streams. */
     async start(followed: BrokerStreams): Promise<void> {
       publisher.start()
       webhookSender.start()
@@ -155,8 +155,8 @@ export function createGateway(parts: GatewayParts) {
       await Promise.all(following.map(async (stop) => await stop))
     },
     /**
-     * Ends the work under way, in order.
-     * @param closeServers what else takes calls, which need these parts
+     * Ends the work in progress, in order.
+     * @param closeServers closes the servers, whose calls need these parts
      */
     async stop(closeServers = async (): Promise<void> => undefined): Promise<void> {
       const webhooksEnded = webhookSender.stop()

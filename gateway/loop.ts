@@ -1,4 +1,4 @@
-/** Work that a process repeats until it stops: at intervals, and whenever it is woken. */
+/** Repeats work until the process stops, at intervals and whenever it is woken. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../shared/telemetry/log.ts'
@@ -7,7 +7,7 @@ interface LoopOptions {
   name: string
   /** The longest pause between two turns. */
   everyMs: number
-  /** One turn. When it throws, the next comes after the ordinary pause. */
+  /** Takes one turn. If it throws, the next one comes after the ordinary pause. */
   turn: () => Promise<void>
   log: Logger
 }
@@ -28,12 +28,12 @@ export class Loop {
     this.#running = this.#run(delayMs)
   }
 
-  /** Ends the pause; during a turn, another follows at once. */
+  /** Ends the pause. During a turn, makes another follow at once. */
   wake(): void {
     if (this.#mayBeWoken) this.#rest.abort()
   }
 
-  /** Stops; resolves when the turn under way has ended. */
+  /** Stops. Resolves when the turn in progress has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#rest.abort()
@@ -50,7 +50,7 @@ export class Loop {
         await turn()
       } catch (error) {
         log.warn({ err: error, loop: name }, 'a turn failed; retrying')
-        // A failed turn is not repeated for new work: that would be a busy loop.
+        // After a failed turn, new work does not wake the loop, which would otherwise spin.
         this.#rest = new AbortController()
         this.#mayBeWoken = false
       }

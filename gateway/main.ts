@@ -52,7 +52,10 @@ import { createUrlChecks } from './requests/submit/url-checks.ts'
 const CLOSE_MS_MAX = 3_000
 /** The longest stop, webhooks in flight included. */
 const STOP_SECONDS_MAX = 30
-/** Clients that keep their connections open call again in this time, and then close them. */
+/**
+ * Within this time, clients that keep their connections open call again, and are told to close
+ * them.
+ */
 const PARTING_MS = 2_000
 
 const settings = settingsOrEnd('gateway', () => loadConfig(takeCredentials(process.env)))
@@ -105,7 +108,7 @@ const publicPost = createPublicPost({
   allowCidrs: settings.egressAllowCidrs,
   limits: { addressPostsMax: settings.webhooksPerHostMax },
 })
-/** Set once it listens; requests need it still while it stops. */
+/** Set once the gateway listens. Requests still need it while the gateway stops. */
 let ownUrl = ''
 const listening = () => ownUrl
 const publicUrl = () => settings.publicUrl ?? listening()
@@ -124,7 +127,7 @@ const mediaStore =
       )
     : await startOrEnd(
         log,
-        // loaded only where it is used: it takes 25 MB
+        // loaded only if it is used, because it takes 25 MB
         (await import('./media-store/s3.ts')).openBucket({
           bucket,
           region,
@@ -161,14 +164,14 @@ const { deps } = gateway
 const app = await buildApp(deps)
 const parting = installConnectionDraining(app)
 const { host, port } = settings
-// Its types lack `fd`, with which the host is unused.
+// Fastify's types lack `fd`; with it, the host is not used.
 const inherited = { fd: sockets.http, host: '0.0.0.0' } as object
 const listen = app.listen(sockets.http === undefined ? { host, port } : inherited)
 await startOrEnd(log, onPort({ host, port, prefix: '' }, listen))
 const { address: boundHost, port: boundPort } = app.server.address() as AddressInfo
 ownUrl = localUrl(sockets.http === undefined ? settings.host : boundHost, boundPort)
 const removeAddress = isOneOfSeveral
-  ? async () => undefined // who supervises it has written the address
+  ? async () => undefined // the supervisor has written the address
   : await inDataFolder(writeOwnAddress(dataFolder, listening()))
 const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer =

@@ -1,7 +1,7 @@
 /**
- * The gateway's own keys, in files that only it may read, and the encryption of small secrets, so
- * that the database alone does not hold them. Each kind accepts two keys and uses the first: so one
- * replaces another while gateways run.
+ * Reads the gateway's own keys, from files that only it may read, and encrypts small secrets with
+ * them, so that the database alone does not reveal those. Each kind accepts two keys and uses the
+ * first, so that one can replace another while gateways run.
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
@@ -17,7 +17,7 @@ export type Keys = readonly [used: string, accepted?: string]
 export interface Secrets {
   /** Sign media addresses. */
   signingKeys: Keys
-  /** Seal the secrets of webhooks and kept answers. */
+  /** Encrypt the secrets of webhooks and stored answers. */
   encryptionKeys: Keys
 }
 
@@ -37,7 +37,10 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The kinds of keys: the setting that names their file, its usual name, its old field. */
+/**
+ * The kinds of keys: the setting that names their file, its usual name, and its field in the old
+ * file.
+ */
 const KINDS = {
   signing: { setting: 'SIGNING_KEY_FILE', file: 'signing-key', field: 'signing_key' },
   encryption: { setting: 'ENCRYPTION_KEY_FILE', file: 'encryption-key', field: 'sealing_key' },
@@ -46,8 +49,9 @@ const KINDS = {
 type Kind = keyof typeof KINDS
 
 /**
- * The keys in the files that the settings name. One gateway alone makes its own, in `dataFolder`.
- * @throws StartError when a file is missing or holds something else
+ * Returns the keys in the files that the settings name. If none is named and there is no
+ * DATABASE_URL, the gateway makes its own in `dataFolder`.
+ * @throws StartError if a file is missing or holds something else
  */
 export async function readSecrets(settings: SecretSettings): Promise<Secrets> {
   const { signingKeyFile, encryptionKeyFile, dataFolder } = settings
@@ -113,13 +117,13 @@ async function ownKeys(kind: Kind, dataFolder: string): Promise<Keys> {
   return keysIn(await readOrMake(path, () => old ?? newKey()), path)
 }
 
-/** The key that an earlier version has made; undefined where there is none. */
+/** Returns the key that an earlier version has made, or undefined if there is none. */
 async function oldKey(kind: Kind, dataFolder: string): Promise<string | undefined> {
   const path = join(dataFolder, OLD_FILE)
   if (!(await isThere(path))) return undefined
   const { field } = KINDS[kind]
   const key = (JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>)[field]
-  if (key === undefined && kind === 'encryption') return undefined // it is older than webhooks
+  if (key === undefined && kind === 'encryption') return undefined // older than webhooks
   return keysIn(String(key), `${field} in ${path}`)[0]
 }
 
@@ -161,7 +165,7 @@ function decrypts(keys: Keys, owner: string, encrypted: string): boolean {
   }
 }
 
-/** The text of the file; where there is none, what `make` returns, which is then in the file. */
+/** Returns the text of the file. If there is no file, writes what `make` returns. */
 export async function readOrMake(path: string, make: () => string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()
@@ -181,7 +185,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
 
 /**
  * Encrypts `text` with the key that is used.
- * @param owner the id of the row that keeps it; encrypted text can be decrypted for no other
+ * @param owner the id of the row that stores it; the text can be decrypted only for the same owner
  */
 export function encrypt([key]: Keys, owner: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
@@ -192,7 +196,10 @@ export function encrypt([key]: Keys, owner: string, text: string): string {
   return Buffer.concat(parts).toString('base64url')
 }
 
-/** The decrypted text. @throws Error when keys, owner or text are not those of the encryption */
+/**
+ * Returns the decrypted text.
+ * @throws Error if keys, owner or text are not those of the encryption
+ */
 export function decrypt([used, accepted]: Keys, owner: string, encrypted: string): string {
   try {
     return decryptWith(used, owner, encrypted)

@@ -1,7 +1,7 @@
 /**
- * Several gateway processes on one host that share its ports (GATEWAYS): the first one opens the
- * ports and hands each connection to one of the others in turn. It starts another for one that
- * ends, and holds nothing that a request needs.
+ * Runs several gateway processes on one host that share its ports (GATEWAYS). The first process
+ * opens the ports and hands each connection to one of the others in turn. It replaces a process
+ * that ends, and holds nothing that a request needs.
  */
 
 import cluster, { type Worker } from 'node:cluster'
@@ -14,27 +14,27 @@ import type { ServiceManager } from '../shared/process/service-manager.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
 import { portAfter, type Config } from './config.ts'
 
-/** Wait before another takes the place of one that ended; doubled each time, up to the most. */
+/** The wait before a process that ended is replaced; it doubles each time. */
 const RESTART_MS = { least: 500, most: 30_000 }
-/** After one that has lived so long the wait is the shortest again. */
+/** After a process that has lived this long, the wait is the shortest again. */
 const SETTLED_MS = MINUTE_MS
 
 interface Supervision {
   settings: Pick<Config, 'gateways' | 'databaseUrl' | 'dataFolder' | 'port' | 'metricsPort'>
   log: Logger
   manager: ServiceManager
-  /** The longest stop. */
+  /** The longest time that a stop takes. */
   stopSecondsMax: number
 }
 
 type Addresses = Readonly<Record<string, string>>
 
-/** Whether this is one of several processes, which another one has started. */
+/** True in a process that the supervisor has started. */
 export const isOneOfSeveral = cluster.isWorker
 
 /**
  * Runs as many gateways as the settings say, and ends this process with them.
- * @throws StartError where they have no PostgreSQL, or one of them does not start
+ * @throws StartError if they have no PostgreSQL
  */
 export async function superviseGateways(supervision: Supervision): Promise<never> {
   const { settings, log, manager, stopSecondsMax } = supervision
@@ -53,7 +53,7 @@ export async function superviseGateways(supervision: Supervision): Promise<never
   })
   let isStopping = false
   const all: Addresses[] = []
-  // One after the other, so that the first alone brings the schema forward.
+  // One after the other, so that only the first brings the schema forward.
   for (let place = 0; place < gateways; place += 1) {
     all.push(await startOne(supervision, place, () => isStopping))
   }
@@ -78,8 +78,8 @@ const running = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 
 /**
- * Starts the gateway of a place, and from then on another whenever it has ended.
- * @throws StartError when it ends before it is ready; it has said why
+ * Starts the gateway of a place, and replaces it from then on whenever it ends. If it ends before
+ * it is ready, this process ends too; the gateway has logged why.
  */
 async function startOne(
   supervision: Supervision,
@@ -96,18 +96,18 @@ async function startOne(
 function fork({ settings, log }: Supervision, place: number): Worker {
   const first = settings.metricsPort ?? portAfter(settings.port, 1_000)
   const worker = cluster.fork({
-    NOTIFY_SOCKET: '', // the service manager hears of this process alone
+    NOTIFY_SOCKET: '', // the service manager knows only this process
     METRICS_PORT: String(first === 'off' ? first : portAfter(first, place)),
   })
-  // A connection that is passed to a process as it dies fails so; its exit says the rest.
-  worker.on('error', (error) => log.warn({ err: error }, 'a gateway process can not be reached'))
+  // Passing a connection to a dying process fails like this; its exit is handled separately.
+  worker.on('error', (error) => log.warn({ err: error }, 'a gateway process could not be reached'))
   return worker
 }
 
 type Exit = { code: number | null; signal: string | null }
 const exits = new WeakMap<Worker, Promise<Exit>>()
 
-/** Resolves when it has ended; called for each first at its fork. */
+/** Resolves when a worker has ended. Called right after each fork, so that no exit is missed. */
 function exitOf(worker: Worker): Promise<Exit> {
   const known = exits.get(worker)
   if (known) return known
@@ -141,9 +141,12 @@ async function replaceOnExit(
     const { code, signal } = await exitOf(worker)
     if (isStopping()) return
     if (performance.now() - startedAt > SETTLED_MS) waitMs = RESTART_MS.least
-    log.warn({ gatewayPid: pid, code, signal, waitMs }, 'a gateway process ended; starts another')
+    log.warn(
+      { gatewayPid: pid, code, signal, waitMs },
+      'a gateway process ended; another will start',
+    )
     if (running().length === 0) {
-      log.fatal('All gateway processes have ended; whoever supervises this one starts it again.')
+      log.fatal('all gateway processes ended; this one exits, to be started again')
       process.exit(1)
     }
     await sleep(waitMs)
@@ -152,7 +155,7 @@ async function replaceOnExit(
   }
 }
 
-/** Resolves once its event loop has turned, or it has ended. */
+/** Resolves once a worker's event loop has turned, or the worker has ended. */
 async function isTurning(worker: Worker): Promise<void> {
   if (!worker.isConnected()) return
   const ended = exitOf(worker)
@@ -168,7 +171,7 @@ async function isTurning(worker: Worker): Promise<void> {
   await Promise.race([answered, ended])
 }
 
-/** For one of several: answers the process that supervises it. */
+/** Answers the supervisor, in a process that it has started. */
 export function answerSupervisor(): void {
   process.on('message', ({ areYouTurning }: { areYouTurning?: true }) => {
     if (areYouTurning) process.send?.({ isTurning: true })

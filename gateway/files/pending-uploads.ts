@@ -1,6 +1,6 @@
 /**
- * Accepts what clients have put into a bucket at a presigned address. A bucket sends no notice of
- * uploads, so it is read when a client names the file, and by the sweeper.
+ * Accepts what clients have uploaded to a bucket at a presigned address. A bucket does not announce
+ * uploads, so the gateway looks for one when a client names the file, and in the sweeper.
  */
 
 import type { Clock } from '../../shared/clock.ts'
@@ -12,7 +12,7 @@ import { findFile, hasMedia, markFileUploaded } from '../store/files.ts'
 import { inputKey, ownerOf } from '../media-store/keys.ts'
 import type { FileRow } from '../store/schema/tables.ts'
 
-/** To read files, with what was uploaded of them meanwhile. */
+/** Dependencies for reading files, including what was uploaded in the meantime. */
 export interface FileDeps {
   store: Store
   pendingUploads: Pick<PendingUploads, 'accept'>
@@ -27,17 +27,20 @@ interface PendingUploadDeps {
   config: Lifetime
 }
 
-/** The uploads to a bucket that are not yet accepted; with a local disk there are none. */
+/** Accepts uploads to a bucket. With a local disk there is nothing to accept. */
 export class PendingUploads {
   readonly #deps: PendingUploadDeps
-  /** By file id: of two concurrent checks, one could replace what the other has accepted. */
+  /**
+   * By file id, so that a file is never checked twice at once: one check could replace what the
+   * other has accepted.
+   */
   readonly #accepting = new Map<string, Promise<FileRow>>()
 
   constructor(deps: PendingUploadDeps) {
     this.#deps = deps
   }
 
-  /** The row of `file`, marked as uploaded when its bytes have arrived in time. */
+  /** Returns the row of `file`, marked as uploaded if its bytes have arrived in time. */
   async accept(file: FileRow): Promise<FileRow> {
     const { mediaStore } = this.#deps
     if (mediaStore.kind !== 's3' || !isAwaited(file)) return file
@@ -49,7 +52,10 @@ export class PendingUploads {
     return accepted
   }
 
-  /** Accepts every upload that a file awaits and deletes the others; one failure stops no other. */
+  /**
+   * Accepts every upload that a file awaits, and deletes the others. A failure does not stop the
+   * rest.
+   */
   async acceptAll(): Promise<void> {
     const { mediaStore: bucket, log } = this.#deps
     if (bucket.kind !== 's3') return
@@ -67,7 +73,7 @@ export class PendingUploads {
     if (upload && fits(upload, file) && (await bucket.accept(upload))) {
       await markFileUploaded(store, fileId, uploadTimes(upload.arrivedAt, config))
       await bucket.dropPendingUpload(inputKey(fileId))
-      // deleted meanwhile, and its bytes perhaps before they were accepted
+      // the file was deleted in the meantime, and its bytes perhaps before they were accepted
       if (!(await hasMedia(store, fileId))) await bucket.remove(inputKey(fileId))
     }
     return (await findFile(store, fileId)) ?? file // another process may have accepted it
@@ -87,6 +93,9 @@ export class PendingUploads {
 const isAwaited = (file: FileRow): boolean =>
   file.uploaded_at === null && file.media_removed_at === null
 
-/** Not every store refuses a body of another length. */
+/**
+ * Returns whether an upload has the right length and came in time. Not every store refuses a body
+ * of another length.
+ */
 const fits = ({ bytes, arrivedAt }: PendingUpload, file: FileRow): boolean =>
   bytes === file.file_size && arrivedAt <= Date.parse(file.expires_at)

@@ -29,7 +29,7 @@ export async function presentCreatedFile(
     upload_method: 'PUT',
     headers: { 'content-type': contentType },
     expires_at: file.expires_at,
-    // Uploaded at once, it is kept so long; uploaded later, longer.
+    // If the file is uploaded at once, it is kept this long; if later, longer.
     retention: { delete_after: keptUntil(Date.parse(file.created_at), config) },
   }
 }

@@ -1,4 +1,4 @@
-/** Deletes media: for its owner, and the bytes of everything that has expired. */
+/** Deletes media, for its owner or because it has expired. */
 
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -23,8 +23,9 @@ export interface RemovalDeps {
 }
 
 /**
- * Deletes the bytes of media that the database has noted for it. Keys that cannot be deleted now
- * stay noted, and the sweeper retries. @returns how many keys are done
+ * Deletes the bytes of media that the database has noted for deletion. Keys that cannot be deleted
+ * now stay noted, and the sweeper retries them.
+ * @returns how many keys were deleted
  */
 export async function removeMedia(
   { store, mediaStore, clock, log }: RemovalDeps,
@@ -46,7 +47,10 @@ export async function removeMedia(
   return removed.length
 }
 
-/** @throws ServiceError `NOT_FOUND` for a file that is not there or not the account's */
+/**
+ * Returns a file of the account.
+ * @throws ServiceError `NOT_FOUND` if the account has none with this id
+ */
 export async function findOwnFile(
   { store }: { store: Store },
   accountId: string,
@@ -58,8 +62,8 @@ export async function findOwnFile(
 }
 
 /**
- * Deletes a file, also one that is still to be uploaded, and its bytes.
- * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` when another call has deleted it meanwhile
+ * Deletes a file and its bytes, even if it is still to be uploaded.
+ * @throws ServiceError `MEDIA_IN_USE`; `NOT_FOUND` if another call has deleted it in the meantime
  */
 export async function removeFile(
   deps: RemovalDeps,
@@ -69,7 +73,7 @@ export async function removeFile(
   await removeMedia(deps, [inputKey(fileId)])
 }
 
-/** @throws ServiceError that says why it was not deleted */
+/** @throws ServiceError that says why something was not deleted */
 export function assertDeleted(undeleted: DeletionRefusal | null, what: 'file' | 'request'): void {
   if (undeleted === null) return
   if (undeleted === 'unknown') throw unknown(what)

@@ -32,19 +32,19 @@ interface SweeperDeps extends RemovalDeps {
 }
 
 export interface RecordLifetime {
-  /** From the end of a request on, or that of a file. */
+  /** How many days records are kept after the end of a request or file. */
   recordDays: number
 }
 
 const EVERY_MS = MINUTE_MS
-/** The search for orphans is rare, since it lists all media. */
+/** The search for orphans is rare, because it lists all media. */
 const ORPHANS_EVERY_MS = 6 * HOUR_MS
-/** Orphaned media that is older belongs to no upload under way. */
+/** Orphaned media that is older than this belongs to no upload in progress. */
 const ORPHAN_AGE_MS = DAY_MS
-/** Rows in one transaction: a larger one would delay other writers. */
+/** Rows in one transaction, because a larger one would delay other writers. */
 const PAGE_MAX = 200
 
-/** A loop that sweeps every minute, and searches for orphans every six hours. */
+/** Creates a loop that sweeps every minute, and searches for orphans every six hours. */
 export function createSweeper(deps: SweeperDeps): Loop {
   let orphansDueAt = 0
   return new Loop({
@@ -60,7 +60,7 @@ export function createSweeper(deps: SweeperDeps): Loop {
   })
 }
 
-/** Removes all that has expired. May be repeated, or interrupted at any point. */
+/** Removes everything that has expired. It can be repeated, and interrupted at any point. */
 export async function sweep(deps: SweeperDeps): Promise<void> {
   const { store, clock, log, config } = deps
   const now = isoTime(clock.now())
@@ -95,7 +95,10 @@ export async function sweepOrphans({ store, mediaStore, clock, log }: SweeperDep
   }
 }
 
-/** Takes page after page, and yields to the event loop in between; returns the sum. */
+/**
+ * Takes page after page until one is not full, and yields to the event loop in between. Returns the
+ * sum.
+ */
 async function untilNone(takePage: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

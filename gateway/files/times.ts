@@ -4,7 +4,7 @@ import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
 
 export interface Lifetime {
-  /** From the upload on. */
+  /** How many hours a file is kept after its upload. */
   fileHours: number
 }
 
@@ -12,7 +12,7 @@ export interface Lifetime {
 export const keptUntil = (uploadedAt: number, { fileHours }: Lifetime): string =>
   isoTime(uploadedAt + fileHours * HOUR_MS)
 
-/** The times of a file's row from its upload on. @param uploadedAt epoch milliseconds */
+/** Returns the times in a file's row from its upload on. @param uploadedAt epoch milliseconds */
 export const uploadTimes = (uploadedAt: number, config: Lifetime) => ({
   uploaded_at: isoTime(uploadedAt),
   expires_at: keptUntil(uploadedAt, config),

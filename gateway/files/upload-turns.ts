@@ -1,4 +1,4 @@
-/** Allows one upload at a time to each key: else one address could fill the disk. */
+/** Allows one upload at a time to each key, because otherwise one address could fill the disk. */
 
 import { ServiceError } from '../../shared/errors.ts'
 
@@ -11,9 +11,9 @@ export class UploadTurns {
   readonly #turns = new Map<string, Turn>()
 
   /**
-   * Runs `upload` to `key` after aborting the upload to it that is under way: the newer one comes
-   * from a client whose earlier one hangs.
-   * @throws what `upload` throws; with its signal's reason when a newer upload replaces it
+   * Runs `upload` to `key` after aborting the one in progress, because a newer upload comes from a
+   * client whose earlier one hangs.
+   * @throws what `upload` throws, which is its signal's reason if a newer upload replaces it
    */
   async replacing<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (let before = this.#turns.get(key); before; before = this.#turns.get(key)) {
@@ -24,9 +24,9 @@ export class UploadTurns {
   }
 
   /**
-   * Runs `upload` to `key` if none is under way: two engines with the same job must not abort each
-   * other's uploads in turn.
-   * @throws ServiceError `RATE_LIMITED` when one is; what `upload` throws
+   * Runs `upload` to `key` unless one is in progress, because two engines with the same job must
+   * not abort each other's uploads in turn.
+   * @throws ServiceError `RATE_LIMITED` if one is; what `upload` throws
    */
   async alone<T>(key: string, upload: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#turns.has(key)) {

@@ -1,4 +1,4 @@
-/** Errors of the service as gRPC statuses; separation.proto has the table. */
+/** Turns errors of the service into gRPC statuses; separation.proto has the table. */
 
 import { Metadata, status, type ServiceError as StatusError } from '@grpc/grpc-js'
 import type { MessageTypeDefinition } from '@grpc/proto-loader'
@@ -13,13 +13,13 @@ const detailTypes = loadProto('google/rpc/error_details.proto')
 
 const rpcStatus = (message: object): Buffer => (rpcStatusType as Message).serialize(message)
 
-/** A detail of an error, as a google.protobuf.Any. */
+/** Returns a detail of an error as a google.protobuf.Any. */
 const detail = (name: 'google.rpc.ErrorInfo' | 'google.rpc.RetryInfo', message: object) => ({
   type_url: `type.googleapis.com/${name}`,
   value: (detailTypes[name] as Message).serialize(message),
 })
 
-/** By the status that the error has over HTTP. */
+/** gRPC statuses by the error's HTTP status. */
 const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   400: status.INVALID_ARGUMENT,
   401: status.UNAUTHENTICATED,
@@ -45,8 +45,9 @@ const MESSAGE_CHARACTERS_MAX = 500
 const FIELD_CHARACTERS_MAX = 200
 
 /**
- * The status, its message and fields cut to lengths that trailers may have.
- * @param requestId of the queue request, if there is one; an invalid one is left out
+ * Returns the gRPC status of an error, with message and fields cut to lengths that trailers may
+ * have.
+ * @param requestId the id of the queue request, if there is one; an invalid id is left out
  */
 export function grpcStatus(error: ServiceError, requestId?: string): StatusError {
   const message = error.message.slice(0, MESSAGE_CHARACTERS_MAX)
@@ -72,6 +73,6 @@ export function grpcStatus(error: ServiceError, requestId?: string): StatusError
   return Object.assign(new Error(message), { code, details: message, metadata })
 }
 
-/** The error as clients may see it. */
+/** Returns the error as clients may see it. */
 export const toServiceError = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : new ServiceError('INTERNAL', { cause: error })

@@ -1,4 +1,7 @@
-/** separation.proto in TypeScript: its messages, made from and into those of the HTTP API. */
+/**
+ * The messages of separation.proto in TypeScript, and their translation from and to those of the
+ * HTTP API.
+ */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { Recognition } from '../../shared/finding.ts'
@@ -19,7 +22,7 @@ export interface SubmitRequest {
   metadata_json?: string
 }
 
-/** One of both. */
+/** Has one of the two. */
 export interface SeparateRequest {
   options?: SeparateOptions
   piece?: Buffer
@@ -85,7 +88,7 @@ export interface ListRequest {
   created_before_ms?: number
 }
 
-/** The equivalent values of an HTTP query, not yet checked. */
+/** Returns the equivalent values of an HTTP query, still unchecked. */
 export const listQuery = ({
   status,
   model,
@@ -98,14 +101,14 @@ export const listQuery = ({
   ...(before !== undefined && { created_before: timeText(before) }),
 })
 
-/** A time that no date can hold stays a number, which is refused. */
+/** Returns a time as text. One that no date can hold stays a number, which is refused later. */
 const timeText = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms)
 
 /**
- * The equivalent HTTP body, not yet checked.
- * @throws ServiceError `INVALID_REQUEST` when the metadata is not JSON, or holds too many values,
- *   or when it asks for a separation and for sounds
+ * Returns the equivalent HTTP body, still unchecked.
+ * @throws ServiceError `INVALID_REQUEST` if the metadata is not JSON or holds too many values, or
+ *   if both a separation and sounds are asked for
  */
 export function submitBody({
   input,
@@ -140,18 +143,21 @@ const inputBody = ({
 }: SeparationInput): object => ({
   ...sourceBody(source),
   ...(prompts.length === 0 ? { prompt } : { prompts, ...(prompt !== '' && { prompt }) }),
-  ...(isGiven(acceleration) && { acceleration: enumName(acceleration) }),
-  ...(isGiven(output_format) && { output_format: enumName(output_format) }),
+  ...(isSet(acceleration) && { acceleration: enumName(acceleration) }),
+  ...(isSet(output_format) && { output_format: enumName(output_format) }),
 })
 
 const sourceBody = ({ output, ...source }: SoundsInput): object => ({
   ...source,
-  ...(isGiven(output) && { output: enumName(output) }),
+  ...(isSet(output) && { output: enumName(output) }),
 })
 
-const isGiven = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
+const isSet = (value: string | number): boolean => !String(value).endsWith('_UNSPECIFIED')
 
-/** An enum's value as the HTTP API writes it; an unknown one is a number, and refused. */
+/**
+ * Returns an enum's value as the HTTP API writes it. An unknown value is a number, which is refused
+ * later.
+ */
 const enumName = (value: string | number): string | number =>
   typeof value === 'string' ? value.toLowerCase() : value
 
@@ -217,7 +223,7 @@ export const submitReply = ({ created_at, ...submitted }: QueueSubmitResponse): 
   created_at_ms: Date.parse(created_at),
 })
 
-/** @param result of a completed request, where it is asked for and still kept */
+/** @param result the result, if the request is completed and its outputs are still kept */
 export function separationOf(
   status: QueueStatusResponse & { webhook?: WebhookDelivery },
   result?: AnyResultResponse,
@@ -244,7 +250,7 @@ const deliveryOf = ({ delivered_at, ...same }: WebhookDelivery) => ({
   ...(delivered_at !== null && { delivered_at_ms: Date.parse(delivered_at) }),
 })
 
-/** A message has no null: where no name is near a prompt, it is empty. */
+/** Replaces null, which messages do not have: an empty name means that none is near the prompt. */
 const withoutNull = <T extends Recognition>(finding: T) => ({
   ...finding,
   ...(finding.understood_as === null && { understood_as: '' }),

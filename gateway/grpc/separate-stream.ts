@@ -1,4 +1,4 @@
-/** Reads the messages of a Separate: its options, then its file piece by piece. */
+/** Reads the messages of a Separate call: its options, then its file piece by piece. */
 
 import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { withDeadline } from '../../shared/deadline.ts'
@@ -12,9 +12,9 @@ const MESSAGES_MAX = 100_000
 type Options = Pick<OneCall, 'kind' | 'body' | 'metadataText' | 'file' | 'waitSeconds'>
 
 /**
- * Reads up to the bytes of the file.
- * @param secondsMax in which the options must be there, and without a file the end
- * @throws ServiceError `INVALID_REQUEST` for messages that are not in order or too late; the
+ * Reads a call up to the bytes of its file.
+ * @param secondsMax time for the options to arrive, or without a file for the whole call
+ * @throws ServiceError `INVALID_REQUEST` for messages that are out of order or too late; the
  *   signal's reason
  */
 export async function readSeparate(
@@ -22,7 +22,7 @@ export async function readSeparate(
   { secondsMax, signal }: { secondsMax: number; signal: AbortSignal },
 ): Promise<Options> {
   const pieces = new Pieces()
-  pieces.on('error', () => undefined) // whoever reads them gets it
+  pieces.on('error', () => undefined) // whoever reads the pieces gets the error
   signal.addEventListener('abort', () => pieces.destroy(signal.reason), { once: true })
   messages.pipe(pieces)
   const late = () => invalid(`The call is incomplete after ${secondsMax} seconds; make it again.`)
@@ -48,7 +48,7 @@ async function assertNone(pieces: Readable): Promise<void> {
   }
 }
 
-/** Takes messages; gives the bytes of the file. */
+/** Turns messages into the bytes of the file. */
 class Pieces extends Transform {
   readonly options: Promise<SeparateOptions>
   #begin: (options: SeparateOptions) => void = () => undefined
@@ -61,7 +61,7 @@ class Pieces extends Transform {
       this.#begin = resolve
       this.#refuse = reject
     })
-    this.options.catch(() => undefined) // whoever reads the call awaits it
+    this.options.catch(() => undefined) // whoever reads the call gets the error
   }
 
   override _transform(

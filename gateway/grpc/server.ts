@@ -1,6 +1,6 @@
 /**
- * Serves separation.proto to internal services, with the standard health and reflection services:
- * a translation of separations.ts, which REST calls too.
+ * Serves separation.proto to internal services, with the standard health and reflection services.
+ * It translates calls into those of `gateway/requests/`, as the HTTP routes do.
  */
 
 import { once, type EventEmitter } from 'node:events'
@@ -66,14 +66,14 @@ import { BODY_BYTES_MAX } from '../api/validation.ts'
 export interface GrpcServer {
   /** `host:port` that it listens on. */
   address: string
-  /** Sets health to NOT_SERVING; resolves when the open calls have ended, or were canceled. */
+  /** Sets health to NOT_SERVING. Resolves when the open calls have ended or were canceled. */
   stop(): Promise<void>
 }
 
 export const SEPARATION_SERVICE = 'winnow.separation.v1.SeparationService'
 export const separationPackage = loadProto('separation.proto')
 
-/** Every RPC needs it, but DeleteFile. */
+/** Every RPC but DeleteFile needs this scope. */
 const SCOPE: Scope = 'audio:separate'
 /** Time for open calls to end at shutdown; then they are canceled. */
 const CLOSE_MS_MAX = 3_000
@@ -81,14 +81,14 @@ const CLOSE_MS_MAX = 3_000
 const CALL_MS_MAX = MINUTE_MS
 const CREDENTIALS = grpc.ServerCredentials.createInsecure()
 const OPTIONS: grpc.ServerOptions = {
-  'grpc.max_receive_message_length': BODY_BYTES_MAX, // of metadata Node takes 64 KiB
-  'grpc.max_concurrent_streams': 1_000, // of one connection
+  'grpc.max_receive_message_length': BODY_BYTES_MAX, // Node limits metadata to 64 KiB
+  'grpc.max_concurrent_streams': 1_000, // per connection
   'grpc.max_connection_idle_ms': 300_000,
-  'grpc.keepalive_time_ms': MINUTE_MS, // the watches of a lost client are closed
+  'grpc.keepalive_time_ms': MINUTE_MS, // closes the watches of lost clients
   'grpc.keepalive_timeout_ms': 20_000,
 }
 
-/** What the calls need, and what each is counted and limited by. */
+/** Dependencies of the calls, and those that count and limit them. */
 export type GrpcDeps = AuthDeps &
   SeparateDeps &
   StatusDeps &
@@ -131,7 +131,7 @@ export async function startGrpcServer(
 
 interface GrpcListener {
   address: string
-  /** Accepts no further connection; for what tryShutdown does not end. */
+  /** Stops accepting connections, where tryShutdown does not. */
   close(): void
 }
 
@@ -145,7 +145,10 @@ async function bind(server: grpc.Server, host: string, port: number): Promise<Gr
   return { address: hostAndPort(host, bound), close() {} }
 }
 
-/** The library binds only addresses: connections of an open socket are accepted for it. */
+/**
+ * Accepts the connections of an open socket and hands them to the library, which can only bind
+ * addresses.
+ */
 async function adopt(server: grpc.Server, fd: number): Promise<GrpcListener> {
   const injector = server.createConnectionInjector(CREDENTIALS)
   const listener = createServer((connection) => injector.injectConnection(connection))
@@ -158,7 +161,7 @@ async function adopt(server: grpc.Server, fd: number): Promise<GrpcListener> {
 /**
  * Ends a unary call that takes longer, whatever deadline its client has set, and any call whose
  * message is incomplete by then. Only a stream of responses may continue, once its request is
- * complete.
+ * complete. Calls that stream their request have a deadline of their own (separate-stream.ts).
  */
 const deadline =
   (callMsMax: number): grpc.ServerInterceptor =>
@@ -278,7 +281,7 @@ function withOneReply<Call extends RequestCall, Reply>(
   }
 }
 
-/** Aborts when the client no longer waits for the answer. */
+/** Returns a signal that aborts when the client no longer waits for the answer. */
 function hangUpOf(call: RequestCall): AbortSignal {
   const gone = new AbortController()
   const hangUp = () => gone.abort(clientGoneError())
@@ -306,7 +309,7 @@ type RequestCall =
 const STOPPING = { code: grpc.status.UNAVAILABLE, details: 'The gateway is stopping; watch again.' }
 
 /**
- * Writes the states of the request; false when the gateway stops before it is finished.
+ * Writes the states of the request. Returns false if the gateway stops before it is finished.
  * @throws ServiceError `NOT_FOUND`; `UNAUTHENTICATED` once the key is no longer valid
  */
 async function watch(deps: GrpcDeps, key: HeldApiKey, call: WatchCall): Promise<boolean> {
@@ -336,7 +339,7 @@ async function watch(deps: GrpcDeps, key: HeldApiKey, call: WatchCall): Promise<
 }
 
 /**
- * Runs `handle` for the caller's key, if it has the scope, and logs it.
+ * Runs `handle` with the caller's key, if that has the scope, and logs the call.
  * @throws StatusObject for the client
  */
 async function answer<Answer>(

@@ -53,7 +53,9 @@ export interface LocalDiskOptions {
   signingKeys: Keys
   /** Base addresses of the media routes, by audience. */
   baseUrls: Readonly<Record<Audience, () => string>>
-  /** An upload that would leave less free is refused: the database may be on the same disk. */
+  /**
+   * An upload that would leave less free is refused, because the database may be on the same disk.
+   */
   freeBytesMin: number
   /** True if other gateways may be writing to the folder. */
   isShared: boolean
@@ -67,14 +69,14 @@ const KEY = /^[\w-]+(\/[\w-]+)+$/
 const NEW = '.new'
 /** The media folder is private to the gateway's user. */
 const FILE_MODE = 0o600
-/** A file that is being written changes more often. */
+/** A file that is being written changes more often than this. */
 const SILENT_MS = HOUR_MS
-/** A hint to clients; nobody can know when there is room. */
+/** A hint to clients; nobody can know when there will be room. */
 const RETRY_AFTER_SECONDS = 60
 /** The free space is measured again after this much of one body. */
 const ROOM_CHECK_BYTES = 16 * 2 ** 20
 
-/** Opens the media folder, or makes it, and deletes incomplete uploads of an earlier process. */
+/** Opens the media folder, or creates it, and deletes incomplete uploads of an earlier process. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<LocalDisk> {
   const newFolder = join(options.folder, NEW)
   await makeFolder(newFolder)
@@ -163,7 +165,7 @@ class MediaFolder implements LocalDisk {
     const settled = await Promise.allSettled(adoptions)
     if (settled.every(({ status }) => status === 'fulfilled')) return staged
     await staged.discard()
-    return undefined // not there, no file, on another disk or another user's: the bytes will come
+    return undefined // missing, no file, another disk's or user's: the engine sends it
   }
 
   async handOver(key: string, folderName: string): Promise<boolean> {
@@ -176,11 +178,14 @@ class MediaFolder implements LocalDisk {
     )
     return copied.then(
       () => true,
-      () => false, // no such folder here, or it takes no more: the bytes are sent
+      () => false, // the folder is not here or is full: the bytes are sent
     )
   }
 
-  /** @param newPaths of files that belong in one folder, by their names below the key, if any */
+  /**
+   * @param newPaths paths of files that belong in one folder, by their names below the key; an
+   *   empty name means the key itself
+   */
   #staged(newPaths: ReadonlyMap<string, string>): StagedMedia {
     return {
       place: async (key) => {
@@ -194,7 +199,7 @@ class MediaFolder implements LocalDisk {
         await syncFolder(folder)
       },
       discard: async () => {
-        // To place another link to the file that is there changes nothing, and leaves it here.
+        // Renaming a file to another link of itself does nothing, and leaves it here.
         for (const newPath of newPaths.values()) await rm(newPath, { force: true })
       },
     }
@@ -226,7 +231,7 @@ class MediaFolder implements LocalDisk {
     })
     if (type === 'file') return { status: statusCode, headers, body: stream }
     if (statusCode === 404) throw new ServiceError('NOT_FOUND')
-    const { 'Content-Range': range } = headers // status 416 gives the length of the media
+    const { 'Content-Range': range } = headers // status 416 states the length of the media
     return { status: statusCode, headers: range ? { 'Content-Range': range } : {}, body: empty() }
   }
 
@@ -256,7 +261,7 @@ class MediaFolder implements LocalDisk {
 
 const addressPath = (key: string): string => `/media/${key}`
 
-/** The pieces of `body`, while its length and the disk allow. */
+/** Yields the pieces of `body`, as long as its limits and the disk allow. */
 async function* countedPieces(
   body: Readable,
   limits: StageLimits,
@@ -267,7 +272,7 @@ async function* countedPieces(
   for await (const piece of piecesOf(body, limits)) {
     bytes += piece.length
     if (bytes - checkedBytes > ROOM_CHECK_BYTES) {
-      // others are writing, too
+      // others are writing to the disk, too
       checkedBytes = bytes
       await assertRoom(0)
     }
@@ -276,12 +281,14 @@ async function* countedPieces(
 }
 
 async function writeDurably(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
-  // Opened first: a stream that opens the file itself may do so after it was destroyed.
+  // Opened first, because a stream that opens the file itself may do so after it was destroyed.
   const file = await open(path, 'wx', FILE_MODE)
   await pipeline(pieces, file.createWriteStream({ flush: true, highWaterMark: FILE_BYTES_AHEAD }))
 }
 
-/** Makes a file private and durable. Fails for what is none: a link to one, or a pipe. */
+/**
+ * Makes a file private and durable. Fails for anything but a file, such as a link to one or a pipe.
+ */
 async function makeDurable(path: string): Promise<void> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -313,7 +320,7 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** A file that was deleted meanwhile is no error. */
+/** Ignores that a file was deleted in the meantime. */
 function ignoreMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
   throw error

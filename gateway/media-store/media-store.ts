@@ -1,7 +1,7 @@
 /**
- * Stores of media, by key (`inputs/file_…`, `outputs/req_…/target`), with signed addresses for
- * uploads and downloads. There are two, a local folder and a bucket of an S3-compatible store; one
- * suite of tests covers both.
+ * The stores of media, which keep it by key (`inputs/file_…`, `outputs/req_…/target`) and sign
+ * addresses for uploads and downloads. There are two: a local folder, and a bucket of an
+ * S3-compatible store. One suite of tests covers both.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -15,7 +15,7 @@ export interface Upload {
   audience: Audience
   /** Epoch milliseconds after which the address is refused. */
   expiresAt: number
-  /** Other bodies are refused; absent: any body is accepted. */
+  /** Only such a body is accepted; any body if absent. */
   body?: { bytes: number; contentType: string }
 }
 
@@ -34,26 +34,29 @@ export interface StoredMedia {
   writtenAt: number
 }
 
-/** The key, or the file, with the id of the installation that the place belongs to. */
+/** The key or file that holds the id of the installation to which the place belongs. */
 export const OWNER_KEY = 'winnow-installation'
 
 /** Methods of both stores. */
 export interface BaseMediaStore {
-  /** The media's place, for people. */
+  /** The place of the media, for people. */
   readonly place: string
-  /** The id of the installation that the place belongs to; undefined: nobody's. */
+  /**
+   * Returns the id of the installation to which the place belongs, or undefined if it belongs to
+   * none.
+   */
   owner(): Promise<string | undefined>
-  /** Makes the place that installation's, where it is nobody's. */
+  /** Claims the place for an installation. Call it only if the place belongs to none. */
   claim(installationId: string): Promise<void>
-  /** An address that accepts a PUT of the media without an API key. */
+  /** Returns an address that accepts a PUT of the media without an API key. */
   uploadUrl(upload: Upload): Promise<string>
-  /** An address that returns the media, whole or by range, without an API key. */
+  /** Returns an address that serves the media, whole or by range, without an API key. */
   downloadUrl(download: Download): Promise<string>
   /** Stores all of `body` under `key`, durably, or nothing on failure. */
   save(key: string, body: Readable, limits: StageLimits): Promise<void>
-  /** Deletes what is stored under `key`, and all that lies below it; nothing there is no error. */
+  /** Deletes what is stored under `key` and below it. It is no error if there is nothing. */
   remove(key: string): Promise<void>
-  /** All that is stored, in any order. Concurrent changes may be missed. */
+  /** Yields everything that is stored, in any order. Concurrent changes may be missed. */
   list(): AsyncIterable<StoredMedia>
 }
 
@@ -70,21 +73,23 @@ export interface LocalDisk extends BaseMediaStore {
     query: Readonly<Record<string, unknown>>,
     now: number,
   ): Claims | 'expired' | 'forged'
-  /** Bytes that media may still take, without what an upload must leave. */
+  /** Returns how many bytes media may still take, without those that must stay free. */
   bytesLeft(): Promise<number>
   /** Returns whether the disk has as much free as an upload must leave. */
   hasRoom(): Promise<boolean>
-  /** Stores all of `body`, or nothing on failure. To be placed or discarded. */
+  /** Stores all of `body`, or nothing on failure. The caller then places or discards it. */
   stage(body: Readable, limits: StageLimits): Promise<StagedMedia>
-  /** SCRATCH_DIR of the engines on this host; undefined: none is known. */
+  /** SCRATCH_DIR of the engines on this host; undefined if none is known. */
   readonly engineFolder: string | undefined
   /**
-   * As `stage`, of complete files in `engineFolder`, by part, whose bytes are neither read nor
-   * copied. They are placed below one key, under their parts. Undefined where one can't be: it is
-   * not there, or on another disk or another user's.
+   * Like `stage`, but takes over complete files in `engineFolder`, by part, without reading or
+   * copying their bytes. They are placed below one key, each under its part. Returns undefined if
+   * one of them cannot be taken over, because it is missing, on another disk or another user's.
    */
   adopt(names: ReadonlyMap<string, string>): Promise<StagedMedia | undefined>
-  /** Copies what is stored under `key` into a folder of `engineFolder`; false where it can't be. */
+  /**
+   * Copies what is stored under `key` into a folder of `engineFolder`. Returns false if that fails.
+   */
   handOver(key: string, folderName: string): Promise<boolean>
   /** Answers `request` (its method, Range and conditions) with what is stored under `key`. */
   reply(key: string, request: IncomingMessage): Promise<MediaReply>
@@ -97,7 +102,7 @@ export interface StageLimits {
   bytesMax?: number
   /** A longer pause of the sender ends the upload. */
   silentMsMax: number
-  /** When it aborts, it fails with its reason. */
+  /** Aborts the upload, which then fails with the signal's reason. */
   signal: AbortSignal
   /** Receives each piece on its way to the disk. */
   onPiece?(piece: Buffer): void
@@ -105,7 +110,7 @@ export interface StageLimits {
 
 /** Media that is complete and durable, but not yet under a key. */
 export interface StagedMedia {
-  /** Puts it under `key`, durably and atomically; replaces what is there. */
+  /** Puts it under `key`, durably and atomically, in place of what is there. */
   place(key: string): Promise<void>
   /** Deletes it unless it has been placed. */
   discard(): Promise<void>
@@ -121,13 +126,17 @@ export interface MediaReply {
 /** A bucket of an S3-compatible store, behind presigned addresses. */
 export interface Bucket extends BaseMediaStore {
   kind: 's3'
-  /** The client's upload at the upload address of `key`; undefined: none yet. */
+  /**
+   * Returns what the client has put at the upload address of `key`, or undefined if nothing yet.
+   */
   pendingUploadOf(key: string): Promise<PendingUpload | undefined>
-  /** Moves an upload to its key; false when the client has uploaded again meanwhile. */
+  /**
+   * Copies an upload to its key. Returns false if the client has uploaded again in the meantime.
+   */
   accept(pendingUpload: PendingUpload): Promise<boolean>
   /** Deletes what a client has put at the upload address of `key`. */
   dropPendingUpload(key: string): Promise<void>
-  /** The keys of all uploads that are not yet dropped. */
+  /** Yields the keys of all uploads that are not yet dropped. */
   pendingUploads(): AsyncIterable<string>
 }
 

@@ -8,8 +8,8 @@ import type { StageLimits } from './media-store.ts'
 const KEEP_OPEN = { destroyOnReturn: false }
 
 /**
- * The pieces of `body`.
- * @throws ServiceError where it is too long, too short or silent for too long; the signal's reason
+ * Yields the pieces of `body`.
+ * @throws ServiceError if it is too long, too short or silent for too long; the signal's reason
  */
 export async function* piecesOf(body: Readable, limits: StageLimits): AsyncGenerator<Buffer> {
   const { bytes: exact, bytesMax } = limits
@@ -25,8 +25,8 @@ export async function* piecesOf(body: Readable, limits: StageLimits): AsyncGener
 }
 
 /**
- * The pieces of `body`; throws when nothing arrives for too long, and the reason of `signal` even
- * while nothing arrives.
+ * Yields the pieces of `body`. Throws if nothing arrives for too long, and throws the reason of
+ * `signal` even while nothing arrives.
  */
 async function* timelyPieces(
   body: Readable,

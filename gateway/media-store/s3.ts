@@ -1,7 +1,7 @@
 /**
  * Media in a bucket of an S3-compatible store, which clients and engines reach by presigned
- * addresses (Signature Version 4): only what comes in one call with its prompt passes through the
- * gateway.
+ * addresses (Signature Version 4). Only a file that comes in one call with its prompt passes
+ * through the gateway.
  *
  * An address can be used repeatedly until it expires, so clients upload to `incoming/`. The gateway
  * copies an accepted upload to its key, where later uploads do not change it.
@@ -41,17 +41,17 @@ import { StartError } from '../../shared/process/lifecycle.ts'
 export interface BucketOptions {
   bucket: string
   region: string
-  /** The store's own address; absent: Amazon's. */
+  /** The address of the store; Amazon's if absent. */
   endpoint?: string | undefined
-  /** The store's address for clients, if another. */
+  /** The address of the store for clients, if it differs. */
   publicEndpoint?: string | undefined
 }
 
 const INCOMING = 'incoming/'
 const KEPT = ['inputs/', 'outputs/'] as const
-/** Presigned addresses live no longer. */
+/** Presigned addresses cannot live longer than this. */
 const SECONDS_MAX = 7 * DAY_SECONDS
-/** The store responds only after a copy, of half a gigabyte at most. */
+/** Long enough for a copy of half a gigabyte, because the store responds only once it is done. */
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: MINUTE_MS }
 
 /**
@@ -69,7 +69,7 @@ class S3Bucket implements Bucket {
   readonly kind = 's3'
   readonly #bucket: string
   readonly #endpoint: string
-  /** By the audience of their addresses. */
+  /** Clients that sign addresses, by audience. */
   readonly #clients: Record<Audience, S3Client>
 
   constructor({ bucket, region, endpoint, publicEndpoint = endpoint }: BucketOptions) {
@@ -226,7 +226,7 @@ const connectClient = (region: string, endpoint: string | undefined): S3Client =
   new S3Client({
     region,
     ...(endpoint && { endpoint, forcePathStyle: true }),
-    // Else the address would require the checksum of an empty body.
+    // Otherwise the address would require the checksum of an empty body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     requestHandler: TIMEOUTS,
   })

@@ -1,7 +1,7 @@
 /**
- * Makes and checks expiring URLs: an HMAC-SHA256 over method, path and every claim, so that none
- * can be changed. A second one adds for whom the URL is, so that gateways of 0.2.0, which know the
- * first alone, accept the URLs of newer ones while all are upgraded.
+ * Makes and checks expiring URLs. An HMAC-SHA256 covers method, path and every claim, so that none
+ * can be changed. A second one adds whom the URL is for. Gateways of 0.2.0 know only the first, so
+ * they accept the URLs of newer gateways while all are upgraded.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -18,9 +18,9 @@ export interface Claims {
   path: string
   /** Epoch milliseconds after which the URL is refused. */
   expiresAt: number
-  /** For uploads: the exact number of bytes. Absent: any number. */
+  /** For uploads, the exact number of bytes; any number if absent. */
   size?: number
-  /** Absent: a gateway of 0.2.0 has signed it. */
+  /** Absent if a gateway of 0.2.0 has signed it. */
   audience?: Audience
 }
 
@@ -33,7 +33,7 @@ const signature = (key: string, { method, path, expiresAt, size }: Claims): stri
 const audienceSignature = (key: string, audience: Audience, claims: Claims): string =>
   hmac(key, ['audience', audience, signature(key, claims)])
 
-/** `path` with its signature, to be put behind a base address. */
+/** Returns `path` with its signature, to be appended to a base address. */
 export function signPath(key: string, claims: Claims): string {
   const query = new URLSearchParams({ expires: String(claims.expiresAt) })
   if (claims.size !== undefined) query.set('size', String(claims.size))
@@ -47,8 +47,7 @@ export function signPath(key: string, claims: Claims): string {
 /**
  * Checks the query of a signed URL in constant time.
  * @param now epoch milliseconds
- * @returns the claims, `expired` when the signature is right but its time is over, `forged`
- * otherwise
+ * @returns the claims, `expired` if the signature is right but its time is over, otherwise `forged`
  */
 export function checkSignedQuery(
   key: string,

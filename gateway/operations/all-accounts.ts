@@ -1,4 +1,4 @@
-/** What admins see of all accounts: requests, webhooks, use, storage and the record of changes. */
+/** Shows admins the requests, webhooks, usage, storage and changes of all accounts. */
 
 import { Type, type Static, type TSchema } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
@@ -132,7 +132,7 @@ interface PageQuery {
   accountId?: string | undefined
 }
 
-/** Requests of all accounts, newest first. @param statuses none: those that are not finished */
+/** Returns the requests of all accounts, newest first; without `status`, only unfinished ones. */
 export async function allRequests(
   { store, feed }: OverviewDeps,
   { limit, cursor, accountId, status }: PageQuery & { status: RequestStatus | undefined },
@@ -174,7 +174,7 @@ const presentRequest = (
   error_message: row.error_message,
 })
 
-/** Attempts to deliver webhooks of all accounts, the latest first. */
+/** Returns the attempts to deliver webhooks of all accounts, latest first. */
 export async function allDeliveries(
   { store }: Pick<OverviewDeps, 'store'>,
   { limit, cursor }: PageQuery,
@@ -188,7 +188,10 @@ export async function allDeliveries(
   }
 }
 
-/** The record of changes, the newest first. @param action any text that a client may have given */
+/**
+ * Returns the record of changes, newest first.
+ * @param action any text, as a client may have sent it
+ */
 export async function allChanges(
   { store }: Pick<OverviewDeps, 'store'>,
   { limit, cursor, accountId, action }: PageQuery & { action: string | undefined },
@@ -208,7 +211,9 @@ export async function allChanges(
   }
 }
 
-/** Use of each account in the last days, and how what is stored grew within a day. */
+/**
+ * Returns the usage of each account in the last days, and how its stored media grew within a day.
+ */
 export async function usageOfAll({
   store,
   clock,

@@ -1,4 +1,4 @@
-/** Calls engines at addresses of the networks that a setting names, and nowhere else. */
+/** Calls engines only at addresses in the networks that a setting names. */
 
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
@@ -10,9 +10,9 @@ const RESOLVE_MS_MAX = 2_000
 const ADDRESS = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$/i
 
 /**
- * A function that connects to an engine at `host:port`. What a name means is looked up once, so
- * that the address which is checked is the one that is called.
- * @throws Error where the address has another form, or is in none of the networks
+ * Returns a function that connects to an engine at `host:port`. A name is looked up only once, so
+ * that the address that is checked is the one that is called. The function throws an Error if the
+ * address has another form or is in none of the networks.
  */
 export function engineConnector(
   networks: readonly string[],
@@ -26,10 +26,10 @@ export function engineConnector(
   return async (address) => {
     const { ipv6, host, port } = ADDRESS.exec(address)?.groups ?? {}
     const name = ipv6 ?? host
-    if (name === undefined) throw new Error('the address has not the form host:port')
-    const found = (await addressesOf(name)).find((each) => isAllowed(each.address))
-    if (!found) throw new Error(`${name} is in no network of ENGINE_NETWORKS`)
-    const place = found.family === 6 ? `[${found.address}]` : found.address
+    if (name === undefined) throw new Error('the address does not have the form host:port')
+    const allowed = (await addressesOf(name)).find(({ address }) => isAllowed(address))
+    if (!allowed) throw new Error(`${name} is in no network of ENGINE_NETWORKS`)
+    const place = allowed.family === 6 ? `[${allowed.address}]` : allowed.address
     return connectEngine(`${place}:${port}`)
   }
 }

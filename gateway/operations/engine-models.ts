@@ -1,6 +1,6 @@
 /**
- * Models of engines, as admins see and change them. An engine has the truth: every gateway shows
- * and changes the same.
+ * Shows and changes the models of engines, for admins. The engines hold the truth, so every gateway
+ * shows and changes the same.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,7 +33,7 @@ export interface EngineModelDeps extends ReadDeps, AccountDeps {
 
 type ModelDeps = EngineModelDeps & ChangeDeps
 
-/** So long a call waits for engines; what takes longer goes on, and the list shows it. */
+/** How long a call waits for engines. Work that takes longer goes on, and the list shows it. */
 const ANSWER_MS_MAX = 2_000
 
 interface EngineLists {
@@ -41,17 +41,22 @@ interface EngineLists {
   catalogue: CatalogueModel[]
 }
 
-/** The models of all engines that answer; what they have comes first, in order of preference. */
+/**
+ * Returns the models of all engines that answer. Those that engines have come first, in order of
+ * preference.
+ */
 export async function listEngineModels({ engineRegistry }: ReadDeps): Promise<AdminModel[]> {
   const answers = await engineRegistry.askEach(listsOf)
   const lists = answers.flatMap(({ engineId, answer }) =>
     answer.status === 'fulfilled' ? [{ engineId, ...answer.value }] : [],
   )
-  const installed = lists.flatMap((each) => each.installed.map(({ name }) => name))
-  const fetchable = lists.flatMap(({ catalogue }) =>
+  const installedNames = lists.flatMap(({ installed }) => installed.map(({ name }) => name))
+  const fetchableNames = lists.flatMap(({ catalogue }) =>
     catalogue.filter((model) => !model.built_in).map(({ name }) => name),
   )
-  return [...new Set([...installed, ...fetchable])].map((name) => presentModel(name, lists))
+  return [...new Set([...installedNames, ...fetchableNames])].map((name) =>
+    presentModel(name, lists),
+  )
 }
 
 const listsOf = async (client: EngineClient): Promise<EngineLists> => {
@@ -66,7 +71,7 @@ function presentModel(
   const find = <T extends { name: string }>(models: readonly T[]) =>
     models.find((model) => model.name === name)
   const catalogued = find(lists.flatMap(({ catalogue }) => catalogue))
-  const installed = find(lists.flatMap((each) => each.installed))
+  const installed = find(lists.flatMap((list) => list.installed))
   return {
     name,
     summary: catalogued?.summary ?? null,
@@ -77,24 +82,24 @@ function presentModel(
     licence_url: catalogued?.licence_url ?? null,
     licence_question: catalogued?.licence_question ?? false,
     source: catalogued?.source ?? null,
-    engines: lists.flatMap((each) =>
-      presentOn(each.engineId, find(each.installed), find(each.catalogue)),
+    engines: lists.flatMap((list) =>
+      presentOn(list.engineId, find(list.installed), find(list.catalogue)),
     ),
   }
 }
 
-/** None where the engine neither has the model nor can fetch it. */
+/** Returns nothing if the engine neither has the model nor can fetch it. */
 function presentOn(
   engineId: string,
   installed: InstalledModel | undefined,
-  known: CatalogueModel | undefined,
+  catalogued: CatalogueModel | undefined,
 ): EngineModel[] {
   const model = { engine_id: engineId, bytes: null, bytes_total: null }
   if (installed) {
     return [{ ...model, state: installed.state, problem: installed.problem || null }]
   }
-  if (!known || known.built_in) return []
-  const { fetch } = known
+  if (!catalogued || catalogued.built_in) return []
+  const { fetch } = catalogued
   if (!fetch) return [{ ...model, state: 'FETCHABLE', problem: null }]
   return [{ ...model, ...presentFetch(fetch), problem: fetch.problem || null }]
 }
@@ -105,9 +110,10 @@ function presentFetch({ state, bytes, bytes_total }: FetchProgress) {
 }
 
 /**
- * Lets engines fetch a model. Each goes on while this gateway follows it, which is until its end.
- * @throws ServiceError `NOT_FOUND` where no engine knows the model; `INVALID_PARAMETER` where its
- * licence must be accepted; as `outcome`
+ * Makes engines fetch a model. Each goes on while this gateway follows it, which is until the fetch
+ * ends.
+ * @throws ServiceError `NOT_FOUND` if no engine knows the model; `INVALID_PARAMETER` if its licence
+ *   must be accepted; like `outcome`
  */
 export async function fetchModel(
   deps: ModelDeps,
@@ -145,7 +151,10 @@ async function findFetchable(
   throw new ServiceError('NOT_FOUND', { message })
 }
 
-/** Resolves once the engine has begun; over a connection that lasts as long as the fetch. */
+/**
+ * Makes an engine fetch a model, over a connection that lasts as long as the fetch. Resolves once
+ * the engine has begun.
+ */
 async function followFetch(
   { engineRegistry, log }: ModelDeps,
   engineId: string,
@@ -167,7 +176,7 @@ async function followFetch(
   }
 }
 
-/** Lets engines load or unload an installed model. @throws ServiceError as `outcome` */
+/** Makes engines load or unload an installed model. @throws ServiceError like `outcome` */
 export async function changeModel(
   deps: ModelDeps,
   change: 'load' | 'unload',
@@ -181,9 +190,9 @@ export async function changeModel(
 }
 
 /**
- * Lets engines unload a model and remove it from their disks, or stop its fetch. Engines of one
- * host may share the folder: so all unload it first.
- * @throws ServiceError as `outcome`
+ * Makes engines unload a model and remove it from their disks, or stop its fetch. Engines on one
+ * host may share the folder, so all of them unload it first.
+ * @throws ServiceError like `outcome`
  */
 export async function removeModel(
   deps: ModelDeps,
@@ -202,11 +211,11 @@ export async function removeModel(
   return outcome(deps, { action: 'model.remove', name, engineId }, answers)
 }
 
-/** Resolves when the work is done, or at `ANSWER_MS_MAX`, after which it goes on. */
+/** Resolves when the work is done, or after `ANSWER_MS_MAX` while it goes on. */
 async function briefly(work: Promise<unknown>): Promise<void> {
   const late = new AbortController()
   const { signal } = late
-  work.catch(() => undefined) // when it fails later the engine tells of it
+  work.catch(() => undefined) // if it fails later, the engine reports that
   const waited = sleep(ANSWER_MS_MAX, undefined, { signal }).catch(() => undefined)
   await Promise.race([work, waited]).finally(() => late.abort())
 }
@@ -214,15 +223,15 @@ async function briefly(work: Promise<unknown>): Promise<void> {
 interface ModelChange {
   action: NewChange['action']
   name: string
-  /** As the caller has named it. */
+  /** The engine that the caller named, if any. */
   engineId: string | undefined
   details?: NewChange['details']
 }
 
 /**
  * Records a change that an engine has accepted, and returns the model as it is now.
- * @throws ServiceError where none has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason, or
- * `SERVICE_UNAVAILABLE`
+ * @throws ServiceError if no engine has: `NOT_FOUND`, `MODEL_CONFLICT` with the reason, or
+ *   `SERVICE_UNAVAILABLE`
  */
 async function outcome(
   deps: ModelDeps,
@@ -243,7 +252,7 @@ async function outcome(
   return models.find((model) => model.name === name) ?? presentModel(name, [])
 }
 
-/** Why no engine has done it. */
+/** Returns why no engine has made a change. */
 async function noEngine(
   { engineRegistry }: ReadDeps,
   engineId: string | undefined,
@@ -252,12 +261,12 @@ async function noEngine(
   const problems = answers.flatMap(({ engineId: id, answer }) =>
     answer.status === 'rejected' ? [{ id, ...engineProblem(answer.reason) }] : [],
   )
-  const said = (kind: string) => problems.find((problem) => problem.kind === kind)
-  const refused = said('refused') ?? said('old')
+  const problemOf = (kind: string) => problems.find((problem) => problem.kind === kind)
+  const refused = problemOf('refused') ?? problemOf('old')
   if (refused) {
     return new ServiceError('MODEL_CONFLICT', { message: `${refused.id}: ${refused.message}` })
   }
-  const missing = said('not found')
+  const missing = problemOf('not found')
   if (missing) return new ServiceError('NOT_FOUND', { message: missing.message })
   const engines = (await engineRegistry.describe()).map((engine) => engine.engine_id)
   if (engineId !== undefined && engines.length > 0 && !engines.includes(engineId)) {

@@ -1,6 +1,6 @@
 /**
- * The engines that are there: discovered by their announcements, called over gRPC. Whoever may
- * announce an engine may announce thousands: so their number is bounded, and those that have not
+ * Keeps track of engines, which are discovered by their announcements and called over gRPC. Whoever
+ * can announce one engine can announce thousands, so their number is bounded. Those that have not
  * answered yet are called a few at a time, and give way to others when they fail.
  */
 
@@ -27,19 +27,19 @@ export interface EngineClient extends ModelClient {
   close(): void
 }
 
-/** An engine is asked again what it is after so long, however many clients want to know. */
+/** An engine's description is reused for this long, however many clients ask for it. */
 const DESCRIBED_MS_MAX = 10_000
-/** An engine that says that its models have changed is asked no more often. */
+/** An engine whose models keep changing is asked no more often than this. */
 const ASKED_EVERY_MS = 1_000
-/** An engine without an announcement for so long is gone. */
+/** An engine that has not announced itself for this long is gone. */
 const SILENCE_MS_MAX = 15_000
-/** Engines known at once. */
+/** The most engines known at once. */
 export const ENGINES_MAX = 1_000
-/** Engines that did not answer before, and are asked at once. */
+/** How many engines that have not answered before are asked concurrently. */
 export const FIRST_CALLS_MAX = 8
-/** With all places taken, silent engines are looked for no more frequently. */
+/** If all places are taken, silent engines are looked for no more often than this. */
 const SEARCH_EVERY_MS = 1_000
-/** Warnings about engines are no more frequent. */
+/** Warnings about engines are no more frequent than this. */
 const WARN_EVERY_MS = 1_000
 
 interface Member {
@@ -47,13 +47,16 @@ interface Member {
   address: string
   /** By `clock.elapsed`. */
   announcedAt: number
-  /** Another one than announced before: its models have changed, and it is asked again at once. */
+  /**
+   * If the next announcement has another one, the models have changed, and the engine is asked
+   * again at once.
+   */
   modelsVersion: number
-  /** Made for the first call; undefined also where the engine does not answer. */
+  /** Made for the first call; removed if the engine does not answer. */
   client?: Promise<EngineClient> | undefined
-  /** By its last call that asked what it is. */
+  /** The outcome of the last call for its description. */
   state: 'new' | 'answers' | 'fails'
-  /** Its last answer about itself; undefined when it gave none. */
+  /** The last call for its description, which is undefined if the engine gave none. */
   described?: { at: number; description: Promise<EngineDescription | undefined> }
   /** Its last description. */
   last?: EngineDescription
@@ -65,7 +68,7 @@ export interface EngineAnswer<T> {
 }
 
 interface EngineRegistryOptions {
-  /** @throws Error where the address may not be called */
+  /** @throws Error if the address must not be called */
   connect: (address: string) => EngineClient | Promise<EngineClient>
   clock: Clock
   log: Logger
@@ -73,10 +76,10 @@ interface EngineRegistryOptions {
 
 export class EngineRegistry {
   readonly #members = new Map<string, Member>()
-  /** Members that have not answered before, and are being asked. */
+  /** Calls in progress to members that have not answered before. */
   readonly #firstCalls = new Set<Promise<unknown>>()
   readonly #options: EngineRegistryOptions
-  /** Members that have never answered, and failed to: others take their places. */
+  /** Members that were asked and have never answered. Others may take their places. */
   readonly #useless = new Set<Member>()
   #warnedAt = -Infinity
   #searchedAt = -Infinity
@@ -85,7 +88,7 @@ export class EngineRegistry {
     this.#options = options
   }
 
-  /** Records that an engine is there, and its address. One that answers keeps its address. */
+  /** Records that an engine exists, and its address. An engine that answers keeps its address. */
   announced({
     engine_id: engineId,
     control_address: address,
@@ -104,24 +107,27 @@ export class EngineRegistry {
     this.#members.set(engineId, { engineId, address, announcedAt, modelsVersion, state: 'new' })
   }
 
-  /** How many engines are there: those that answered, or were not asked yet. */
+  /** How many engines have announced themselves lately. */
   get engines(): number {
     this.#dropSilent()
     return this.#members.size
   }
 
-  /** The descriptions of all engines; without those that do not respond. */
+  /** Returns the descriptions of all engines that answer. */
   async describe(): Promise<EngineDescription[]> {
     return (await this.#described()).map(({ description }) => description)
   }
 
-  /** The same without waiting: as they said last. Those that said it long ago are asked again. */
+  /**
+   * Returns the last descriptions without waiting. Engines whose description is old are asked
+   * again.
+   */
   lastDescriptions(): EngineDescription[] {
     void this.describe()
     return [...this.#members.values()].flatMap(({ last }) => last ?? [])
   }
 
-  /** The same, and how each is doing. */
+  /** Returns the descriptions and the statistics of all engines that answer. */
   async survey(): Promise<{ description: EngineDescription; stats: EngineStats }[]> {
     const surveyed = (await this.#described()).map(async ({ member, description }) => {
       const stats = await this.#ask(member, (client) => client.stats())
@@ -131,7 +137,7 @@ export class EngineRegistry {
   }
 
   /**
-   * Asks every engine that answers, or the one that is named.
+   * Asks every engine that answers, or only the one that is named.
    * @returns what each has answered, or why it has not
    */
   async askEach<T>(
@@ -150,8 +156,8 @@ export class EngineRegistry {
   }
 
   /**
-   * A connection of its own to an engine, for a call that lasts; the caller closes it.
-   * @throws Error where the engine is gone
+   * Opens a separate connection to an engine for a long call. The caller closes it.
+   * @throws Error if the engine is gone
    */
   async connectTo(engineId: string): Promise<EngineClient> {
     const member = this.#members.get(engineId)
@@ -170,7 +176,7 @@ export class EngineRegistry {
     for (const member of this.#members.values()) this.#drop(member)
   }
 
-  /** Asks those that answer, and as many of the others as may be asked at once. */
+  /** Asks all engines that answered before, and as many of the others as may be asked at once. */
   async #described(): Promise<{ member: Member; description: EngineDescription }[]> {
     this.#dropSilent()
     this.#beginFirstCalls()
@@ -181,7 +187,7 @@ export class EngineRegistry {
     )
   }
 
-  /** The others follow as these end. */
+  /** Asks some of the engines that do not answer yet. The others follow as these calls end. */
   #beginFirstCalls(): void {
     for (const member of this.#members.values()) {
       if (this.#firstCalls.size >= FIRST_CALLS_MAX) return
@@ -225,7 +231,10 @@ export class EngineRegistry {
     return undefined
   }
 
-  /** Resolves as `ask`; with undefined where the engine cannot be called, or does not answer. */
+  /**
+   * Calls an engine. Resolves like `ask`, or with undefined if the engine cannot be called or does
+   * not answer.
+   */
   async #ask<T>(
     member: Member,
     ask: (client: EngineClient) => Promise<T>,
@@ -252,7 +261,10 @@ export class EngineRegistry {
     this.#options.log.warn(about, 'an engine was not reached')
   }
 
-  /** Asks an engine again what it is; one that was asked just now at its next announcement. */
+  /**
+   * Asks an engine for its description again; one that was asked just now, at its next
+   * announcement.
+   */
   #modelsChanged(member: Member, modelsVersion: number): void {
     const { described, state } = member
     if (described && this.#options.clock.elapsed() - described.at < ASKED_EVERY_MS) return
@@ -261,14 +273,14 @@ export class EngineRegistry {
     if (state === 'answers') void this.#describeOne(member)
   }
 
-  /** Returns whether an engine is still where it was; one that has moved is found out by asking. */
+  /** Returns whether an engine keeps its address. Asking it finds out whether it has moved. */
   #keepsAddress(member: Member): boolean {
     if (member.state !== 'answers' || this.#isSilent(member)) return false
     void this.#describeOne(member)
     return true
   }
 
-  /** Returns whether one more may be known; an engine that fails gives way. */
+  /** Returns whether there is room for one more engine. One that never answered gives way. */
   #makeRoom(): boolean {
     if (this.#members.size < ENGINES_MAX) return true
     const now = this.#options.clock.elapsed()

@@ -1,4 +1,4 @@
-/** The fleet at a glance, for operators: engines, queue, and what failed last. */
+/** Describes the fleet at a glance, for admins: engines, queue, and what failed last. */
 
 import { Type, type Static } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
@@ -95,7 +95,7 @@ export interface FleetDeps {
   clock: Clock
 }
 
-/** How the fleet stands now; without engines that do not answer. */
+/** Returns the present state of the fleet, without engines that do not answer. */
 export async function describeFleet({
   store,
   engineRegistry,

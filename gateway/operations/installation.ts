@@ -1,6 +1,6 @@
 /**
  * Checks whether the database and the media belong together. A gateway deletes media that its
- * database does not name: in a bucket of two installations each would delete the other's.
+ * database does not name, so in a bucket shared by two installations each would delete the other's.
  */
 
 import { StartError } from '../../shared/process/lifecycle.ts'
@@ -10,8 +10,10 @@ import { setMediaPlace } from '../store/installation.ts'
 import type { InstallationRow } from '../store/schema/tables.ts'
 
 /**
- * Marks the place of the media as this installation's, where it is nobody's yet.
- * @throws StartError when it is another's, or the media of this one are elsewhere
+ * Claims the place of the media for this installation, if its media has no place yet and the place
+ * belongs to none.
+ * @throws StartError if the place belongs to another installation, or if the media of this one is
+ *   elsewhere
  */
 export async function claimMedia(
   store: Store,

@@ -1,6 +1,6 @@
 /**
- * The counters of the gateway since its start. No label names a request, a key or an account, so
- * that there are few series.
+ * Counts what the gateway has done since its start. No label names a request, a key or an account,
+ * so that there are few series.
  */
 
 import { EVENTS, JOBS } from '../../shared/broker/streams.ts'
@@ -33,7 +33,7 @@ export class Metrics {
     this.#set.watchDisk(dataFolder)
   }
 
-  /** All of it, in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#set.text()
   }
@@ -42,18 +42,18 @@ export class Metrics {
     this.#submitted.inc()
   }
 
-  /** @param row of a request that is COMPLETED or FAILED */
+  /** @param row the row of a request that is COMPLETED or FAILED */
   finished({ status, error_code: code, duration }: RequestRow): void {
     this.#finished.inc({ status, code: code ?? '' })
     if (status === 'COMPLETED') this.#audioSeconds.inc(duration ?? 0)
   }
 
-  /** @param stream in which the message was */
+  /** @param stream the stream that the message was in */
   deadLetter(stream: string): void {
     this.#deadLetters.inc({ stream })
   }
 
-  /** @param state that the delivery is in after an attempt */
+  /** @param state the state of the delivery after an attempt */
   webhookTried(state: DeliveryState): void {
     this.#webhookTries.inc({ state })
   }
@@ -64,7 +64,7 @@ export class Metrics {
     this.#http.observe({ method, route, status: String(status) }, ms / 1_000)
   }
 
-  /** @param status its name */
+  /** @param status the name of the gRPC status */
   grpcAnswered(call: { method: string; status: string; ms: number }): void {
     const { method, status, ms } = call
     this.#grpc.observe({ method, status }, ms / 1_000)

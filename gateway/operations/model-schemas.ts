@@ -1,4 +1,6 @@
-/** The models of engines as JSON Schemas, for admins. All of it is an extension. */
+/**
+ * JSON Schemas of the models of engines, for admins. All of this is an extension of the contract.
+ */
 
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'

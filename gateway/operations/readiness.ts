@@ -19,19 +19,19 @@ export interface ReadinessDeps {
 }
 
 /**
- * Degraded: requests are accepted, but wait for an engine or for room on the disk, or get the model
- * of one engine or of another.
+ * When it is `degraded`, requests are accepted, but they wait for an engine or for space on the
+ * disk, or the model that answers them depends on the engine.
  */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'unavailable'
   database: boolean
   broker: boolean
   engines: number
-  /** Why it is not ready: a sentence each. */
+  /** Why it is not ready, in a sentence each. */
   problems: string[]
 }
 
-/** A result is reused for so long, so that frequent checks cause no more disk flushes. */
+/** A result is reused for this long, so that frequent checks do not cause more disk flushes. */
 const AGE_MS_MAX = 1_000
 
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
@@ -61,7 +61,7 @@ const NO_ENGINE = 'No engine is there: requests wait for one.'
 const NO_ROOM =
   'The disk of DATA_DIR has less free than DISK_FREE_MB_MIN: uploads and results are refused.'
 
-/** The problem of each; null: none. */
+/** The problem of each, or null. */
 interface Disks {
   database: string | null
   media: string | null

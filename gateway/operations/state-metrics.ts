@@ -1,4 +1,4 @@
-/** The metrics that operators scrape: counters, and the state of the work now. */
+/** The metrics that admins scrape: counters, and the present state of the work. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isoTime, type Clock } from '../../shared/clock.ts'
@@ -21,12 +21,14 @@ interface StateDeps {
   log: Logger
 }
 
-/** A part of Prometheus's 10 s: the rest is answered while the database hangs. */
+/**
+ * Only a part of Prometheus's 10 s, so that the other metrics are served while the database hangs.
+ */
 const DATABASE_MS_MAX = 2_000
 
 /**
- * All metrics, in the text format of Prometheus. While the database does not answer, those that
- * are counted in it are left out.
+ * Returns a function that makes all metrics, in the text format of Prometheus. While the database
+ * does not answer, those that are counted in it are left out.
  */
 export function createMetricsText(deps: StateDeps): () => Promise<string> {
   const countWithin = createWorkCounter(deps)
@@ -36,7 +38,10 @@ export function createMetricsText(deps: StateDeps): () => Promise<string> {
   }
 }
 
-/** Counts the work; null when the database fails or takes too long. It is asked once at a time. */
+/**
+ * Returns a function that counts the work, with null if the database fails or takes too long. The
+ * database is asked only once at a time.
+ */
 function createWorkCounter({ store, clock, log }: StateDeps) {
   let counting: Promise<WorkCounts | null> | undefined
   const count = async () => {
@@ -60,7 +65,7 @@ function createWorkCounter({ store, clock, log }: StateDeps) {
   }
 }
 
-/** @param work null: unknown */
+/** @param work null if unknown */
 function stateOf(
   { broker, engineRegistry, feed, clock }: StateDeps,
   work: WorkCounts | null,

@@ -113,7 +113,7 @@ test('only addresses of the networks in ENGINE_NETWORKS are called', async () =>
     await assert.rejects(connect(address), /is in no network of ENGINE_NETWORKS/, address)
   }
   for (const address of ['', '127.0.0.1', 'unix:/run/x', 'dns:///127.0.0.1:1', 'a b:1', '[x]:1']) {
-    await assert.rejects(connect(address), /has not the form host:port/, address)
+    await assert.rejects(connect(address), /does not have the form host:port/, address)
   }
 })
 
