@@ -1,4 +1,7 @@
-/** Bounds a JSON body, and keeps its text next to its value, since parsing rounds large numbers. */
+/**
+ * Limits the values in a JSON body, and keeps its text next to its value, because parsing rounds
+ * large numbers.
+ */
 
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
@@ -6,14 +9,14 @@ import { hasMoreValuesThan } from './json-text.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body exactly as it was sent; empty where there is none. */
+    /** The body exactly as it was sent; empty if there is none. */
     bodyText: string
   }
 }
 
 /**
- * Most values in a body: metadata of its most bytes has 8,192. Counting and reading them twice
- * takes milliseconds.
+ * The most values in a body. Metadata of its largest size has 8,192. Counting and reading them
+ * twice takes milliseconds.
  */
 export const BODY_VALUES_MAX = 10_000
 
@@ -25,7 +28,10 @@ export function assertFewValues(json: string): void {
   })
 }
 
-/** Treats an empty body as none, whatever its type: many clients always state a type. */
+/**
+ * Keeps the text of JSON bodies. An empty body counts as none, because many clients always state a
+ * type.
+ */
 export function keepBodyText(app: FastifyInstance): void {
   app.decorateRequest('bodyText', '')
   const parse = app.getDefaultJsonParser('ignore', 'ignore') // any keys, as in app.ts

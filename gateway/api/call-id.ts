@@ -1,9 +1,11 @@
-/** The id of one call, in its answer and in the log: X-Request-Id over HTTP and gRPC. */
+/**
+ * Makes the id of a call, which its answer and the log contain: X-Request-Id over HTTP and gRPC.
+ */
 
 import { newId } from '../../shared/ids.ts'
 
 const FORM = /^[\w.:-]{1,128}$/
 
-/** The caller's own id when it is fit for a log, else a new one. */
+/** Returns the caller's own id if it is fit for a log, otherwise a new one. */
 export const callIdOf = (callerId: unknown, kind: 'http' | 'grpc'): string =>
   typeof callerId === 'string' && FORM.test(callerId) ? callerId : newId(kind)

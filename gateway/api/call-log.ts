@@ -1,4 +1,4 @@
-/** Fields of a call's log line: whose it was, from where, and what failed. */
+/** Fields of a call's log line: whose call it was, from where, and what failed. */
 
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
@@ -9,26 +9,28 @@ import type { ApiKeyRow } from '../store/schema/tables.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The client's address, for the log. */
+    /** The client's address. */
     client: string
   }
 }
 
 export interface TrustedProxies {
-  /** Proxies, as networks, whose `X-Forwarded-For` is believed in the log. */
+  /** Networks of the proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: readonly string[]
 }
 
-/** Whose a call is. */
+/** Returns whose call it is. */
 export const callerOf = ({ account_id: accountId, key_id: keyId }: ApiKeyRow) => ({
   accountId,
   keyId,
 })
 
-/** Codes of 500 and above for what a client has named, of which the log needs no stack. */
+/**
+ * Codes of 500 and above that are caused by what a client named, so that the log needs no stack.
+ */
 const OF_CLIENTS: readonly ErrorCode[] = ['MEDIA_FETCH_FAILED']
 
-/** Logs a failure with its cause where the gateway is at fault. */
+/** Logs a failure with its cause if the gateway is at fault. */
 export function logFailure(
   log: Pick<Logger, 'error'>,
   { status, code, cause }: ServiceError,
@@ -38,14 +40,17 @@ export function logFailure(
   log.error({ err: error, cause, callId }, code)
 }
 
-/** The client's address by Fastify's trustProxy. A proxy may hand on what is no address. */
+/**
+ * Returns the client's address by Fastify's trustProxy. A proxy may pass on something that is not
+ * an address.
+ */
 export const clientAddress = ({ ip, socket }: FastifyRequest): string =>
   isIP(ip) > 0 ? ip : (socket.remoteAddress ?? '')
 
 /**
- * The client's address over gRPC, by the same rule: of those that have handed the call on, the
- * nearest that is no trusted proxy.
- * @param peer of the connection, `host:port`
+ * Returns the client's address over gRPC, by the same rule: of those that have passed the call on,
+ * the nearest that is not a trusted proxy.
+ * @param peer `host:port` of the connection
  * @param forwardedFor the values of X-Forwarded-For, each with addresses, the nearest last
  * @param trustedProxies networks in CIDR notation
  */

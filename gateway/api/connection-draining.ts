@@ -1,5 +1,5 @@
 /**
- * Before a gateway stops, it asks clients to close their connections: a connection that is cut
+ * Asks clients to close their connections before a gateway stops, because a connection that is cut
  * while a request is on its way breaks that request.
  */
 
@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 export interface ConnectionDraining {
-  /** From now on each answer is the last one of its connection; resolves after `ms`. */
+  /** Makes each answer from now on the last one of its connection. Resolves after `ms`. */
   begin(ms: number): Promise<void>
 }
 
 export function installConnectionDraining(app: FastifyInstance): ConnectionDraining {
   let isParting = false
-  // On the server itself: hooks can't be added to an application that is ready.
+  // On the server itself, because hooks cannot be added to an application that is ready.
   app.server.prependListener('request', (_request, answer) => {
     if (isParting) answer.setHeader('connection', 'close')
   })

@@ -1,11 +1,11 @@
 /**
- * Lets web pages of the configured origins call the API with a key. Cookies are not allowed: the
- * page's sessions and the admin API are for their own origin.
+ * Lets web pages of the configured origins call the API with a key. Cookies are not allowed,
+ * because the page's sessions and the admin API are only for their own origin.
  */
 
 import type { FastifyInstance } from 'fastify'
 
-/** The API, and the addresses of media, in the paths of a gateway. */
+/** Paths of the API and of media. */
 const OPEN = /^\/(v1|media|uploads|fal)(\/|\?|$)/
 const HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
@@ -19,7 +19,10 @@ const EXPOSED =
   'content-disposition, content-range, preference-applied, ratelimit-limit, ' +
   'ratelimit-remaining, ratelimit-reset, retry-after, x-fal-request-id, x-request-id'
 
-/** To be installed before all routes. @param origins such as `https://app.example.com` */
+/**
+ * Allows these origins. Install it before all routes.
+ * @param origins such as `https://app.example.com`
+ */
 export function installCors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   app.addHook('onRequest', async (request, reply) => {

@@ -14,7 +14,10 @@ const MS_MAX = 30_000
 /** A client that sends nothing for this long has read the answer, or never will. */
 const SILENT_MS_MAX = 1_000
 
-/** `answer`, whose end comes when the rest of the request has come, or too much of it. */
+/**
+ * Returns `answer` as a stream that ends when the rest of the request has arrived, or a limit is
+ * reached.
+ */
 export const earlyAnswer = (answer: string, request: IncomingMessage): Readable =>
   Readable.from(answerAndDiscard(answer, request))
 

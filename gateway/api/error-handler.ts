@@ -14,13 +14,16 @@ interface PresentedError {
   body: object
 }
 
-/** Responds with `error`, and logs it where the gateway is at fault. */
+/** Responds with `error`, and logs it if the gateway is at fault. */
 export const answerError = errorAnswerer((error, requestId) => ({
   status: error.status,
   body: errorBody(error, requestId),
 }))
 
-/** `answerError` in another shape. @param present takes the id of the queue request, if any */
+/**
+ * Creates a handler like `answerError` that responds in another shape.
+ * @param present gets the id of the queue request, if there is one
+ */
 export function errorAnswerer(
   present: (error: ServiceError, requestId: string | undefined) => PresentedError,
 ) {
@@ -39,7 +42,10 @@ export function errorAnswerer(
   }
 }
 
-/** The answer is the last of its connection, on which the rest of the request is still coming. */
+/**
+ * Answers while the rest of the request is still arriving; the answer is the last of its
+ * connection.
+ */
 function answerEarly(text: string, request: FastifyRequest, reply: FastifyReply): void {
   reply
     .header('connection', 'close')
@@ -48,7 +54,10 @@ function answerEarly(text: string, request: FastifyRequest, reply: FastifyReply)
     .send(earlyAnswer(text, request.raw))
 }
 
-/** The body of an error response; `requestId` is that of the queue request, if there is one. */
+/**
+ * Returns the body of an error response.
+ * @param requestId the id of the queue request, if there is one
+ */
 export const errorBody = (error: ServiceError, requestId?: string): ErrorResponse => ({
   error: {
     code: error.code,
@@ -82,7 +91,7 @@ export function answerBrokenHttp(error: Error & { code: string }, socket: Socket
   )
 }
 
-/** `error` itself when a client may see it, else a general one. */
+/** Returns `error` itself if a client may see it, otherwise a general error. */
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error
   const { code, statusCode } = Object(error) as { code?: string; statusCode?: number }
@@ -102,7 +111,7 @@ export function toServiceError(error: unknown, request: FastifyRequest): Service
   return new ServiceError('INTERNAL', { cause: error })
 }
 
-/** 413 where the specification lists it; elsewhere `INVALID_REQUEST`. */
+/** Responds with 413 where the contract lists it, elsewhere with `INVALID_REQUEST`. */
 function bodyTooLarge({ routeOptions }: FastifyRequest): ServiceError {
   const listed = Object.hasOwn(Object(routeOptions.schema?.response), '413')
   const message = `The body is larger than ${routeOptions.bodyLimit} bytes.`

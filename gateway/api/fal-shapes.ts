@@ -9,22 +9,22 @@ import type { WebhookEvent } from './webhook-schemas.ts'
 
 export const FAL_APP = 'fal-ai/sam-audio'
 
-/** The models of the app that are answered. */
+/** The models of the app that are supported. */
 export const FAL_MODELS = ['separate', 'span-separate'] as const
 
-/** Where gateways answer fal's clients; each of fal's hosts has a folder there. */
+/** The path at which gateways answer fal's clients. Each of fal's hosts has a folder there. */
 export const FAL_PATH = '/fal'
 
-/** Where they find the app's queue. */
+/** The path of the app's queue. */
 export const FAL_QUEUE = `${FAL_PATH}/queue/${FAL_APP}`
 
-/** Where the bytes of a client's Blob are kept, for `audio_url`. */
+/** Returns the address that stands for a client's uploaded Blob, for `audio_url`. */
 export const falFileUrl = (publicUrl: string, fileId: string): string =>
   `${publicUrl}${FAL_PATH}/files/${fileId}`
 
 /**
- * The path within `FAL_PATH` of one of fal's own addresses, which its client names in the header
- * `x-fal-target-url` when it has a proxy; undefined: it is no address of fal's.
+ * Returns the path within `FAL_PATH` for one of fal's own addresses, which its client names in the
+ * header `x-fal-target-url` if it has a proxy. Returns undefined for any other address.
  */
 export function falPath(target: string): string | undefined {
   if (!URL.canParse(target)) return undefined
@@ -35,8 +35,8 @@ export function falPath(target: string): string | undefined {
 }
 
 /**
- * The body of a submit from the input of fal's `separate` or `span-separate`.
- * @throws ServiceError `INVALID_PARAMETER` for what we lack
+ * Returns the body of a submit for the input of fal's `separate` or `span-separate`.
+ * @throws ServiceError `INVALID_PARAMETER` for what Winnow lacks
  */
 export function submitBody(
   input: unknown,
@@ -67,7 +67,7 @@ export function submitBody(
   return { input: { ...others, ...source }, ...(webhookUrl !== undefined && { webhookUrl }) }
 }
 
-/** A request's addresses in fal's queue. */
+/** Returns a request's addresses in fal's queue. */
 export function falAddresses(publicUrl: string, requestId: string) {
   const url = `${publicUrl}${FAL_QUEUE}/requests/${requestId}`
   return {
@@ -78,7 +78,10 @@ export function falAddresses(publicUrl: string, requestId: string) {
   }
 }
 
-/** fal's status of a request: one that has failed is COMPLETED, and its result says why. */
+/**
+ * Returns fal's status of a request. A request that has failed is COMPLETED, and its result says
+ * why.
+ */
 export function falStatus(publicUrl: string, status: QueueStatusResponse): object {
   const addresses = falAddresses(publicUrl, status.request_id)
   if (status.status === 'IN_QUEUE') {
@@ -100,7 +103,7 @@ export function falStatus(publicUrl: string, status: QueueStatusResponse): objec
   }
 }
 
-/** The body of fal's webhook. */
+/** Returns the body of fal's webhook. */
 export function falEvent(event: WebhookEvent): object {
   const ids = { request_id: event.request_id, gateway_request_id: event.request_id }
   if (event.status === 'COMPLETED') return { ...ids, status: 'OK', payload: event.data }
@@ -108,7 +111,9 @@ export function falEvent(event: WebhookEvent): object {
   return { ...ids, status: 'ERROR', error: message, payload: { detail: message } }
 }
 
-/** fal's body of an error; what is wrong with the input is 422, as FastAPI has it. */
+/**
+ * Returns fal's status and body for an error. What is wrong with the input is 422, as in FastAPI.
+ */
 export function falError(error: ServiceError): { status: number; body: object } {
   const { code, message, param } = error
   const isOfInput = error.status === 400 && param !== undefined
@@ -117,7 +122,7 @@ export function falError(error: ServiceError): { status: number; body: object } 
   return { status: 422, body: { detail: [{ loc, msg: message, type: code }], message, code } }
 }
 
-/** `spans[2].end` as its parts. */
+/** Splits a path such as `spans[2].end` into its parts. */
 const pathOf = (param: string): (string | number)[] =>
   param
     .split(/[.[\]]+/)

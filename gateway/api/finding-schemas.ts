@@ -5,8 +5,8 @@ import { Finding as StoredFinding, Recognition } from '../../shared/finding.ts'
 
 export const SEVERAL = 'An extension: of a completed request with `prompts`, in their order.'
 
-/** A recognised target, and the network that made it. */
-export const Recognised = Type.Object({
+/** How a prompt was understood, and which model made its target. */
+export const TargetRecognition = Type.Object({
   ...Recognition.properties,
   separator: Type.Optional(
     Type.String({
@@ -14,10 +14,10 @@ export const Recognised = Type.Object({
     }),
   ),
 })
-export type Recognised = Static<typeof Recognised>
+export type TargetRecognition = Static<typeof TargetRecognition>
 
 export const PromptFinding = Type.Object(
-  { prompt: Type.String(), ...Recognised.properties },
+  { prompt: Type.String(), ...TargetRecognition.properties },
   { title: 'PromptFinding' },
 )
 
@@ -25,7 +25,7 @@ const Finding = Type.Object(
   {
     prompt: Type.String(),
     ...Type.Omit(StoredFinding, ['model']).properties,
-    separator: Recognised.properties.separator,
+    separator: TargetRecognition.properties.separator,
     state: Type.Required(Type.Pick(StoredFinding, ['state'])).properties.state,
     message: Type.String({ description: 'The same in a sentence or two, for people.' }),
   },

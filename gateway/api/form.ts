@@ -1,4 +1,4 @@
-/** Reads a form (`multipart/form-data`) with the fields of a submit and a file among them. */
+/** Reads a form (`multipart/form-data`) with the fields of a submit, and a file among them. */
 
 import { Readable } from 'node:stream'
 import type { Multipart, MultipartFile } from '@fastify/multipart'
@@ -40,13 +40,13 @@ export interface FormFile {
   end(): Promise<FormFields>
 }
 
-/** The fields before the file, or all of them where there is no file. */
+/** The fields before the file, or all of them if there is no file. */
 export interface Form extends FormFields {
   file: FormFile | undefined
 }
 
 export interface FormOptions {
-  /** The time for the fields to arrive: those before the file, and those after it. */
+  /** The time for the fields before the file to arrive, and again for those after it. */
   secondsMax: number
   /** Aborts when the client is gone. */
   signal: AbortSignal
@@ -57,8 +57,8 @@ const TOP = SubmitAudioSeparateRequest.properties as Record<string, TSchema>
 const INPUT = AudioSeparateInput.properties as Record<string, TSchema>
 
 /**
- * Reads up to the bytes of the file.
- * @throws ServiceError `INVALID_REQUEST` for what is no such form, or too slow
+ * Reads a form up to the bytes of its file.
+ * @throws ServiceError `INVALID_REQUEST` if it is not such a form, or arrives too slowly
  */
 export async function readForm(request: FastifyRequest, options: FormOptions): Promise<Form> {
   const parts = request.parts({
@@ -104,7 +104,7 @@ const inTime = <T>({ secondsMax, signal }: FormOptions, work: Promise<T>): Promi
 type Field = readonly [name: string, text: string]
 
 class FieldReader {
-  /** The fields that have come, in order. */
+  /** The fields that have arrived, in order. */
   readonly read: Field[] = []
   readonly #parts: AsyncIterator<Multipart>
   #bytes = 0
@@ -113,12 +113,12 @@ class FieldReader {
     this.#parts = parts
   }
 
-  /** Reads up to the file; undefined: there is none to the end. */
+  /** Reads up to the file. Returns undefined if none follows. */
   async readToFile(): Promise<MultipartFile | undefined> {
     for (;;) {
       const part = (await this.#parts.next().catch(asInvalid)).value as Multipart | undefined
       if (!part) return undefined
-      const name = part.fieldname ?? '' // its type does not say that there may be none
+      const name = part.fieldname ?? '' // its type does not say that it may be missing
       if (part.type === 'file' && name === FILE) return part
       if (part.type === 'file' && part.filename !== undefined) {
         throw invalid(`The file must be the field ${FILE}, not ${name}.`, name)
@@ -147,7 +147,7 @@ class FieldReader {
   }
 }
 
-/** The bytes of a part. @throws ServiceError when the form ends within it */
+/** Yields the bytes of a part. @throws ServiceError if the form ends within it */
 async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> {
   try {
     // A refused part stays open, so that the response can still be sent.
@@ -208,7 +208,9 @@ function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** Turns errors of a form's parser into 400; its own limits have a status. */
+/**
+ * Turns errors of a form's parser into 400, unless they have a status, as those for its limits do.
+ */
 function asInvalid(error: Error & { statusCode?: number; code?: string }): never {
   if (error.code === 'ECONNRESET' || error.statusCode !== undefined) throw error
   throw new ServiceError('INVALID_REQUEST', { message: `The form is broken: ${error.message}.` })
@@ -217,7 +219,10 @@ function asInvalid(error: Error & { statusCode?: number; code?: string }): never
 const invalid = (message: string, param?: string) =>
   new ServiceError('INVALID_REQUEST', { message, ...(param !== undefined && { param }) })
 
-/** Most bytes of the file, which may have `most`: those of the whole form, where they are known. */
+/**
+ * Returns how many bytes the file can have at most: `most`, or those of the whole form if they are
+ * known and fewer.
+ */
 export function fileBytesMax({ headers }: FastifyRequest, most: number): number {
   const length = Number(headers['content-length'] ?? most)
   if (length > most + BODY_BYTES_MAX) {

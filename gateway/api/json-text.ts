@@ -2,22 +2,22 @@
 
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g
 
-/** Valid JSON without blanks and needless escapes; numbers stay as they are written. */
+/** Returns valid JSON without whitespace and needless escapes. Numbers stay as they are written. */
 export const compactJson = (json: string): string => tokensOf(json).join('')
 
 /**
- * The compact text of a field of the object that is written in `json`, which is valid; of several
- * with its name the last, as in JSON.parse. Undefined where there is none.
+ * Returns the compact text of a field of the object in `json`, which must be valid. If several
+ * fields have the name, the last one counts, as in JSON.parse. Returns undefined if there is none.
  */
 export function fieldText(json: string, field: string): string | undefined {
   const tokens = tokensOf(json)
   if (tokens[0] !== '{') return undefined
-  let [depth, name, text, found]: [number, string?, string?, string?] = [0]
+  let [depth, name, text, lastText]: [number, string?, string?, string?] = [0]
   for (const token of tokens) {
     if (token === '}' || token === ']') depth -= 1
     if (depth === 0 || (depth === 1 && token === ',')) {
       // between two fields
-      if (name === field) found = text
+      if (name === field) lastText = text
       name = undefined
       text = ''
     } else if (name === undefined) {
@@ -27,7 +27,7 @@ export function fieldText(json: string, field: string): string | undefined {
     }
     if (token === '{' || token === '[') depth += 1
   }
-  return found
+  return lastText
 }
 
 const tokensOf = (json: string): string[] =>
@@ -41,8 +41,8 @@ const BACKSLASH = 92
 const BEGINNINGS = new Set([44, 91, 123])
 
 /**
- * Returns whether the text of JSON holds more values than `most`, those of repeated names included.
- * It is read once, up to the value that is too many, and need not be valid.
+ * Returns whether JSON text holds more values than `most`, including those of repeated names. It is
+ * read once, only up to the value that is too many, and need not be valid.
  */
 export function hasMoreValuesThan(most: number, json: string): boolean {
   let values = 1
@@ -54,7 +54,7 @@ export function hasMoreValuesThan(most: number, json: string): boolean {
   return values > most
 }
 
-/** The place of the quote that ends the string which begins at `start`. */
+/** Returns the position of the quote that ends the string which begins at `start`. */
 function endOfString(json: string, start: number): number {
   let i = start + 1
   while (i < json.length && json.charCodeAt(i) !== QUOTE) {

@@ -1,4 +1,7 @@
-/** Filters of the list of requests. Unlike other values of a query, wrong ones are refused. */
+/**
+ * Reads the filters of the list of requests. Unlike other values of a query, wrong ones are
+ * refused.
+ */
 
 import { ServiceError } from '../../shared/errors.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
@@ -9,13 +12,13 @@ import { MODEL_ID, SOUNDS_MODEL } from './schemas.ts'
 export interface ListFilters {
   status?: RequestStatus | undefined
   kind?: RequestKind | undefined
-  /** Created at this time or later; as the database has times. */
+  /** Created at this time or later, as the database writes times. */
   createdFrom?: string | undefined
   /** Created before this time. */
   createdBefore?: string | undefined
 }
 
-/** A time with its zone, as RFC 3339 has it. */
+/** A time with its zone, as in RFC 3339. */
 const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/
 
 /** @throws ServiceError `INVALID_PARAMETER` that names the value */

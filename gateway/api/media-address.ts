@@ -6,15 +6,20 @@ import type { Audience, Claims, SignedMethod } from '../media-store/signed-url.t
 import type { LocalDisk } from '../media-store/media-store.ts'
 import type { Clock } from '../../shared/clock.ts'
 
-/** An endpoint's method, key and audiences. */
 interface MediaEndpoint {
   method: SignedMethod
   key: string
-  /** Whose addresses it takes; one of a gateway of 0.2.0, which names nobody, is for the first. */
+  /**
+   * Whose addresses the endpoint accepts. An address from a gateway of 0.2.0 names nobody, and
+   * counts as one for the first.
+   */
   audiences: readonly [Audience, ...Audience[]]
 }
 
-/** Claims of a request's signed address. @throws ServiceError for one that allows nothing here */
+/**
+ * Returns the claims of a request's signed address.
+ * @throws ServiceError if the address does not allow this call
+ */
 export function checkAddress(
   request: FastifyRequest,
   { method, key, audiences }: MediaEndpoint,

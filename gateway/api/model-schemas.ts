@@ -1,8 +1,8 @@
-/** The models and engines that there are, as JSON Schemas of the API. */
+/** JSON Schemas of the models and engines. */
 
 import { Type, type Static } from 'typebox'
 
-/** Names of one model: more are left out. */
+/** At most this many names of a model are listed. */
 export const NAMES_MAX = 200
 
 const Engine = Type.Object(

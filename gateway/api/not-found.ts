@@ -1,16 +1,16 @@
-/** Responds when no route matches: 405 where the path has other methods, else 404. */
+/** Responds when no route matches: with 405 if the path has other methods, otherwise with 404. */
 
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../shared/errors.ts'
 
-/** To be installed before the routes, whose paths it collects. */
+/** Install it before the routes, whose paths it collects. */
 export function installNotFound(app: FastifyInstance): void {
   const routes: { path: RegExp; methods: string[] }[] = []
   app.addHook('onRoute', ({ url, method }) => {
     const path = new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
     routes.push({ path, methods: [method].flat() })
   })
-  // Before the body is parsed: an invalid body must not hide a wrong method.
+  // Before the body is parsed, because an invalid body must not hide a wrong method.
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return
     const [path = ''] = request.url.split('?')

@@ -1,4 +1,7 @@
-/** Null for an optional field of a body counts as absent: many clients write all their fields. */
+/**
+ * Treats null in an optional field of a body as absent, because many clients write all their
+ * fields.
+ */
 
 /** The parts of a JSON Schema that matter here. */
 interface Schema {
@@ -12,7 +15,7 @@ interface Schema {
 const isOptional = ({ properties, required = [] }: Schema, name: string): boolean =>
   properties !== undefined && Object.hasOwn(properties, name) && !required.includes(name)
 
-/** `value` without the optional fields that are null, those of objects in it included. */
+/** Returns `value` without the optional fields that are null, including those of objects in it. */
 export function withoutNulls(schema: Schema, value: unknown): unknown {
   const { properties, items } = schema
   if (Array.isArray(value)) return items ? value.map((item) => withoutNulls(items, item)) : value
@@ -28,7 +31,9 @@ export function withoutNulls(schema: Schema, value: unknown): unknown {
   )
 }
 
-/** The schema of a body with what `withoutNulls` takes, for the API description. */
+/**
+ * Returns the schema of a body with the nulls that `withoutNulls` accepts, for the API description.
+ */
 export function describeNulls(schema: Schema): Schema {
   const { properties, items } = schema
   if (items) return { ...schema, items: describeNulls(items) }

@@ -77,8 +77,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * Responses of an operation: its successes and its errors. An error is a code, or a status for all
- * codes that have it.
+ * Returns the responses of an operation, for its successes and its errors. An error is a code, or a
+ * status for all codes that have it.
  */
 export function responses(
   success: Record<number, object>,
@@ -101,7 +101,9 @@ const QUOTA: ErrorCode = 'MEDIA_QUOTA_EXCEEDED'
 /** Returns whether the operation names a 429 of its own. */
 const isHolding = (schema?: { response?: unknown }) => 429 in Object(schema?.response)
 
-/** Answers to every call with a key or the secret of a share: 429 where there is a limit, 503. */
+/**
+ * Responses to every call with a key or the secret of a share: 429 if there is a limit, and 503.
+ */
 export const retryResponses = (quota: readonly ErrorCode[] = []) => ({
   429: retryResponse(['RATE_LIMITED', ...quota]),
   503: retryResponse(codesOf(503)),
@@ -118,7 +120,7 @@ const retryResponse = (codes: readonly ErrorCode[]) => ({
   },
 })
 
-/** A request can end with these codes; no HTTP response has them. */
+/** Codes that a request can end with, but that no HTTP response has. */
 const OF_REQUESTS_ONLY: readonly ErrorCode[] = FAILURE_CODES.filter((code) =>
   [
     'MODEL_FAILED',
@@ -150,7 +152,10 @@ function errorResponse(codes: readonly ErrorCode[]) {
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/** The description with every titled schema once, under `components`, and references elsewhere. */
+/**
+ * Returns the API description. Every titled schema stands once, under `components`, with references
+ * elsewhere.
+ */
 export function buildOpenApi(app: FastifyInstance): { [name: string]: Json } {
   const components: Record<string, Json> = {}
   const extract = (value: Json): Json => {
@@ -163,16 +168,16 @@ export function buildOpenApi(app: FastifyInstance): { [name: string]: Json } {
     components[title] = { ...plain, ...noteOf(title) }
     return { $ref: `#/components/schemas/${title}` }
   }
-  const { components: given, ...rest } = app.swagger() as unknown as { components: object }
+  const { components: declared, ...rest } = app.swagger() as unknown as { components: object }
   const described = JSON.parse(JSON.stringify({ ...rest, webhooks: WEBHOOKS })) as Json
   const document = extract(described) as { paths: Paths }
   completeResponses(document.paths)
   for (const { requestBody } of operationsOf(document.paths)) {
-    // @fastify/swagger takes every body for required
+    // @fastify/swagger treats every body as required
     if (requestBody) requestBody.required = !mayBeAbsent(requestBody, components)
   }
   const schemas = Object.fromEntries(Object.entries(components).sort())
-  const all = { ...(given as { [name: string]: Json }), schemas, headers: HEADERS }
+  const all = { ...(declared as { [name: string]: Json }), schemas, headers: HEADERS }
   return { ...document, components: all }
 }
 
@@ -197,7 +202,7 @@ type Response = {
 const operationsOf = (paths: Paths): Operation[] =>
   Object.values(paths).flatMap((path) => Object.values(path))
 
-/** Returns whether a body has no field that must be there: then it may be left out. */
+/** Returns whether a body has no required field, so that it can be left out. */
 const mayBeAbsent = ({ content }: RequestBody, components: Record<string, Json>): boolean =>
   Object.values(content).every(({ schema }) => {
     const title = schema.$ref?.split('/').at(-1) ?? ''
@@ -212,7 +217,7 @@ const HEADERS = {
   'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string', const: 'Bearer' } },
 }
 
-/** Headers that all responses have, and descriptions of those that have none of their own. */
+/** Adds the headers that all responses have, and descriptions where there are none. */
 function completeResponses(paths: Paths): void {
   const all = operationsOf(paths).flatMap(({ responses }) => Object.entries(responses))
   for (const [status, response] of all) {

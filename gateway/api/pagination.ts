@@ -1,18 +1,18 @@
-/** Reads values of query strings. An invalid value takes the default; none is refused. */
+/** Reads values of query strings. An invalid value counts as the default, and is not refused. */
 
 import { isId } from '../../shared/ids.ts'
 
 const INTERVAL_SECONDS = { least: 1, most: 10, default: 2 }
-/** As the database has it. */
+/** A time as the database writes it. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const LIMIT = { least: 1, most: 100, default: 20 }
 
 export const flagOf = (value: unknown): boolean => value === 'true' || value === '1'
 
-/** Seconds between two events of a status stream, clamped, as milliseconds. */
+/** Returns the milliseconds between two events of a status stream, from clamped seconds. */
 export const intervalMsOf = (value: unknown): number => 1_000 * numberOf(value, INTERVAL_SECONDS)
 
-/** Items of one page, clamped. */
+/** Returns the number of items on a page, clamped. */
 export const limitOf = (value: unknown): number => Math.floor(numberOf(value, LIMIT))
 
 function numberOf(value: unknown, range: { least: number; most: number; default: number }): number {
@@ -22,19 +22,22 @@ function numberOf(value: unknown, range: { least: number; most: number; default:
   return Math.min(range.most, Math.max(range.least, number))
 }
 
-/** The start of a list's page: after this item, in the order of the list. */
+/** The item after which a page begins, in the order of the list. */
 export interface PageStart {
   created_at: string
   id: string
 }
 
-/** The items of one page, of which one more was read, and the last one where there are more. */
+/**
+ * Returns the items of one page, from rows with one more than that, and the last item if there are
+ * more.
+ */
 export function pageOf<T>(rows: readonly T[], limit: number): { page: T[]; next: T | undefined } {
   const page = rows.slice(0, limit)
   return { page, next: rows.length > limit ? page.at(-1) : undefined }
 }
 
-/** Names the page after `last`; opaque to clients. */
+/** Returns a cursor for the page after `last`, which is opaque to clients. */
 export const cursorAfter = (last: PageStart): string =>
   Buffer.from(JSON.stringify([last.created_at, last.id])).toString('base64url')
 

@@ -1,6 +1,8 @@
-/** The header `Prefer` (RFC 7240). */
+/** Reads the header `Prefer` (RFC 7240). */
 
-/** The seconds that a client would wait for the result of its call; 0: not at all. */
+/**
+ * Returns how many seconds a client wants to wait for the result of its call; 0 means not at all.
+ */
 export function secondsToWait(prefer: string | string[] | undefined): number {
   const preferences = [prefer ?? []].flat().join(',').split(/[,;]/)
   const wait = preferences.map((text) => /^\s*wait\s*=\s*"?(\d+)"?\s*$/i.exec(text)?.[1])

@@ -3,7 +3,7 @@
 import { Type, type Static } from 'typebox'
 import { HeardSounds } from '../../shared/heard-sounds.ts'
 import { gainField } from '../../shared/messages.ts'
-import { Findings, PromptFinding, Recognised, SEVERAL } from './finding-schemas.ts'
+import { Findings, PromptFinding, TargetRecognition, SEVERAL } from './finding-schemas.ts'
 import { DateTime, Metadata, MODEL_ID, Uri, WebhookDeliveryStatus } from './schemas.ts'
 
 const OutputFile = Type.Object(
@@ -39,7 +39,7 @@ export const SeparationData = Type.Object(
       }),
     ),
     ...gainField,
-    ...Recognised.properties,
+    ...TargetRecognition.properties,
     findings: Findings,
     sounds: Type.Optional({
       ...HeardSounds,

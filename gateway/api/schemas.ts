@@ -14,7 +14,7 @@ import {
   LIMITS,
   SeparationOptions,
 } from '../../shared/separation-options.ts'
-import { Findings, PromptFinding, Recognised, SEVERAL } from './finding-schemas.ts'
+import { Findings, PromptFinding, TargetRecognition, SEVERAL } from './finding-schemas.ts'
 
 export const MODEL_ID = 'audio/separate'
 /** An extension: lists the sounds of media. */
@@ -300,7 +300,7 @@ export const QueueStatusResponse = Type.Object(
     ),
     webhook: Type.Optional(WebhookDeliveryStatus),
     metadata: Metadata,
-    ...Recognised.properties,
+    ...TargetRecognition.properties,
     targets: Type.Optional(Type.Array(PromptFinding, { description: SEVERAL })),
     findings: Findings,
   },

@@ -1,4 +1,7 @@
-/** JSON Schemas of shares, and the check of their request bodies. All of it is an extension. */
+/**
+ * JSON Schemas of shares, and the check of their request bodies. All of this is an extension of the
+ * contract.
+ */
 
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -72,6 +75,6 @@ export type SharedResult = Static<typeof SharedResult>
 
 const createShareRequest = Compile(CreateShareRequest)
 
-/** @throws ServiceError that names the first thing wrong with the body */
+/** @throws ServiceError that names the first mistake in the body */
 export const checkCreateShare = (body: unknown): Static<typeof CreateShareRequest> =>
   checkBody(createShareRequest, body) as Static<typeof CreateShareRequest>

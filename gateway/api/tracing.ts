@@ -1,4 +1,4 @@
-/** A span of each HTTP call, in the trace of whoever makes it. */
+/** Records a trace span for each HTTP call, in the trace of its caller. */
 
 import type { FastifyInstance } from 'fastify'
 import { beginTraceSpan, isTracing, type TraceSpan } from '../../shared/telemetry/tracing.ts'
@@ -10,8 +10,8 @@ declare module 'fastify' {
 }
 
 /**
- * The calls of this scope are traced from here on. A span ends when its answer begins: that of a
- * status stream must not last as long as the stream.
+ * Traces the calls of this scope from here on. A trace span ends when its answer begins, because
+ * that of a status stream must not last as long as the stream.
  */
 export function installTracing(app: FastifyInstance): void {
   if (!isTracing()) return
@@ -22,10 +22,10 @@ export function installTracing(app: FastifyInstance): void {
     const attributes = { 'http.request.method': method, 'http.route': route }
     const from = typeof headers.traceparent === 'string' ? headers.traceparent : null
     const span = beginTraceSpan(`${method} ${route}`, { kind: 'server', from, attributes })
-    reply.raw.once('close', () => span.end()) // of a client that hung up before
+    reply.raw.once('close', () => span.end()) // if the client hung up before the answer
     request.span = span
   })
-  // The last before the handler: what reads the body would not stay in the span.
+  // The last hook before the handler, because reading the body would leave the trace span.
   app.addHook('preHandler', (request, _reply, done) => {
     if (request.span) request.span.run(done)
     else done()

@@ -20,7 +20,7 @@ export interface Submission {
   prompt: string
   options: SeparationOptions
   source: { audioUrl: string } | { fileId: string } | OutputSource
-  /** As JSON, as the client wrote its numbers. */
+  /** JSON text, with numbers as the client wrote them. */
   metadata: string | null
   /** Receives the result; its address is still to be checked. Without a secret, one is made. */
   webhook: { url: string; secret: string | undefined } | null
@@ -30,14 +30,14 @@ export interface Submission {
 export interface OutputSource {
   requestId: string
   output: 'target' | 'residual' | 'source'
-  /** Which of several targets; 0 for the others. */
+  /** Which of several targets; 0 for other outputs. */
   index: number
 }
 
-/** Bodies over HTTP, and messages over gRPC. */
+/** The limit for bodies over HTTP and messages over gRPC. */
 export const BODY_BYTES_MAX = 256 * 1024
 
-/** Characters of a field's path in a refusal. */
+/** The most characters of a field's path in a refusal. */
 const PATH_CHARACTERS_MAX = 200
 
 type Problem = ReturnType<Validator['Errors']>[number]
@@ -47,17 +47,19 @@ const createFileRequest = Compile(CreateFileRequest)
 const submitRequest = Compile(SubmitAudioSeparateRequest)
 const soundsRequest = Compile(SubmitAudioSoundsRequest)
 
-/** @throws ServiceError that names the first thing wrong with a body of endpoint 3 */
+/** @throws ServiceError that names the first mistake in a body of endpoint 3 */
 export const checkCreateFile = (body: unknown): CreateFileRequest =>
   checkBody(createFileRequest, body) as CreateFileRequest
 
-/** @throws ServiceError that names the first thing wrong with a body of a webhook's test */
+/** @throws ServiceError that names the first mistake in the body of a webhook test */
 export const checkWebhookTest = (body: unknown): Static<typeof WebhookTestRequest> =>
   checkBody(webhookTestRequest, body) as Static<typeof WebhookTestRequest>
 
 /**
- * @param metadataText the compact JSON of the body's metadata, as the client wrote its numbers
- * @throws ServiceError that names the first thing wrong with a body of endpoint 5
+ * Checks the body of a separation.
+ * @param metadataText the compact JSON of the body's metadata, with numbers as the client wrote
+ *   them
+ * @throws ServiceError that names the first mistake in a body of endpoint 5
  */
 function checkSeparation(body: unknown, metadataText?: string): Submission {
   const { input, ...top } = checkBody(
@@ -75,7 +77,7 @@ function checkSeparation(body: unknown, metadataText?: string): Submission {
   }
 }
 
-/** As `checkSeparation`, of a body that asks for a list of sounds. */
+/** Like `checkSeparation`, for a body that asks for a list of sounds. */
 function checkSoundsRequest(body: unknown, metadataText?: string): Submission {
   const { input, ...top } = checkBody(soundsRequest, withTrimmedText(body)) as Static<
     typeof SubmitAudioSoundsRequest
@@ -102,7 +104,10 @@ const checkTop = (
   webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
 })
 
-/** Limits hold for texts as they are kept: trimmed and, of prompts, in Unicode's NFC. */
+/**
+ * Trims texts, and normalizes prompts to Unicode's NFC, because limits hold for texts as they are
+ * stored.
+ */
 function withTrimmedText(body: unknown): unknown {
   const { input } = Object(body) as { input?: unknown }
   const { prompt, prompts, audio_url: url } = Object(input) as Record<string, unknown>
@@ -117,7 +122,7 @@ function withTrimmedText(body: unknown): unknown {
 
 const trim = (text: unknown): unknown => (typeof text === 'string' ? text.normalize().trim() : text)
 
-/** One, or several that differ by more than their case. */
+/** Returns one prompt, or several that differ by more than their case. */
 function checkPrompts({
   prompt,
   prompts,
@@ -142,7 +147,7 @@ function checkPrompts({
   return prompts as [string, ...string[]]
 }
 
-/** @throws ServiceError when prompts name more sounds than one request may ask for */
+/** @throws ServiceError if prompts name more sounds than one request may ask for */
 function checkSounds(prompts: readonly string[]): void {
   const counts = prompts.map((prompt) => {
     const { wanted, unwanted } = readPrompt(prompt)
@@ -209,7 +214,7 @@ function checkOptions(input: Static<typeof AudioSeparateInput>): SeparationOptio
       param: 'input.separator',
     })
   }
-  // the schema lets a field be undefined, and a spread would put that in a default's place
+  // a field may be undefined, and a spread would put that in the place of a default
   const chosen = Object.entries(input).filter(
     ([name, value]) => Object.hasOwn(DEFAULT_OPTIONS, name) && value !== undefined,
   )
@@ -240,7 +245,7 @@ function checkMetadata(metadata: object, text?: string): string {
   const refuse = (what: string) =>
     new ServiceError('INVALID_PARAMETER', { message: `metadata ${what}.`, param: 'metadata' })
   if (isDeeperThan(LIMITS.metadataDepthMax, metadata)) {
-    // deep JSON can be read, but not written
+    // JSON.parse accepts deeper nesting than JSON.stringify
     throw refuse(`is nested more than ${LIMITS.metadataDepthMax} levels deep`)
   }
   const json = text ?? JSON.stringify(metadata)
@@ -251,7 +256,7 @@ function checkMetadata(metadata: object, text?: string): string {
 
 /**
  * @returns the body without the optional fields that are null
- * @throws ServiceError that names the first thing wrong with it
+ * @throws ServiceError that names the first mistake in it
  */
 export function checkBody(validator: Validator, input: unknown): unknown {
   const body = withoutNulls(validator.Type() as TObject, input)
@@ -268,7 +273,7 @@ export function checkBody(validator: Validator, input: unknown): unknown {
   return body
 }
 
-/** Without the ignored top-level fields, whatever their values. */
+/** Returns the body without the top-level fields that are ignored, whatever their values. */
 function knownFields(validator: Validator, body: unknown): unknown {
   if (body === null || typeof body !== 'object') return body
   const { properties } = validator.Type() as TObject
@@ -276,7 +281,7 @@ function knownFields(validator: Validator, body: unknown): unknown {
   return Object.fromEntries(known)
 }
 
-/** The message for each kind of schema error. */
+/** Returns the refusal for each kind of schema error. */
 function refusal(problem: Problem, body: unknown): ServiceError {
   const param = dottedPath(problem.instancePath)
   const refuse = (code: ErrorCode, what: string, field = param) =>
@@ -314,7 +319,7 @@ function refusal(problem: Problem, body: unknown): ServiceError {
   }
 }
 
-/** Whether a field that is not known here is one of a separation's input. */
+/** Returns whether an unknown field is one of a separation's input. */
 const isOfSeparations = (param: string): boolean =>
   Object.keys(AudioSeparateInput.properties).some((name) => param === `input.${name}`)
 
@@ -326,7 +331,10 @@ const pointerParts = (pointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** `/input/spans/2/end` as `input.spans[2].end`; clients may give fields names of any length. */
+/**
+ * Turns `/input/spans/2/end` into `input.spans[2].end`. Its length is limited, because clients may
+ * choose names of any length.
+ */
 const dottedPath = (pointer: string): string =>
   pointerParts(pointer.slice(0, PATH_CHARACTERS_MAX)).reduce((path, part) => {
     if (/^\d+$/.test(part)) return `${path}[${part}]`

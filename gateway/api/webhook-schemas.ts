@@ -1,4 +1,7 @@
-/** The webhook events (contract 6.1), for the API description and for their makers. */
+/**
+ * JSON Schemas of the webhook events (contract 6.1), for the API description and the code that
+ * makes the events.
+ */
 
 import { Type, type Static } from 'typebox'
 import { FAILURE_CODES } from '../../shared/errors.ts'
@@ -84,7 +87,7 @@ export const WebhookTestResult = Type.Object(
 
 export type WebhookTestResult = Static<typeof WebhookTestResult>
 
-/** An attempt among those of several requests. */
+/** One attempt to deliver a webhook, listed together with those of other requests. */
 export const WebhookAttempt = Type.Object({
   request_id: Type.String(),
   host: Type.String({ description: "The receiver's." }),

@@ -2,11 +2,14 @@
 
 const UNFIT = /[\0\p{Cs}]/u
 
-/** The JSON Pointer of the first value or name in `body` with such text; undefined: none. */
+/**
+ * Returns the JSON Pointer of the first value or name in `body` with such text, or undefined if
+ * there is none.
+ */
 export function unfitTextAt(body: unknown): string | undefined {
   const waiting = [{ value: body, pointer: '' }]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    // recursion could be too deep
+    // a loop, because recursion could be too deep
     const { value, pointer } = next
     if (typeof value === 'string' && UNFIT.test(value)) return pointer
     if (value === null || typeof value !== 'object') continue
@@ -18,5 +21,5 @@ export function unfitTextAt(body: unknown): string | undefined {
   return undefined
 }
 
-/** A name as a part of a JSON Pointer. */
+/** Escapes a name for use in a JSON Pointer. */
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -11,7 +11,7 @@ import {
 import { findingText } from '../../../shared/finding-text.ts'
 import { costOf } from '../../accounts/credits.ts'
 import type { MediaStore } from '../../media-store/media-store.ts'
-import type { Recognised } from '../../api/finding-schemas.ts'
+import type { TargetRecognition } from '../../api/finding-schemas.ts'
 import type { OutputFile, SeparationData } from '../../api/result-schemas.ts'
 import {
   MODEL_ID,
@@ -117,7 +117,7 @@ const presentMetadata = ({ metadata }: RequestRow): Pick<QueueStatusResponse, 'm
  */
 function presentFindings(
   row: RequestRow,
-): Recognised & Pick<QueueStatusResponse, 'targets' | 'findings'> {
+): TargetRecognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
   const all = findingsOf(row)
   const findings = all.flatMap(({ prompt, finding }) => {
     const { state, model, ...found } = finding
