@@ -181,10 +181,10 @@ function installHooks(
 
 /** Returns a function that logs and counts each call once, when it is over. */
 function callNoter({ log, metrics }: CallLogDeps) {
-  const noted = new WeakSet<FastifyRequest>()
+  const notedRequests = new WeakSet<FastifyRequest>()
   return (request: FastifyRequest, reply: FastifyReply, outcome: string): void => {
-    if (noted.has(request)) return
-    noted.add(request)
+    if (notedRequests.has(request)) return
+    notedRequests.add(request)
     const [path] = request.url.split('?') // the query may hold a signature
     const {
       method,

@@ -109,8 +109,8 @@ const exits = new WeakMap<Worker, Promise<Exit>>()
 
 /** Resolves when a worker has ended. Called right after each fork, so that no exit is missed. */
 function exitOf(worker: Worker): Promise<Exit> {
-  const known = exits.get(worker)
-  if (known) return known
+  const earlierExit = exits.get(worker)
+  if (earlierExit) return earlierExit
   const exit = new Promise<Exit>((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }))
   })

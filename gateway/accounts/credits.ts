@@ -71,8 +71,12 @@ export async function reserveMeasured(
 ): Promise<string | null> {
   if (!isMetered(account) || row.duration !== null) return null
   if (await raiseReservation(store, entryOf(row, duration, now))) return null
-  const own = await reservedFor(store, row.request_id)
-  return shortfall({ ...account, reserved_seconds: account.reserved_seconds - own }, row, duration)
+  const reservation = await reservedFor(store, row.request_id)
+  return shortfall(
+    { ...account, reserved_seconds: account.reserved_seconds - reservation },
+    row,
+    duration,
+  )
 }
 
 type Charge =
@@ -91,10 +95,12 @@ export async function charge(
   now: string,
 ): Promise<Charge> {
   const { reserved_seconds: reserved } = account // includes this request's reservation
-  const own = reserved > 0 ? await releaseReservation(store, row.request_id, now) : 0
+  const reservation = reserved > 0 ? await releaseReservation(store, row.request_id, now) : 0
   if (!isMetered(account)) return { billing: 'not_metered' }
   if (await deduct(store, entryOf(row, duration, now))) return { billing: 'deducted' }
-  return { shortfall: shortfall({ ...account, reserved_seconds: reserved - own }, row, duration) }
+  return {
+    shortfall: shortfall({ ...account, reserved_seconds: reserved - reservation }, row, duration),
+  }
 }
 
 const isMetered = (account: AccountRow): boolean => account.metered === 1

@@ -40,8 +40,9 @@ export async function ensureFirstApiKey(store: Store, options: FirstKeyOptions):
  */
 async function putBootstrapKey(store: Store, key: string, now: string): Promise<void> {
   const keys = await findApiKeys(store, [keyIdOf(key) ?? '', BOOTSTRAP_KEY_ID])
-  const known = keys.find(({ key_hash: hash }) => hash === hashApiKey(key))
-  if (!known || known.key_id === BOOTSTRAP_KEY_ID) return putKey(store, BOOTSTRAP_KEY_ID, key, now)
+  const storedKey = keys.find(({ key_hash: hash }) => hash === hashApiKey(key))
+  if (!storedKey || storedKey.key_id === BOOTSTRAP_KEY_ID)
+    return putKey(store, BOOTSTRAP_KEY_ID, key, now)
   const replaced = keys.find(({ key_id: id }) => id === BOOTSTRAP_KEY_ID)
   if (replaced?.revoked_at !== null) return
   await updateApiKey(store, BOOTSTRAP_KEY_ID, { revoked_at: now })
@@ -50,8 +51,8 @@ async function putBootstrapKey(store: Store, key: string, now: string): Promise<
 
 async function putKey(store: Store, keyId: string, key: string, now: string): Promise<void> {
   const hash = hashApiKey(key)
-  const [known] = await findApiKeys(store, [keyId])
-  if (known?.key_hash === hash && known.revoked_at === null) return
+  const [storedKey] = await findApiKeys(store, [keyId])
+  if (storedKey?.key_hash === hash && storedKey.revoked_at === null) return
   await putApiKey(store, {
     key_id: keyId,
     account_id: DEFAULT_ACCOUNT.account_id,
@@ -62,8 +63,8 @@ async function putKey(store: Store, keyId: string, key: string, now: string): Pr
     expires_at: null,
     revoked_at: null,
   })
-  const revived = known?.key_hash === hash ? 'key.restore' : 'key.rotate'
-  await record(store, known ? revived : 'key.create', keyId, now)
+  const action = storedKey?.key_hash === hash ? 'key.restore' : 'key.rotate'
+  await record(store, storedKey ? action : 'key.create', keyId, now)
 }
 
 const record = (store: Store, action: ChangeRow['action'], keyId: string, now: string) =>

@@ -47,8 +47,8 @@ export class KeyChecks {
 
   #read(keyId: string): Promise<HeldApiKey | undefined> {
     const now = this.#clock.elapsed()
-    const known = this.#readings.get(keyId)
-    if (known && now < known.readAt + FRESH_MS) return known.row
+    const reading = this.#readings.get(keyId)
+    if (reading && now < reading.readAt + FRESH_MS) return reading.row
     const row = findApiKeys(this.#store, [keyId]).then((rows) => rows[0])
     this.#readings.delete(keyId) // so that it becomes the newest
     this.#readings.set(keyId, { row, readAt: now })

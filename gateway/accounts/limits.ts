@@ -46,8 +46,8 @@ export interface Limit {
  * @param byDefault the limit in the settings; 0 means none
  */
 export function limitOf(account: Partial<LimitColumns>, name: LimitName, byDefault: number): Limit {
-  const own = account[`max_${name}`] ?? null
-  if (own !== null) return { name, max: own, of: 'account' }
+  const ownLimit = account[`max_${name}`] ?? null
+  if (ownLimit !== null) return { name, max: ownLimit, of: 'account' }
   return { name, max: byDefault === 0 ? Infinity : byDefault, of: 'service' }
 }
 

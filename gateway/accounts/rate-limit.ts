@@ -86,8 +86,8 @@ export class RateLimiter {
   }
 
   #windowOf(keyId: string, now: number): Window {
-    const known = this.#windows.get(keyId)
-    if (known && now < known.endsAt) return known
+    const openWindow = this.#windows.get(keyId)
+    if (openWindow && now < openWindow.endsAt) return openWindow
     const window = { calls: 0, endsAt: now + MINUTE_MS }
     this.#windows.delete(keyId) // so that it becomes the newest
     this.#windows.set(keyId, window)

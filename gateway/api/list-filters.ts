@@ -36,7 +36,7 @@ export const listFiltersOf = (query: {
 
 function statusOf(value: unknown): RequestStatus | undefined {
   if (value === undefined || value === '') return undefined
-  const status = REQUEST_STATUSES.find((known) => known === value)
+  const status = REQUEST_STATUSES.find((name) => name === value)
   if (status) return status
   throw filterError('status', `one of ${REQUEST_STATUSES.join(', ')}`)
 }

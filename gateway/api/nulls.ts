@@ -20,11 +20,11 @@ export function withoutNulls(schema: Schema, value: unknown): unknown {
   const { properties, items } = schema
   if (Array.isArray(value)) return items ? value.map((item) => withoutNulls(items, item)) : value
   if (value === null || typeof value !== 'object' || !properties) return value
-  const kept = Object.entries(value).filter(
+  const fields = Object.entries(value).filter(
     ([name, field]) => field !== null || !isOptional(schema, name),
   )
   return Object.fromEntries(
-    kept.map(([name, field]) => [
+    fields.map(([name, field]) => [
       name,
       Object.hasOwn(properties, name) ? withoutNulls(properties[name]!, field) : field,
     ]),

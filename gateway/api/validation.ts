@@ -277,8 +277,8 @@ export function checkBody(validator: Validator, input: unknown): unknown {
 function knownFields(validator: Validator, body: unknown): unknown {
   if (body === null || typeof body !== 'object') return body
   const { properties } = validator.Type() as TObject
-  const known = Object.entries(body).filter(([name]) => Object.hasOwn(properties, name))
-  return Object.fromEntries(known)
+  const knownEntries = Object.entries(body).filter(([name]) => Object.hasOwn(properties, name))
+  return Object.fromEntries(knownEntries)
 }
 
 /** Returns the refusal for each kind of schema error. */

@@ -32,18 +32,18 @@ export async function removeMedia(
   keys: readonly string[],
 ): Promise<number> {
   const removed: string[] = []
-  const kept: string[] = []
+  const failed: string[] = []
   for (const key of keys) {
     try {
       await mediaStore.remove(key)
       removed.push(key)
     } catch (error) {
       log.error({ err: error, key }, 'media could not be deleted; a later turn retries')
-      kept.push(key)
+      failed.push(key)
     }
   }
   if (removed.length > 0) await settleRemovals(store, removed)
-  if (kept.length > 0) await putRemovalsOff(store, kept, isoTime(clock.now()))
+  if (failed.length > 0) await putRemovalsOff(store, failed, isoTime(clock.now()))
   return removed.length
 }
 

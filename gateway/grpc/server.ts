@@ -378,10 +378,10 @@ async function answer<Answer>(
   } catch (error) {
     const failure = toServiceError(error)
     logFailure(log, failure, { error, callId: id })
-    const { request_id: named } = Object('request' in call && call.request) as {
+    const { request_id: requestId } = Object('request' in call && call.request) as {
       request_id?: string
     }
-    const status = grpcStatus(failure, failure.code === 'NOT_FOUND' ? undefined : named)
+    const status = grpcStatus(failure, failure.code === 'NOT_FOUND' ? undefined : requestId)
     noteAnswered(status.code)
     throw status
   }

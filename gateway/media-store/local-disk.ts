@@ -162,8 +162,8 @@ class MediaFolder implements LocalDisk {
       await link(join(engineFolder, name), paths.get(part)!)
       await makeDurable(paths.get(part)!)
     })
-    const settled = await Promise.allSettled(adoptions)
-    if (settled.every(({ status }) => status === 'fulfilled')) return staged
+    const results = await Promise.allSettled(adoptions)
+    if (results.every(({ status }) => status === 'fulfilled')) return staged
     await staged.discard()
     return undefined // missing, no file, another disk's or user's: the engine sends it
   }

@@ -192,8 +192,8 @@ class S3Bucket implements Bucket {
   }
 
   async remove(key: string): Promise<void> {
-    for await (const { key: found } of this.#objectsBelow(key)) {
-      if (found === key || found.startsWith(`${key}/`)) await this.#removeObject(found)
+    for await (const { key: objectKey } of this.#objectsBelow(key)) {
+      if (objectKey === key || objectKey.startsWith(`${key}/`)) await this.#removeObject(objectKey)
     }
   }
 

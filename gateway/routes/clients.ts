@@ -41,15 +41,17 @@ export function clientRoutes(app: FastifyInstance, { config }: { config: Clients
   })
   app.get<{ Params: { name: string } }>('/clients/:name', hidden, async (request, reply) => {
     const { name } = request.params
-    const found = packages.find((one) => one.name === name || one.stable === name)
-    if (!found) throw new ServiceError('NOT_FOUND', { message: absence(packages) })
+    const clientPackage = packages.find(
+      (candidate) => candidate.name === name || candidate.stable === name,
+    )
+    if (!clientPackage) throw new ServiceError('NOT_FOUND', { message: absence(packages) })
     reply.header('cache-control', 'no-cache')
     // pip reads a wheel's version from its file name.
-    if (name !== found.name) return reply.redirect(found.name, 302)
-    const tag = `"${found.sha256}"`
+    if (name !== clientPackage.name) return reply.redirect(clientPackage.name, 302)
+    const tag = `"${clientPackage.sha256}"`
     reply.header('etag', tag)
     if (request.headers['if-none-match'] === tag) return reply.status(304).send()
-    return reply.type(found.type).send(found.bytes)
+    return reply.type(clientPackage.type).send(clientPackage.bytes)
   })
 }
 

@@ -65,8 +65,8 @@ interface DocsPage {
 function createPageMaker({ docsFolder, publicUrl, playground }: DocsConfig) {
   const pages = new Map<string, DocsPage>()
   return async (name: string): Promise<DocsPage> => {
-    const kept = pages.get(name)
-    if (kept) return kept
+    const cachedPage = pages.get(name)
+    if (cachedPage) return cachedPage
     const toPage = '../'.repeat(name.split('/').length)
     const wayBack =
       playground === 'on' ? `<a class="way-back" href="${toPage}">Back to the page</a>` : ''

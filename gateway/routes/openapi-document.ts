@@ -10,7 +10,7 @@ const NAME = 'openapi.json'
 
 /** Endpoint 1: the API description. It is compressed once, and an ETag tells its version. */
 export function openApiRoute(app: FastifyInstance, { config }: { config: PublicAddress }): void {
-  let made: ReturnType<typeof makeCopies> | undefined
+  let document: ReturnType<typeof makeCopies> | undefined
   app.get(
     `/v1/${NAME}`,
     {
@@ -25,7 +25,7 @@ export function openApiRoute(app: FastifyInstance, { config }: { config: PublicA
     },
     async (request, reply) => {
       const servers = [{ url: config.publicUrl() }]
-      const { copies, etag } = await (made ??= makeCopies({ servers, ...buildOpenApi(app) }))
+      const { copies, etag } = await (document ??= makeCopies({ servers, ...buildOpenApi(app) }))
       const copy = chooseCopy(NAME, (name) => copies.has(name), { request, reply })
       reply.header('cache-control', 'no-cache').header('etag', etag)
       if (isNamed(etag, request.headers['if-none-match'])) {

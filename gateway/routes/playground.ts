@@ -45,13 +45,13 @@ type Files = ReadonlyMap<string, Buffer>
 
 /** Returns the files of a folder by name; none if the folder does not exist. */
 function readFiles(folder: string): Files {
-  const isThere = (error: unknown) => (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  const isUnexpected = (error: unknown) => (error as NodeJS.ErrnoException).code !== 'ENOENT'
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
     const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
     return new Map(names.map((name) => [name, readFileSync(join(folder, name))]))
   } catch (error) {
-    if (isThere(error)) throw error
+    if (isUnexpected(error)) throw error
     return new Map()
   }
 }

@@ -155,11 +155,11 @@ function separateRoute(
       links: { 202: submitLinks },
     },
     async (request, reply) => {
-      const taken = takeCall(deps, kind, request, reply).catch((error: unknown) => {
+      const result = takeCall(deps, kind, request, reply).catch((error: unknown) => {
         request.raw.unpipe() // from the form's reader, so that the rest is discarded
         throw error
       })
-      const { answer, ended, waitedSecondsMax } = await taken
+      const { answer, ended, waitedSecondsMax } = await result
       if (!ended) return reply.status(202).type('application/json; charset=utf-8').send(answer)
       reply.header('preference-applied', `wait=${waitedSecondsMax}`)
       return sendEnd(deps, ended, reply)

@@ -21,7 +21,7 @@ interface Entry {
 /** Result of adding an entry; `refused` if the balance that is not reserved does not cover it. */
 type EntryResult = 'new' | 'known' | 'refused'
 /** False if the balance that is not reserved does not cover it. */
-type Covered = Promise<boolean>
+type Coverage = Promise<boolean>
 
 /**
  * Adds to the balance, or takes back what is not reserved.
@@ -31,8 +31,8 @@ type Covered = Promise<boolean>
  */
 export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
   const { accountId, reference, seconds } = entry
-  const entered = await enter(store, 'credit', entry, { balance: seconds })
-  if (entered !== 'known') return entered
+  const result = await enter(store, 'credit', entry, { balance: seconds })
+  if (result !== 'known') return result
   const { balance_change: credited } = await store
     .selectFrom('ledger')
     .select('balance_change')
@@ -48,15 +48,15 @@ export async function credit(store: Store, entry: Entry): Promise<EntryResult> {
 }
 
 /** Reserves seconds for a request. */
-export const reserve = async (store: Store, entry: Entry): Covered =>
+export const reserve = async (store: Store, entry: Entry): Coverage =>
   (await enter(store, 'reserve', entry, { reserved: entry.seconds })) !== 'refused'
 
 /** Like `reserve`, but raises the reservation if fewer seconds are reserved for the request. */
 export async function raiseReservation(store: Store, entry: Entry): Promise<boolean> {
   const { accountId, reference, seconds } = entry
-  const known = await findReservation(store, reference)
-  if (!known) return reserve(store, entry)
-  const more = seconds - known.reserved_change
+  const reservation = await findReservation(store, reference)
+  if (!reservation) return reserve(store, entry)
+  const more = seconds - reservation.reserved_change
   if (more <= 0) return true
   if (!(await changeAccount(store, accountId, { reserved: more }))) return false
   await store
@@ -81,7 +81,7 @@ const findReservation = (store: Store, requestId: string): Promise<LedgerRow | u
     .executeTakeFirst()
 
 /** Deducts what a request costs. Its reservation must have been released before. */
-export const deduct = async (store: Store, entry: Entry): Covered =>
+export const deduct = async (store: Store, entry: Entry): Coverage =>
   (await enter(store, 'deduct', entry, { balance: -entry.seconds })) !== 'refused'
 
 /** Releases what is reserved for a request. Returns how many seconds that was. */

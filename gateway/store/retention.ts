@@ -291,8 +291,10 @@ export async function orphanOf(store: Store, key: string): Promise<string | unde
     .executeTakeFirst()
   if (!request) return outputsKey(id)
   if (request.outputs === null) return undefined
-  const isWanted = outputKeysOf(request).some((each) => each === key || each.startsWith(`${key}/`))
-  return isWanted ? undefined : key
+  const isNeeded = outputKeysOf(request).some(
+    (neededKey) => neededKey === key || neededKey.startsWith(`${key}/`),
+  )
+  return isNeeded ? undefined : key
 }
 
 /** Returns the keys of everything that a COMPLETED request has stored. */
@@ -319,13 +321,17 @@ export async function giveUpOtherPlaces(
   row: StoredOutputs & Pick<RequestRow, 'attempt_ids' | 'duration'>,
   now: string,
 ): Promise<void> {
-  const kept = outputKeysOf(row)
+  const neededKeys = outputKeysOf(row)
   const places = row.attempt_ids.split(' ').filter(isPlace)
-  const others = places
+  const otherPlaces = places
     .map((place) => placeKey(row.request_id, place))
-    .filter((key) => !kept.some((each) => each.startsWith(`${key}/`)))
+    .filter((key) => !neededKeys.some((neededKey) => neededKey.startsWith(`${key}/`)))
   const isLong = row.duration === null || row.duration > CHECKPOINT_MEDIA_SECONDS_MIN
-  await noteRemovals(store, isLong ? [...others, checkpointKey(row.request_id)] : others, now)
+  await noteRemovals(
+    store,
+    isLong ? [...otherPlaces, checkpointKey(row.request_id)] : otherPlaces,
+    now,
+  )
 }
 
 async function noteRemovals(store: Store, keys: readonly string[], now: string): Promise<void> {

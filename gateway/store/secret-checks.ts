@@ -16,12 +16,12 @@ export async function keepSecretCheck(
     .values({ check_id: checkId, sealed })
     .onConflict((conflict) => conflict.column('check_id').doNothing())
     .execute()
-  const kept = await store
+  const row = await store
     .selectFrom('secret_checks')
     .select('sealed')
     .where('check_id', '=', checkId)
     .executeTakeFirstOrThrow()
-  return kept.sealed
+  return row.sealed
 }
 
 /** Replaces the stored text with `sealed`. */

@@ -143,9 +143,9 @@ export class WebhookSender {
     const [wallMs, startedAt] = [clock.now(), clock.elapsed()]
     const outcome = await this.#postTraced(delivery)
     const { request_id: requestId, webhook_id: webhookId, host } = delivery
-    const settled = await this.#settle(webhookId, claimId, outcome, { wallMs, startedAt })
+    const update = await this.#settle(webhookId, claimId, outcome, { wallMs, startedAt })
     const answer = 'status' in outcome ? { status: outcome.status } : outcome
-    if (settled && !('isBusy' in outcome)) this.#options.onAttempt?.(settled.state)
+    if (update && !('isBusy' in outcome)) this.#options.onAttempt?.(update.state)
     log.info(
       {
         requestId,
@@ -153,8 +153,8 @@ export class WebhookSender {
         host,
         ...answer,
         ms: Math.round(clock.elapsed() - startedAt),
-        state: settled?.state,
-        nextAttemptAt: settled?.next_attempt_at,
+        state: update?.state,
+        nextAttemptAt: update?.next_attempt_at,
       },
       'attempted to deliver a webhook',
     )
@@ -171,21 +171,22 @@ export class WebhookSender {
     times: { wallMs: number; startedAt: number },
   ): Promise<DeliveryUpdate | undefined> {
     const { store, clock, random = Math.random } = this.#options
-    const gaveUp = 'problem' in outcome && this.#aborting.signal.aborted
+    const isAborted = 'problem' in outcome && this.#aborting.signal.aborted
     const isBusy = 'problem' in outcome && outcome.isBusy
     for (;;) {
       const row = await findClaimed(store, webhookId, claimId)
       if (!row) return undefined
       const now = clock.now()
-      const settled = gaveUp
-        ? takenBack(row, now)
+      const update = isAborted
+        ? undoAttempt(row, now)
         : isBusy
-          ? takenBack(row, now + BUSY_MS * (0.5 + random()))
+          ? undoAttempt(row, now + BUSY_MS * (0.5 + random()))
           : afterAttempt(row, outcome, { now, random: random() })
-      if (!(await changeDelivery(store, row, settled))) continue
+      if (!(await changeDelivery(store, row, update))) continue
       // no transaction, as in changeDelivery: a crash in between leaves the attempt unlisted
-      if (!gaveUp && !isBusy) await insertAttempt(store, this.#attempt(webhookId, outcome, times))
-      return settled
+      if (!isAborted && !isBusy)
+        await insertAttempt(store, this.#attempt(webhookId, outcome, times))
+      return update
     }
   }
 
@@ -247,7 +248,7 @@ type DeliveryUpdate = Pick<DeliveryRow, 'state' | 'next_attempt_at'> & DeliveryC
  * Returns the update after an attempt that was not sent or was aborted. The webhook is due again at
  * `at`, in epoch milliseconds, and the attempt is not counted.
  */
-const takenBack = (row: DeliveryRow, at: number): DeliveryUpdate => ({
+const undoAttempt = (row: DeliveryRow, at: number): DeliveryUpdate => ({
   state: 'pending',
   attempts: row.attempts - 1,
   next_attempt_at: isoTime(at),
@@ -260,12 +261,12 @@ function afterAttempt(
   outcome: PostOutcome,
   { now, random }: { now: number; random: number },
 ): DeliveryUpdate {
-  const settled = { claim_id: null, next_attempt_at: null }
+  const unclaimed = { claim_id: null, next_attempt_at: null }
   const error = errorOf(outcome)
   if (error === null) {
-    return { ...settled, state: 'delivered', delivered_at: isoTime(now), last_error: null }
+    return { ...unclaimed, state: 'delivered', delivered_at: isoTime(now), last_error: null }
   }
-  const failure = { ...settled, last_error: error }
+  const failure = { ...unclaimed, last_error: error }
   const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : undefined
   const { attempts, first_attempt_at: first } = row
   const firstAttemptAt = first === null ? now : Date.parse(first)

@@ -201,15 +201,15 @@ async function completeAndCharge(
     const message = `The engine ${event.engine_id} gave no ${missing}: it is of another version.`
     return failAs(store, requestId, { code: 'MODEL_FAILED', message }, ending)
   }
-  const { outputs: made } = row.kind === 'sounds' ? {} : event
-  const media_bytes = bytesOf(made)
+  const { outputs: storedOutputs } = row.kind === 'sounds' ? {} : event
+  const media_bytes = bytesOf(storedOutputs)
   if (media_bytes > row.media_bytes) await noteMeasured(store, requestId, { duration, media_bytes })
   const account = await accountOf(store, row) // with these bytes
   const excess = excessOf(row, media_bytes, account, presenter.config)
   if (excess !== null) return failForMedia(store, requestId, excess, ending)
   const charged = await charge(store, { row, account }, duration, now)
   if ('shortfall' in charged) return failForCredits(store, requestId, charged.shortfall, ending)
-  const outputs = made ? JSON.stringify(made) : null
+  const outputs = storedOutputs ? JSON.stringify(storedOutputs) : null
   // an engine makes a checkpoint or not by the length that it measured first
   const seconds = Math.max(duration, row.duration ?? 0)
   await giveUpOtherPlaces(store, { ...row, outputs, duration: seconds }, now)

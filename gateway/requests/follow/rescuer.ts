@@ -32,18 +32,18 @@ const PAGE_MAX = 1_000
 const FIRST_PAGE: PageStart = { created_at: '', request_id: '' }
 
 /** The requests that a turn checks. */
-interface Reach {
+interface RescueScope {
   statuses: readonly RequestStatus[]
   /** Only requests that have been unchanged for this long; 0 for all. */
   untouchedMs: number
 }
 
-const ORDINARY: Reach = { statuses: UNFINISHED, untouchedMs: UNTOUCHED_MS }
+const ORDINARY: RescueScope = { statuses: UNFINISHED, untouchedMs: UNTOUCHED_MS }
 /**
  * After the broker has lost its streams. Requests in progress are left alone, because their engines
  * may still finish them.
  */
-const AFTER_LOSS: Reach = { statuses: ['IN_QUEUE'], untouchedMs: 0 }
+const AFTER_LOSS: RescueScope = { statuses: ['IN_QUEUE'], untouchedMs: 0 }
 
 export interface Rescuer extends Pick<Loop, 'start' | 'stop'> {
   /** Checks queued requests at once, because the broker has lost everything that it stored. */
@@ -80,7 +80,7 @@ export function createRescuer(deps: RescuerDeps): Rescuer {
 export async function rescue(
   deps: RescuerDeps,
   after: PageStart = FIRST_PAGE,
-  { statuses, untouchedMs }: Reach = ORDINARY,
+  { statuses, untouchedMs }: RescueScope = ORDINARY,
 ): Promise<PageStart> {
   const now = deps.clock.now()
   const unchanged = untouchedMs > 0 && {

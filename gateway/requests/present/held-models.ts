@@ -40,7 +40,7 @@ export async function assertSeparator(
   if (separator === AUTO) return
   const models = heldModels(await engines.describe())
   if (models.length === 0) return
-  for (const each of promptsOf(prompt, options)) routePrompt(each, models, separator)
+  for (const text of promptsOf(prompt, options)) routePrompt(text, models, separator)
 }
 
 /** Returns a sentence that says how the engines differ, or null if all hold the same models. */
@@ -49,9 +49,9 @@ export function differenceOf(engines: readonly EngineDescription[]): string | nu
   const lists = new Map<string, number>()
   for (const engine of engines) lists.set(listOf(engine), (lists.get(listOf(engine)) ?? 0) + 1)
   if (lists.size > 1) {
-    const each = [...lists].map(([list, count]) => `${count} with ${list}`)
+    const descriptions = [...lists].map(([list, count]) => `${count} with ${list}`)
     return (
-      `The engines hold different models (${each.join('; ')}): ` +
+      `The engines hold different models (${descriptions.join('; ')}): ` +
       'the model that answers a prompt depends on the engine.'
     )
   }

@@ -120,10 +120,10 @@ function presentFindings(
 ): TargetRecognition & Pick<QueueStatusResponse, 'targets' | 'findings'> {
   const all = findingsOf(row)
   const findings = all.flatMap(({ prompt, finding }) => {
-    const { state, model, ...found } = finding
+    const { state, model, ...details } = finding
     const message = findingText(prompt, finding)
     if (state === undefined || message === null) return []
-    return [{ prompt, ...found, ...separatorOf(model), state, message }]
+    return [{ prompt, ...details, ...separatorOf(model), state, message }]
   })
   const recognised = all.map(({ prompt, finding: { match, understood_as: name, model } }) => ({
     prompt,
@@ -197,14 +197,14 @@ export async function presentData(
     fileOf('target'),
     ...targetNames(prompts.length).slice(1).map(fileOf),
   ])
-  const { targets: found = [], ...findings } = presentFindings(row)
+  const { targets: recognitions = [], ...findings } = presentFindings(row)
   const { gain_db: gainDb } = outputsOf(row)
   const sounds = soundsOf(row)
   const previewUrl = await partUrl(row, 'preview', expiresAt, mediaStore)
   const targets = [target, ...further].map((file, i) => ({
     prompt: prompts[i]!,
     ...file,
-    ...found[i],
+    ...recognitions[i],
   }))
   return {
     target,

@@ -112,7 +112,7 @@ export async function keepAnswer(
 ): Promise<void> {
   const now = clock.now()
   const names = { account_id: entry.accountId, idempotency_key: entry.key }
-  const taken = await takeIdempotencyKey(
+  const isOurs = await takeIdempotencyKey(
     store,
     {
       ...names,
@@ -123,7 +123,7 @@ export async function keepAnswer(
     },
     isoTime(now),
   )
-  if (!taken) throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
+  if (!isOurs) throw new ServiceError('IDEMPOTENCY_CONFLICT', { param: PARAM })
 }
 
 const labelOf = ({

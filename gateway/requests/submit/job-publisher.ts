@@ -158,8 +158,8 @@ async function settle(deps: PublisherDeps, taken: readonly PublishedJob[]): Prom
     for (const { row, sequence } of taken) {
       if (sequence === undefined) continue
       const { request_id: requestId } = row
-      const noted = await setJobSequence(store, row, sequence)
-      const status = noted ?? (await findRequest(store, requestId))?.status
+      const storedStatus = await setJobSequence(store, row, sequence)
+      const status = storedStatus ?? (await findRequest(store, requestId))?.status
       if (!status || isTerminal(status)) finished.push({ requestId, sequence })
     }
     const ids = taken.map(({ row }) => row.message_id)

@@ -100,8 +100,8 @@ export async function keepReceived(
   store: Store,
   { file_id: fileId, file_size, uploaded_at, expires_at }: UploadedFile,
 ): Promise<void> {
-  const noted = { file_size, uploaded_at, expires_at }
-  if (!(await markFileUploaded(store, fileId, noted))) throw tooLate()
+  const columns = { file_size, uploaded_at, expires_at }
+  if (!(await markFileUploaded(store, fileId, columns))) throw tooLate()
 }
 
 const tooLate = () =>

@@ -25,19 +25,19 @@ export async function prepareSchema(
   store: Store,
   { migrates }: { migrates: boolean },
 ): Promise<void> {
-  const known = Object.keys(migrations).sort()
+  const knownMigrations = Object.keys(migrations).sort()
   const schema = await readSchema(store)
-  const state = schemaStateOf(schema, known)
+  const state = schemaStateOf(schema, knownMigrations)
   if (state === 'current' || state === 'newer') return
   if (state === 'unusable' || (state === 'older' && !migrates)) {
-    throw new StartError(refusalOf(schema, known, state))
+    throw new StartError(refusalOf(schema, knownMigrations, state))
   }
   const db = isPostgres(store) ? store.withPlugin(new PostgresTypes()) : store
   const provider = { getMigrations: async () => migrations }
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   if (error === undefined) return
   // a newer gateway may have been faster
-  if (schemaStateOf(await readSchema(store), known) === 'newer') return
+  if (schemaStateOf(await readSchema(store), knownMigrations) === 'newer') return
   throw error instanceof Error ? error : new Error('the migration failed', { cause: error })
 }
 
