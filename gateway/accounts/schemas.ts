@@ -27,9 +27,9 @@ const MOST = { minimum: 1, maximum: 1_000_000_000_000_000 }
 
 /** The limits that an admin may set, and what each counts. */
 const LIMITS = {
-  calls_per_minute: 'Calls of each key in a minute.',
-  queued_requests: 'Requests that wait.',
-  concurrent_jobs: 'Requests that are given to engines at once; more of them wait.',
+  calls_per_minute: 'Calls per minute of each key.',
+  queued_requests: 'Waiting requests.',
+  concurrent_jobs: 'Requests that engines have at once; further ones wait.',
   media_bytes: 'Bytes of files and outputs.',
   seconds_per_month: 'Seconds of completed requests in a calendar month, UTC.',
   streams: 'Status streams and waiting calls at one gateway.',
@@ -67,7 +67,7 @@ const StandingLimits = Type.Object(
       {
         max: Type.Union([Type.Integer(), Type.Null()], { description: '`null` means no limit.' }),
         used: Type.Union([Type.Integer(), Type.Null()], {
-          description: 'What is used now; `null` for a limit that applies to each key or file.',
+          description: 'How much is used now; `null` for a limit that applies to each key or file.',
         }),
       },
       { description },
@@ -161,7 +161,7 @@ const apiKeyFields = {
   created_at: DateTime,
   expires_at: MaybeDateTime,
   revoked_at: MaybeDateTime,
-  last_used_at: Type.Union([DateTime, Type.Null()], { description: 'To the minute.' }),
+  last_used_at: Type.Union([DateTime, Type.Null()], { description: 'Updated once a minute.' }),
   calls_per_minute: Type.Union([Type.Integer(), Type.Null()], {
     description: "The key's own limit; `null` to use that of its account.",
   }),

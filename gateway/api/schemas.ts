@@ -156,15 +156,14 @@ export const AudioSeparateInput = Type.Object(
     acceleration: option('acceleration', 'Speed against quality.'),
     max_chunk_duration: option(
       'max_chunk_duration',
-      `Seconds of media in one model pass; less than ${LIMITS.chunkSecondsMin} is taken for ${
-        LIMITS.chunkSecondsMin
-      }.`,
+      'Seconds of media in one model pass; anything less than ' +
+        `${LIMITS.chunkSecondsMin} counts as ${LIMITS.chunkSecondsMin}.`,
     ),
     chunk_overlap: option(
       'chunk_overlap',
-      'Seconds; more than half a chunk is taken for half of one.',
+      'Seconds that neighbouring chunks share; at most half a chunk is used.',
     ),
-    output_format: option('output_format', 'Coding of the outputs.'),
+    output_format: option('output_format', 'Format of the outputs.'),
     spans: Type.Optional(
       Type.Array(SpanInput, {
         maxItems: LIMITS.spansMax,

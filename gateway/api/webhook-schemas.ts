@@ -90,11 +90,13 @@ export type WebhookTestResult = Static<typeof WebhookTestResult>
 /** One attempt to deliver a webhook, listed together with those of other requests. */
 export const WebhookAttempt = Type.Object({
   request_id: Type.String(),
-  host: Type.String({ description: "The receiver's." }),
+  host: Type.String({ description: 'Host of the receiver.' }),
   started_at: DateTime,
   duration_ms: Type.Integer({ minimum: 0 }),
-  status_code: Nullable(Type.Integer({ description: 'Of the answer; null: none came.' })),
-  error: Nullable(Type.String({ description: 'Why it was not delivered; null: it was.' })),
+  status_code: Nullable(
+    Type.Integer({ description: 'Status of the answer; `null` if none came.' }),
+  ),
+  error: Nullable(Type.String({ description: 'Why it was not delivered; `null` if it was.' })),
 })
 
 export const WebhookAttemptList = Type.Object(
@@ -121,7 +123,7 @@ const HEADERS = [
 
 const RESPONSES = {
   '2XX': { description: 'Delivered.' },
-  '410': { description: 'Not wanted, so it is not retried.' },
+  '410': { description: 'The receiver wants no more webhooks, so it is not retried.' },
   default: {
     description:
       'Retried later, after at least the time in a Retry-After header of up to a day. The last ' +
@@ -156,7 +158,7 @@ export const WEBHOOKS = {
   ),
   'audio.sounds.completed': webhook(
     'onSoundsCompleted',
-    'A list of sounds is there',
+    'A list of sounds has completed',
     SoundsCompletedEvent,
   ),
   'audio.sounds.failed': webhook(

@@ -22,13 +22,16 @@ const Hour = Type.Object(
   {
     start: Type.String({ format: 'date-time' }),
     completed: Count,
-    failed: Type.Integer({ minimum: 0, description: 'Without those that were canceled.' }),
+    failed: Type.Integer({ minimum: 0, description: 'Without canceled requests.' }),
     canceled: Count,
-    audio_seconds: Type.Number({ minimum: 0, description: 'Of the media of completed requests.' }),
+    audio_seconds: Type.Number({
+      minimum: 0,
+      description: 'Seconds of media of completed requests.',
+    }),
     waiting_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
       description:
-        'From submit to the start of the last attempt, on average; null: no request that ended ' +
-        'had started.',
+        'Average time from submit to the start of the last attempt; `null` if no request that ' +
+        'ended had started.',
     }),
   },
   { title: 'ActivityHour', description: 'The requests that ended in an hour and are not deleted.' },
@@ -40,7 +43,7 @@ export const Activity = Type.Object(
     hours: Type.Array(Hour, {
       minItems: HOURS,
       maxItems: HOURS,
-      description: 'Of UTC, oldest first; the last one is under way.',
+      description: 'Hours in UTC, oldest first; the last one is not over yet.',
     }),
   },
   { title: 'Activity' },

@@ -41,7 +41,7 @@ export const AdminRequest = Type.Object(
     prompts: Type.Array(Type.String()),
     file_name: Type.String(),
     separator: Type.Union([Type.String(), Type.Null()], {
-      description: 'The model that the client chose; null: the service chooses.',
+      description: 'The model that the client chose; `null` if the service chooses.',
     }),
     created_at: DateTime,
     started_at: Nullable(DateTime),
@@ -61,16 +61,18 @@ export const AdminDelivery = Type.Object(
   {
     request_id: Type.String(),
     account_id: Type.String(),
-    host: Type.String({ description: "The receiver's." }),
+    host: Type.String({ description: 'Host of the receiver.' }),
     delivery_status: Type.Enum(['pending', 'sending', 'delivered', 'failed'], {
-      description: "The webhook's, now.",
+      description: 'Present state of the webhook.',
     }),
-    attempts: Type.Integer({ minimum: 0, description: "The webhook's, so far." }),
+    attempts: Type.Integer({ minimum: 0, description: 'Attempts of the webhook so far.' }),
     next_attempt_at: Nullable(DateTime),
     started_at: DateTime,
     duration_ms: Count,
-    status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer.' }),
-    error: Type.Union([Type.String(), Type.Null()], { description: 'Null: it was delivered.' }),
+    status_code: Type.Union([Type.Integer(), Type.Null()], {
+      description: '`null` if there was no answer.',
+    }),
+    error: Type.Union([Type.String(), Type.Null()], { description: '`null` if it was delivered.' }),
   },
   { title: 'AdminDelivery', description: 'One attempt to deliver a webhook.' },
 )
@@ -79,12 +81,12 @@ export const AdminDeliveryList = pageOfAll(AdminDelivery, 'AdminDeliveryList')
 export const AdminChange = Type.Object(
   {
     created_at: DateTime,
-    tool: Type.String({ description: 'Such as `admin_api`.' }),
+    tool: Type.String({ description: 'For example `admin_api`.' }),
     origin: Type.String({ description: "The client's address, or user and host." }),
-    action: Type.String({ description: 'Such as `key.revoke`.' }),
+    action: Type.String({ description: 'For example `key.revoke`.' }),
     account_id: Nullable(Type.String()),
     key_id: Nullable(Type.String()),
-    details: Type.String({ description: 'JSON: what was set, without secrets.' }),
+    details: Type.String({ description: 'What was set, as JSON without secrets.' }),
   },
   { title: 'AdminChange' },
 )
@@ -95,26 +97,29 @@ const USE_DAYS = 30
 export const AdminUsage = Type.Object(
   {
     at: DateTime,
-    days: Type.Integer({ description: 'How many days of use are counted; today is the last.' }),
+    days: Type.Integer({ description: 'Number of days counted, of which today is the last.' }),
     data: Type.Array(
       Type.Object(
         {
           account_id: Type.String(),
-          completed: Type.Integer({ minimum: 0, description: 'Requests.' }),
-          failed: Type.Integer({ minimum: 0, description: 'Requests, canceled ones included.' }),
-          audio_seconds: Type.Number({ minimum: 0, description: 'As they are charged.' }),
+          completed: Type.Integer({ minimum: 0, description: 'Completed requests.' }),
+          failed: Type.Integer({
+            minimum: 0,
+            description: 'Failed requests, including canceled ones.',
+          }),
+          audio_seconds: Type.Number({ minimum: 0, description: 'Seconds as charged.' }),
           added_bytes: Type.Integer({
             minimum: 0,
-            description: 'Of media stored in the last 24 hours that is still held.',
+            description: 'Media that was stored in the last 24 hours and is still held.',
           }),
         },
         { title: 'AccountUse' },
       ),
-      { description: 'Of every account that is not deleted.' },
+      { description: 'Every account that is not deleted.' },
     ),
     expiring_bytes: Type.Integer({
       minimum: 0,
-      description: 'Of media of all accounts that expires in the next 24 hours.',
+      description: 'Media of all accounts that expires in the next 24 hours.',
     }),
   },
   { title: 'AdminUsage' },

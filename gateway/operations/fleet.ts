@@ -32,7 +32,7 @@ const FleetEngine = Type.Object({
   lanes: Count,
   batch_frames_max: Count,
   steps_total: Count,
-  frames_total: Type.Integer({ minimum: 0, description: 'Of all lanes, in all steps.' }),
+  frames_total: Type.Integer({ minimum: 0, description: 'Frames of all lanes in all steps.' }),
   busy_seconds_total: Seconds,
   audio_seconds_total: Type.Number({ minimum: 0, description: 'Seconds of media separated.' }),
   memory_bytes: Count,
@@ -51,16 +51,17 @@ const FleetModel = Type.Object({
   summary: Type.String(),
   parameters: Count,
   weights_sha256: Type.String(),
-  licence: Type.String({ description: 'Of its weights; empty: unknown.' }),
-  engines: Type.Integer({ minimum: 1, description: 'Engines that hold it.' }),
+  licence: Type.String({ description: 'Licence of its weights; empty if unknown.' }),
+  engines: Type.Integer({ minimum: 1, description: 'Number of engines that hold it.' }),
 })
 
 const Storage = Type.Object({
-  place: Type.String({ description: "The media's." }),
-  held_bytes: Type.Integer({ minimum: 0, description: 'Of files and outputs of all accounts.' }),
-  reserved_bytes: Type.Integer({ minimum: 0, description: 'For outputs of requests under way.' }),
+  place: Type.String({ description: 'Where the media is.' }),
+  held_bytes: Type.Integer({ minimum: 0, description: 'Files and outputs of all accounts.' }),
+  reserved_bytes: Type.Integer({ minimum: 0, description: 'For outputs of unfinished requests.' }),
   free_bytes: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'That uploads may still take; below 0: they are refused; null: a bucket.',
+    description:
+      'How much uploads may still take; if negative, they are refused; `null` for a bucket.',
   }),
 })
 
@@ -72,7 +73,10 @@ export const Fleet = Type.Object(
     queue: Type.Object({
       waiting: Count,
       in_progress: Count,
-      oldest_seconds: Type.Number({ minimum: 0, description: 'Age of the oldest that waits.' }),
+      oldest_seconds: Type.Number({
+        minimum: 0,
+        description: 'Age of the oldest waiting request.',
+      }),
       jobs_to_hand_over: Count,
       webhooks_due: Count,
     }),

@@ -24,9 +24,9 @@ const EngineModel = Type.Object(
       'LOADED',
       'UNLOADING',
     ]),
-    bytes: MaybeCount('Downloaded; null: it is not being fetched.'),
-    bytes_total: MaybeCount('To download, as far as it is known.'),
-    problem: MaybeText('Why it is not fetched or loaded, or whom it waits for, in a sentence.'),
+    bytes: MaybeCount('Bytes downloaded; `null` if it is not being fetched.'),
+    bytes_total: MaybeCount('Bytes to download, if known.'),
+    problem: MaybeText('A sentence on why it is not fetched or loaded, or what it waits for.'),
   },
   { title: 'EngineModel' },
 )
@@ -35,14 +35,16 @@ export const AdminModel = Type.Object(
   {
     name: Type.String(),
     summary: MaybeText('One sentence.'),
-    built_in: Type.Boolean({ description: 'It came with Winnow, and stays.' }),
-    megabytes: MaybeCount('To download.'),
-    licence_word: MaybeText('The licence of its weights in a word or two.'),
-    licence: Type.String({ description: 'That in sentences, as far as it is known.' }),
-    licence_url: MaybeText('The page that states it.'),
-    licence_question: Type.Boolean({ description: 'Whether who fetches it must accept that.' }),
-    source: MaybeText('Address of its first file.'),
-    engines: Type.Array(EngineModel, { description: 'How it is on each.' }),
+    built_in: Type.Boolean({ description: 'It came with Winnow and cannot be removed.' }),
+    megabytes: MaybeCount('Size of the download.'),
+    licence_word: MaybeText('The licence of its weights, in a word or two.'),
+    licence: Type.String({ description: 'The licence in sentences, as far as it is known.' }),
+    licence_url: MaybeText('The page that states the licence.'),
+    licence_question: Type.Boolean({
+      description: 'Whether the licence must be accepted to fetch it.',
+    }),
+    source: MaybeText('The address of its first file.'),
+    engines: Type.Array(EngineModel, { description: 'Its state on each engine.' }),
   },
   { title: 'AdminModel' },
 )
@@ -57,7 +59,7 @@ const engineId = Type.Optional(
     pattern: NO_NUL,
     minLength: 1,
     maxLength: 128,
-    description: 'Without it, all engines.',
+    description: 'All engines by default.',
   }),
 )
 
@@ -70,7 +72,7 @@ export const FetchModelRequest = Type.Object(
   {
     engine_id: engineId,
     licence_accepted: Type.Optional(
-      Type.Boolean({ default: false, description: 'Needed where there is a `licence_question`.' }),
+      Type.Boolean({ default: false, description: 'Required if `licence_question` is true.' }),
     ),
   },
   { title: 'FetchModelRequest', additionalProperties: false },

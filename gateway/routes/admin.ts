@@ -225,7 +225,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys',
     {
       schema: {
-        ...describe('createKey', 'Create an API key; the answer alone contains its secret'),
+        ...describe('createKey', 'Create an API key; only the answer contains its secret'),
         body: CreateKeyRequest,
         response: responses({ 201: NewApiKey }, [400, 401, 500]),
       },
@@ -262,7 +262,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     '/admin/keys/:key_id/rotate',
     {
       schema: {
-        ...describe('rotateKey', 'Give an API key a new secret in the place of the old', 'key_id'),
+        ...describe('rotateKey', 'Replace the secret of an API key', 'key_id'),
         response: responses({ 200: NewApiKey }, [400, 401, 404, 500]),
       },
     },

@@ -59,8 +59,8 @@ function listAndCreate(app: FastifyInstance, calledBy: CalledBy): void {
       schema: {
         ...describe(
           'createOwnKey',
-          'Create a key of your account; the answer alone contains its secret',
-          'It has no scope that your key lacks, and expires with your key at the latest. An ' +
+          'Create a key of your account; only the answer contains its secret',
+          'It has no scope that your key lacks, and expires no later than your key. An ' +
             `account may have ${OWN_KEYS.validMax} valid keys, and may make and rotate ` +
             `${OWN_KEYS.changesPerDayMax} in 24 hours.`,
         ),
@@ -81,8 +81,8 @@ function rotateAndRevoke(app: FastifyInstance, calledBy: CalledBy): void {
       schema: {
         ...describe(
           'rotateOwnKey',
-          'Give a key of your account a new secret in the place of the old',
-          'Not one that may do more than your key, or for longer.',
+          'Replace the secret of a key of your account',
+          'Refused for a key that may do more than yours, or for longer.',
         ),
         params: keyParams,
         response: responses({ 200: NewApiKey }, ['INVALID_PARAMETER', 401, 403, 404, 500]),
@@ -98,7 +98,7 @@ function rotateAndRevoke(app: FastifyInstance, calledBy: CalledBy): void {
         ...describe(
           'revokeOwnKey',
           'Revoke a key of your account, at once and for good',
-          'Also your own key, with the sessions of the page that it has opened.',
+          'Also works for the key of the call, and ends the page sessions that the key has opened.',
         ),
         params: keyParams,
         response: responses({ 200: ApiKey }, [401, 403, 404, 500]),

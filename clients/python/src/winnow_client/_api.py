@@ -173,11 +173,11 @@ class AudioSeparateInput(TypedDict, total=False):
     reranking_candidates: int | None
     # Speed against quality.
     acceleration: Literal["fast", "balanced", "quality"] | None
-    # Seconds of media in one model pass; less than 1 is taken for 1.
+    # Seconds of media in one model pass; anything less than 1 counts as 1.
     max_chunk_duration: float | None
-    # Seconds; more than half a chunk is taken for half of one.
+    # Seconds that neighbouring chunks share; at most half a chunk is used.
     chunk_overlap: float | None
-    # Coding of the outputs.
+    # Format of the outputs.
     output_format: Literal["wav", "mp3", "flac"] | None
     # Where the target is present, or absent.
     spans: list[AudioSpan] | None
@@ -656,11 +656,11 @@ class WebhookTestResult(_WebhookTestResult, total=False):
 
 
 class OwnLimits(TypedDict):
-    # Calls of each key in a minute.
+    # Calls per minute of each key.
     calls_per_minute: int | None
-    # Requests that wait.
+    # Waiting requests.
     queued_requests: int | None
-    # Requests that are given to engines at once; more of them wait.
+    # Requests that engines have at once; further ones wait.
     concurrent_jobs: int | None
     # Bytes of files and outputs.
     media_bytes: int | None
@@ -675,58 +675,58 @@ class OwnLimits(TypedDict):
 class StandingLimitsCallsPerMinute(TypedDict):
     # `null` means no limit.
     max: int | None
-    # What is used now; `null` for a limit that applies to each key or file.
+    # How much is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsQueuedRequests(TypedDict):
     # `null` means no limit.
     max: int | None
-    # What is used now; `null` for a limit that applies to each key or file.
+    # How much is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsConcurrentJobs(TypedDict):
     # `null` means no limit.
     max: int | None
-    # What is used now; `null` for a limit that applies to each key or file.
+    # How much is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsMediaBytes(TypedDict):
     # `null` means no limit.
     max: int | None
-    # What is used now; `null` for a limit that applies to each key or file.
+    # How much is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsSecondsPerMonth(TypedDict):
     # `null` means no limit.
     max: int | None
-    # What is used now; `null` for a limit that applies to each key or file.
+    # How much is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsStreams(TypedDict):
     # `null` means no limit.
     max: int | None
-    # What is used now; `null` for a limit that applies to each key or file.
+    # How much is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimitsFileBytes(TypedDict):
     # `null` means no limit.
     max: int | None
-    # What is used now; `null` for a limit that applies to each key or file.
+    # How much is used now; `null` for a limit that applies to each key or file.
     used: int | None
 
 
 class StandingLimits(TypedDict):
-    # Calls of each key in a minute.
+    # Calls per minute of each key.
     calls_per_minute: StandingLimitsCallsPerMinute
-    # Requests that wait.
+    # Waiting requests.
     queued_requests: StandingLimitsQueuedRequests
-    # Requests that are given to engines at once; more of them wait.
+    # Requests that engines have at once; further ones wait.
     concurrent_jobs: StandingLimitsConcurrentJobs
     # Bytes of files and outputs.
     media_bytes: StandingLimitsMediaBytes
