@@ -1,9 +1,9 @@
-// `npm run bench -- NAME …`: runs bench/NAME.ts with the rest of the arguments.
+// `npm run bench -- NAME …`: runs bench/NAME.ts with the other arguments.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 
-/** Files that several benches use. */
+/** Modules of several benches, which are no benches themselves. */
 const SHARED = [
   'report.ts',
   'process-usage.ts',

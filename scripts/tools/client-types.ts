@@ -1,7 +1,6 @@
 /**
- * Writes the types of the clients, clients/typescript/api.ts and
- * clients/python/src/winnow_client/_api.py, from the reviewed API description:
- * `winnow client-types`.
+ * `winnow client-types`: writes the clients' types, clients/typescript/api.ts and
+ * clients/python/src/winnow_client/_api.py, from the reviewed API description.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +15,7 @@ export const PYTHON_TYPES = new URL(
   import.meta.url,
 )
 
-/** Schemas of a client's calls and answers, and of the events of webhooks. */
+/** Schemas of the requests and responses of a client, and of webhook events. */
 const PYTHON_SCHEMAS = [
   'CreateFileRequest',
   'CreateFileResponse',
@@ -47,13 +46,13 @@ const PYTHON_SCHEMAS = [
 
 const readDescription = () => JSON.parse(readFileSync(DESCRIPTION, 'utf8'))
 
-/** Lines of comments: that a field is constant or one of several, and a type's own name. */
+/** Comment lines that repeat the type: `@constant`, `@enum`, or a type's own name. */
 const SAYS_WHAT_THE_TYPE_SAYS =
   /^ *(?:\/\*\* )?\*? ?(?:@(?:enum \{\w+\}|constant)|[A-Z]\w+)(?: \*\/)?\n/gm
 
-/** The text of `CLIENT_TYPES`, as it should be. */
+/** Returns the up-to-date content of `CLIENT_TYPES`. */
 export async function makeClientTypes(): Promise<string> {
-  // The client names its calls itself, so it needs the schemas alone.
+  // The client has its own names for the calls, so it needs only the schemas.
   const { openapi, info, components } = readDescription()
   const schemas = { openapi, info, paths: {}, components: { schemas: components.schemas } }
   // A request may omit fields that have a default.
@@ -63,7 +62,7 @@ export async function makeClientTypes(): Promise<string> {
   return head + astToString(tree).replace(SAYS_WHAT_THE_TYPE_SAYS, '')
 }
 
-/** The text of `PYTHON_TYPES`, as it should be. */
+/** Returns the up-to-date content of `PYTHON_TYPES`. */
 export const makePythonClientTypes = (): string =>
   makePythonTypes(readDescription().components.schemas, PYTHON_SCHEMAS)
 

@@ -1,6 +1,7 @@
-// `winnow coverage`: which part of each folder's lines, branches and functions the tests run, by
-// Node's own coverage. With arguments: of the test files whose path contains one of them. Processes
-// that a test kills (the fault tests do) write no coverage, so the truth is a little more.
+// `winnow coverage [TEXT …]`: prints the share of lines, branches and functions in each folder that
+// the tests run, as measured by Node's own coverage. With arguments, runs only the test files whose
+// path contains one of them. A process that a test kills writes no coverage, so the true figures
+// are slightly higher.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -10,11 +11,11 @@ import { join } from 'node:path'
 const FOLDERS = ['shared', 'gateway', 'engine', 'models', 'clients', 'scripts']
 const COUNTS = { lines: ['LF', 'LH'], branches: ['BRF', 'BRH'], functions: ['FNF', 'FNH'] }
 
-const wanted = process.argv.slice(2)
+const parts = process.argv.slice(2)
 const files = readdirSync('test', { recursive: true })
   .map((file) => join('test', String(file)))
   .filter((file) => file.endsWith('.test.ts'))
-  .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
+  .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
 const folder = mkdtempSync(join(tmpdir(), 'winnow-coverage-'))
 try {
   const report = join(folder, 'lcov.info')
@@ -34,7 +35,7 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** The sums of an lcov report's counts by top folder. */
+/** Adds up the counts of an lcov report by top-level folder. */
 function sumByFolder(lcov) {
   const sums = new Map(FOLDERS.map((name) => [name, {}]))
   for (const record of lcov.split('end_of_record')) {
@@ -52,8 +53,8 @@ function print(sums) {
   for (const counts of sums.values()) {
     for (const [name, count] of Object.entries(counts)) all[name] = (all[name] ?? 0) + count
   }
-  const share = (counts, [found, hit]) =>
-    counts[found] ? `${((100 * counts[hit]) / counts[found]).toFixed(1)} %` : '-'
+  const share = (counts, [total, hit]) =>
+    counts[total] ? `${((100 * counts[hit]) / counts[total]).toFixed(1)} %` : '-'
   const rows = [...sums, ['all', all]].map(([name, counts]) => ({
     folder: name,
     ...Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * `winnow docs`: makes the site of the documents in .runtime/docs. Its links are relative, so that
- * a gateway serves it at /docs and any other web server anywhere.
+ * `winnow docs`: builds the documentation site in .runtime/docs. All links are relative, so a
+ * gateway can serve it at /docs and any other web server anywhere.
  */
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,11 +20,11 @@ import { licenceTexts, packagesOf } from '../setup/licence-texts.mjs'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const INDEX = 'docs/README.md'
-/** Below its text stands what Redoc draws. */
+/** The page below whose text Redoc draws the API description. */
 const REFERENCE = 'docs/reference/api.md'
 const API_DESCRIPTION = 'test/contract/openapi.golden.json'
 const COMPRESSED = /\.(js|css|json|txt|svg)$/
-/** The highest takes ten times as long for 2 % less. */
+/** The highest quality takes ten times as long and saves 2 %. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
 
 const out = join(ROOT, '.runtime/docs')
@@ -79,7 +79,7 @@ function writeScripts(): void {
     write: false,
     format: 'iife',
     target: 'es2022',
-    legalComments: 'none', // the licences lie beside
+    legalComments: 'none', // written to licences-of-the-site.txt
     tsconfig: 'web/tsconfig.json',
   })
   for (const { path, contents } of outputFiles) write(path.slice(fresh.length + 1), contents)
@@ -105,7 +105,8 @@ function write(address: string, contents: string | Uint8Array): void {
   const path = join(fresh, address)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, contents)
-  if (address.endsWith('.html')) return // a gateway writes its own address into these
+  // a gateway inserts its own address into these, so it cannot serve a compressed copy
+  if (address.endsWith('.html')) return
   writeFileSync(`${path}.br`, brotliCompressSync(contents, BROTLI))
   writeFileSync(`${path}.gz`, gzipSync(contents))
 }

@@ -1,8 +1,8 @@
 /**
- * `winnow gpu-kernels [--library FILE]`: asks libtensorflow's build for GPUs, on any machine,
- * which GPU kernels it has for the operations in models/tensorflow/gpu-kernels.json, and writes
- * them there. The file is libtensorflow_cc.so.2 of set-up with WINNOW_COMPUTE=cuda, unless another
- * is given. A test compares the list with what the models run.
+ * `winnow gpu-kernels [--library FILE]`: lists which GPU kernels the CUDA build of libtensorflow
+ * has for the operations in models/tensorflow/gpu-kernels.json, and writes them to that file. Needs
+ * no GPU. The default library is the libtensorflow_cc.so.2 that set-up unpacks with
+ * WINNOW_COMPUTE=cuda. A test compares the list with the operations that the models run.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const LIBRARY = fileURLToPath(
   new URL('../../.runtime/tensorflow/tensorflow/libtensorflow_cc.so.2', import.meta.url),
 )
 
-/** The part that is used here of TensorFlow's kernel_def.proto and attr_value.proto. */
+/** The fields that are needed of TensorFlow's kernel_def.proto and attr_value.proto. */
 const KernelList = protobuf
   .parse(
     `syntax = "proto3";
@@ -50,19 +50,23 @@ const kernelsFor = library.func('TF_Buffer *TF_GetRegisteredKernelsForOp(const c
 
 const status: unknown = newStatus()
 const { operations } = JSON.parse(readFileSync(LIST, 'utf8')) as { operations: object }
-const found = Object.keys(operations)
+const operationKernels = Object.keys(operations)
   .sort()
   .map((name) => [name, gpuKernels(name)] as const)
-const lines = found.map(([name, kernels]) => {
-  const each = kernels.map((kernel) => `      ${JSON.stringify(kernel)}`)
-  return each.length === 0 ? `    "${name}": []` : `    "${name}": [\n${each.join(',\n')}\n    ]`
+const lines = operationKernels.map(([name, kernels]) => {
+  const rows = kernels.map((kernel) => `      ${JSON.stringify(kernel)}`)
+  return rows.length === 0 ? `    "${name}": []` : `    "${name}": [\n${rows.join(',\n')}\n    ]`
 })
 const head = `  "tensorflow": "${version() as string}",\n  "operations": {\n`
 writeFileSync(LIST, `{\n${head}${lines.join(',\n')}\n  }\n}\n`)
-const without = found.filter(([, kernels]) => kernels.length === 0).map(([name]) => name)
-console.log(`${found.length} operations; without a GPU kernel: ${without.join(', ') || 'none'}`)
+const without = operationKernels.filter(([, kernels]) => kernels.length === 0).map(([name]) => name)
+console.log(
+  `${operationKernels.length} operations; without a GPU kernel: ${without.join(', ') || 'none'}`,
+)
 
-/** Types by attribute, and the inputs and outputs that stay in the host's memory. */
+/**
+ * Returns each kernel's types by attribute, and the inputs and outputs that stay in host memory.
+ */
 function gpuKernels(name: string): { types: Record<string, number[]>; host: string[] }[] {
   const buffer: unknown = kernelsFor(name, status)
   const { data, length } = koffi.decode(buffer, 'TF_Buffer') as { data: unknown; length: number }
@@ -74,7 +78,7 @@ function gpuKernels(name: string): { types: Record<string, number[]>; host: stri
     .filter(({ device_type: device, label = '' }) => device === 'GPU' && label === '')
     .map(({ constraint, host_memory_arg: host }) => ({
       types: Object.fromEntries(
-        constraint.map((each) => [each.name, each.allowed_values.list.type] as const),
+        constraint.map(({ name, allowed_values: values }) => [name, values.list.type] as const),
       ),
       host: [...host].sort(),
     }))

@@ -1,7 +1,6 @@
 /**
- * `winnow licences`: writes docs/reference/licences.md from what the lock file and the lists of
- * wheels name.
- * `winnow licences --bom FILE`: writes a bill of materials (CycloneDX 1.5) as well.
+ * `winnow licences`: writes docs/reference/licences.md from the lock file and the lists of wheels.
+ * `winnow licences --bom FILE`: also writes a bill of materials (CycloneDX 1.5).
  */
 
 import { execFileSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * `npm run winnow -- ops`: writes what is made from the definitions of the metrics: their table in
- * docs/reference/metrics.md, and the dashboard.
+ * `npm run winnow -- ops`: writes the two files made from the metric definitions: the table in
+ * docs/reference/metrics.md, and the Grafana dashboard.
  */
 
 import { readFile, writeFile } from 'node:fs/promises'

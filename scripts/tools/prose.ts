@@ -1,6 +1,6 @@
 /**
- * `npm run prose`: prints by file and line where documents, comments and messages may be hard to
- * read, and how many words each page has. It is advice, and always exits with 0.
+ * `npm run prose`: lists, by file and line, what may be hard to read in documents, comments and
+ * messages, and the number of words of each page. It is advice, and always exits with 0.
  */
 
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
-/** The types of the Python client, made from the reviewed API description. */
+/** Makes the types of the Python client from the reviewed API description. */
 
-/** The used part of a JSON Schema. */
+/** The part of JSON Schema that the description uses. */
 interface Schema {
   $ref?: string
   type?: string
@@ -16,7 +16,7 @@ interface Schema {
 type Schemas = Readonly<Record<string, Schema>>
 
 const COLUMNS_MAX = 100
-const IDENTIFIER = /^(?!from$)[A-Za-z_]\w*$/ // `from`: a keyword
+const IDENTIFIER = /^(?!from$)[A-Za-z_]\w*$/ // `from` is a keyword
 
 const HEAD = `# Made by \`npm run winnow -- client-types\` from the API description; do not edit.
 from __future__ import annotations
@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict
 `
 
-/** A module with a TypedDict of each of the schemas `names` and of all they refer to. */
+/** Makes a module with a TypedDict for each of the schemas `names` and all that they refer to. */
 export function makePythonTypes(schemas: Schemas, names: readonly string[]): string {
   const module = { schemas, classes: new Map<string, string>() }
   for (const name of names) classOf(module, name, schemas[name])
@@ -33,18 +33,18 @@ export function makePythonTypes(schemas: Schemas, names: readonly string[]): str
 
 interface Module {
   schemas: Schemas
-  /** By name, each after those that it refers to. */
+  /** By name; each comes after those that it refers to. */
   classes: Map<string, string>
 }
 
-/** Adds the class, unless it is there, and answers its name. */
+/** Adds the class unless it exists, and returns its name. */
 function classOf(module: Module, name: string, schema: Schema | undefined): string {
   if (!schema) throw new Error(`the API description has no schema ${name}`)
   if (!module.classes.has(name)) module.classes.set(name, classText(module, name, schema))
   return name
 }
 
-/** The optional fields are in a class of their own: Python 3.10 knows no \`NotRequired\`. */
+/** Optional fields get their own class, because Python 3.10 has no \`NotRequired\`. */
 function classText(module: Module, name: string, { properties = {}, ...schema }: Schema): string {
   const fields = Object.entries(properties).map(([field, of]) => ({
     name: field,
@@ -72,8 +72,8 @@ function typeOf(module: Module, schema: Schema, name: string): string {
     return classOf(module, referred, module.schemas[referred])
   }
   if (schema.const !== undefined) return `Literal[${JSON.stringify(schema.const)}]`
-  if (schema.enum) return `Literal[${schema.enum.map((one) => JSON.stringify(one)).join(', ')}]`
-  if (schema.anyOf) return schema.anyOf.map((one) => typeOf(module, one, name)).join(' | ')
+  if (schema.enum) return `Literal[${schema.enum.map((value) => JSON.stringify(value)).join(', ')}]`
+  if (schema.anyOf) return schema.anyOf.map((option) => typeOf(module, option, name)).join(' | ')
   if (schema.type === 'array' && schema.items) {
     return `list[${typeOf(module, schema.items, name)}]`
   }
@@ -109,12 +109,12 @@ interface Field {
 const linesOf = (fields: readonly Field[]): string[] =>
   fields.flatMap(({ name, type, comment = '' }) => [...commentOf(comment), ...typed(name, type)])
 
-/** One line, or an alternative on each where one would be too long. */
+/** A field on one line, or with one alternative per line if that would be too long. */
 function typed(name: string, type: string): string[] {
   const line = `${name}: ${type}`
   if (line.length + 4 <= COLUMNS_MAX) return [line]
   const [, of = '', listed = ''] = /^(\w+)\[(.*)\]$/.exec(type) ?? []
-  return [`${name}: ${of}[`, ...listed.split(', ').map((one) => `    ${one},`), ']']
+  return [`${name}: ${of}[`, ...listed.split(', ').map((option) => `    ${option},`), ']']
 }
 
 function commentOf(text: string): string[] {

@@ -1,6 +1,6 @@
 /**
  * `winnow quality-sounds`: makes the sounds of docs/explain/quality.md with the built-in model, and
- * prints what its table says. It encodes them with Debian's ffmpeg.
+ * prints the figures of its table. Encodes the sounds with Debian's ffmpeg.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -18,7 +18,10 @@ import { readWav24, wavBytes } from '../../test/support/media/wav.ts'
 
 interface Case {
   name: string
-  /** Below examples/sources: what the prompt describes, and what is mixed with it at 0 dB. */
+  /**
+   * Files below examples/sources: the sound that the prompt describes, and the one mixed with it at
+   * 0 dB.
+   */
   source: string
   other: string
   prompt: string
@@ -27,7 +30,7 @@ interface Case {
 const FOLDER = 'docs/sounds'
 const SAMPLE_RATE = 44_100
 const PEAK = 0.7
-/** Mono and small: all of them stay below 300 KB. */
+/** Mono at a low bit rate, so that all sounds together stay below 300 KB. */
 const MP3 = ['-ac', '1', '-ar', '24000', '-c:a', 'libmp3lame', '-b:a', '32k', '-map_metadata', '-1']
 const CASES: readonly Case[] = [
   {
@@ -60,14 +63,14 @@ const scope = createScope()
 await mkdir(FOLDER, { recursive: true })
 try {
   const winnow = await startWinnow(scope)
-  for (const each of CASES) await makeCase(winnow, each)
+  for (const soundCase of CASES) await makeCase(winnow, soundCase)
 } finally {
   await scope.end()
 }
 
 async function makeCase(winnow: Winnow, { name, source, other, prompt }: Case): Promise<void> {
-  const [wanted, rest] = await Promise.all([source, other].map(readMono))
-  const { mixture, reference } = mix(wanted!, rest!)
+  const [described, rest] = await Promise.all([source, other].map(readMono))
+  const { mixture, reference } = mix(described!, rest!)
   const path = join(winnow.folder, `${name}.wav`)
   await writeFile(path, wavBytes([mixture], SAMPLE_RATE))
   const { submitted } = await separateFile(winnow, path, { prompt })
@@ -86,19 +89,19 @@ async function makeCase(winnow: Winnow, { name, source, other, prompt }: Case): 
   console.log(`${name}: "${prompt}" ${before.toFixed(1)} → ${after} (dB of SI-SDR)`)
 }
 
-/** The mean of the channels. */
+/** Reads a file and averages its channels. */
 async function readMono(name: string): Promise<Float32Array> {
   const planes = await readWav16(examplePath(`sources/${name}.wav`))
   return planes[0]!.map((_, i) => planes.reduce((sum, plane) => sum + plane[i]!, 0) / planes.length)
 }
 
-/** Both at the same energy, as long as the shorter. */
-function mix(wanted: Float32Array, rest: Float32Array) {
-  const length = Math.min(wanted.length, rest.length)
-  const [one, other] = [wanted.subarray(0, length), rest.subarray(0, length)]
+/** Mixes both at equal energy, cut to the shorter length. */
+function mix(described: Float32Array, rest: Float32Array) {
+  const length = Math.min(described.length, rest.length)
+  const [target, other] = [described.subarray(0, length), rest.subarray(0, length)]
   const energy = (sound: Float32Array) => sound.reduce((sum, x) => sum + x * x, 0)
-  const gain = Math.sqrt(energy(one) / energy(other))
-  const mixture = one.map((x, i) => x + gain * other[i]!)
+  const gain = Math.sqrt(energy(target) / energy(other))
+  const mixture = target.map((x, i) => x + gain * other[i]!)
   const scale = PEAK / mixture.reduce((most, x) => Math.max(most, Math.abs(x)), 0)
-  return { mixture: mixture.map((x) => x * scale), reference: one.map((x) => x * scale) }
+  return { mixture: mixture.map((x) => x * scale), reference: target.map((x) => x * scale) }
 }

@@ -1,4 +1,4 @@
-/** `winnow reference`: writes the pages of docs/reference that list what the code has. */
+/** `winnow reference`: writes the pages of docs/reference that are generated from the code. */
 
 import { writeFileSync } from 'node:fs'
 import { cliPage } from './reference/cli-page.ts'

@@ -1,4 +1,4 @@
-/** `winnow release VERSION`: docs/how-to/release.md. */
+/** `winnow release VERSION`, as described in docs/how-to/release.md. */
 
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** `winnow screenshots`: photographs the main states of the playground into docs/pictures. */
+/** `winnow screenshots`: takes pictures of the main states of the page for docs/pictures. */
 
 import { mkdir, readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
@@ -47,7 +47,9 @@ async function fillForm(page: Page): Promise<void> {
   await fillPrompts(page, 'piano', 'speech')
 }
 
-/** Until some have ended, one has failed and others are under way. */
+/**
+ * Sends several files, and waits until some are done, one has failed and others are still running.
+ */
 async function sendFiles(page: Page): Promise<void> {
   const sounds = ['speech-over-piano.wav', 'siren-and-speech.wav', 'drums-and-flute.wav']
   const names = Array.from({ length: 7 }, (_, i) => `take ${i + 1}.wav`)

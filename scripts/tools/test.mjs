@@ -1,8 +1,9 @@
-// Runs the tests, one file more at once than there are processors:
+// Runs the tests, one more file at a time than there are processors:
 //   node scripts/tools/test.mjs --tier quick|rest|all|nightly [--shard 2/4]
 //   node scripts/tools/test.mjs PART ...     the files whose path contains one of the parts
-// `all` is `quick` and `rest`; docs/development.md says what each tier has. A tier fails, too, when
-// its files start more processes than its budget: a count of work, which no slow machine changes.
+// `all` is `quick` and `rest`; docs/development.md says what each tier contains. A tier also fails
+// if its files start more processes than its budget. Unlike time, that measure of work does not
+// depend on the machine.
 
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -15,17 +16,20 @@ import { RUNTIME } from '../setup/files.mjs'
 import { compileTests } from './test/compile.mjs'
 import { chooseFiles, inShard, shardOf } from './test/tiers.mjs'
 
-/** A file that takes longer hangs, and fails; packages are built for minutes. */
+/**
+ * A file that takes longer has hung, and fails. Nightly files get more, because building a package
+ * takes minutes.
+ */
 const FILE_MINUTES_MAX = 20
 const NIGHTLY_FILE_MINUTES_MAX = 60
-/** Processes that the files of a tier may start, shards together. */
+/** How many processes the files of a tier may start, over all shards. */
 const PROCESSES_MAX = { quick: 30, rest: 760, all: 790 }
 const SLOWEST = 10
 const TSC = 'node_modules/typescript/bin/tsc'
-/** One more than processors: a file waits a third of its time. */
+/** One more than there are processors, because a file spends a third of its time waiting. */
 const FILES_AT_ONCE = availableParallelism() + 1
 const SOAK_MINUTES = 30
-/** Marks files that draw at random: they run by a new seed every night. */
+/** Matches files with random tests, which run with a new seed every night. */
 const DRAWS = /support\/basics\/(property|test-seed)\.ts'/
 
 const { values, positionals: parts } = parseArgs({
@@ -38,7 +42,7 @@ const startedAt = Date.now()
 const reports = mkdtempSync(join(tmpdir(), 'winnow-test-'))
 const report = join(reports, 'work.jsonl')
 const failed = []
-/** Files of tests by the names of what is made of them. */
+/** The source of each test file, by the name of its compiled file. */
 const sources = new Map()
 try {
   if (['quick', 'all'].includes(tier) && shard.index === 0) await runChecks()
@@ -59,12 +63,12 @@ function allFiles() {
     .sort()
 }
 
-/** Where a run leaves what the next one need not check again. */
+/** Where the incremental type check of a project keeps its state between runs. */
 function typesOf(project) {
   return join(RUNTIME, 'types', `${project.replaceAll(/\W/g, '-')}.tsbuildinfo`)
 }
 
-/** Types beside format and lint: each has one thread. */
+/** Checks types in parallel with format and lint, since each uses one thread. */
 async function runChecks() {
   await Promise.all([
     runInTurn(
@@ -93,7 +97,7 @@ async function runTier() {
   })
 }
 
-/** Each part by a seed that nobody has run. */
+/** Runs the nightly tier with a fresh random seed. */
 async function runNightly() {
   const seed = String(randomInt(2 ** 31))
   console.log(`WINNOW_TEST_SEED=${seed}`)
@@ -142,11 +146,11 @@ async function run(name, args, env = {}) {
   if (code !== 0) failed.push(name)
 }
 
-/** The files that took most, and whether they kept to the budget. */
+/** Prints the files that took most processor time, and fails the run if it exceeded its budget. */
 function printWork() {
   const lines = existsSync(report) ? readFileSync(report, 'utf8').trim().split('\n') : []
   const work = lines.map((line) => JSON.parse(line)).sort((a, b) => b.seconds - a.seconds)
-  const sum = (name) => work.reduce((total, each) => total + each[name], 0)
+  const sum = (name) => work.reduce((total, file) => total + file[name], 0)
   const processes = sum('processes')
   console.log(`\n=== The slowest of ${work.length} files, in seconds of a processor`)
   for (const { file, seconds, processes: started } of work.slice(0, SLOWEST)) {

@@ -1,31 +1,31 @@
-/** Which files the site is made of, and where each of them lies in it. */
+/** Collects the files of the site, and gives each its address there. */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize, posix } from 'node:path'
 
-/** A document of the repository, which becomes a page. */
+/** A Markdown document of the repository, which becomes a page of the site. */
 export interface Document {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   path: string
-  /** In the site, such as `how-to/podcast.html`. */
+  /** Relative to the root of the site, such as `how-to/podcast.html`. */
   address: string
   text: string
 }
 
 export interface Files {
   documents: Document[]
-  /** Place in the site of each other file that a document links to, by its path. */
+  /** Site address of each other file that a document links to, by its path. */
   copies: Map<string, string>
 }
 
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)\s]*)?\)/g
-/** Files that a browser shows or plays as they are; others are copied as text. */
+/** Files that a browser can show or play; others are published as text. */
 const MEDIA = /\.(png|jpe?g|svg|mp3|wav)$/
 
 /**
- * Everything below `docs/`, the README, and whatever these link to.
+ * Collects everything below `docs/`, the README, and whatever they link to.
  * @param root the repository's folder
- * @throws Error when a link leads nowhere
+ * @throws Error if a link leads nowhere
  */
 export function collectFiles(root: string): Files {
   const waiting = ['README.md', ...documentsBelow(root, 'docs')]
@@ -54,7 +54,7 @@ function documentsBelow(root: string, folder: string): string[] {
     .sort()
 }
 
-/** A folder without a README is a page that lists its files. */
+/** For a folder without a README, makes up a page that lists its files. */
 function readDocument(root: string, path: string): string {
   if (existsSync(join(root, path))) return readFileSync(join(root, path), 'utf8')
   const folder = dirname(path)
@@ -66,8 +66,9 @@ const withoutCode = (text: string): string =>
   text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
 
 /**
- * The file that a link in a document means; of a folder, its README, whether there is one or not.
- * @param path of the document
+ * Returns the path of the file that a link leads to; for a folder, that of its README, even if it
+ * has none.
+ * @param path of the document with the link
  */
 export function targetOf(root: string, path: string, link: string): string {
   const target = normalize(join(dirname(path), decodeURI(link)))
@@ -75,7 +76,7 @@ export function targetOf(root: string, path: string, link: string): string {
   return statSync(join(root, target)).isDirectory() ? join(target, 'README.md') : target
 }
 
-/** Place in the site of a file of the repository. */
+/** Returns the site address of a file of the repository. */
 export function addressOf(path: string): string {
   if (path === 'README.md') return 'readme.html'
   const inSite = path.replace(/^docs\//, '')
@@ -84,6 +85,6 @@ export function addressOf(path: string): string {
   return MEDIA.test(inSite) ? inSite : `${inSite}.txt`
 }
 
-/** The way from one page to another, both by their addresses. */
+/** Returns the relative link between two pages, given their addresses. */
 export const relativeLink = (from: string, to: string): string =>
   posix.relative(posix.dirname(from), to)

@@ -1,10 +1,13 @@
-/** A document as HTML: headings that can be linked to, links inside the site, diagrams, players. */
+/**
+ * Renders a document as HTML: headings that can be linked to, links within the site, diagrams, and
+ * audio players.
+ */
 
 import { renderMermaidSVG } from 'beautiful-mermaid'
 import MarkdownIt from 'markdown-it'
 
 export interface Section {
-  /** The id of its heading; empty before the first. */
+  /** The id of its heading; empty for the text before the first heading. */
   id: string
   title: string
   text: string
@@ -20,10 +23,13 @@ type Markdown = InstanceType<typeof MarkdownIt>
 type Token = ReturnType<Markdown['parse']>[number]
 
 const SOUND = /\.(mp3|wav)$/
-/** Languages of code that calls the service; elsewhere the address is a default, or a proxy's. */
+/**
+ * Code in these languages calls the service. Elsewhere the address is a default value, or the
+ * upstream of a proxy.
+ */
 const RUNS = /^(sh|ts|python|json)\b/
 const ADDRESS = 'http://127.0.0.1:8080'
-/** A gateway puts its own address here (gateway/routes/docs.ts). */
+/** A gateway replaces this with its own address (gateway/routes/docs.ts). */
 const MARKED = `<!--service-->${ADDRESS}<!--/service-->`
 const DIAGRAM_COLOURS = {
   bg: 'var(--card)',
@@ -36,7 +42,7 @@ const DIAGRAM_COLOURS = {
   transparent: true,
 }
 
-/** @param linkTo what a relative link of the document becomes */
+/** @param linkTo maps a relative link of the document to one of the site */
 export function renderDocument(text: string, linkTo: (link: string) => string): RenderedPage {
   const markdown = new MarkdownIt({ html: true })
   installFences(markdown)
@@ -67,14 +73,16 @@ function installFences(markdown: Markdown): void {
   }
 }
 
-/** The renderer asks for a font from elsewhere, which a page must not. */
+/**
+ * The renderer imports a web font, which is removed because the site loads nothing from elsewhere.
+ */
 function diagram(source: string): string {
   return renderMermaidSVG(source, { ...DIAGRAM_COLOURS, font: 'system-ui' })
     .replace(/@import url\([^)]*\);/g, '')
     .replace('<svg ', '<svg role="img" aria-label="Diagram" ')
 }
 
-/** Ids as GitHub makes them, so that the same links work there and here. */
+/** Gives headings the same ids as GitHub does, so that a link works in both places. */
 function nameHeadings(tokens: readonly Token[]): void {
   const taken = new Map<string, number>()
   for (const [i, token] of tokens.entries()) {
@@ -97,7 +105,7 @@ function replaceLink(token: Token, linkTo: (link: string) => string): void {
   if (name === 'src') token.attrSet('loading', 'lazy')
 }
 
-/** On GitHub a sound is a link; here it has a player in its place. */
+/** Replaces a link to a sound by a player; GitHub shows the link. */
 function replaceSounds(children: Token[]): void {
   for (const [i, token] of children.entries()) {
     const source = token.type === 'link_open' ? String(token.attrGet('href')) : ''
@@ -114,7 +122,7 @@ function replaceSounds(children: Token[]): void {
   }
 }
 
-/** Text to search: the words of each heading and of what stands below it. */
+/** Splits the document into sections for the search: each heading, with the text below it. */
 function sectionsOf(tokens: readonly Token[]): Section[] {
   const sections: Section[] = [{ id: '', title: '', text: '' }]
   for (const [i, token] of tokens.entries()) {

@@ -1,4 +1,4 @@
-/** The way through the site, as the lists of docs/README.md have it. */
+/** Reads the site's menu from the lists of docs/README.md. */
 
 import { addressOf, targetOf, type Document } from './documents.ts'
 
@@ -7,7 +7,7 @@ export interface NavigationSection {
   entries: { title: string; address: string }[]
 }
 
-/** Each list item that begins with a link is an entry of the section above it. */
+/** Every list item that begins with a link becomes an entry of the section above it. */
 export function readNavigation(root: string, index: Document): NavigationSection[] {
   const sections: NavigationSection[] = []
   for (const line of index.text.split('\n')) {

@@ -1,4 +1,4 @@
-/** A page of the site around its content. */
+/** Wraps the content of a page in the site's header and menu. */
 
 import { relativeLink } from './documents.ts'
 import type { NavigationSection } from './navigation.ts'
@@ -8,13 +8,13 @@ export interface Page {
   title: string
   /** HTML of `<main>`. */
   content: string
-  /** Scripts of this page alone, by their addresses. */
+  /** Addresses of the scripts that only this page loads. */
   scripts: readonly string[]
-  /** It takes the whole width, with the menu of the documents folded. */
+  /** Whether the page takes the full width, with the menu collapsed. */
   isWide: boolean
 }
 
-/** A gateway puts a link to its page here (gateway/routes/docs.ts). */
+/** A gateway replaces this with a link back to its web page (gateway/routes/docs.ts). */
 const WAY_BACK = '<!--way-back-->'
 
 export function pageHtml(page: Page, navigation: readonly NavigationSection[]): string {

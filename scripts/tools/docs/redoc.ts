@@ -1,15 +1,16 @@
-/** Redoc, which shows the API description: its file, and the packages that stand in that file. */
+/** Prepares Redoc, which shows the API description, and lists the packages bundled in it. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FILE = 'node_modules/redoc/bundles/redoc.standalone.js'
 const EMPTY_PICTURE = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22/%3E'
-/** Pairs of a text in its file, and the site's in its place. */
-const REPLACED = [
-  // Its own mark in the corner, which a page that asks nobody else can't load.
+/** Pairs of a text in Redoc's file and its replacement. */
+const REPLACEMENTS = [
+  // Its logo in the corner: the site loads nothing from elsewhere.
   ['https://cdn.redoc.ly/redoc/logo-mini.svg', EMPTY_PICTURE],
-  // Colours that its theme does not reach, of patterns, lines and security, as site.css has them.
+  // Colours that a theme of Redoc can't set (patterns, lines, security), replaced with those of
+  // site.css.
   ['#0e7c86', 'var(--accent)'],
   ['#9fb4be', 'var(--line)'],
   ['#e4e7eb', 'var(--paper)'],
@@ -17,10 +18,10 @@ const REPLACED = [
 
 /** @throws Error when another version of Redoc no longer has what is to be replaced */
 export function redocScript(root: string): string {
-  return REPLACED.reduce(
-    (script, [old, fitting]) => {
+  return REPLACEMENTS.reduce(
+    (script, [old, replacement]) => {
       if (!script.includes(old)) throw new Error(`Redoc has no ${old} any more`)
-      return script.replaceAll(old, fitting)
+      return script.replaceAll(old, replacement)
     },
     readFileSync(join(root, FILE), 'utf8'),
   )

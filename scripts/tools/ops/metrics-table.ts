@@ -1,10 +1,10 @@
-/** The table of all metrics, as docs/reference/metrics.md has it between two comments. */
+/** Writes the table of all metrics between two comments of docs/reference/metrics.md. */
 
 import { METRICS, type MetricDefinition } from '../../../shared/telemetry/metric-definitions.ts'
 
 const MARKS = /(<!-- written by npm run winnow -- ops[^\n]*-->\n)[^]*?(\n<!-- end -->)/
 
-/** @throws Error when `document` has no place for it */
+/** @throws Error if `document` lacks the two comments */
 export function withMetricsTable(document: string): string {
   if (!MARKS.test(document)) throw new Error('the document has no place for the table of metrics')
   return document.replace(MARKS, (_, before: string, after: string) => before + table() + after)

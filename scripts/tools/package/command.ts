@@ -1,4 +1,4 @@
-/** The command line of `winnow package`. */
+/** Defines the command line of `winnow package`. */
 
 import { action, command, oneOf, TEXT, UsageError } from '../../cli/command.ts'
 import { makeDeb } from './deb.ts'

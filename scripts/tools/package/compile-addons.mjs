@@ -1,5 +1,5 @@
-// Lays this checkout's addons for Node 20 into a folder, compiled where they are not yet:
-// `node compile-addons.mjs FOLDER`, with a Node 20. Later Nodes take the same binding.
+// `node compile-addons.mjs FOLDER`, run with Node 20: puts this checkout's addons into a folder,
+// and compiles those that are missing. Later versions of Node use the same binding.
 
 import { bindingStep, sqliteStep } from '../../setup/addons.mjs'
 import { layPrebuilt } from '../../setup/prebuilt.mjs'

@@ -1,4 +1,6 @@
-/** dist/winnow_<version>_amd64.deb: the service, set up, with the Node that runs it. */
+/**
+ * Makes dist/winnow_<version>_amd64.deb: the service, already set up, with the Node that runs it.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -15,12 +17,18 @@ import { copyInto, manifest, ROOT, tracked } from './sources.ts'
 const OWN = join(ROOT, 'scripts/tools/package/deb')
 const DOCUMENTS = 'usr/share/doc/winnow'
 
-/** A tenth larger than xz at its quickest makes CUDA's libraries, in a fortieth of the time. */
+/**
+ * CUDA's libraries get a tenth larger than with xz at its fastest setting, in a fortieth of the
+ * time.
+ */
 export const SMALL = ['-Zzstd', '-z3']
-/** For who unpacks it at once. */
+/** No compression, for a package that is unpacked right away. */
 export const QUICK = ['-Znone']
 
-/** One package, so that either takes the place of the other, with the same settings and data. */
+/**
+ * CPU and CUDA are versions of one package, so that installing one replaces the other and keeps
+ * settings and data.
+ */
 const versionOf = (compute: Compute): string =>
   compute === 'cpu' ? manifest.version : `${manifest.version}+cuda`
 
@@ -37,7 +45,7 @@ export async function makeDeb(compute: Compute, say: Say): Promise<string> {
 }
 
 /**
- * Adds what a package has besides the installation in `root`, and packs it.
+ * Adds the other files of a package to the installation in `root`, and packs it.
  * @returns the path of the package in `folder`
  */
 export function packDeb(
@@ -77,7 +85,9 @@ export function packDeb(
   return path
 }
 
-/** The documents, with the bill of materials, where the units and the sources look for them. */
+/**
+ * Writes the documents and the bill of materials to where the units and the sources expect them.
+ */
 function layDocuments(root: string, compute: Compute): void {
   const folder = join(root, DOCUMENTS)
   const documents = tracked('README.md', 'CHANGELOG.md', 'docs/*.md', 'docs/decisions')
@@ -96,11 +106,11 @@ function write(path: string, text: string | Uint8Array, mode = 0o644): void {
   chmodSync(path, mode)
 }
 
-/** So that two builds of one commit are the same. */
+/** Time of the last commit, so that two builds of one commit are identical. */
 const commitSeconds = (): string =>
   execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: ROOT, encoding: 'utf8' }).trim()
 
-/** As Debian's own tools find it. */
+/** Read from the variables that Debian's own tools use. */
 function maintainer(): string {
   const { DEBFULLNAME: name = 'Winnow', DEBEMAIL: email = 'winnow@localhost' } = process.env
   return `${name} <${email}>`
@@ -116,7 +126,9 @@ function checksums(root: string): string {
   return lines.toString().replaceAll('  ./', '  ')
 }
 
-/** libc6: of the bundled Node. libstdc++6: what the binding of TensorFlow.js is compiled with. */
+/**
+ * libc6 is what the bundled Node needs, libstdc++6 what the compiled TensorFlow.js binding needs.
+ */
 function control(compute: Compute, root: string): string {
   const kibibytes = execFileSync('du', ['-sk', '--apparent-size', root], { encoding: 'utf8' })
   const processor = compute === 'cpu' ? 'processors' : "NVIDIA's GPUs, with CUDA's libraries"

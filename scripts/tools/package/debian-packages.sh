@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lists the packages of a Debian: name, version and licences, with tabs between them, of the licences
-# with | between them, as its copyright file names them.
+# Lists the installed packages of a Debian, one a line: name, version and licences, separated by
+# tabs. The licences are those in its copyright file, separated by |.
 set -e
 for package in $(dpkg-query --show --showformat '${Package}\n'); do
   version=$(dpkg-query --show --showformat '${Version}' "$package")

@@ -1,6 +1,6 @@
 /**
- * dist/winnow-<version>-image.tar: a small Debian with the package in it, as an image that Docker
- * and Podman load. Made by Debian's own tools: no container engine is needed.
+ * Makes dist/winnow-<version>-image.tar: a minimal Debian with the package in it, as an image for
+ * Docker and Podman. Debian's own tools make it, so no container engine is needed.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -15,10 +15,10 @@ import { packImage, type ImageConfig } from './oci.ts'
 import { manifest, ROOT } from './sources.ts'
 
 const SUITE = 'trixie'
-/** Packages needed besides those of every Debian. */
+/** Packages that the service needs and that mmdebstrap's variant "essential" lacks. */
 const PACKAGES = 'libstdc++6,systemd-standalone-sysusers'
 const DATA = '/var/lib/winnow'
-/** What is made again where it is lost, such as kernels that were compiled for a GPU. */
+/** Holds only what can be made again, such as kernels compiled for a GPU. */
 const CACHE = '/var/cache/winnow'
 
 /** @returns the path of the image, from the root of the checkout */
@@ -48,7 +48,9 @@ export async function makeImage(compute: Compute, say: Say): Promise<string> {
   }
 }
 
-/** Writes a root file system with the package to `layer`; returns the list of Debian's packages. */
+/**
+ * Writes a root file system with the package to `layer`; returns the list of its Debian packages.
+ */
 function install(deb: string, layer: string, place: string): string {
   const file = basename(deb)
   const list = 'debian-packages'
@@ -68,7 +70,7 @@ function install(deb: string, layer: string, place: string): string {
   return readFileSync(join(place, list), 'utf8')
 }
 
-/** @param list what debian-packages.sh writes */
+/** @param list output of debian-packages.sh */
 export const debianParts = (list: string): Part[] =>
   list
     .split('\n')
@@ -83,7 +85,7 @@ export const debianParts = (list: string): Part[] =>
       }
     })
 
-/** How an image runs. */
+/** Returns the configuration with which a container runs. */
 export function configOf(compute: Compute): ImageConfig {
   const settings = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -93,9 +95,9 @@ export function configOf(compute: Compute): ImageConfig {
     HOST: '0.0.0.0',
     GRPC_HOST: '0.0.0.0',
     METRICS_HOST: '0.0.0.0',
-    PUBLIC_URL: 'http://127.0.0.1:8080', // where `--publish 8080:8080` makes it
-    MEDIA_URL: 'http://127.0.0.1:8080', // inside
-    // NVIDIA's container toolkit looks for these.
+    PUBLIC_URL: 'http://127.0.0.1:8080', // assumes `--publish 8080:8080`
+    MEDIA_URL: 'http://127.0.0.1:8080', // within the container
+    // NVIDIA's container toolkit reads these.
     ...(compute === 'cuda' && {
       NVIDIA_VISIBLE_DEVICES: 'all',
       NVIDIA_DRIVER_CAPABILITIES: 'compute,utility',
@@ -112,13 +114,13 @@ export function configOf(compute: Compute): ImageConfig {
     Volumes: { [DATA]: {}, [CACHE]: {} },
     ExposedPorts: { '8080/tcp': {}, '8081/tcp': {}, '9080/tcp': {}, '9081/tcp': {} },
     StopSignal: 'SIGTERM',
-    // None of licences: they are those of the bill of materials, not Winnow's alone.
+    // No label names licences: the bill of materials lists them, and most are not Winnow's.
     Labels: {
       'org.opencontainers.image.title': 'Winnow',
       'org.opencontainers.image.description': description,
       'org.opencontainers.image.version': version,
     },
-    // Docker's own addition to the format; in nanoseconds.
+    // Docker's extension of the format; times are in nanoseconds.
     Healthcheck: {
       Test: ['CMD', join(INSTALLED, NODE), '--eval', isReady],
       Interval: 30e9,

@@ -1,4 +1,4 @@
-/** An installation as packages contain it: set up, with a Node of its own. */
+/** Makes the installation that packages contain: set up, with its own Node. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,12 +8,12 @@ import type { Compute } from './types.ts'
 import { unpackNode } from './node-runtime.ts'
 import { layCommand, laySources } from './sources.ts'
 
-/** Its folder on a host. */
+/** The installation's folder on a host. */
 export const INSTALLED = '/usr/lib/winnow'
-/** Its Node, from there. */
+/** Its Node, relative to that folder. */
 export const NODE = 'node/bin/node'
 
-/** Needed by set-up alone, or meant for another libc. */
+/** Files that only set-up needs, or that are for another libc. */
 const FOR_SET_UP = [
   ...['node/include', 'node/share', 'node/README.md', 'node/CHANGELOG.md', 'node/package.json'],
   ...['.runtime/setup.lock', '.runtime/tensorflow/tensorflow/include'],
@@ -27,15 +27,19 @@ const FOR_SET_UP = [
   ),
   'node_modules/@koromix/koffi-linux-x64/musl_x64',
 ]
-/** In packages: for debuggers, type checkers, linters, compilers, shells; backups; pages. */
+/**
+ * Files in node_modules that are never run: for debuggers, type checkers, linters, compilers and
+ * shells, backups, and pages.
+ */
 const NOT_RUN =
   /\.(map|d\.[cm]?ts|flow|gypi?|a|o|cc?|cpp|hp*|bat|cmd|sh|py|html)$|~$|^\.(git|npmi|eslintrc)/
-/** The one program in packages that runs. */
+/** The only executable in node_modules that is needed. */
 const ESBUILD = 'node_modules/@esbuild/linux-x64/bin/esbuild'
 
 /**
- * Lays it into `folder`, which must not exist; takes some minutes and the network.
- * @throws Error when set-up fails, which has said why
+ * Creates the installation in `folder`, which must not exist. Takes some minutes and needs the
+ * network.
+ * @throws Error if set-up fails, which has then printed the reason
  */
 export async function layInstallation(folder: string, compute: Compute): Promise<void> {
   laySources(folder)
@@ -57,7 +61,10 @@ function trim(folder: string): void {
   chmodSync(join(folder, ESBUILD), 0o755)
 }
 
-/** Removes what is never run, and prebuilt addons for other platforms; the rest are no programs. */
+/**
+ * Removes what is never run and prebuilt addons for other platforms, and the executable bit of
+ * everything else.
+ */
 function prune(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)

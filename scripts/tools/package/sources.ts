@@ -1,5 +1,6 @@
 /**
- * Lays the content of every package: the sources of the service, the page, each client as one file.
+ * Copies what every package contains: the sources of the service, the page, and each client as one
+ * file.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -11,16 +12,19 @@ import { COMMANDS } from '../../cli/table.mjs'
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Runs the service: neither its tests and tools, nor what trains the model. As git takes paths. */
+/**
+ * Paths, as git takes them, of what runs the service: no tests, no developers' tools, no training.
+ */
 const SHIPPED = [
   ...['gateway', 'engine', 'models', 'shared', 'proto', 'clients/typescript'],
   ...['scripts/cli', 'scripts/setup', 'scripts/run.mjs'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
-  ...['examples/README.md', 'examples/speech-over-piano.wav'], // doctor separates a second of it
+  // for doctor, which separates one second of it
+  ...['examples/README.md', 'examples/speech-over-piano.wav'],
   ...[':!models/training', ':!models/mini/pictures', ':!*.gitignore'],
 ]
 
-/** Packages that are no ES modules call it. */
+/** Bundled CommonJS packages call `require`. */
 const REQUIRE =
   "import { createRequire } from 'node:module';" + 'const require = createRequire(import.meta.url);'
 
@@ -37,21 +41,21 @@ export function laySources(folder: string): void {
   }
 }
 
-/** The files of the repository that git finds by these paths. */
+/** Lists the tracked files that match the paths, as git takes them. */
 export const tracked = (...paths: readonly string[]): string[] =>
   execFileSync('git', ['ls-files', '-z', ...paths], { encoding: 'utf8', cwd: ROOT })
     .split('\0')
     .filter(Boolean)
 
-/** Copies a file of the checkout to its path below `folder`. */
+/** Copies a file of the checkout to the same path below `folder`. */
 export function copyInto(folder: string, file: string): void {
   mkdirSync(dirname(join(folder, file)), { recursive: true })
   cpSync(join(ROOT, file), join(folder, file))
 }
 
 /**
- * Lays the command `winnow` into `folder`, with its clients, which need nothing else.
- * @param installation how the command finds the service's sources: a file of this folder
+ * Copies the command `winnow` into `folder`, with its client commands, which need nothing else.
+ * @param installation file of this folder that tells the command where the service's sources are
  */
 export async function layCommand(folder: string, installation: string): Promise<void> {
   for (const file of ['winnow.mjs', 'table.mjs']) {
@@ -62,7 +66,10 @@ export async function layCommand(folder: string, installation: string): Promise<
   await Promise.all(clients.map((name) => layClient(folder, name)))
 }
 
-/** A client as one file, which takes the words of the command line as `winnow` does. */
+/**
+ * Bundles a client command into one file, which takes the command line of `winnow`, its own name
+ * included.
+ */
 const layClient = (folder: string, name: string) =>
   build({
     absWorkingDir: ROOT,

@@ -1,7 +1,7 @@
-/** Types for the making of every package. */
+/** Types shared by the makers of packages. */
 
 export const COMPUTES = ['cpu', 'cuda'] as const
 export type Compute = (typeof COMPUTES)[number]
 
-/** Takes a line that shows how far the work is. */
+/** Prints a line of progress. */
 export type Say = (line: string) => void

@@ -1,10 +1,10 @@
 import type { Advice, TextFile } from './advice.ts'
 
-/** The marker of a line of comment, and its text. */
+/** Captures the marker of a comment line, and its text. */
 const COMMENT = /^\s*(\{?\/\*\*?|\/\/|\*(?!\/)|"""|#(?=\s|$)) ?(.*)$/
 const HIDES_ITS_SUBJECT = /^(Of|What|Where|Whether|Those)\b/
 
-/** Finds comments, and paragraphs of them, that open in a way that hides their subject. */
+/** Finds comments, and paragraphs within them, whose first word hides their subject. */
 export function adviceOnComments({ path, text }: TextFile): Advice[] {
   return text.split('\n').flatMap((line, i, lines) => {
     const [, marker, words = ''] = COMMENT.exec(line) ?? []

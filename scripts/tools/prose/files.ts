@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Written whole by a command, from sources that are judged themselves. */
+/** Generated files, whose sources are checked instead. */
 const GENERATED = [
   'clients/typescript/api.ts',
   'clients/python/src/winnow_client/_api.py',
@@ -10,9 +10,9 @@ const GENERATED = [
 ]
 const PAGE = /^(docs\/.*|models\/[\w-]+\/card|[\w/]*README|[A-Z]+)\.md$/
 const CODE = /\.(tsx?|mjs|py)$/
-/** A user, an operator or a developer reads the texts of these files. */
+/** Sources with texts that users, admins or developers read. */
 const SPEAKING = /^(gateway|engine|shared|models|scripts|web|bench|clients)\/.*\.(tsx?|mjs)$/
-/** Vocabulary that prompts are read with, and these rules themselves. */
+/** Files that only quote words: the vocabulary of prompts, and these rules. */
 const QUOTED = /^(shared\/prompts\/languages|scripts\/tools\/prose)\//
 
 interface FileList {
@@ -21,7 +21,10 @@ interface FileList {
   speaking: string[]
 }
 
-/** Lists what people wrote in this checkout, from its root, files not added to git included. */
+/**
+ * Lists the handwritten files of this checkout, relative to its root, including those not added to
+ * git yet.
+ */
 export function listFiles(): FileList {
   const command = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate']
   const paths = execFileSync('git', command, { encoding: 'utf8', maxBuffer: 16 * 2 ** 20 })

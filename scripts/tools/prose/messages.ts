@@ -1,16 +1,18 @@
 import ts from 'typescript'
 import { AVOIDED, type Advice, type TextFile } from './advice.ts'
 
-/** Texts of the code do without these too. */
+/** Further words to avoid in messages. */
 const AVOIDED_IN_CODE =
   /\b(tr(ies|ying) again|another try|this try|swept|looked (at|after)|as it was)\b/i
 const LEVELS = /^(trace|debug|info|warn|error|fatal)$/
-/** Errors whose message a client or an operator reads as a sentence. */
+/** Errors whose message a client or an admin reads as a sentence. */
 const SENTENCES = /^(ServiceError|StartError|SettingsError)$/
 
 type Kind = 'text' | 'log line' | 'error'
 
-/** Judges the texts of a source: those of three words or more, log lines and messages of errors. */
+/**
+ * Checks the texts of a source file: strings of three words or more, log lines and error messages.
+ */
 export function adviceOnMessages({ path, text }: TextFile): Advice[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   const advice: Advice[] = []
@@ -48,13 +50,16 @@ function ruleBroken(message: string, kind: Kind): string | null {
   return null
 }
 
-/** The last argument of `log.info(…)` and the like; null for other calls. */
+/** Returns the last argument of a call such as `log.info(…)`; null for other calls. */
 function loggedMessage({ expression, arguments: values }: ts.CallExpression): ts.Node | null {
   if (!ts.isPropertyAccessExpression(expression) || !LEVELS.test(expression.name.text)) return null
   return /log$/i.test(expression.expression.getText()) ? (values.at(-1) ?? null) : null
 }
 
-/** The message of `new ServiceError(code, { message })`, and the first argument of others. */
+/**
+ * Returns the message of `new ServiceError(code, { message })`, or the first argument of the other
+ * errors.
+ */
 const errorMessages = ({ expression, arguments: values }: ts.NewExpression): ts.Node[] =>
   (values ?? []).flatMap((value, i) => {
     if (!ts.isObjectLiteralExpression(value)) {
@@ -67,7 +72,7 @@ const errorMessages = ({ expression, arguments: values }: ts.NewExpression): ts.
     )
   })
 
-/** The text of a literal, with … for its values; empty for other expressions. */
+/** Returns the text of a literal, with … for its values; empty for other expressions. */
 function literalText(node: ts.Node): string {
   if (ts.isStringLiteralLike(node)) return node.text
   if (ts.isParenthesizedExpression(node)) return literalText(node.expression)

@@ -1,10 +1,10 @@
 import { AVOIDED, type Advice, type TextFile } from './advice.ts'
 
 const LONG_SENTENCE_WORDS = 30
-/** Between paragraphs, list items and cells of tables. */
+/** Separates paragraphs, list items and table cells. */
 const BREAK = /(\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|#+) |\|)|\|)/
 
-/** Finds avoided words, doubled words and long sentences in a page. */
+/** Finds words to avoid, doubled words and long sentences in a page. */
 export function adviceOnPage({ path, text }: TextFile): Advice[] {
   return paragraphsOf(text).flatMap(({ line, words }) => {
     const term = AVOIDED.exec(words)?.[0].toLowerCase()
@@ -22,17 +22,19 @@ export function adviceOnPage({ path, text }: TextFile): Advice[] {
   })
 }
 
-/** Empties blocks of code and comments, and keeps the lines that they take. */
+/**
+ * Removes code blocks and comments but keeps their line breaks, so that line numbers stay right.
+ */
 export const withoutCode = (text: string): string =>
   text.replace(/^```[^]*?^```$|<!--[^]*?-->/gm, newlinesOf)
 
-/** Counts the words of a text; dashes and rules of a table are none. */
+/** Counts the words of a text, without dashes and the rules of tables. */
 export const countWords = (text: string): number =>
   text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 
 const newlinesOf = (text: string): string => text.replace(/[^\n]/g, '')
 
-/** A page's paragraphs with the line they begin at, without code and targets of links. */
+/** Splits a page into paragraphs, each with its first line, without code and link targets. */
 function paragraphsOf(page: string): { line: number; words: string }[] {
   const text = withoutCode(page)
     .replace(/``.+?``|`[^`]*`/g, (code) => `CODE${newlinesOf(code)}`)
@@ -46,7 +48,7 @@ function paragraphsOf(page: string): { line: number; words: string }[] {
   })
 }
 
-/** Parts of a table or list that are no sentence may be as long as they like. */
+/** Returns the long sentences; a cell or list item that is not a sentence may have any length. */
 const longSentences = (words: string): string[] =>
   /[.:]$/.test(words)
     ? words

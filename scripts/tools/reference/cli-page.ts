@@ -1,4 +1,4 @@
-/** docs/reference/cli.md. */
+/** Makes docs/reference/cli.md from the help of every command. */
 
 import { readFileSync } from 'node:fs'
 import { COMMANDS } from '../../cli/table.mjs'

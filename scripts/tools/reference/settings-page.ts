@@ -1,6 +1,6 @@
 /**
- * docs/reference/settings.md: settings-text.md, with what the schemas of gateway and engine say of
- * each setting: who reads it, its values and its default.
+ * Makes docs/reference/settings.md: settings-text.md, completed with what the schemas of gateway
+ * and engine state about each setting: who reads it, its values and its default.
  */
 
 import { readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { SettingReader } from '../../../shared/process/settings.ts'
 
 const TEXT = readFileSync(new URL('settings-text.md', import.meta.url), 'utf8')
 
-/** Settings that no schema has, by who reads them. */
+/** Settings that no schema has, with who reads them. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   TF_NUM_INTRAOP_THREADS: 'engine',
   UV_THREADPOOL_SIZE: 'engine',
@@ -22,11 +22,11 @@ const OUTSIDE: Readonly<Record<string, string>> = {
 interface Setting {
   readers: string
   values: string
-  /** As it is typed; '': none. */
+  /** The default as a user would type it; '' if there is none. */
   fallback: string
 }
 
-/** @throws Error when the text lacks a setting, or describes one that nobody reads */
+/** @throws Error if the text lacks a setting, or describes one that nobody reads */
 export function settingsPage(text = TEXT): string {
   const settings = readSettingsOfAll()
   const described = new Set<string>()
@@ -53,7 +53,7 @@ function readSettingsOfAll(): Map<string, Setting> {
     all.set(name, { ...setting, readers: [...readers].join(', ') })
   }
   gatewaySettings(recorder((name, setting) => note(name, 'gateway', setting)))
-  // the engine asks for MODEL, or for MODELS where that is set
+  // The engine reads MODELS if it is set, and MODEL otherwise.
   for (const env of [{}, { MODELS: 'mini' }])
     engineSettings(
       recorder((name, setting) => note(name, 'engine', setting)),
@@ -64,7 +64,7 @@ function readSettingsOfAll(): Map<string, Setting> {
   return all
 }
 
-/** A reader to which nothing is set; it notes what it is asked for. */
+/** A reader that finds no setting set, and records what it is asked for. */
 function recorder(note: (name: string, setting: Omit<Setting, 'readers'>) => void): SettingReader {
   const range = (least: number, most: number) => `${least} to ${most}`
   return {

@@ -1,4 +1,4 @@
-/** Makes a release of what has landed: its version, the changelog, a commit and a tag. */
+/** Makes a release: sets the version, dates the changelog, commits and tags. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ function inLock(text: string, version: string): string {
   return jsonOf({ ...lock, version })
 }
 
-/** Every file that states the version, by path. */
+/** Every file that states the version, with how to change it. */
 const PLACES: Readonly<Record<string, Change>> = {
   'package.json': inJson,
   'package-lock.json': inLock,
@@ -34,7 +34,7 @@ const PLACES: Readonly<Record<string, Change>> = {
   'docs/how-to/install.md': inText,
 }
 
-/** Stands for the repository's address until the first release gives the real one. */
+/** Stands in for the repository's address until the first release sets the real one. */
 const PLACEHOLDER = 'https://example.com/winnow'
 
 const CHANGELOG = 'CHANGELOG.md'
@@ -45,14 +45,17 @@ export interface Release {
   version: string
   /** Such as `2026-01-31`. */
   date: string
-  /** The repository's address, such as `https://github.com/you/winnow`: needed once. */
+  /**
+   * The repository's address, such as `https://github.com/you/winnow`. Only the first release needs
+   * it.
+   */
   repository?: string | undefined
 }
 
 /**
- * Commits the release, and tags it `v<version>`. Nothing is changed where it throws.
+ * Commits the release, and tags it `v<version>`. Changes nothing if it throws.
  * @param root folder of a checkout
- * @throws Error saying what is in the way
+ * @throws Error that says what prevents the release
  */
 export function release(root: string, { version, date, repository }: Release): void {
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' })
@@ -86,7 +89,7 @@ export function release(root: string, { version, date, repository }: Release): v
   git('tag', '--annotate', '--message', `Winnow ${version}`, `v${version}`)
 }
 
-/** @throws Error when nothing has changed since the last release */
+/** @throws Error if the changelog has no unreleased entries */
 function dated(changelog: string, version: string, date: string): string {
   const [head, ...rest] = changelog.split(UNRELEASED)
   const text = rest.join(UNRELEASED)

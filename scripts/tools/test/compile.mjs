@@ -1,5 +1,5 @@
-// Compiles files of tests, as scripts/setup/programs.mjs compiles the programs: on Node 20 each of
-// them starts a second sooner than by tsx.
+// Compiles test files the way scripts/setup/programs.mjs compiles the programs. On Node 20 a
+// compiled file starts a second sooner than with tsx.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,16 +7,19 @@ import { build } from 'esbuild'
 import { removeLeftovers, RUNTIME } from '../../setup/files.mjs'
 import { compiledName, optionsFor, PROGRAMS } from '../../setup/programs.mjs'
 
-/** Those of runs that were killed go after this time. */
+/** The folder of a run that was killed is removed after this time. */
 const LEFTOVER_MS = 24 * 3_600_000
 
-/** Files that start no program of ours: compiling those would take most of the time of one file. */
+/**
+ * Files that start none of our programs, so a run of them alone need not compile those, which takes
+ * longer than compiling one file.
+ */
 const STARTS_NONE = /^test\/(unit\/|tidy[.])/
 
 /**
  * @param files paths from the root of the checkout
- * @returns the compiled files, in a folder that `remove` removes
- * @throws Error what is wrong in a file
+ * @returns the compiled files, and `remove`, which deletes their folder
+ * @throws Error that says what is wrong in a file
  */
 export async function compileTests(files) {
   const parent = join(RUNTIME, 'tests')

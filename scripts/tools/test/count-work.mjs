@@ -1,5 +1,5 @@
-// Loaded into each file of tests by scripts/tools/test.mjs. When the file ends it appends a line to
-// WINNOW_TEST_WORK: how many processes the file started, and how long processors worked for it.
+// Preloaded into each test file by scripts/tools/test.mjs. When the file ends, appends a line to
+// WINNOW_TEST_WORK: how many processes the file started, and how much processor time it used.
 
 import { subscribe } from 'node:diagnostics_channel'
 import { appendFileSync, readFileSync } from 'node:fs'
@@ -7,11 +7,11 @@ import { basename } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Fields of /proc/self/stat after the name: user and system time, then those of children that
- * ended.
+ * Fields of /proc/self/stat after the name: user and system time of this process, then of its
+ * children that have ended.
  */
 const TIMES = [11, 12, 13, 14]
-/** Linux gives these times in hundredths of a second. */
+/** Linux reports these times in hundredths of a second. */
 const TICKS_PER_SECOND = 100
 
 const report = process.env.WINNOW_TEST_WORK

@@ -1,10 +1,12 @@
-// Which files of tests each tier has (docs/development.md). Pure, so that a test can check it.
+// Decides which test files each tier contains (docs/development.md). Pure, so that a test can check
+// it.
 
 /**
- * Minutes of a kind that few changes touch: hundreds of faults, packages, a booted systemd, a
- * balancer with a cluster of brokers, the report on a GPU, benches, Firefox, a driver that is
- * compiled, published weights of 98 MB and the runtime they are compared with, graphs that XLA
- * compiles, predictions of memory against the allocator, and hundreds of random calls to the API.
+ * Tests that take minutes and that few changes touch: hundreds of faults, packages, a booted
+ * systemd, a balancer with a cluster of brokers, the report on a GPU, benches, Firefox, a driver
+ * that is compiled, published weights of 98 MB and the runtime they are compared with, graphs that
+ * XLA compiles, predictions of memory against the allocator, and hundreds of random calls to the
+ * API.
  */
 const NIGHTLY = new RegExp(
   [
@@ -17,16 +19,17 @@ const NIGHTLY = new RegExp(
 )
 
 /**
- * Of the folders of `quick`: half a minute or more of a processor each, every installed model
- * through whole passes, batches of lanes; and a bucket of SeaweedFS, which is 48 MB to download.
+ * Files in the folders of `quick` that are too slow for it: each takes half a minute or more of
+ * processor time (whole passes with every installed model, batches of lanes), or needs SeaweedFS, a
+ * download of 48 MB.
  */
 const NOT_QUICK =
   /^test\/(parity\/(installed-models|mini-lane|device-traffic)|contract\/media-stores)[.]/
 const QUICK = /^test\/(unit|contract|parity)\/|^test\/(tidy|browser\/main-paths)\.test\.ts$/
 
 /**
- * Files of the contract about what is stored: locks, sums, lists, sweeps and constraints, in which
- * databases differ. The store's functions all run on both (test/integration/gateway/store).
+ * Contract tests of locks, sums, lists, sweeps and constraints, in which databases differ. The
+ * store's own functions are all tested on both databases (test/integration/gateway/store).
  */
 const ON_POSTGRES = new RegExp(
   [
@@ -37,27 +40,30 @@ const ON_POSTGRES = new RegExp(
   ].join('|'),
 )
 
-/** @returns {'quick' | 'rest' | 'nightly'} of a file of tests */
+/** @returns {'quick' | 'rest' | 'nightly'} the tier of a test file */
 export const tierOf = (file) =>
   NIGHTLY.test(file) ? 'nightly' : QUICK.test(file) && !NOT_QUICK.test(file) ? 'quick' : 'rest'
 
-/** Returns whether a file of tests also runs on PostgreSQL, which is part of the tier `rest`. */
+/** Returns whether a test file also runs on PostgreSQL, which is part of the tier `rest`. */
 export const runsOnPostgres = (file) => ON_POSTGRES.test(file)
 
-/** @param text `2/4`: the second of four shards @throws Error where it is none */
+/**
+ * @param text `2/4` is the second of four shards
+ * @throws Error if it has another form
+ */
 export function shardOf(text) {
   const [, index, count] = /^(\d+)\/(\d+)$/.exec(text) ?? []
   if (index >= 1 && Number(index) <= Number(count)) return { index: index - 1, count: +count }
   throw new Error(`a shard is such as 2/4, not "${text}"`)
 }
 
-/** Every shard has some of each folder: neighbours go to different ones. */
+/** Spreads neighbours over different shards, so that every shard has some files of each folder. */
 export const inShard = (files, { index, count }) => files.filter((_, i) => i % count === index)
 
 /**
- * The files of a tier, and those that it runs on PostgreSQL.
- * @param tier null: of all tiers, those whose path contains one of `parts`; packages take so long
- *   that a part must name them from the start
+ * Returns the files of a tier, and those that it runs on PostgreSQL.
+ * @param tier null for the files of all tiers whose path contains one of `parts`; packages take so
+ * long that a part has to begin with their folder
  */
 export function chooseFiles(all, tier, parts = []) {
   if (tier === null) {
