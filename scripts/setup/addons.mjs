@@ -1,5 +1,5 @@
-// Steps that make the two native addons: TensorFlow.js's binding and SQLite's driver for Node 20.
-// Each is taken from the package, where that brings one that fits, or else compiled.
+// Steps that make the two native addons: TensorFlow.js's binding, and SQLite's driver for Node 20.
+// A step uses the addon prebuilt in the package if that fits, and compiles one otherwise.
 
 import {
   copyFileSync,
@@ -20,20 +20,20 @@ import { findPrebuilt } from './prebuilt.mjs'
 
 const BINDING_PACKAGE = join(ROOT, 'node_modules/@tensorflow/tfjs-node-gpu')
 const SQLITE_PACKAGE = join(ROOT, 'node_modules/better-sqlite3-node20')
-/** Only packages have it. */
+/** Exists only in packages. */
 const PREBUILT = join(ROOT, 'prebuilt')
 const TENSORFLOW_WHEEL = join(ROOT, 'scripts/setup/wheels/tensorflow-cpu.txt')
 
 /**
- * Compiles TensorFlow.js's binding, with our methods in it, against the wheel's libtensorflow, not
- * its own download.
+ * Compiles TensorFlow.js's binding, with our methods added, against the wheel's libtensorflow
+ * instead of the one that its own install script would download.
  */
 export function bindingStep() {
   const addon = join(BINDING_PACKAGE, 'lib/napi-v8/tfjs_binding.node')
   const marker = join(BINDING_PACKAGE, 'lib/.winnow-built')
   const mark = () => `${readText(join(RUNTIME, 'tensorflow/.unpacked'))} ${patchKey()}`
   const isDone = () => existsSync(addon) && readText(marker) === mark()
-  // One for every Node: its interface, Node-API 8, is stable.
+  // The same addon serves every version of Node, because its interface, Node-API 8, is stable.
   const key = `tfjs_binding-tensorflow-${tensorFlowVersion()}-${patchKey().slice(0, 16)}`
   const prebuilt = () => findPrebuilt(PREBUILT, key)
   return {
@@ -77,26 +77,29 @@ const bindingLoads = () =>
   loads("require('@tensorflow/tfjs-node-gpu').backend().binding.addFunction.name")
 
 /**
- * Copies the compiled addon to its place, unless it doesn't work here: compiled for a later libc,
- * say.
- * @param path undefined: there is none
- * @param load throws where the addon doesn't work
+ * Copies a prebuilt addon to its place, and checks that it works here; it may need a later libc,
+ * for example.
+ * @param path undefined if there is no prebuilt addon
+ * @param load throws if the addon doesn't work
+ * @returns whether the addon is in place and works
  */
 async function takePrebuilt(path, addon, load) {
   if (path === undefined) return false
   mkdirSync(dirname(addon), { recursive: true })
-  rmSync(addon, { force: true }) // who has it loaded keeps the old one
+  rmSync(addon, { force: true }) // processes that have it loaded keep the old file
   copyFileSync(path, addon)
   try {
     await load()
     return true
   } catch {
-    console.log('      the one in the package does not load here: compiling it')
+    console.log('      the prebuilt addon does not load here: compiling it')
     return false
   }
 }
 
-/** Lays the wheel's headers and libraries where the binding's build and run path expect them. */
+/**
+ * Links the wheel's headers and libraries to where the binding's build and run path expect them.
+ */
 function linkTensorFlow() {
   const deps = join(BINDING_PACKAGE, 'deps')
   const wheel = join(RUNTIME, 'tensorflow/tensorflow')
@@ -112,15 +115,15 @@ function linkTensorFlow() {
   rmSync(deps, { recursive: true, force: true })
   mkdirSync(join(deps, 'lib'), { recursive: true })
   for (const [name, target] of Object.entries(links)) {
-    const link = join(deps, name) // relative, so that a checkout can be moved, or bound elsewhere
+    const link = join(deps, name) // relative, so that a checkout can be moved or bind-mounted
     symlinkSync(isAbsolute(target) ? relative(dirname(link), target) : target, link)
   }
 }
 
 /**
- * SQLite's driver for Node 20 (see gateway/store/database.ts; the one for later Nodes comes built):
- * compiled from the sources in its package, whose hash npm has checked, and kept in the cache. Its
- * own install script would take a binary from a release page, without a hash.
+ * Compiles SQLite's driver for Node 20 (see gateway/store/database.ts; the driver for later
+ * versions comes prebuilt) from the sources in its package, whose hash npm has checked, and caches
+ * the result. The package's own install script would download a binary without checking a hash.
  */
 export function sqliteStep() {
   const addon = join(SQLITE_PACKAGE, 'build/Release/better_sqlite3.node')
@@ -149,14 +152,17 @@ export function sqliteStep() {
   }
 }
 
-/** The version of a package that the lock file names: set-up asks before it is installed. */
+/**
+ * Reads a package's version from the lock file, because set-up needs it before packages are
+ * installed.
+ */
 const lockedVersion = (name) =>
   JSON.parse(readText(join(ROOT, 'package-lock.json'))).packages[`node_modules/${name}`].version
 
 const sqliteLoads = () =>
   loads("new (require('better-sqlite3-node20'))(':memory:').prepare('select 1').get()")
 
-/** Node's headers where they stand next to the running node; node-gyp downloads them otherwise. */
+/** Points node-gyp to the headers next to the running node; without them it downloads some. */
 function nodeHeaders() {
   const prefix = resolve(dirname(process.execPath), '..')
   return existsSync(join(prefix, 'include/node/node_api.h')) ? [`--nodedir=${prefix}`] : []
@@ -169,7 +175,7 @@ function nodeGyp(words, cwd) {
   return execute(process.execPath, [script, ...words, ...options], { cwd, quiet: true })
 }
 
-/** Checks in a process of its own that an addon works: a wrong one would take this process down. */
+/** Checks that an addon works, in another process, because a broken one would crash this one. */
 function loads(expression) {
   const shims =
     "const u=require('util');u.isNullOrUndefined??=v=>v==null;" + 'u.isArray??=Array.isArray;'

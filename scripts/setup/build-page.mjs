@@ -1,5 +1,6 @@
-// Makes the page in .runtime/web: a script, one that draws, the encoders that it loads on demand
-// and the examples, each under a name with its hash, with compressed copies of all but those.
+// Builds the page in .runtime/web: the main script, a script that draws, encoders that are loaded
+// on demand, and the examples. Each has a hash in its name, and all but the examples have
+// compressed copies.
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -8,7 +9,7 @@ import { build } from 'esbuild'
 import { hashOf, ROOT, RUNTIME } from './files.mjs'
 import { licenceTexts, packagesOf } from './licence-texts.mjs'
 
-/** Shown on the page, in their order. */
+/** The examples that the page offers, in this order. */
 const EXAMPLES = JSON.parse(readFileSync(join(ROOT, 'examples/examples.json'), 'utf8'))
 
 const out = join(RUNTIME, 'web')
@@ -37,10 +38,11 @@ const shared = {
   write: false,
   format: 'esm',
   target: 'es2022',
-  legalComments: 'none', // the licences lie beside
+  legalComments: 'none', // written to a file of their own
   tsconfig: 'web/tsconfig.json',
 }
-// Built apart from the page, which would else wait for what both have in common.
+// Built separately: otherwise the page would have to load the code that both share before it
+// starts.
 const encoders = await build({ ...shared, entryPoints: ['web/audio/convert.ts'], splitting: true })
 const drawing = await build({ ...shared, entryPoints: ['web/parts/wavesurfer.ts'] })
 const later = [encoders, drawing]
@@ -54,9 +56,9 @@ const { outputFiles, metafile } = await build({
     CONVERT: JSON.stringify(convert),
     DRAWING: JSON.stringify(draw),
   },
-  external: [convert, draw], // beside the script
+  external: [convert, draw], // in the same folder as the script
 })
-// The style sheet is within the page: so the first paint waits for nothing else.
+// The style sheet is inlined, so that the first paint waits for nothing else.
 const isScript = ({ path }) => path.endsWith('.js')
 const built = [...outputFiles, ...later.flatMap(({ outputFiles }) => outputFiles)].filter(isScript)
 for (const { path, contents } of built) {
@@ -77,7 +79,7 @@ compress(join(fresh, 'index.html'), html)
 rmSync(out, { recursive: true, force: true })
 renameSync(fresh, out)
 
-/** The name of a file that was built, which has its hash in it. */
+/** Returns the name of an output file, which contains its hash. */
 function nameOf(files, name) {
   return files.map(({ path }) => basename(path)).find((file) => file.startsWith(`${name}-`))
 }

@@ -1,4 +1,4 @@
-// The step that packs the clients for the gateway's /clients, which the service can do without.
+// The step that packs the clients for the gateway's /clients. The service can run without them.
 
 import {
   copyFileSync,
@@ -20,7 +20,7 @@ const FILES = [
   ...['scripts/setup/clients.mjs', 'tsconfig.json', 'package-lock.json'],
 ]
 
-/** Done in a package, which contains the clients packed. */
+/** Counts as done in a package, which contains the packed clients but not their sources. */
 export function clientsStep() {
   const folder = join(RUNTIME, 'clients')
   const marker = join(folder, '.made-of')
@@ -52,7 +52,7 @@ async function packTypeScript(folder, out) {
   await execute('npm', words, { cwd: folder, quiet: true })
 }
 
-/** Lays the folder that npm packs: compiled, with its types. */
+/** Makes the folder that npm packs: the compiled client, with its types. */
 export async function layTypeScript(folder) {
   const source = join(ROOT, 'clients/typescript')
   mkdirSync(folder, { recursive: true })
@@ -63,7 +63,7 @@ export async function layTypeScript(folder) {
   await execute(process.execPath, [tsc, '-p', source, '--outDir', join(folder, 'dist')])
 }
 
-/** Its build backend, which pyproject.toml pins, comes from PyPI. */
+/** Downloads the build backend that pyproject.toml pins from PyPI, hence the timing. */
 const packPython = (out) =>
   timedDownload(() =>
     execute(

@@ -1,11 +1,13 @@
-// Runs the commands of set-up, and measures the time that its downloads take.
+// Runs the commands of set-up, and measures how long its downloads take.
 
 import { spawn } from 'node:child_process'
 import { ROOT } from './files.mjs'
 
 let downloadMs = 0
 
-/** Runs a command to its end; its output is shown, or kept for the error when `quiet`. */
+/**
+ * Runs a command to its end. Shows its output, or with `quiet` includes the end of it in the error.
+ */
 export function execute(command, args, { cwd = ROOT, env = {}, quiet = false } = {}) {
   return new Promise((done, fail) => {
     const child = spawn(command, args, {
@@ -13,17 +15,17 @@ export function execute(command, args, { cwd = ROOT, env = {}, quiet = false } =
       env: { ...process.env, ...env },
       stdio: ['ignore', ...(quiet ? ['pipe', 'pipe'] : ['inherit', 'inherit'])],
     })
-    let said = ''
-    for (const output of [child.stdout, child.stderr]) {
-      output?.on('data', (text) => {
-        said = (said + text).slice(-10_000)
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (text) => {
+        output = (output + text).slice(-10_000)
       })
     }
     child.on('error', fail)
     child.on('close', (code) =>
       code === 0
         ? done(undefined)
-        : fail(new Error(`${command} ${args[0] ?? ''} ended with ${code}.\n${said}`)),
+        : fail(new Error(`${command} ${args[0] ?? ''} ended with ${code}.\n${output}`)),
     )
   })
 }
@@ -34,7 +36,7 @@ export async function timedDownload(work) {
   downloadMs += Date.now() - before
 }
 
-/** The time that all downloads together took so far. */
+/** Returns how long all downloads took so far. */
 export function downloadedMs() {
   return downloadMs
 }

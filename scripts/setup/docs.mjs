@@ -1,4 +1,4 @@
-// The step that makes the site of the documents, which the service can do without.
+// The step that builds the documentation site. The service can run without it.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,11 +6,14 @@ import { execute } from './commands.mjs'
 import { hashOf, readText, ROOT, RUNTIME } from './files.mjs'
 import { hashesOf } from './web.mjs'
 
-/** The site's sources; a document outside these that changes is taken in at the next change. */
+/**
+ * The sources that cause a rebuild. Documents elsewhere that the site links to are updated only
+ * with the next rebuild.
+ */
 const SOURCES = ['docs', 'web/docs', 'scripts/tools/docs', 'models/mini/pictures', 'examples']
 const FILES = ['README.md', 'scripts/tools/docs.ts', 'package-lock.json', 'models/mini/card.md']
 
-/** Done in a package, which contains the site without its sources. */
+/** Counts as done in a package, which contains the site but not its sources. */
 export function docsStep() {
   const folder = join(RUNTIME, 'docs')
   const marker = join(folder, '.made-of')

@@ -1,4 +1,4 @@
-// Paths of files that set-up makes, and its helpers for files.
+// Paths of the files that set-up makes, and helpers for files.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -26,7 +26,10 @@ export function readText(path) {
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
-/** Removes what interrupted runs left; in the cache, which others use too, only what is old. */
+/**
+ * Removes what interrupted runs left behind. In the cache, which other checkouts use too, only what
+ * is older than `ageMsMin`.
+ */
 export function removeLeftovers(folder, prefix, ageMsMin) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)

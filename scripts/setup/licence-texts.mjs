@@ -1,15 +1,19 @@
-// The licences of packages that stand in a script for browsers, which ask to be passed on with it.
+// Collects the licences of packages bundled into scripts for browsers, since they require that
+// their text is passed on.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './files.mjs'
 
-/** The packages of files by esbuild's names for them. */
+/** Returns the packages that esbuild's input files belong to. */
 export function packagesOf(inputs) {
   return inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [])
 }
 
-/** One text with the licence of each package; of one without a file, the licence's name. */
+/**
+ * Joins the licence texts of packages; a package without a licence file gets the name of its
+ * licence.
+ */
 export function licenceTexts(names) {
   return [...new Set(names)].sort().map(licenceOf).join('\n\n')
 }

@@ -1,10 +1,12 @@
-// One set-up of a checkout at a time: `npm start` and `npm test` may run side by side.
+// Lets only one set-up of a checkout run at a time.
 
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ageMs, readText, RUNTIME } from './files.mjs'
 
-/** Two set-ups of one checkout must not run at once: `npm start` and `npm test`, say. */
+/**
+ * Two set-ups of one checkout must not run at once, as `npm start` and `npm test` would start them.
+ */
 export async function withLock(work) {
   mkdirSync(RUNTIME, { recursive: true })
   const path = join(RUNTIME, 'setup.lock')
@@ -19,7 +21,10 @@ export async function withLock(work) {
   release()
 }
 
-/** True when the lock is ours; one whose holder is gone is taken over. */
+/**
+ * Returns whether this process got the lock. Removes a lock whose holder is gone, for the next
+ * attempt.
+ */
 function takeLock(path) {
   try {
     const file = openSync(path, 'wx')

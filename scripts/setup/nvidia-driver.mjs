@@ -1,31 +1,31 @@
-// Checks whether the NVIDIA driver of this machine supports the CUDA libraries of the engine. Plain
-// JavaScript without packages: set-up runs before anything is installed.
+// Checks whether this machine's NVIDIA driver supports the engine's CUDA libraries. Plain
+// JavaScript without packages, because set-up runs before anything is installed.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
 const DRIVER_FILE = '/proc/driver/nvidia/version'
 
-/** The oldest driver that CUDA 12's libraries of any minor version run on. */
+/** The oldest driver that runs CUDA 12 libraries of any minor version. */
 const OLDEST_DRIVER = '525.60.13'
 const NEEDED = `CUDA 12 needs ${OLDEST_DRIVER} or later`
 
-/** Commands for nvidia-smi: under Windows' Linux it lies next to the driver. */
+/** Ways to call nvidia-smi; under WSL it is next to the driver. */
 const SMI_COMMANDS = ['nvidia-smi', '/usr/lib/wsl/lib/nvidia-smi']
 const SMI_MS_MAX = 20_000
 
 /**
- * The driver's version in what its kernel module or nvidia-smi tells, such as `535.183.01`; ''
- * where there is none.
- * @param {string} text of /proc/driver/nvidia/version, or the first line of nvidia-smi's answer
+ * Finds the driver's version, such as `535.183.01`, in the output of its kernel module or
+ * nvidia-smi; '' if there is none.
+ * @param {string} text of /proc/driver/nvidia/version, or the first line from nvidia-smi
  */
 export function driverVersion(text) {
   return /^(?:NVRM version:.*?\s)?(\d+(?:\.\d+)+)(?:\s|$)/m.exec(text)?.[1] ?? ''
 }
 
 /**
- * Says in words why the CUDA build cannot use the GPU; '' if it can.
- * @param {string | null} text as `driverText` gives it
+ * Explains why the CUDA build cannot use the GPU; '' if it can.
+ * @param {string | null} text from `driverText`
  */
 export function driverProblem(text) {
   if (text === null) {
@@ -38,8 +38,8 @@ export function driverProblem(text) {
 }
 
 /**
- * Text of the driver's kernel module; without its file (in some containers, and under Windows'
- * Linux) the version that nvidia-smi gives; null without both.
+ * Reads what the driver's kernel module reports. If its file is missing (in some containers, and
+ * under WSL), the version from nvidia-smi; null without either.
  * @returns {string | null}
  */
 export function driverText(file = DRIVER_FILE, commands = SMI_COMMANDS) {
@@ -55,8 +55,8 @@ export function driverText(file = DRIVER_FILE, commands = SMI_COMMANDS) {
 function isAtLeast(version, least) {
   const numbers = version.split('.').map(Number)
   for (const [i, number] of least.split('.').map(Number).entries()) {
-    const own = numbers[i] ?? 0
-    if (own !== number) return own > number
+    const part = numbers[i] ?? 0
+    if (part !== number) return part > number
   }
   return true
 }

@@ -1,14 +1,15 @@
-// Addons that a package brings compiled, so that set-up needs no compiler where they fit.
+// Stores and finds the addons that a package brings prebuilt, so that set-up needs no compiler
+// where they fit.
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashOf, readText } from './files.mjs'
 
-/** Name of the list in its folder: the SHA-256 of each addon, whose file is named by its key. */
+/** File with the SHA-256 of each addon by its key. An addon's file is named by its key. */
 const LIST = 'sha256.json'
 
 /**
- * Lays compiled addons into `folder`.
+ * Copies compiled addons into `folder`, and lists their hashes.
  * @param addons the path of each, by its key
  */
 export function layPrebuilt(folder, addons) {
@@ -20,7 +21,7 @@ export function layPrebuilt(folder, addons) {
   writeFileSync(join(folder, LIST), `${JSON.stringify(Object.fromEntries(hashes), null, 2)}\n`)
 }
 
-/** The path of the addon with this key; undefined: there is none, or its hash is another. */
+/** Returns the path of the addon with this key; undefined if there is none or its hash is wrong. */
 export function findPrebuilt(folder, key) {
   const { [key]: hash } = JSON.parse(readText(join(folder, LIST)) || '{}')
   const path = join(folder, `${key}.node`)

