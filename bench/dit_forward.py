@@ -95,7 +95,7 @@ class Transformer(nn.Module):
         self.register_buffer("sin", angles.sin())
 
     def codes(self, times):
-        """The part that depends on the time alone, which a flow tabulates."""
+        """The part that depends only on the time, which a flow computes once for all its times."""
         t = self.time(sinusoids(times, TIME_DIM))
         return t[:, None], self.to_blocks(F.silu(t)).unflatten(-1, (6, self.dim))
 
@@ -111,7 +111,7 @@ class Transformer(nn.Module):
 
 
 def wait():
-    """A GPU computes on after a call has returned."""
+    """Waits until the GPU has finished, because calls return before it has."""
     if DEVICE == "cuda":
         torch.cuda.synchronize()
 

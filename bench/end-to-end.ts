@@ -2,10 +2,11 @@
  * Question: how fast is the whole service on this machine, how much of the time is not the model,
  * and what does batching requests of several clients gain?
  *
- * `node --import tsx bench/end-to-end.ts [rounds]`: starts nats-server, gateway and an engine, and
- * submits a one-minute stereo file (noise and beeps) alone, eight at once, and eight one after the
- * other, in turns. Then short ones: 4 s. One JSON line per case: real-time factor (median, least,
- * most), and `other_percent`, the wall time in which the compute thread did nothing.
+ * `node --import tsx bench/end-to-end.ts [rounds]`: starts nats-server, a gateway and an engine,
+ * and submits a one-minute stereo file (noise and beeps) alone, eight at once, and eight one after
+ * the other, in turns; then the same with files of 4 s. One JSON line per case: real-time factor
+ * (median, least, most), and `other_percent`, the share of the wall time in which the compute
+ * thread was idle.
  */
 
 import { writeFile } from 'node:fs/promises'
@@ -40,7 +41,7 @@ for (const seconds of [60, 4]) {
     },
   }
   const measures = new Map<string, Measure[]>()
-  await cases.one() // the first of a shape is slow, and is not measured
+  await cases.one() // the first request of a shape is slow, so it is not measured
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, run] of Object.entries(cases)) {
       const measure = await timed(run, name === 'one' ? seconds : 8 * seconds)

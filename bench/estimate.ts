@@ -1,16 +1,16 @@
 /**
- * Question: how near to the truth is `estimated_seconds_left` while the queue is loaded?
+ * Question: how accurate is `estimated_seconds_left` while the queue is loaded?
  *
- * `node --import tsx bench/estimate.ts [requests]`: starts nats-server, gateway and an engine with
- * four places, then
+ * `node --import tsx bench/estimate.ts [requests]`: starts nats-server, a gateway and an engine
+ * with four places, and then
  * - separates a minute of sound alone, in turns of every `acceleration` and of two prompts: one
- *   JSON line of their times relative to `balanced` (quartiles over the turns);
+ * JSON line of their times relative to `balanced` (quartiles over the turns);
  * - submits the requests at once: 4 to 90 s of noise, some for two prompts, some `fast` or
- *   `quality`, most of them new to the service, and reads all statuses every second. One JSON line
- *   for those in the queue while the service still goes by the speed of requests alone, one for
- *   those after, one for those in progress: predicted over true (quartiles, and the share within a
- *   factor of 1.5), the steps of a prediction from one second to the next beyond the second that
- *   passed, and how many statuses had none.
+ * `quality`, most of a kind that is new to the service, and reads all statuses every second. One
+ * JSON line for requests in the queue while the service still estimates from the speed of requests
+ * alone, one for those after that, one for those in progress: predicted over true (quartiles, and
+ * the share within a factor of 1.5), how much a prediction changes from one second to the next
+ * beyond the second that passed, and how many statuses had no prediction.
  */
 
 import { writeFile } from 'node:fs/promises'
@@ -26,11 +26,11 @@ import { quantile, report, round } from './report.ts'
 const requests = Number(process.argv[2] ?? 40)
 const SAMPLE_RATE = 44_100
 const SECONDS = [4, 20, 60, 8, 90, 30, 12, 45]
-/** Nearer to the end, a second more or less is a large ratio. */
+/** Predictions nearer to the end are left out, because there a second is a large ratio. */
 const LEFT_SECONDS_MIN = 3
-/** So many of the last that were completed make up the speed. */
+/** The service estimates its speed from this many of the last completed requests. */
 const COMPLETED = 16
-/** In which the costs are measured. */
+/** How often each kind is measured. */
 const TURNS = 7
 
 interface Prediction {
@@ -55,7 +55,10 @@ const KINDS = {
   two_prompts: { prompts: ['beep', 'wind'] },
 } satisfies Record<string, Parameters<typeof submitFile>[2]>
 
-/** Eleven requests, no multiple of the number of lengths, so that each kind has all lengths. */
+/**
+ * Eleven requests: since that is no multiple of the number of lengths, every kind comes with all
+ * lengths.
+ */
 const LOAD = [
   KINDS.balanced,
   KINDS.fast,
@@ -77,14 +80,14 @@ await reportCosts()
 const ids = []
 for (let i = 0; i < requests; i += 1) ids.push((await submit(i)).request_id)
 const { seen, endedAt } = await watch(new Set(ids))
-/** When the speed that the service goes by is that of this load. */
+/** From then on, the service's speed estimate is based on this load alone. */
 const settledAt = [...endedAt.values()].sort((a, b) => a - b)[COMPLETED] ?? Infinity
 reportStatus('IN_QUEUE', 'speed of requests alone', ({ at }) => at < settledAt)
 reportStatus('IN_QUEUE', 'speed of this load', ({ at }) => at >= settledAt)
 reportStatus('IN_PROGRESS', 'any', () => true)
 await scope.end()
 
-/** The time that an engine takes for a minute of each kind, alone, relative to `balanced`. */
+/** Reports how long an engine takes for a minute of each kind, alone, relative to `balanced`. */
 async function reportCosts(): Promise<void> {
   const names = Object.keys(KINDS) as (keyof typeof KINDS)[]
   const seconds = new Map(names.map((name) => [name, [] as number[]]))
@@ -107,7 +110,7 @@ async function reportCosts(): Promise<void> {
   })
 }
 
-/** Reads every status each second, until all have ended. */
+/** Reads every status each second, until all requests have ended. */
 async function watch(open: Set<string>) {
   const [seen, endedAt] = [new Map<string, Prediction[]>(), new Map<string, number>()]
   while (open.size > 0) {
@@ -129,17 +132,19 @@ async function watch(open: Set<string>) {
 function reportStatus(
   wanted: Status['status'],
   speed: string,
-  isMeant: (prediction: Prediction) => boolean,
+  isIncluded: (prediction: Prediction) => boolean,
 ): void {
   const [ratios, steps]: number[][] = [[], []]
   let absent = 0
   for (const [id, predictions] of seen) {
-    const own = predictions.filter((one) => one.status === wanted && isMeant(one))
-    for (const [i, { at, secondsLeft }] of own.entries()) {
+    const chosen = predictions.filter(
+      (prediction) => prediction.status === wanted && isIncluded(prediction),
+    )
+    for (const [i, { at, secondsLeft }] of chosen.entries()) {
       const trueSeconds = (endedAt.get(id)! - at) / 1_000
       if (secondsLeft === undefined) absent += 1
       else if (trueSeconds >= LEFT_SECONDS_MIN) ratios!.push(secondsLeft / trueSeconds)
-      const before = own[i - 1]
+      const before = chosen[i - 1]
       if (before?.secondsLeft === undefined || secondsLeft === undefined) continue
       const passed = (at - before.at) / 1_000
       steps!.push(Math.abs(secondsLeft - Math.max(0, before.secondsLeft - passed)))

@@ -1,12 +1,13 @@
 /**
- * How fast would an engine be if its device needed no time? All that JavaScript does for a chunk is
- * done: decoded blocks are cut, batched, opened, stepped, closed and joined; the device answers
- * with shapes at once (`feed/instant-device.ts`). Decoding and encoding, and with it the residual,
- * have processes and threads of their own, and are left out.
+ * Question: how fast would an engine be if its device needed no time? It does everything that
+ * JavaScript does for a chunk: decoded blocks are cut, batched, opened, stepped, closed and joined;
+ * the device answers at once with results of the right shape (`feed/instant-device.ts`). Decoding,
+ * encoding and computing the residual are left out, since they have their own processes and
+ * threads.
  *
  *   npm run bench -- feed [rounds] [seconds of each job] [model] [checkouts...]
  *
- * With other checkouts their `feed` and this one's run in turns, one round each.
+ * With other checkouts, runs their `feed` and this one's in turns, one round each.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -38,7 +39,7 @@ const checkouts = process.argv.slice(5)
 
 const SAMPLE_RATE = 44_100
 const BLOCK_SAMPLES = 65_536
-/** The largest that `BATCH_FRAMES_MAX=auto` takes. */
+/** The largest value that `BATCH_FRAMES_MAX=auto` chooses. */
 const BATCH_FRAMES = 65_536
 const WARM_UP_ROUNDS = 2
 const SONGS_MODEL_FOLDER = fileURLToPath(new URL('../.runtime/spleeter', import.meta.url))
@@ -76,25 +77,25 @@ const resampling = new ResamplingThreads()
 const channel = new BroadcastChannel('feed')
 const decoded = decodedBlocks()
 
-const speeds = new Map(CASES.map((each) => [each, [] as Speed[]]))
+const speeds = new Map(CASES.map((benchCase) => [benchCase, [] as Speed[]]))
 for (let turn = -WARM_UP_ROUNDS; turn < rounds; turn += 1) {
-  for (const each of CASES) {
-    const speed = await measure(each)
-    if (turn >= 0) speeds.get(each)!.push(speed)
+  for (const benchCase of CASES) {
+    const speed = await measure(benchCase)
+    if (turn >= 0) speeds.get(benchCase)!.push(speed)
   }
 }
-for (const [each, list] of speeds) {
+for (const [benchCase, list] of speeds) {
   const values = (name: keyof Speed) => list.map((speed) => speed[name])
   const spread = (name: keyof Speed) =>
     [0, 0.5, 1].map((share) => round(quantile(values(name), share)))
   report('audio-seconds a second, on a device that needs no time', {
     model: modelName,
-    ...each,
+    ...benchCase,
     n: list.length,
     engine: spread('engine'),
     compute_thread: spread('compute'),
     main_thread: spread('main'),
-    ms_per_audio_second: await profiled(each),
+    ms_per_audio_second: await profiled(benchCase),
   })
 }
 channel.close()
@@ -104,18 +105,18 @@ await rm(modelsFolder, { recursive: true })
 /** Audio-seconds a second. */
 interface Speed {
   engine: number
-  /** By the processor time of its thread. */
+  /** Relative to the processor time of its thread, not to wall time. */
   compute: number
   main: number
 }
 
-async function measure(each: Case): Promise<Speed> {
+async function measure(benchCase: Case): Promise<Speed> {
   const before = servingSeconds()
   const startedAt = performance.now()
-  await separateAll(each)
+  await separateAll(benchCase)
   const wallSeconds = (performance.now() - startedAt) / 1_000
   const after = servingSeconds()
-  const audioSeconds = each.jobs * seconds
+  const audioSeconds = benchCase.jobs * seconds
   return {
     engine: audioSeconds / wallSeconds,
     compute: audioSeconds / (after.compute - before.compute),
@@ -123,13 +124,13 @@ async function measure(each: Case): Promise<Speed> {
   }
 }
 
-/** Milliseconds of processor time for an audio-second, by stage, of both threads. */
-async function profiled(each: Case): Promise<{ compute: Stages; main: Stages }> {
+/** Returns the milliseconds of processor time per audio-second, by stage, of both threads. */
+async function profiled(benchCase: Case): Promise<{ compute: Stages; main: Stages }> {
   const main = new StageProfile()
   channel.postMessage('start')
   await main.start()
   const before = servingSeconds()
-  await separateAll(each)
+  await separateAll(benchCase)
   const after = servingSeconds()
   const answer = new Promise<Stages>((resolve) => {
     channel.onmessage = (event) => resolve((event as { data: Stages }).data)
@@ -137,7 +138,7 @@ async function profiled(each: Case): Promise<{ compute: Stages; main: Stages }> 
   channel.postMessage('stop')
   const shares = { compute: await answer, main: await main.stop(MAIN_STAGES) }
   const msOf = (thread: keyof typeof shares): Stages => {
-    const ms = (1_000 * (after[thread] - before[thread])) / (each.jobs * seconds)
+    const ms = (1_000 * (after[thread] - before[thread])) / (benchCase.jobs * seconds)
     const stages = Object.entries(shares[thread]).sort(([, one], [, other]) => other - one)
     return Object.fromEntries(stages.map(([stage, share]) => [stage, round(share * ms)]))
   }
@@ -158,7 +159,7 @@ async function separate(channels: number, index: number): Promise<void> {
     scheduler,
     resampling,
     models,
-    tagger: null, // the separation alone is measured
+    tagger: null, // only the separation is measured
     config: { chunksInFlightMax: 2 },
     signal: new AbortController().signal,
     secondsExpected: seconds,
@@ -168,7 +169,7 @@ async function separate(channels: number, index: number): Promise<void> {
   })
 }
 
-/** A mixture whose blocks cost the engine nothing, as those that a decoder hands over. */
+/** Returns a mixture whose blocks are already decoded, so that they cost the engine nothing. */
 function mixtureOf(channels: number): Mixture {
   async function* blocks() {
     for (const block of decoded) yield block.slice(0, channels)
@@ -176,7 +177,7 @@ function mixtureOf(channels: number): Mixture {
   return { sampleRate: SAMPLE_RATE, channels, blocks } as unknown as Mixture
 }
 
-/** Each channel has a sound of its own, so that stereo takes two rows. */
+/** The channels differ, so that stereo takes two rows. */
 function decodedBlocks(): Float32Array[][] {
   const wave = noise(seconds, SAMPLE_RATE, 1)
   const blocks: Float32Array[][] = []

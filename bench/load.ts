@@ -1,6 +1,6 @@
 /**
- * How does a service answer under load? Requests arrive at random times, whatever became of those
- * before, and each is timed from when it was due.
+ * Question: how does a service answer under load? Requests arrive at random times, independent of
+ * the earlier ones, and each is timed from when it was due.
  *
  *   npm run bench -- load --rate 5 --minutes 2 --mix 4s:4,30s:4,180s:1
  */
@@ -62,11 +62,11 @@ try {
   const summary = summarise(outcomes)
   const saturated = isSaturated(outcomes, 1_000 * seconds)
   await mkdir(values.out, { recursive: true })
-  const asked = { rate, seconds, mix: values.mix, seed: positive('seed'), machine: machine() }
-  const json = JSON.stringify({ ...asked, saturated, ...summary, outcomes }, null, 1)
+  const parameters = { rate, seconds, mix: values.mix, seed: positive('seed'), machine: machine() }
+  const json = JSON.stringify({ ...parameters, saturated, ...summary, outcomes }, null, 1)
   await writeFile(join(values.out, 'load.json'), json)
   report('how does the service answer under load?', {
-    ...asked,
+    ...parameters,
     load1: load1(),
     saturated,
     ...summary,

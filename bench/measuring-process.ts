@@ -1,10 +1,10 @@
-/** A process that measures once for every input line, and answers with milliseconds. */
+/** Starts a process that measures once for every input line, and answers with milliseconds. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
 export type MeasuringProcess = ReturnType<typeof startMeasuring>
 
-/** @param env besides this process's own environment */
+/** @param env added to this process's environment */
 export function startMeasuring(
   program: string,
   args: readonly string[],
@@ -16,11 +16,11 @@ export function startMeasuring(
   })
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
-    /** Milliseconds of what `line` asks for. @throws Error when the process has ended */
+    /** Returns the milliseconds that `line` took. @throws Error if the process has ended */
     async measure(line: string): Promise<number> {
       return (await this.measureAll(line))[0]!
     },
-    /** As `measure`, then milliseconds of processor time where the program gives them too. */
+    /** Like `measure`, followed by milliseconds of processor time if the program measures them. */
     async measureAll(line: string): Promise<number[]> {
       child.stdin.write(`${line}\n`)
       const { value, done } = await answers.next()

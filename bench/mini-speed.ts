@@ -1,7 +1,8 @@
 /**
- * How fast is the built-in model, in either precision, compared with that of other checkouts and
- * with the PyTorch network that it was ported from? From samples to samples, transforms and all,
- * without the text encoder; in turns, in one run. PyTorch takes one channel only.
+ * Question: how fast is the built-in model, in either precision, compared with that of other
+ * checkouts and with the PyTorch network that it was ported from? Measured from samples to samples,
+ * transforms included and without the text encoder; in turns, in one run. PyTorch takes only one
+ * channel.
  *
  *   npm run bench -- mini-speed [turns] [checkouts...]
  *     [--pytorch <a Python in which models/training is installed>]
@@ -44,24 +45,24 @@ function startCheckout(checkout: string): MeasuringProcess {
   return startMeasuring(process.execPath, ['--import', 'tsx', program, checkout])
 }
 
-/** Reports what each peer takes in each precision, compared with this checkout. */
+/** Reports the time of each peer in each precision, compared with this checkout. */
 async function compare(batch: number, channels: number): Promise<void> {
-  const measured = [...peers.keys()].filter((name) => channels === 1 || name !== PYTORCH)
+  const names = [...peers.keys()].filter((name) => channels === 1 || name !== PYTORCH)
   for (const precision of PRECISIONS) {
-    const taken = new Map<string, number[][]>(measured.map((name) => [name, []]))
+    const turnsOf = new Map<string, number[][]>(names.map((name) => [name, []]))
     for (let turn = -WARM_UP_CALLS; turn < turns; turn += 1) {
-      for (const name of measured) {
+      for (const name of names) {
         const line = `${batch} ${SECONDS} ${precision} ${channels}`
         const millis = await peers.get(name)!.measureAll(line)
-        if (turn >= 0) taken.get(name)!.push(millis)
+        if (turn >= 0) turnsOf.get(name)!.push(millis)
       }
     }
-    for (const [name, each] of taken) {
+    for (const [name, pairs] of turnsOf) {
       const timesOurs = (kind: number) => {
-        const ratios = each.map((millis, turn) => millis[kind]! / taken.get(OURS)![turn]![kind]!)
+        const ratios = pairs.map((millis, turn) => millis[kind]! / turnsOf.get(OURS)![turn]![kind]!)
         return [0.25, 0.5, 0.75].map((share) => round(quantile(ratios, share)))
       }
-      const [millis, processorMillis] = [0, 1].map((kind) => each.map((pair) => pair[kind]!))
+      const [millis, processorMillis] = [0, 1].map((kind) => pairs.map((pair) => pair[kind]!))
       report('milliseconds to separate a batch', {
         name,
         precision,

@@ -1,15 +1,15 @@
 /**
- * How fast are the open models compared with the same networks in PyTorch? From samples to samples,
- * at the published sizes with random weights: HTDemucs on segments of 7.8 s in stereo, AudioSep on
- * 10 s in mono without its text encoder, Mel-Band RoFormer (Kim's sizes) on 8 s in stereo, SCNet on
- * 11 s in stereo. All cases of a batch size run in turns.
+ * Question: how fast are the open models compared with the same networks in PyTorch? Measured from
+ * samples to samples, at the published sizes with random weights: HTDemucs on segments of 7.8 s in
+ * stereo, AudioSep on 10 s in mono without its text encoder, Mel-Band RoFormer (Kim's sizes) on 8 s
+ * in stereo, SCNet on 11 s in stereo. All cases of a batch size run in turns.
  *
  *   python3 -m venv FOLDER && FOLDER/bin/pip install -r bench/peers/requirements.txt
  *   FOLDER/bin/python bench/open_models/speed.py check test/fixtures
  *   npm run bench -- open-models --pytorch FOLDER/bin/python --models htdemucs --batch 1,4
  *
- * The second line compares the PyTorch networks with the goldens of the references. With --profile
- * the bench first lists the operations of the native library that take the time, step by step.
+ * The second line compares the PyTorch networks with the goldens of the references. With --profile,
+ * the bench first lists the operations of the native library that take most time, run one by one.
  */
 import { FLAG, readOwnArgv, TEXT } from '../scripts/cli/command.ts'
 import { WARM_UP_CALLS } from '../models/graph/graph-cache.ts'
@@ -35,12 +35,12 @@ const { values: options } = readOwnArgv({
 interface Case {
   name: string
   warmUps: number
-  run: () => Taken | Promise<Taken>
-  taken: Taken[]
+  run: () => Times | Promise<Times>
+  times: Times[]
 }
 
-/** Milliseconds by the clock, and of all cores' time. */
-type Taken = readonly [wall: number, processor: number]
+/** Milliseconds of wall time, and of processor time on all cores. */
+type Times = readonly [wall: number, processor: number]
 
 const precisions = options.precision.split(',') as Precision[]
 const repetitions = Number(options.repetitions)
@@ -71,7 +71,7 @@ async function compare(
       name: `ours, ${precision}`,
       warmUps: WARM_UP_CALLS,
       run: () => measure(separator, batch),
-      taken: [],
+      times: [],
     },
     ...(pytorch
       ? [
@@ -80,40 +80,40 @@ async function compare(
             warmUps: 1,
             run: async () =>
               (await pytorch.measureAll(`${model} ${batch} ${precision}`)) as [number, number],
-            taken: [],
+            times: [],
           },
         ]
       : []),
   ])
-  for (const each of cases) for (let i = 0; i < each.warmUps; i += 1) await each.run()
+  for (const { warmUps, run } of cases) for (let i = 0; i < warmUps; i += 1) await run()
   for (let turn = 0; turn < repetitions; turn += 1) {
-    for (const each of cases) each.taken.push(await each.run())
+    for (const { times, run } of cases) times.push(await run())
   }
-  for (const each of cases) print(model, batch, ours[0]!.separator.seconds, each, cases)
+  for (const timed of cases) print(model, batch, ours[0]!.separator.seconds, timed, cases)
 }
 
-/** Reports a case, and how many times as long as ours in its precision it took, turn by turn. */
+/** Reports a case, and its ratio to ours in the same precision, turn by turn. */
 function print(
   model: string,
   batch: number,
   seconds: number,
-  { name, taken }: Case,
+  { name, times }: Case,
   cases: readonly Case[],
 ): void {
   const precision = name.split(', ')[1]
-  const own = cases.find((each) => each.name === `ours, ${precision}`)!.taken
+  const ourTimes = cases.find((other) => other.name === `ours, ${precision}`)!.times
   const quartiles = (kind: 0 | 1) => {
-    const ratios = taken.map((each, turn) => each[kind] / own[turn]![kind])
+    const ratios = times.map((pair, turn) => pair[kind] / ourTimes[turn]![kind])
     return [0, 0.25, 0.5, 0.75, 1].map((share) => round(quantile(ratios, share)))
   }
-  const [wall, processor] = [0, 1].map((kind) => taken.map((each) => each[kind as 0 | 1]))
+  const [wall, processor] = [0, 1].map((kind) => times.map((pair) => pair[kind as 0 | 1]))
   report('milliseconds to separate a batch', {
     model,
     name,
     backend: backendVersion(),
     batch,
     seconds,
-    n: taken.length,
+    n: times.length,
     least: round(Math.min(...wall!)),
     median: round(quantile(wall!, 0.5)),
     processorLeast: round(Math.min(...processor!)),
@@ -124,26 +124,31 @@ function print(
   })
 }
 
-function measure({ inputs, separate }: Separator, batch: number): Taken {
-  const given = inputs(batch)
+function measure({ inputs, separate }: Separator, batch: number): Times {
+  const tensors = inputs(batch)
   const [startedAt, usedBefore] = [performance.now(), process.cpuUsage()]
-  const answer = separate(...given)
+  const answer = separate(...tensors)
   answer.dataSync()
-  const taken = performance.now() - startedAt
+  const wall = performance.now() - startedAt
   const { user, system } = process.cpuUsage(usedBefore)
-  tf.dispose([...given, answer])
-  return [taken, (user + system) / 1000]
+  tf.dispose([...tensors, answer])
+  return [wall, (user + system) / 1000]
 }
 
 function profile(model: string, precision: Precision, separator: Separator, batch: number): void {
-  const found = timeOperations(() => measure(separator, batch))
-  const names = [...found.keys()].sort((a, b) => found.get(b)!.millis - found.get(a)!.millis)
+  const operations = timeOperations(() => measure(separator, batch))
+  const names = [...operations.keys()].sort(
+    (a, b) => operations.get(b)!.millis - operations.get(a)!.millis,
+  )
   report('milliseconds by operation', {
     model,
     precision,
     batch,
     operations: names
       .slice(0, PROFILED)
-      .map((name) => `${name} x ${found.get(name)!.calls}: ${round(found.get(name)!.millis)}`),
+      .map(
+        (name) =>
+          `${name} x ${operations.get(name)!.calls}: ${round(operations.get(name)!.millis)}`,
+      ),
   })
 }

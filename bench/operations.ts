@@ -1,4 +1,7 @@
-/** Times the operations of the native library: within a graph they cannot be separated. */
+/**
+ * Times the operations of the native library. It needs single operations, since those in a graph
+ * cannot be told apart.
+ */
 import { tf } from '../models/tensorflow/tensor.ts'
 
 type ExecuteOp = (
@@ -8,23 +11,24 @@ type ExecuteOp = (
   outputs: number,
 ) => unknown
 
-/** Calls and milliseconds of every operation, by name and type, while `run` runs. */
+/** Counts the calls and milliseconds of every operation, by name and type, during `run`. */
 export function timeOperations(run: () => void): Map<string, { calls: number; millis: number }> {
   const backend = tf.backend() as unknown as { binding: { executeOp: ExecuteOp } }
   const { binding } = backend
-  const found = new Map<string, { calls: number; millis: number }>()
+  const sums = new Map<string, { calls: number; millis: number }>()
   const executeOp: ExecuteOp = (name, attributes, ids, outputs) => {
     const startedAt = performance.now()
     const answer = binding.executeOp(name, attributes, ids, outputs)
     const type = String(attributes.find((attribute) => attribute.name === 'T')?.value as number)
-    const sum = found.get(`${name} ${type}`) ?? { calls: 0, millis: 0 }
+    const sum = sums.get(`${name} ${type}`) ?? { calls: 0, millis: 0 }
     sum.calls += 1
     sum.millis += performance.now() - startedAt
-    found.set(`${name} ${type}`, sum)
+    sums.set(`${name} ${type}`, sum)
     return answer
   }
-  backend.binding = Object.create(binding, { executeOp: { value: executeOp } }) // it is frozen
+  // The binding is frozen, so another object takes its place.
+  backend.binding = Object.create(binding, { executeOp: { value: executeOp } })
   run()
   backend.binding = binding
-  return found
+  return sums
 }

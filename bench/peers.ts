@@ -1,6 +1,7 @@
 /**
- * Is Winnow faster than what somebody would build instead: mini's weights in PyTorch behind
- * LitServe? Same machine, same media, in turns, each with the best of the settings tried.
+ * Question: is Winnow faster than what somebody would build instead, mini's weights in PyTorch
+ * behind LitServe? Both run on the same machine with the same media, in turns, each with the best
+ * of the settings tried.
  *
  *   npm run bench -- peers --python <a Python that has bench/peers/requirements.txt>
  */
@@ -60,14 +61,14 @@ interface Side {
 interface RunningPeer {
   send: Send
   pids: number[]
-  /** Sends a signal to all of its processes. */
+  /** Sends a signal to all its processes. */
   signal(name: NodeJS.Signals): void
   end(): Promise<void>
 }
 
 interface WinnowSettings {
   engines: number
-  /** TensorFlow's, in each; undefined: its default. */
+  /** TensorFlow's threads in each engine; undefined for its default. */
   threads?: number
   bfloat16?: boolean
 }
@@ -149,7 +150,7 @@ async function bestPeer(): Promise<PeerSettings> {
   return bestOf('peer', waits, peerOf)
 }
 
-/** The settings under which a side serves most when all requests come at once. */
+/** Returns the settings with which a side serves most when all requests come at once. */
 async function bestOf<Settings extends object>(
   phase: string,
   all: readonly Settings[],
@@ -164,12 +165,15 @@ async function bestOf<Settings extends object>(
   return best.settings
 }
 
-/** Until every usual batch has had its graph, or compiled kernel: a service runs for days. */
+/**
+ * Warms up until every common batch has its graph or compiled kernel, since a service runs for
+ * days.
+ */
 async function warmUp(send: Send): Promise<void> {
   for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) await closedLoop(work, IN_FLIGHT, send)
 }
 
-/** Requests a second, once it is warm. */
+/** Measures requests a second after warming up. */
 async function speedAlone(side: Side): Promise<number> {
   const { send, end } = await side.start()
   try {
@@ -193,14 +197,14 @@ interface Turn {
 }
 
 /**
- * All are there all the time, and are loaded in turns. The others stand still meanwhile: LitServe's
- * queue takes a quarter of a core while nothing is asked of it.
+ * Loads the sides in turns. All stay started, but those not measured are stopped by a signal,
+ * because LitServe's queue takes a quarter of a core even when idle.
  */
 async function compare(sides: readonly Side[]): Promise<void> {
   const running = new Map<Side, RunningPeer>()
   const runningOf = async (side: Side) => {
-    const known = running.get(side)
-    if (known) return known
+    const peer = running.get(side)
+    if (peer) return peer
     const started = await side.start()
     running.set(side, started)
     await warmUp(started.send)

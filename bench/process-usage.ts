@@ -1,4 +1,6 @@
-/** Measures processes and their children by Linux's `/proc`: processor time and memory. */
+/**
+ * Measures the processor time and memory of processes and their descendants, from Linux's `/proc`.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -7,13 +9,13 @@ const TICKS_PER_SECOND = 100
 const SAMPLE_MS = 500
 
 export interface Usage {
-  /** Includes children, and those of theirs that have ended. */
+  /** Includes all descendants, also those that have ended. */
   cpuSeconds: number
-  /** The most at once; what processes share is counted once (PSS). */
+  /** Peak of the sum; memory that processes share counts once (PSS). */
   peakBytes: number
 }
 
-/** Begins to measure; the returned function ends it. A process that has ended counts nothing. */
+/** Starts measuring; the returned function ends it. A process that has ended counts as nothing. */
 export function watchUsage(pids: readonly number[]): () => Usage {
   const before = cpuSecondsOf(familyOf(pids))
   let peakBytes = memoryOf(familyOf(pids))

@@ -1,4 +1,6 @@
-/** Open models at their published sizes with random weights, as `winnow model` installs them. */
+/**
+ * Installs open models at their published sizes with random weights, the way `winnow model` does.
+ */
 import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +20,7 @@ import { randomTensors, type Shapes } from '../test/support/models/random-weight
 
 export const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
 
-/** The names and shapes of a published checkpoint's tensors. */
+/** Reads the names and shapes of a published checkpoint's tensors. */
 export function readInventory(
   model: string,
   name = model,
@@ -29,7 +31,7 @@ export function readInventory(
 }
 
 const WEIGHTS_FILE = 'model.safetensors'
-/** 8 s: as many samples as Kim's configuration has in a chunk. */
+/** The chunk size of Kim's configuration, 8 s. */
 export const ROFORMER_SAMPLES = 352_800
 
 type RandomRecord = (
@@ -71,15 +73,15 @@ function scnet(name: string): RandomRecord {
   return { kind: 'scnet', file: WEIGHTS_FILE, configuration, tensors: randomTensors(shapes) }
 }
 
-/** Installs one into the folder of models. @throws Error naming what there is */
+/** Installs a model into the folder of models. @throws Error that lists the available models */
 export async function installRandomModel(modelsFolder: string, name: string): Promise<void> {
   const make = MODELS[name]
   if (!make) throw new Error(`there is ${Object.keys(MODELS).join(', ')}, not ${name}`)
-  const { tensors, ...made } = make()
+  const { tensors, ...partial } = make()
   const folder = join(modelsFolder, name)
   await mkdir(folder, { recursive: true })
   await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, 'float32')
-  if (made.kind === 'audiosep') {
+  if (partial.kind === 'audiosep') {
     for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
       await copyFile(join(FIXTURES, 'audiosep/model', file), join(folder, file))
     }
@@ -90,7 +92,7 @@ export async function installRandomModel(modelsFolder: string, name: string): Pr
     installedAt: new Date().toISOString(),
     licence: 'random weights',
     sources: [],
-    ...made,
+    ...partial,
   }
   await writeFile(join(folder, RECORD_FILE), JSON.stringify(record))
 }

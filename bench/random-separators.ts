@@ -1,4 +1,6 @@
-/** The networks of the open models at their published sizes with random weights, in memory. */
+/**
+ * Makes the networks of the open models at their published sizes with random weights, in memory.
+ */
 import { isUsedTensor } from '../models/audiosep/checkpoint.ts'
 import { readAudioSepConfig } from '../models/audiosep/config.ts'
 import { loadNetwork as loadAudioSep } from '../models/audiosep/network/network.ts'
@@ -20,7 +22,7 @@ const AUDIOSEP_SECONDS = 10
 export interface Separator {
   /** Seconds of sound in one item of a batch. */
   seconds: number
-  /** Random inputs for so many items. */
+  /** Random inputs for a batch of that size. */
   inputs: (batch: number) => Tensor[]
   separate: (...inputs: Tensor[]) => Tensor
 }

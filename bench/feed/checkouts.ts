@@ -1,4 +1,4 @@
-/** Compares checkouts: runs the `feed` of each in turns, every run in a process of its own. */
+/** Compares checkouts: runs the `feed` of each in turns, every run in its own process. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { load1 } from '../load/own-service.ts'
@@ -6,22 +6,24 @@ import { quantile, report, round } from '../report.ts'
 
 const SPEEDS = ['compute_thread', 'main_thread', 'engine'] as const
 
-/** What one run prints for a case: least, median and most of one round. */
+/**
+ * One line that a run prints for a case. Each speed is [least, median, most]; a run has one round.
+ */
 type Answer = { channels: number; jobs: number } & Record<(typeof SPEEDS)[number], number[]>
 
-/** Reports the speeds of each checkout, and how many times as fast as the first's they are. */
+/** Reports the speeds of each checkout, and their ratio to those of the first. */
 export function compareCheckouts(
   checkouts: readonly string[],
   { turns, words }: { turns: number; words: readonly string[] },
 ): void {
-  const taken = checkouts.map((): Answer[][] => [])
+  const runs = checkouts.map((): Answer[][] => [])
   for (let turn = 0; turn < turns; turn += 1) {
-    for (const [i, checkout] of checkouts.entries()) taken[i]!.push(runOnce(checkout, words))
+    for (const [i, checkout] of checkouts.entries()) runs[i]!.push(runOnce(checkout, words))
   }
   for (const [i, checkout] of checkouts.entries()) {
-    for (const [k, { channels, jobs }] of taken[i]![0]!.entries()) {
+    for (const [k, { channels, jobs }] of runs[i]![0]!.entries()) {
       const values = (at: number, name: (typeof SPEEDS)[number]) =>
-        taken[at]!.map((answers) => answers[k]![name][1]!)
+        runs[at]!.map((answers) => answers[k]![name][1]!)
       const timesFirst = (name: (typeof SPEEDS)[number]) =>
         spread(values(i, name).map((speed, turn) => speed / values(0, name)[turn]!))
       report('audio-seconds a second, on a device that needs no time', {

@@ -1,6 +1,6 @@
 /**
  * A device that needs no time: it answers each operation, and each graph, with a result of the
- * right shape. Copies to and from it are made, since the host makes those.
+ * right shape. It does copy data to and from the device, because the host makes those copies.
  */
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
@@ -35,10 +35,13 @@ interface NodeShape {
   dim?: { size: number }[]
 }
 
-/** The first number of what is read, else 0: so the model is sure of the first name it knows. */
+/**
+ * Reads return this as their first number and 0 elsewhere, so that the model is sure of the first
+ * name it knows.
+ */
 const SURE = 100
 
-/** @param library the native one, whose constants it uses */
+/** @param library the native binding, whose constants are used */
 export function instantDevice(library: Binding): Binding {
   const device = shapeBinding(library, new ShapeMemory())
   const functions = new Map<string, readonly ShapedTensor[]>()
@@ -63,7 +66,8 @@ export function instantDevice(library: Binding): Binding {
   }
   const tensorDataSync: Binding['tensorDataSync'] = (id) => {
     const values = device.tensorDataSync(id)
-    if (values instanceof Float32Array) values.fill(0)[0] ||= SURE // touches all of it, as a copy
+    // Touches all values, as a copy would.
+    if (values instanceof Float32Array) values.fill(0)[0] ||= SURE
     return values
   }
   const own = {
@@ -81,14 +85,14 @@ export function instantDevice(library: Binding): Binding {
 
 const NO_VALUES = new Float32Array(0)
 
-/** The shape of each node's outputs, by `node:index`. */
+/** Returns the shape of each node's outputs, by `node:index`. */
 function evaluate(graphDef: Buffer): Map<string, ShapedTensor> {
   const { node } = GraphDef.toObject(GraphDef.decode(graphDef), { longs: Number }) as {
     node: Node[]
   }
   const values = new Map<string, ShapedTensor>()
   for (const { name, op, input = [], attr = {} } of node) {
-    const inputs = input.map((each) => values.get(each)!)
+    const inputs = input.map((name) => values.get(name)!)
     for (const [i, result] of resultsOfNode(op, attr, inputs).entries()) {
       values.set(`${name}:${i}`, result)
     }
@@ -105,7 +109,7 @@ function resultsOfNode(
   if (op === 'Placeholder') return [{ shape: sizesOf(shape), dtype: dtype!.type! }]
   if (op === 'Const') return [constant(value!.tensor!)]
   const outputs = attr.num?.i ?? attr.num_split?.i ?? 1
-  const attributes = Object.entries(attr).map(([name, each]) => attributeOf(name, each))
+  const attributes = Object.entries(attr).map(([name, value]) => attributeOf(name, value))
   return resultsOf(op, attributes, inputs, outputs)
 }
 
@@ -126,7 +130,7 @@ const sizesOf = (value?: NodeValue | NodeShape): number[] => {
 
 function attributeOf(name: string, { list, s, type, ...value }: NodeValue): Attribute {
   const text = s && Buffer.from(s).toString()
-  const many = list?.i ?? list?.f ?? list?.b
-  const found = many ?? text ?? type ?? value.i ?? value.f ?? value.b
-  return { name, type: 0, value: found as Attribute['value'] }
+  const items = list?.i ?? list?.f ?? list?.b
+  const content = items ?? text ?? type ?? value.i ?? value.f ?? value.b
+  return { name, type: 0, value: content as Attribute['value'] }
 }

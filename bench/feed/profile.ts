@@ -1,10 +1,13 @@
-/** Shows which stages take a thread's time, by a profile of its own. */
+/** Profiles a thread, and sums up its time by stage. */
 import { Session, type Profiler } from 'node:inspector/promises'
 
 /** The share of a thread's busy time that each stage takes. */
 export type Stages = Record<string, number>
 
-/** A function belongs to the first stage that names its file; else to that of its caller. */
+/**
+ * A function belongs to the first stage whose pattern matches its file and name, or else to the
+ * stage of its caller.
+ */
 export type StageFiles = readonly (readonly [stage: string, file: RegExp])[]
 
 const INTERVAL_MICROS = 500
@@ -48,13 +51,13 @@ function stagesOf(
     for (const child of children) enter(child, stage)
   }
   enter(nodes[0]!.id, 'messages and others')
-  const found: Stages = {}
+  const times: Stages = {}
   let busy = 0
   for (const [i, id] of samples.entries()) {
     const stage = stages.get(id)!
     if (stage === IDLE) continue
-    found[stage] = (found[stage] ?? 0) + timeDeltas[i]!
+    times[stage] = (times[stage] ?? 0) + timeDeltas[i]!
     busy += timeDeltas[i]!
   }
-  return Object.fromEntries(Object.entries(found).map(([stage, time]) => [stage, time / busy]))
+  return Object.fromEntries(Object.entries(times).map(([stage, time]) => [stage, time / busy]))
 }

@@ -1,9 +1,11 @@
-/** Processor time of this process's two threads that serve jobs, in seconds, from Linux. */
+/**
+ * Reads the processor time of this process's two threads that serve jobs, in seconds, from Linux.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { threadSeconds } from '../pipeline/processor-time.ts'
 
 const TASKS = '/proc/self/task'
-/** As compute-worker.ts names its thread. */
+/** The name that compute-worker.ts gives its thread. */
 const COMPUTE_NAME = 'winnow-compute'
 
 export function servingSeconds(): { compute: number; main: number } {

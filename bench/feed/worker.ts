@@ -1,4 +1,4 @@
-/** The engine's compute thread on a device that needs no time; profiles itself when told. */
+/** Runs the engine's compute thread on a device that needs no time, and profiles it on command. */
 import { BroadcastChannel } from 'node:worker_threads'
 import { withConstants } from '../../models/tensorflow/constants.ts'
 import { native } from '../../models/tensorflow/tensor.ts'

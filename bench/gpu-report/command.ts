@@ -1,4 +1,4 @@
-/** The command line of `gpu-report`. */
+/** Defines the command line of `gpu-report`, and runs its parts. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -41,9 +41,9 @@ The exit code is 0 when every part has ended well, 1 when one has not, 2 when th
 wrong.
 `
 
-/** Besides a part's own time: for its process to start and to load what it needs. */
+/** Extra time for a part's process to start and to load what it needs. */
 const START_SECONDS = 60
-/** On a processor everything takes longer, and nothing is measured. */
+/** Factor for limits on a processor, where everything takes longer and nothing is measured. */
 const PATIENCE = 4
 
 export const gpuReport = command({
@@ -67,7 +67,7 @@ export const gpuReport = command({
       const names = list(values.parts) ?? Object.keys(PARTS)
       const unknown = names.filter((name) => !Object.hasOwn(PARTS, name))
       if (unknown.length > 0) throw new UsageError(`There is no part ${unknown.join(', ')}.`)
-      if (!values.out) throw new UsageError('Give a folder for what is found: --out DIR.')
+      if (!values.out) throw new UsageError('Give a folder for the results: --out DIR.')
       const options = readOptions(values)
       const out = resolve(values.out)
       mkdirSync(join(out, 'parts'), { recursive: true })
@@ -80,9 +80,9 @@ export const gpuReport = command({
       writeFileSync(join(out, 'report.json'), `${JSON.stringify(programme, null, 1)}\n`)
       writeFileSync(join(out, 'report.md'), markdown(programme))
       io.stdout.write(`${join(out, 'report.md')}\n`)
-      const wrong = names.filter((name) => programme.parts[name]?.failure !== undefined)
-      if (wrong.length > 0) io.stderr.write(`not ended well: ${wrong.join(', ')}\n`)
-      return wrong.length === 0 ? 0 : 1
+      const failed = names.filter((name) => programme.parts[name]?.failure !== undefined)
+      if (failed.length > 0) io.stderr.write(`not ended well: ${failed.join(', ')}\n`)
+      return failed.length === 0 ? 0 : 1
     },
   }),
 })
@@ -103,17 +103,17 @@ type Texts = Partial<
 >
 
 function readOptions(values: Texts): Options {
-  const usual = hasGpu() ? ON_GPU : ON_PROCESSOR
+  const defaults = hasGpu() ? ON_GPU : ON_PROCESSOR
   const options: Options = {
-    sizes: list(values.sizes) ?? usual.sizes,
-    models: list(values.models) ?? usual.models,
-    batches: list(values.batches)?.map(Number) ?? usual.batches,
-    seconds: Number(values.seconds ?? usual.seconds),
-    requests: list(values.requests)?.map(Number) ?? usual.requests,
-    engines: list(values.engines)?.map(Number) ?? usual.engines,
-    soakSeconds: Number(values.soak ?? usual.soakSeconds),
-    limitSeconds: Number(values.limit ?? usual.limitSeconds),
-    pytorch: values.pytorch ?? usual.pytorch,
+    sizes: list(values.sizes) ?? defaults.sizes,
+    models: list(values.models) ?? defaults.models,
+    batches: list(values.batches)?.map(Number) ?? defaults.batches,
+    seconds: Number(values.seconds ?? defaults.seconds),
+    requests: list(values.requests)?.map(Number) ?? defaults.requests,
+    engines: list(values.engines)?.map(Number) ?? defaults.engines,
+    soakSeconds: Number(values.soak ?? defaults.soakSeconds),
+    limitSeconds: Number(values.limit ?? defaults.limitSeconds),
+    pytorch: values.pytorch ?? defaults.pytorch,
   }
   const { batches, requests, engines, seconds, soakSeconds, limitSeconds } = options
   const numbers = [...batches, ...requests, ...engines, seconds, soakSeconds, limitSeconds]
@@ -125,7 +125,10 @@ const list = (text: string | undefined): string[] | undefined => text?.split(','
 
 const hasGpu = (): boolean => hasCudaBuild() === true && driverText() !== null
 
-/** Its file says how it ended, unless the programme itself is interrupted. */
+/**
+ * Runs a part in its own process. Its file then says how it ended, unless the programme itself is
+ * interrupted.
+ */
 async function runPart(
   name: string,
   file: string,
@@ -135,21 +138,21 @@ async function runPart(
   const part = PARTS[name]!
   stdout.write(`${name}: ${part.title}\n`)
   const startedAt = performance.now()
-  const partial = `${file}.partial`
-  rmSync(partial, { force: true })
+  const partialFile = `${file}.partial`
+  rmSync(partialFile, { force: true })
   const failure = await inProcess(part, options, [name, file, JSON.stringify(options)])
   const seconds = (performance.now() - startedAt) / 1_000
-  const found = existsSync(partial)
-    ? (JSON.parse(readFileSync(partial, 'utf8')) as PartResult)
+  const partial = existsSync(partialFile)
+    ? (JSON.parse(readFileSync(partialFile, 'utf8')) as PartResult)
     : { title: part.title, rows: [] }
-  rmSync(partial, { force: true })
+  rmSync(partialFile, { force: true })
   if (existsSync(file)) return
-  const result: PartResult = { ...found, seconds, failure: failure || 'no answer' }
+  const result: PartResult = { ...partial, seconds, failure: failure || 'no answer' }
   writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`)
   stdout.write(`  failed: ${result.failure}\n`)
 }
 
-/** @returns what went wrong, in a line; empty: nothing did */
+/** @returns one line about what went wrong; empty if nothing did */
 function inProcess(
   { secondsMax, env }: Part,
   { limitSeconds }: Options,

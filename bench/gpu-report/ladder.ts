@@ -1,7 +1,7 @@
-/** Judges the ladder: the first step of it that is wrong, or slower than the one before. */
+/** Judges the ladder: finds the first step that is wrong, or slower than the one before. */
 import type { Row } from './options.ts'
 
-/** Each is to be as right as the first, and faster than the one before. */
+/** Each step should be as accurate as the first, and faster than the one before. */
 export const LADDER_STEPS = ['plain', 'graph', 'XLA', 'XLA with command buffers'] as const
 
 export type LadderStep = (typeof LADDER_STEPS)[number]
@@ -16,12 +16,12 @@ export interface LadderRow extends Row {
   'farthest from plain': number
 }
 
-/** What rounding may do, by precision: products are summed in another order. */
+/** Allowed differences by precision, since rounding differs with the order of summation. */
 const FARTHEST_MAX: Readonly<Record<string, number>> = { float32: 1e-3, bfloat16: 5e-2 }
-/** Times vary by so much. */
+/** Times vary by this factor without meaning anything. */
 const SLOWER_MAX = 1.05
 
-/** Largest difference, as a share of the largest number; 1 where there is one that is no number. */
+/** Returns the largest difference as a share of the largest number; 1 if a value is not finite. */
 export function farthestFrom(values: Float32Array, expected: Float32Array): number {
   let [difference, largest] = [0, Number.MIN_VALUE]
   for (const [i, value] of values.entries()) {
@@ -32,20 +32,20 @@ export function farthestFrom(values: Float32Array, expected: Float32Array): numb
   return difference / largest
 }
 
-/** A line for each model, precision and batch. */
+/** Returns a line for each model, precision and batch. */
 export function verdicts(rows: readonly LadderRow[]): string[] {
   const cases = new Map<string, LadderRow[]>()
   for (const row of rows) {
     const name = `${row.model}, ${row.precision}, batch ${row.batch}`
     cases.set(name, [...(cases.get(name) ?? []), row])
   }
-  return [...cases].map(([name, found]) => `${name}: ${verdictOn(found)}`)
+  return [...cases].map(([name, rows]) => `${name}: ${verdictOn(rows)}`)
 }
 
 function verdictOn(rows: readonly LadderRow[]): string {
   let before: LadderRow | undefined
   for (const step of LADDER_STEPS) {
-    const row = rows.find((each) => each.step === step)
+    const row = rows.find((candidate) => candidate.step === step)
     if (!row) return `"${step}" was not measured`
     const farthest = row['farthest from plain']
     if (farthest > FARTHEST_MAX[row.precision]!) {

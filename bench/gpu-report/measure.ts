@@ -1,4 +1,6 @@
-/** Shared by several parts: times, and the memory that the allocator gave out meanwhile. */
+/**
+ * Measures times, and the memory that the allocator handed out in the meantime, for several parts.
+ */
 import { readFileSync } from 'node:fs'
 import { WARM_UP_CALLS } from '../../models/graph/graph-cache.ts'
 import type { PyTorch } from '../pytorch.ts'
@@ -12,15 +14,15 @@ export interface TimedRuns {
   /** Per run. */
   millis: number[]
   /**
-   * Least that this thread computed in a run. Near the whole of it on a GPU, the device waits for
-   * JavaScript.
+   * Least processor time that this thread used in a run. If that is nearly the whole run on a GPU,
+   * the device waits for JavaScript.
    */
   threadMillis: number
-  /** The most that was given out, what was there before excluded. */
+  /** Peak memory of the allocator, less what was in use before. */
   peakMib: number | null
 }
 
-/** Runs `work`, which reads its result from the device, so many times, as long as there is time. */
+/** Runs `work`, which reads its result from the device, `times` times or until time is up. */
 export function timeRuns(work: () => void, times: number, hasTime: () => boolean): TimedRuns {
   const before = native.binding.memoryStats()?.inUse ?? 0
   const millis: number[] = []
@@ -40,14 +42,14 @@ export function timeRuns(work: () => void, times: number, hasTime: () => boolean
   }
 }
 
-/** How long the process's first thread has been on a processor, by Linux's account. */
+/** How long the process's first thread has been on a processor, according to Linux. */
 const threadMillis = (): number =>
   Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6
 
-/** Runs of the finished graph. */
+/** How often the finished graph is timed. */
 const GRAPH_RUNS = 5
 
-/** Operation by operation first; then, if there is time until there is one, as a graph. */
+/** Times single operations first; then, if time is left once the graph exists, the graph. */
 export function speedOf(work: () => void, hasTime: () => boolean) {
   const single = timeRuns(work, WARM_UP_CALLS, hasTime)
   const isCompiled = single.millis.length === WARM_UP_CALLS
@@ -64,7 +66,9 @@ export function speedOf(work: () => void, hasTime: () => boolean) {
   }
 }
 
-/** PyTorch's milliseconds; its first run of a shape prepares the next ones. */
+/**
+ * Returns PyTorch's least milliseconds of three runs; the first of a shape prepares the next ones.
+ */
 export async function leastOf(pytorch: PyTorch, line: string): Promise<number> {
   const millis: number[] = []
   for (let i = 0; i < 3; i += 1) millis.push(await pytorch.measure(line))

@@ -1,7 +1,7 @@
-/** Options of the programme: shapes as a GPU deserves them, or tiny ones on a processor. */
+/** Options of the programme: realistic shapes for a GPU, or tiny ones for a processor. */
 
 export interface Options {
-  /** SAM-Audio's published sizes, or `tiny`, the tests' own. */
+  /** SAM-Audio's published sizes, or `tiny`, the size of the tests. */
   sizes: readonly string[]
   /** Open models. */
   models: readonly string[]
@@ -14,9 +14,9 @@ export interface Options {
   /** Engines on the card at once, for whole requests. */
   engines: readonly number[]
   soakSeconds: number
-  /** Longest part, the start of its process included. */
+  /** Limit for each part, including the start of its process. */
   limitSeconds: number
-  /** An interpreter that has PyTorch; empty: none. */
+  /** A Python interpreter that has PyTorch; empty if there is none. */
   pytorch: string
 }
 
@@ -32,7 +32,7 @@ export const ON_GPU: Options = {
   pytorch: '',
 }
 
-/** Seconds on two cores: it shows that the programme runs, and says nothing of speed. */
+/** Takes seconds on two cores. It only shows that the programme runs, and says nothing of speed. */
 export const ON_PROCESSOR: Options = {
   sizes: ['tiny'],
   models: ['audiosep'],
@@ -45,29 +45,29 @@ export const ON_PROCESSOR: Options = {
   pytorch: '',
 }
 
-/** A cell is what a table shows. */
+/** The content of one cell of a table. */
 export type Cell = string | number | boolean | null
 
 export type Row = Readonly<Record<string, Cell>>
 
-/** Result of a part. */
 export interface PartReport {
   rows: Row[]
   notes?: string[]
 }
 
 /**
- * Yields each row, or a note as text, as soon as it is there: it is kept whatever comes after.
+ * Yields each row, or a note as text, as soon as it exists, so that it is kept whatever happens
+ * next.
  * @param hasTime whether another case may begin
  */
 export type Run = (options: Options, hasTime: () => boolean) => AsyncGenerator<Row | string, void>
 
 export interface Part {
-  /** Its question, in a few words. */
+  /** The part's question, in a few words. */
   title: string
-  /** On a GPU host; then it is ended. */
+  /** Time limit on a GPU host, after which its process is killed. */
   secondsMax: number
-  /** For its process. */
+  /** Added to the environment of its process. */
   env?: Readonly<Record<string, string>>
   load(): Promise<Run>
 }

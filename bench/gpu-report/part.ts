@@ -1,6 +1,6 @@
 /**
- * The process of one part: `part.ts NAME FILE OPTIONS`, OPTIONS as JSON. Writes what it found to
- * FILE; until it ends, what it has found so far is in FILE.partial.
+ * Runs one part in its own process: `part.ts NAME FILE OPTIONS`, OPTIONS as JSON. Writes the result
+ * to FILE, and until the part ends, what exists so far to FILE.partial.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import type { Options } from './options.ts'
@@ -20,15 +20,15 @@ const result: PartResult & { notes: string[] } = {
   rows: [],
   notes: [],
 }
-for await (const found of run(options, () => seconds() < secondsMax)) {
-  if (typeof found === 'string') result.notes.push(found)
-  else result.rows.push(found)
+for await (const rowOrNote of run(options, () => seconds() < secondsMax)) {
+  if (typeof rowOrNote === 'string') result.notes.push(rowOrNote)
+  else result.rows.push(rowOrNote)
   write(`${file}.partial`)
 }
 write(file)
-process.exit(0) // whatever a part has left running ends with it
+process.exit(0) // also ends whatever the part left running
 
-/** Under another name first, so that a file that is there is whole. */
+/** Writes under another name first, so that a file with the right name is complete. */
 function write(to: string) {
   result.seconds = Number(seconds().toFixed(1))
   writeFileSync(`${file}.new`, `${JSON.stringify(result, null, 1)}\n`)

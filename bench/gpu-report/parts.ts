@@ -1,9 +1,11 @@
-/** The parts of the programme, the most valuable first. Each loads its code in its own process. */
+/**
+ * The parts of the programme, the most valuable first. Each is imported only in its own process.
+ */
 import { xlaFlags } from '../../models/tensorflow/device-defaults.ts'
 import type { LadderStep } from './ladder.ts'
 import type { Part } from './options.ts'
 
-/** A step of the ladder: a process of its own, since XLA reads its flags once. */
+/** A step of the ladder runs in its own process, because XLA reads its flags only once. */
 const ladderStep = (step: LadderStep, title: string, env: Part['env'] = {}): Part => ({
   title,
   secondsMax: 120,

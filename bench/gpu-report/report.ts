@@ -1,18 +1,18 @@
-/** The report of the programme for people, as Markdown. */
+/** Writes the programme's report as Markdown. */
 import { verdicts, type LadderRow } from './ladder.ts'
 import type { Cell, PartReport, Options, Row } from './options.ts'
 
 export interface PartResult extends PartReport {
   title: string
   seconds: number
-  /** How it failed, in a line; absent: it did not. */
+  /** One line about how it failed; absent if it did not. */
   failure?: string
 }
 
 export interface Programme {
   machine: { processors: string; memoryBytes: number; driver: string; isOnGpu: boolean }
   options: Options
-  /** In their order; those that have not run are absent. */
+  /** In the order of `PARTS`, without those that have not run. */
   parts: Readonly<Record<string, PartResult>>
 }
 
@@ -32,7 +32,7 @@ export function markdown({ machine, options, parts }: Programme): string {
   return `${[...lines, ...Object.entries(parts).flatMap(section)].join('\n')}\n`
 }
 
-/** Names the first step that is wrong or slow, before all figures. */
+/** Names the first step that is wrong or slow, ahead of all figures. */
 function ladder(parts: Programme['parts']): string[] {
   const steps = Object.entries(parts).filter(([name]) => name.startsWith('ladder-'))
   const lines = verdicts(steps.flatMap(([, { rows }]) => rows as LadderRow[]))

@@ -1,41 +1,43 @@
-/** Sends requests to whatever answers them: at set times, or so many at once. */
+/** Sends requests, either at set times or a fixed number at once. */
 
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arrival } from './mix.ts'
 
-/** `COMPLETED`, or an error's code, with what the server says of the stages, in milliseconds. */
+/**
+ * `COMPLETED` or an error's code, and the milliseconds of each stage as the server reports them.
+ */
 export interface Answer {
   code: string
   stages?: Readonly<Record<string, number>>
 }
 
-/** Sends a request with so much media and resolves at its end; rejects never. */
+/** Sends a request with media of that length and resolves at its end; never rejects. */
 export type Send = (audioSeconds: number, signal: AbortSignal) => Promise<Answer>
 
 export interface Outcome extends Arrival, Answer {
-  /** From when it was due; of an unfinished one, until it was given up. */
+  /** Measured from when it was due; for an unfinished request, until it was given up. */
   latencyMs: number
 }
 
-/** Given up with the load: its latency is at least what is stated. */
+/** The request was given up at the end of the load, so its latency is only a lower bound. */
 export const UNFINISHED = 'UNFINISHED'
-/** So many were under way that the client sent no more. */
+/** Not sent, because too many requests were in flight. */
 export const NOT_SENT = 'NOT_SENT'
 
 export interface OpenLoopOptions {
-  /** After the last arrival, until what is under way is given up. */
+  /** How long after the last arrival requests in flight are given up. */
   drainMs: number
-  /** Requests under way at once, for the sake of client and service. */
+  /** Limit on requests in flight, to protect client and service. */
   inFlightMax: number
   /** Called twice a second. */
   onProgress?: (now: { ms: number; sent: number; inFlight: number; ended: number }) => void
 }
 
 /**
- * Sends each request when it is due, whatever became of those before, and times it from then: so a
- * server that stalls, or a late client, shows in every latency (no coordinated omission; Gil Tene,
- * "How NOT to Measure Latency").
+ * Sends each request when it is due, whatever became of the earlier ones, and times it from then. A
+ * server that stalls or a client that is late therefore shows in every latency (no coordinated
+ * omission; Gil Tene, "How NOT to Measure Latency").
  */
 export async function openLoop(
   arrivals: readonly Arrival[],
@@ -45,7 +47,7 @@ export async function openLoop(
   const startedAt = performance.now()
   const now = () => performance.now() - startedAt
   const giveUp = new AbortController()
-  setMaxListeners(0, giveUp.signal) // each request in flight has some
+  setMaxListeners(0, giveUp.signal) // every request in flight adds listeners
   const outcomes: Outcome[] = []
   const waiting = new Set<Promise<void>>()
   const timer = setInterval(() => {
@@ -82,7 +84,7 @@ export interface ClosedLoop {
   wallSeconds: number
 }
 
-/** Does the work with so many requests under way, the next as soon as one has ended. */
+/** Sends all requests, keeping `concurrency` of them in flight. */
 export async function closedLoop(
   work: readonly number[],
   concurrency: number,

@@ -1,17 +1,17 @@
-/** Which lengths of media a load is made of, and when its requests are due. */
+/** Defines the lengths of media in a load, and when its requests are due. */
 
 import { exponential } from '../../test/support/basics/random.ts'
 
 export interface MixPart {
   seconds: number
-  /** How often, relative to the others. */
+  /** Frequency relative to the other parts. */
   weight: number
 }
 
 export interface Arrival {
-  /** From the start of the load. */
+  /** Measured from the start of the load. */
   dueMs: number
-  /** Its media's. */
+  /** Length of its media. */
   audioSeconds: number
 }
 
@@ -21,16 +21,17 @@ const PART = /^(\d+(?:\.\d+)?)s:(\d+(?:\.\d+)?)$/
 const SECONDS_MAX = 7_200
 
 /**
- * Reads `4s:4,30s:4,180s:1`: of nine requests four have 4 s, four 30 s, one 180 s.
- * @throws Error with what would be right
+ * Reads a mix such as `4s:4,30s:4,180s:1`: of nine requests, four have 4 s, four 30 s, and one 180
+ * s.
+ * @throws Error that says what would be right
  */
 export function parseMix(text: string): MixPart[] {
-  const parts = text.split(',').map((part) => {
-    const [, seconds, weight] = PART.exec(part.trim()) ?? []
-    const found = { seconds: Number(seconds), weight: Number(weight) }
-    const isRight = found.seconds > 0 && found.seconds <= SECONDS_MAX && found.weight > 0
+  const parts = text.split(',').map((partText) => {
+    const [, seconds, weight] = PART.exec(partText.trim()) ?? []
+    const part = { seconds: Number(seconds), weight: Number(weight) }
+    const isRight = part.seconds > 0 && part.seconds <= SECONDS_MAX && part.weight > 0
     if (!isRight) throw new Error(`a mix is such as ${DEFAULT_MIX}, not "${text}"`)
-    return found
+    return part
   })
   if (new Set(parts.map(({ seconds }) => seconds)).size < parts.length) {
     throw new Error(`each length stands once in a mix, unlike "${text}"`)
@@ -38,7 +39,7 @@ export function parseMix(text: string): MixPart[] {
   return parts
 }
 
-/** A request's mean. */
+/** Returns the mean length of a request. */
 export const meanSeconds = (mix: readonly MixPart[]): number =>
   sumOf(mix.map(({ seconds, weight }) => seconds * weight)) / sumOf(mix.map((part) => part.weight))
 
@@ -59,8 +60,9 @@ export function poissonArrivals(
 }
 
 /**
- * At least one request of every length and near `audioSeconds` in all, in the mix's proportions.
- * The longest come first, so that no long one is alone at the end.
+ * Returns the lengths of requests that last about `audioSeconds` in total, in the mix's
+ * proportions, with at least one of every length. The longest come first, so that none of them runs
+ * alone at the end.
  */
 export function fixedWork(mix: readonly MixPart[], audioSeconds: number): number[] {
   const requests = audioSeconds / meanSeconds(mix)

@@ -1,10 +1,10 @@
-/** A service of a bench's own, on loopback, with the settings that are measured. */
+/** Starts a service for a bench, on loopback, with the settings to measure. */
 
 import { loadavg } from 'node:os'
 import { createScope } from '../../test/support/processes/scope.ts'
 import { API_KEY, startWinnow, type Winnow } from '../../test/support/processes/start-winnow.ts'
 
-// A bench that is stopped takes its services with it.
+// Exits on a signal, so that the handler of `exit` below kills the services.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 export interface OwnService {
@@ -13,7 +13,7 @@ export interface OwnService {
   end(): Promise<void>
 }
 
-/** @param env of gateway and engines */
+/** @param env settings of gateway and engines */
 export async function startOwnService(
   env: Readonly<Record<string, string>> = {},
   engines = 1,
@@ -35,5 +35,5 @@ export async function startOwnService(
   }
 }
 
-/** Processes that ran or waited in the last minute: other work shows in every figure. */
+/** The load average of the last minute; other work on the machine shows in every figure. */
 export const load1 = (): number => Number((loadavg()[0] ?? 0).toFixed(2))

@@ -4,7 +4,7 @@ import { build, type Histogram } from 'hdr-histogram-js'
 import { round } from '../report.ts'
 import type { Outcome } from './drive.ts'
 
-/** The longest latency that is resolved: a day. */
+/** The longest latency that is distinguished: a day. */
 const MS_MAX = 86_400_000
 const SHARES = { p50: 50, p90: 90, p95: 95, p99: 99, p99_9: 99.9, max: 100 }
 
@@ -15,10 +15,10 @@ export interface LoadSummary {
   completed: number
   /** Counts of outcomes other than COMPLETED, by code. */
   errors: Record<string, number>
-  /** Completed, by the time of the last end. */
+  /** Completed requests over the time until the last one ended. */
   requests_per_second: number
   audio_seconds_per_second: number
-  /** Milliseconds from when a request was due; what was never sent is left out. */
+  /** Milliseconds from when a request was due, without requests that were never sent. */
   latency_ms: Quantiles
   latency_ms_by_audio_seconds: Record<string, Quantiles>
   /** Milliseconds, means over the completed requests. */
@@ -52,7 +52,7 @@ export function summarise(outcomes: readonly Outcome[]): LoadSummary {
   }
 }
 
-/** Histogram of latencies, to three digits. */
+/** Builds a histogram of latencies, accurate to three digits. */
 function histogramOf(outcomes: readonly Outcome[]): Histogram {
   const histogram = build({
     lowestDiscernibleValue: 1,

@@ -1,4 +1,7 @@
-/** Requests to a Winnow for files that are there, and what the server notes of each. */
+/**
+ * Sends requests to a Winnow service for files uploaded beforehand, and reads the server's times of
+ * each.
+ */
 
 import { ApiError, createClient, type Client, type Status } from '../../clients/typescript/node.ts'
 import { noise } from '../../test/support/media/signals.ts'
@@ -8,7 +11,7 @@ import type { Answer, Send } from './drive.ts'
 import type { MixPart } from './mix.ts'
 
 const SAMPLE_RATE = 44_100
-/** Chunks of the same sound in one batch are encoded once: so every length has several files. */
+/** Every length has several files, because a batch encodes equal chunks only once. */
 const FILES = { least: 2, most: 8, audioSeconds: 240 }
 const FORMAT = { name: 'load.wav', contentType: 'audio/wav' }
 
@@ -18,11 +21,11 @@ export interface Winnow {
 }
 
 export interface RequestOptions {
-  /** The options of every submit, besides its source and prompt. */
+  /** Input of every submit, besides its source and prompt. */
   input?: Readonly<Record<string, unknown>>
 }
 
-/** Uploads stereo noise of every length of the mix; the requests then name these files. */
+/** Uploads stereo noise of every length of the mix, which the requests then refer to. */
 export async function prepareRequests(
   { url, apiKey }: Winnow,
   mix: readonly MixPart[],
@@ -35,28 +38,28 @@ export async function prepareRequests(
   return async (audioSeconds, signal) => {
     const ofLength = files.get(audioSeconds)!
     const fileId = ofLength[Math.floor(random() * ofLength.length)]!
-    const own = createClient({ baseUrl: url, apiKey, signal })
-    return separate(own, { ...input, file_id: fileId, prompt: 'rain' }, signal)
+    const abortable = createClient({ baseUrl: url, apiKey, signal })
+    return separate(abortable, { ...input, file_id: fileId, prompt: 'rain' }, signal)
   }
 }
 
-/** Made once: services are started one after another, with the same media. */
-const made = new Map<string, Blob>()
+/** Kept between services, which are started one after another with the same media. */
+const cache = new Map<string, Blob>()
 
-/** Media of stereo noise; every variant is another. */
+/** Returns stereo noise; each variant is different. */
 function noiseWav(seconds: number, variant: number): Blob {
   const key = `${seconds} ${variant}`
-  const known = made.get(key)
-  if (known) return known
+  const cached = cache.get(key)
+  if (cached) return cached
   const planes = [1, 2].map((seed) => noise(seconds, SAMPLE_RATE, seed + 2 * variant))
   const blob = new Blob([Uint8Array.from(wavBytes(planes, SAMPLE_RATE))])
-  made.set(key, blob)
+  cache.set(key, blob)
   return blob
 }
 
 async function uploadVariants(client: Client, seconds: number): Promise<string[]> {
-  const wanted = Math.ceil(FILES.audioSeconds / seconds)
-  const count = Math.min(FILES.most, Math.max(FILES.least, wanted))
+  const enough = Math.ceil(FILES.audioSeconds / seconds)
+  const count = Math.min(FILES.most, Math.max(FILES.least, enough))
   const ids: string[] = []
   for (let variant = 0; variant < count; variant += 1) {
     ids.push(await client.uploadBlob({ ...FORMAT, bytes: noiseWav(seconds, variant) }))
@@ -82,16 +85,17 @@ async function separate(client: Client, input: Input, signal: AbortSignal): Prom
       stages: stagesOf(statuses, submitMs, performance.now() - startedAt),
     }
   } catch (error) {
-    // Cancels it, so that no engine computes for nobody.
+    // Canceled, so that no engine computes a result that nobody reads.
     if (requestId && signal.aborted) await client.cancel(requestId).catch(() => undefined)
     return { code: error instanceof ApiError ? error.code : 'UNREACHABLE' }
   }
 }
 
 /**
- * Milliseconds from the server's own marks, with the client's at both ends: no difference is of two
- * clocks. `queue` lasts until an engine starts, `read` until the media is open, `separate` until
- * the last chunk is joined, `store` until the request is COMPLETED; `notice` is what remains.
+ * Returns the milliseconds of each stage. Inner stages come from the server's timestamps, the outer
+ * ones from the client's clock, so no difference mixes two clocks. `queue` lasts until an engine
+ * starts, `read` until the media is open, `separate` until the last chunk is joined, `store` until
+ * the request is COMPLETED; `notice` is the rest.
  */
 export function stagesOf(
   statuses: readonly Status[],

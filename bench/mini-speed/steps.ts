@@ -1,7 +1,7 @@
 /**
  * Times the built-in model of one checkout: `steps.ts CHECKOUT`. For each line `BATCH SECONDS
- * float32|bfloat16 CHANNELS` on standard input it separates a batch once, and prints the
- * milliseconds that this took, and those of processor time.
+ * float32|bfloat16 CHANNELS` on standard input, separates a batch once, and prints its milliseconds
+ * of wall time and of processor time.
  */
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -38,7 +38,7 @@ function separate(
   const lanes = Array.from({ length: batch }, (_, i) => {
     const waves = Array.from({ length: channels }, (_, channel) =>
       noise(seconds, SAMPLE_RATE, 1 + i * channels + channel),
-    ) // lanes with the same mixture share it
+    ) // different noise, because lanes with equal mixtures share work
     const chunk = { channels: waves, sampleRate: SAMPLE_RATE }
     return openLane(mini, { prompt: 'rain', spans: [], acceleration: 'fast', seed: 0, chunk })
   })

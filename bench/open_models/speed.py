@@ -28,7 +28,7 @@ SCNET_SAMPLES = 485_100
 
 
 def random_weights(inventory):
-    """As wide as they activate to about 1; variances are positive."""
+    """Random weights of a scale that keeps activations near 1; variances are positive."""
     weights = {}
     for name, shape, _ in inventory["keys"]:
         fan_in = max(1, torch.Size(shape[1:]).numel())
@@ -38,7 +38,8 @@ def random_weights(inventory):
 
 
 def published(fixtures, model):
-    """A function of a batch size that separates once."""
+    """Returns a function from a batch size to the separator and its inputs, at the published size.
+    """
     name = ROFORMER if model == "roformer" else model
     folder = "scnet" if model.startswith("scnet") else model
     inventory = json.loads((fixtures / folder / f"{name}.inventory.json").read_text())
@@ -60,7 +61,7 @@ def published(fixtures, model):
 
 
 def wait():
-    """A GPU computes on after a call has returned."""
+    """Waits until the GPU has finished, because calls return before it has."""
     if DEVICE == "cuda":
         torch.cuda.synchronize()
 
@@ -86,7 +87,8 @@ def measure(fixtures):
 @torch.inference_mode()
 def check(fixtures):
     folder = fixtures / "htdemucs"
-    stub = types.ModuleType("demucs.htdemucs")  # the checkpoint names its class
+    # the checkpoint refers to its class, which only this stub provides
+    stub = types.ModuleType("demucs.htdemucs")
     stub.HTDemucs = type("HTDemucs", (), {"__module__": "demucs.htdemucs"})
     sys.modules.update({"demucs": types.ModuleType("demucs"), "demucs.htdemucs": stub})
     stored = torch.load(next(folder.glob("model/000003bb-*.th")), weights_only=False)

@@ -1,4 +1,7 @@
-/** One request as a client of each service makes it: media there, both sounds back. */
+/**
+ * Makes one request the way a client of each service does: uploads the media, and downloads both
+ * sounds.
+ */
 
 import { createClient } from '../../clients/typescript/node.ts'
 import type { Answer, Send } from '../load/drive.ts'
@@ -8,17 +11,17 @@ import { noise } from '../../test/support/media/signals.ts'
 import { wavBytes } from '../../test/support/media/wav.ts'
 
 const PROMPT = 'rain'
-/** The rate that the PyTorch network is for; Winnow's takes any. */
+/** The sample rate of the PyTorch network; Winnow takes any. */
 const SAMPLE_RATE = 32_000
-/** Variants per length: chunks of the same sound in one batch would be encoded once. */
+/** Variants per length, because a batch would encode equal chunks only once. */
 const VARIANTS = 16
 
 type Media = (audioSeconds: number) => Buffer
 
-/** Mono noise as WAV, made once. */
+/** Makes WAV files of mono noise, and returns a function that picks one of a length. */
 export function mediaOf(lengths: readonly number[]): Media {
   const random = seededRandom(1)
-  const made = new Map(
+  const files = new Map(
     lengths.map((seconds) => [
       seconds,
       Array.from({ length: VARIANTS }, (_, i) =>
@@ -26,10 +29,10 @@ export function mediaOf(lengths: readonly number[]): Media {
       ),
     ]),
   )
-  return (seconds) => made.get(seconds)![Math.floor(random() * VARIANTS)]!
+  return (seconds) => files.get(seconds)![Math.floor(random() * VARIANTS)]!
 }
 
-/** One call that waits for the result, and downloads of both sounds. */
+/** One call that waits for the result, then downloads of both sounds. */
 export function throughWinnow({ url, apiKey }: Winnow, media: Media): Send {
   return answering(async (audioSeconds, signal) => {
     const client = createClient({ baseUrl: url, apiKey, signal })
@@ -45,7 +48,7 @@ export function throughWinnow({ url, apiKey }: Winnow, media: Media): Send {
   })
 }
 
-/** One POST, as LitServe has it. */
+/** One POST, which LitServe answers with both sounds. */
 export function throughPeer(url: string, media: Media): Send {
   return answering(async (audioSeconds, signal) => {
     const body = JSON.stringify({ prompt: PROMPT, audio: media(audioSeconds).toString('base64') })
@@ -56,12 +59,12 @@ export function throughPeer(url: string, media: Media): Send {
   })
 }
 
-/** @param exchange resolves with the bytes of both sounds */
+/** @param exchange resolves with the total size of both sounds in bytes */
 function answering(exchange: (audioSeconds: number, signal: AbortSignal) => Promise<number>): Send {
   return async (audioSeconds, signal): Promise<Answer> => {
     try {
       const bytes = await exchange(audioSeconds, signal)
-      const least = 2 * 3 * SAMPLE_RATE * audioSeconds // of two sounds of 24 bits
+      const least = 2 * 3 * SAMPLE_RATE * audioSeconds // two sounds of 24 bits
       return { code: bytes >= least ? 'COMPLETED' : 'TOO_SHORT' }
     } catch (error) {
       return { code: error instanceof Error ? error.message.slice(0, 80) : 'FAILED' }

@@ -1,4 +1,4 @@
-/** The peer as a process: mini in PyTorch behind LitServe (litserve_server.py). */
+/** Starts the peer: mini in PyTorch behind LitServe (litserve_server.py). */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,17 +8,17 @@ import { freePorts } from '../../test/support/processes/free-ports.ts'
 
 export interface PeerSettings {
   batch: number
-  /** For company of a request, in seconds. */
+  /** How long a request waits for others to batch with, in seconds. */
   batchTimeout: number
-  /** Processes with a network each. */
+  /** Processes, each with its own network. */
   workers: number
-  /** Each worker's. */
+  /** Threads of each worker. */
   threads: number
   bfloat16: boolean
 }
 
 export interface PeerServer {
-  /** To POST to. */
+  /** Address of the POST. */
   url: string
   pid: number
   /** Sends a signal to the server and its workers. */
@@ -29,7 +29,7 @@ export interface PeerServer {
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 const START_MS_MAX = 120_000
 
-/** @param python one that has requirements.txt */
+/** @param python an interpreter with the packages of requirements.txt */
 export async function startPeer(python: string, settings: PeerSettings): Promise<PeerServer> {
   const [port] = await freePorts(1)
   const words = [
@@ -41,7 +41,7 @@ export async function startPeer(python: string, settings: PeerSettings): Promise
   ]
   const script = path('bench/peers/litserve_server.py')
   const child = spawn(python, ['-W', 'ignore', script, ...words], {
-    // Threads that spin while they wait slow each other down.
+    // Keeps waiting threads from spinning, which would slow others down.
     env: {
       ...process.env,
       PYTHONPATH: path('models/training'),
@@ -49,7 +49,7 @@ export async function startPeer(python: string, settings: PeerSettings): Promise
       GOMP_SPINCOUNT: '20000',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
-    detached: true, // with its workers a group of its own, which ends as one
+    detached: true, // gives it and its workers a process group, so that they end together
   })
   const signal = (name: NodeJS.Signals) => {
     if (child.pid !== undefined) process.kill(-child.pid, name)

@@ -1,4 +1,4 @@
-/** An engine process as `engine/main.ts` starts it, but with the model of `worker.ts`. */
+/** Starts an engine as `engine/main.ts` does, but with the model of `worker.ts`. */
 
 import { ComputeThread } from '../../engine/compute/compute-thread.ts'
 import { Computes } from '../../engine/compute/computes.ts'

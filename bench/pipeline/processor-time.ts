@@ -1,11 +1,11 @@
-/** Processor time of other processes, from /proc. */
+/** Reads the processor time of processes from /proc. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Unit of the kernel's counts: the same on every x86-64 and arm64. */
+/** Unit of the kernel's counts (USER_HZ), which is the same on x86-64 and arm64. */
 const TICKS_PER_SECOND = 100
 
-/** Seconds of a process: its own, and those of its children, ended ones included. */
+/** Returns a process's own seconds, and those of its descendants, including ended ones. */
 export function processorSeconds(pid: number): { own: number; children: number } {
   const { own, ended } = ticksOf(pid)
   const living = childrenOf(pid).map((child) => {
@@ -18,17 +18,19 @@ export function processorSeconds(pid: number): { own: number; children: number }
   }
 }
 
-/** Seconds of one of a process's threads: the first, which runs its JavaScript, unless named. */
+/**
+ * Returns the seconds of one thread of a process, by default the first, which runs its JavaScript.
+ */
 export function threadSeconds(pid: number, thread: number | string = pid): number {
   const [nanoseconds = ''] = read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')
   return Number(nanoseconds) / 1e9
 }
 
-/** Ticks of the process itself, and of its children that have ended. */
+/** Returns the ticks of the process itself, and of its children that have ended. */
 function ticksOf(pid: number): { own: number; ended: number } {
   const line = read(`/proc/${pid}/stat`)
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = line
-    .slice(line.lastIndexOf(')') + 2) // its name may have spaces
+    .slice(line.lastIndexOf(')') + 2) // the name before it may contain spaces
     .split(' ')
     .slice(11)
     .map(Number)
@@ -48,7 +50,7 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** Empty where the process has ended meanwhile. */
+/** Returns the file's text; empty if the process has ended in the meantime. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

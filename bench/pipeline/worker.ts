@@ -1,6 +1,6 @@
 /**
- * A compute thread's program with a model that costs nothing: the target is the mixture. So a
- * request costs the path without the model.
+ * A compute worker whose model costs nothing: it returns the mixture as the target. A request then
+ * costs only the path around the model.
  */
 
 import { parentPort } from 'node:worker_threads'
@@ -13,7 +13,7 @@ import type {
 } from '../../engine/compute/compute-messages.ts'
 import type { HeadResult, Lane, Model, ModelDescription } from '../../models/model.ts'
 
-/** As the built-in model's, so that chunks and batches are as long. */
+/** Like the built-in model's, so that chunks and batches have the same lengths. */
 const DESCRIPTION: ModelDescription = {
   name: 'free',
   summary: 'Passes the mixture through.',
@@ -59,7 +59,7 @@ const FREE_MODEL: Model = {
   discard: () => undefined,
 }
 
-/** No memory of the device. */
+/** Reports no device memory. */
 const HELD: DeviceState = { graphs: 0, memoryBytes: 0, memoryPeakBytes: 0, residentBytes: 0 }
 
 const lanes = new Map<number, Lane>()

@@ -1,7 +1,7 @@
 /**
- * Separates songs with one model, in a process of its own, and prints a JSON line for each: what
- * each stem is worth, how long it took, and how much memory. MODELS names the model, as for an
- * engine; the words of the command line are folders, as `bench/songs.ts` takes them.
+ * Separates songs with one model, in its own process, and prints a JSON line for each: the quality
+ * of each stem, how long it took, and how much memory. MODELS names the model, as for an engine;
+ * the arguments are folders, as for `bench/songs.ts`.
  */
 import { loadConfig } from '../../engine/config.ts'
 import { ChunkCutter, createJoiner, planChunks } from '../../engine/job/chunks.ts'
@@ -22,7 +22,7 @@ import {
 import { commit, machine, round } from '../report.ts'
 import type { SongFigures } from './table.ts'
 
-/** After the first, which prepares graphs. */
+/** Measured turns, after a first one that prepares graphs. */
 const TURNS = 2
 
 const songs = [await readExcerpt(), ...(await Promise.all(process.argv.slice(2).map(readSong)))]
@@ -31,7 +31,7 @@ const model = await loadModel(config.models[0]!, config)
 for (const song of songs) console.log(JSON.stringify(measure(song)))
 
 function measure({ name, mixture, stems }: Song): SongFigures {
-  const prompts = [...stems.keys(), 'instrumental'].flatMap((prompt) => asked(prompt) ?? [])
+  const prompts = [...stems.keys(), 'instrumental'].flatMap((prompt) => questionOf(prompt) ?? [])
   const heads = [...new Set(prompts.flatMap((each) => each.heads))]
   let targets = new Map<string, Planes>()
   const times = Array.from({ length: 1 + TURNS }, () => {
@@ -59,10 +59,10 @@ function measure({ name, mixture, stems }: Song): SongFigures {
   }
 }
 
-/** What a prompt asks of the model; undefined: nothing, as of one that has no such stem. */
-function asked(prompt: string) {
+/** Returns the heads that a prompt needs; undefined if the model has no such stem. */
+function questionOf(prompt: string) {
   const { description } = model
-  const isSound = prompt !== 'other' // which no words describe
+  const isSound = prompt !== 'other' // no prompt describes "other"
   if (description.answers === 'text' ? !isSound : !hasStems(description, prompt)) return undefined
   const { wanted, unwanted } = routePrompt(prompt, [description])
   const isWithout = wanted.length === 0
@@ -79,7 +79,7 @@ function hasStems({ name, stems }: Model['description'], prompt: string): boolea
   }
 }
 
-/** The targets of all sounds in one pass, in chunks as an engine cuts and joins them. */
+/** Returns the targets of all sounds in one pass, cut into chunks and joined as in an engine. */
 function separate(mixture: Planes, sounds: readonly string[]): Map<string, Planes> {
   const { description } = model
   const plan = planChunks({
@@ -105,7 +105,7 @@ function separate(mixture: Planes, sounds: readonly string[]): Map<string, Plane
   )
 }
 
-/** [sounds][channels] of a chunk. */
+/** Returns the targets of a chunk, [sounds][channels]. */
 function targetsOf(channels: Float32Array[], sounds: readonly string[]): Float32Array[][] {
   const isText = model.description.answers === 'text'
   const heads = sounds.map((sound): Head => ({

@@ -1,21 +1,21 @@
-/** What models make of songs, as a table for people. */
+/** Formats the results of models on songs as a table. */
 
-/** What one model makes of one song. */
+/** Result of one model on one song. */
 export interface SongFigures {
   song: string
   model: string
-  /** SDR in dB by prompt, of those that the model answers. */
+  /** SDR in dB of each prompt that the model answers. */
   sdrDb: Record<string, number>
-  /** Seconds of a clock, and of all processors, for a second of the song: all stems at once. */
+  /** Wall time in seconds per second of the song, for all stems at once; then processor time. */
   realTime: number
   processorTime: number
-  /** Of the process with this model alone. */
+  /** Peak of the process, which loads only this model. */
   peakMib: number
   commit: string
   machine: string
 }
 
-/** In Markdown, a row for each model that separated one song. */
+/** Returns a Markdown table with a row for each model that separated one song. */
 export function tableOf(figures: readonly SongFigures[]): string {
   const stems = [...new Set(figures.flatMap(({ sdrDb }) => Object.keys(sdrDb)))]
   const head = [figures[0]!.song, ...stems, 'RTF', 'processor time', 'memory']

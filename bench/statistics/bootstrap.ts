@@ -1,4 +1,4 @@
-/** Intervals by resampling (Efron 1979, the percentile method). */
+/** Confidence intervals by resampling (Efron 1979, the percentile method). */
 
 import { seededRandom } from '../../test/support/basics/random.ts'
 import { quantile } from '../report.ts'
@@ -7,15 +7,16 @@ const RESAMPLES = 2_000
 
 export interface Interval {
   estimate: number
-  /** Bounds of 95 %. */
+  /** Bounds of the 95 % interval. */
   low: number
   high: number
 }
 
-/** Interval of the mean of `values`. */
 export const meanInterval = (values: readonly number[]): Interval => intervalOf(values, mean)
 
-/** Interval of `statistic` of the values; the same values give the same one. */
+/**
+ * Returns the interval of `statistic`. It is deterministic: the same values give the same interval.
+ */
 export function intervalOf<T>(
   values: readonly T[],
   statistic: (values: readonly T[]) => number,
@@ -31,14 +32,14 @@ export function intervalOf<T>(
   }
 }
 
-/** Ratio of two means measured in turns: each turn's ratio, on average. */
+/** Ratio of two series measured in turns: the geometric mean of each turn's ratio. */
 export function pairedRatio(values: readonly number[], baseline: readonly number[]): Interval {
   const n = Math.min(values.length, baseline.length)
   const logs = Array.from({ length: n }, (_, i) => Math.log(values[i]! / baseline[i]!))
   return exponentOf(meanInterval(logs))
 }
 
-/** Ratio of two means that were measured apart. */
+/** Ratio of two series measured independently. */
 export function unpairedRatio(values: readonly number[], baseline: readonly number[]): Interval {
   const random = seededRandom(values.length + baseline.length)
   const draw = (from: readonly number[]) =>

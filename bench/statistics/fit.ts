@@ -1,4 +1,4 @@
-/** Straight lines through measured points. */
+/** Fits straight lines to measured points. */
 
 export interface Point {
   x: number
@@ -10,7 +10,7 @@ export interface Line {
   slope: number
 }
 
-/** Least squares, by weights; NaN where all points have one x. */
+/** Weighted least squares; NaN if all points have the same x. */
 export function fitLine(points: readonly Point[], weightOf = (_: Point): number => 1): Line {
   let [weights, x, y, xx, xy] = [0, 0, 0, 0, 0]
   for (const point of points) {
@@ -25,7 +25,7 @@ export function fitLine(points: readonly Point[], weightOf = (_: Point): number 
   return { intercept: (y - slope * x) / weights, slope }
 }
 
-/** Step times spread in proportion to themselves: so every point counts by its relative error. */
+/** Weights points by their relative error, because the spread of step times grows with the time. */
 export const fitTimes = (points: readonly Point[]): Line =>
   fitLine(points, ({ y }) => 1 / Math.max(y, Number.EPSILON) ** 2)
 

@@ -1,17 +1,22 @@
-/** From where on a queue only grows, and how much load an SLO allows. */
+/** Finds the load from which on a queue only grows, and the load that an SLO allows. */
 
 import type { Outcome } from '../load/drive.ts'
 import { mean } from './bootstrap.ts'
 import { risesSignificantly, type Point } from './fit.ts'
 
-/** Parts of a load whose means are compared: a queue's values depend on those just before. */
+/**
+ * A load is split into parts whose means are compared, because a queue's values depend on those
+ * just before.
+ */
 const PARTS = 10
-/** Growth over the load that counts: of requests under way, and as a share of the mean latency. */
+/**
+ * Least growth over the load that counts: requests in flight, and latency as a share of its mean.
+ */
 const GROWTH = { inFlight: 1, latency: 0.2 }
 
 /**
- * Returns whether the load was more than the service can bear: both the requests under way and the
- * latencies, by when they were due, rise significantly (as guidellm finds over-saturation).
+ * Returns whether the load was more than the service can bear: both the requests in flight and the
+ * latencies, by due time, rise significantly (guidellm detects over-saturation this way).
  * @param loadMs how long requests arrived
  */
 export function isSaturated(outcomes: readonly Outcome[], loadMs: number): boolean {
@@ -21,7 +26,7 @@ export function isSaturated(outcomes: readonly Outcome[], loadMs: number): boole
     const [from, to] = [(part * loadMs) / PARTS, ((part + 1) * loadMs) / PARTS]
     inFlight.push({ x: part, y: meanInFlight(outcomes, from, to) })
     const due = outcomes.filter(({ dueMs }) => dueMs >= from && dueMs < to)
-    // A long file takes long without a queue: each length is compared to its own mean.
+    // A long file takes long even without a queue, so each length is compared with its own mean.
     if (due.length > 0) latency.push({ x: part, y: mean(due.map(relativeTo(outcomes))) })
   }
   return (
@@ -32,7 +37,7 @@ export function isSaturated(outcomes: readonly Outcome[], loadMs: number): boole
 
 function grows(points: readonly Point[], least: number): boolean {
   const half = Math.floor(points.length / 2)
-  const meanOf = (some: readonly Point[]) => mean(some.map(({ y }) => y))
+  const meanOf = (part: readonly Point[]) => mean(part.map(({ y }) => y))
   const growth = 2 * (meanOf(points.slice(-half)) - meanOf(points.slice(0, half)))
   return growth >= least && risesSignificantly(points)
 }
@@ -48,8 +53,8 @@ function relativeTo(outcomes: readonly Outcome[]): (outcome: Outcome) => number 
   const means = new Map<number, number>()
   return ({ audioSeconds, latencyMs }) => {
     if (!means.has(audioSeconds)) {
-      const alike = outcomes.filter((other) => other.audioSeconds === audioSeconds)
-      means.set(audioSeconds, mean(alike.map((other) => other.latencyMs)))
+      const sameLength = outcomes.filter((other) => other.audioSeconds === audioSeconds)
+      means.set(audioSeconds, mean(sameLength.map((other) => other.latencyMs)))
     }
     return latencyMs / means.get(audioSeconds)!
   }
@@ -64,12 +69,18 @@ export interface RateResult {
   failed: number
 }
 
-/** The highest rate below which every measured one was borne; null when none was. */
+/**
+ * Returns the highest rate up to which no measured rate saturated the service; null if the lowest
+ * one did.
+ */
 export function kneeOf(results: readonly RateResult[]): number | null {
   return lastGood(results, ({ isSaturated }) => !isSaturated)
 }
 
-/** The highest rate up to which every measured one kept the limit; null when none did. */
+/**
+ * Returns the highest rate up to which every measured rate kept the limit; null if the lowest one
+ * did not.
+ */
 export function rateWithin(results: readonly RateResult[], latencyMsMax: number): number | null {
   return lastGood(
     results,

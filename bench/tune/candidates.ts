@@ -1,14 +1,14 @@
-/** The settings that a search may change, and their levels. */
+/** Defines the settings that a search may change, and their levels. */
 
 import { PRECISIONS } from '../../models/tensorflow/precision.ts'
 import type { Line } from '../statistics/fit.ts'
 
-/** Settings of a service by their names, as in its environment. */
+/** Values of settings, by the names of their environment variables. */
 export type Candidate = Readonly<Record<string, string>>
 
 export interface Knob {
   name: string
-  /** In their order. */
+  /** Sorted, so that a search can move to a neighbour. */
   levels: readonly string[]
   /** The service's default. */
   default: string
@@ -19,18 +19,18 @@ export interface Machine {
   device: 'cpu' | 'gpu'
   /** Frames of the model's longest chunk. */
   chunkFrames: number
-  /** Bytes by frames of a batch, and how many there are; absent: not measured. */
+  /** Memory of a batch by its frames, and the bytes available; absent if not measured. */
   memory?: { bytes: Line; available: number }
 }
 
-/** Share of the memory that may be foreseen for a batch. */
+/** Share of the available memory that a batch may be predicted to take. */
 const MEMORY_SHARE = 0.8
 const CHUNKS_OF_BATCH = [1, 2, 4, 8, 16, 32]
 const BATCH_FRAMES_DEFAULT = 4_096
 
 /**
- * The knobs that do something on this machine, each with at least two levels; first those that
- * mostly gain most, for a search that runs out of time.
+ * Returns the knobs that matter on this machine, each with at least two levels. Those that usually
+ * gain most come first, for a search that runs out of time.
  */
 export function knobsFor(machine: Machine): Knob[] {
   const { cores, device } = machine
@@ -53,17 +53,17 @@ export function knobsFor(machine: Machine): Knob[] {
   return knobs.filter(({ levels }) => levels.length > 1)
 }
 
-/** As a service without any setting. */
+/** Returns the settings of a service by default. */
 export const defaultsOf = (knobs: readonly Knob[]): Candidate =>
   Object.fromEntries(knobs.map((knob) => [knob.name, knob.default]))
 
-/** Names a candidate's changes, for people. */
+/** Describes how a candidate differs from the defaults. */
 export function nameOf(candidate: Candidate, defaults: Candidate): string {
   const changed = Object.entries(candidate).filter(([name, value]) => defaults[name] !== value)
   return changed.map(([name, value]) => `${name}=${value}`).join(' ') || 'defaults'
 }
 
-/** The same for the same settings. */
+/** Returns a key that is equal for equal settings. */
 export const keyOf = (candidate: Candidate): string =>
   JSON.stringify(Object.entries(candidate).sort(([a], [b]) => (a < b ? -1 : 1)))
 
@@ -72,7 +72,8 @@ function batchLevels({ chunkFrames, memory }: Machine): string[] {
     !memory ||
     memory.bytes.intercept + memory.bytes.slope * frames <= MEMORY_SHARE * memory.available
   const levels = CHUNKS_OF_BATCH.map((chunks) => chunks * chunkFrames).filter(fits)
-  // The default stays: everything is compared with it; a level close to it would be the same.
+  // The default stays, because everything is compared with it; levels close to it would add
+  // nothing.
   const apart = levels.filter((frames) => Math.abs(Math.log2(frames / BATCH_FRAMES_DEFAULT)) > 0.5)
   return [...apart, BATCH_FRAMES_DEFAULT].sort((a, b) => a - b).map(String)
 }

@@ -18,13 +18,13 @@ interface TuneRecord {
   runs: readonly Run[]
 }
 
-/** Values of each side from which on a comparison says something. */
+/** A comparison needs this many values of each side. */
 const VALUES_LEAST = 3
 
 /**
- * The candidates that both measured when they were saturated, at the end of the search. A
- * regression is significant (95 %) and 3 % at least.
- * @throws Error when the machine, the load or the model was another
+ * Compares the candidates that both searches measured saturated, at the end. A regression is
+ * significant (95 %) and at least 3 %.
+ * @throws Error if the machine, the load or the model differs
  */
 export function compareRuns(now: TuneRecord, then: TuneRecord): ComparedCandidate[] {
   for (const name of ['machine', 'mix', 'model']) {
@@ -44,13 +44,13 @@ export function compareRuns(now: TuneRecord, then: TuneRecord): ComparedCandidat
 }
 
 function speedsOf(runs: readonly Run[]) {
-  const found = new Map<string, { candidate: Candidate; speeds: number[] }>()
+  const speedsByKey = new Map<string, { candidate: Candidate; speeds: number[] }>()
   for (const { key, result } of runs) {
     if (key.phase !== 'saturated') continue
     const candidate = key.candidate as Candidate
-    const speeds = found.get(keyOf(candidate))?.speeds ?? []
+    const speeds = speedsByKey.get(keyOf(candidate))?.speeds ?? []
     speeds.push((result as WorkResult).audio_seconds_per_second)
-    found.set(keyOf(candidate), { candidate, speeds })
+    speedsByKey.set(keyOf(candidate), { candidate, speeds })
   }
-  return found
+  return speedsByKey
 }

@@ -1,30 +1,30 @@
 /**
- * Keeps a search's measurements, one line each: it continues from them. A search that is begun
- * again reads them, and so comes to where it was.
+ * Stores a search's measurements, one per line. A search that is started again reads them instead
+ * of measuring, and so gets back to where it was.
  */
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 
-/** The question of a search, by which its measurements are comparable. */
+/** The parameters of a search; only measurements with equal parameters are comparable. */
 export type Header = Readonly<Record<string, unknown>>
 
 export interface Run {
-  /** Names a measurement: equal keys, equal measurements. */
+  /** Identifies a measurement. */
   key: Readonly<Record<string, unknown>>
-  /** Seconds of measuring since the search began, this included. */
+  /** Seconds of measuring since the search began, including this one. */
   elapsed_seconds: number
   load1: number
   result: unknown
 }
 
-/** Thrown instead of a measurement when this piece of the search is over. */
+/** Thrown instead of measuring when the time of this piece of the search is up. */
 export class PieceEnded extends Error {}
 
 interface JournalOptions {
   header: Header
-  /** True if measurements that are there are taken. */
+  /** Whether to continue from existing measurements. */
   resume: boolean
-  /** Length of this piece; then `run` throws PieceEnded. */
+  /** Length of this piece, after which `run` throws PieceEnded. */
   secondsMax?: number
   load1: () => number
 }
@@ -36,7 +36,7 @@ export class Journal {
   readonly #startedAt = performance.now()
   #elapsed = 0
 
-  /** @throws Error when there are measurements of another search, or nobody said what of them */
+  /** @throws Error if measurements exist and `resume` is not set, or their parameters differ */
   constructor(path: string, options: JournalOptions) {
     this.#path = path
     this.#options = options
@@ -53,7 +53,7 @@ export class Journal {
     }
   }
 
-  /** Seconds of measuring, by what was measured so far in this order. */
+  /** Seconds of measuring, up to the last result that `run` returned. */
   get elapsedSeconds(): number {
     return this.#elapsed
   }
@@ -66,12 +66,12 @@ export class Journal {
     return this.#runs.has(JSON.stringify(key))
   }
 
-  /** The result under this key, measured now unless it is there. */
+  /** Returns the result for this key, measured now unless it exists. */
   async run<T>(key: Run['key'], measure: () => Promise<T>): Promise<T> {
-    const known = this.#runs.get(JSON.stringify(key))
-    if (known) {
-      this.#elapsed = Math.max(this.#elapsed, known.elapsed_seconds)
-      return known.result as T
+    const stored = this.#runs.get(JSON.stringify(key))
+    if (stored) {
+      this.#elapsed = Math.max(this.#elapsed, stored.elapsed_seconds)
+      return stored.result as T
     }
     const { secondsMax = Infinity, load1 } = this.#options
     const startedAt = performance.now()
@@ -85,7 +85,7 @@ export class Journal {
   }
 }
 
-/** A line that was cut off by a crash is left out. */
+/** Reads a journal, without a last line that a crash cut off. */
 export function readJournal(path: string): { header: Header; runs: Run[] } {
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
   const [header, ...runs] = lines.map((line) => JSON.parse(line) as unknown)

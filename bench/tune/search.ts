@@ -1,42 +1,42 @@
 /**
- * A hill climb over settings whose measurements are noisy: a candidate is compared to its
- * neighbours in turns, and moves where one gains significantly. (Model analyzer's "quick" search,
+ * A hill climb over settings with noisy measurements: compares a candidate with its neighbours in
+ * turns, and moves to one that gains significantly. (The "quick" search of Triton's Model Analyzer,
  * with paired turns and bootstrap intervals.)
  */
 
 import { pairedRatio, type Interval } from '../statistics/bootstrap.ts'
 import { keyOf, type Candidate, type Knob } from './candidates.ts'
 
-/** Gains below it end the search. */
+/** Smaller gains do not count. */
 export const GAIN_LEAST = 0.03
-/** Turns of a comparison: from the first on an interval is looked at. */
+/** Turns of a comparison. From `least` on, it ends early once the interval is clear. */
 const TURNS = { least: 4, most: 7 }
-/** A candidate that served nothing. */
+/** Stands for a speed of 0, whose logarithm does not exist. */
 const NOTHING = 1e-9
 
 export interface SearchOptions {
   knobs: readonly Knob[]
   start: Candidate
   /**
-   * Result of a candidate in one turn, the more the better; 0 if it fails.
-   * @param turn another for every call
+   * Measures a candidate in one turn. More is better; 0 means that it failed.
+   * @param turn differs between comparisons
    */
   measure(candidate: Candidate, turn: number): Promise<number>
-  /** Asked before every comparison. */
+  /** Called before every comparison. */
   hasTimeLeft(): boolean
 }
 
 export interface RankedCandidate {
   candidate: Candidate
-  /** As a multiple of the start: what comparisons gave, one upon the other. */
+  /** Speed as a multiple of the start's: the product of the ratios along the climb. */
   score: number
-  /** Compared with the best candidate of its time. */
+  /** Compared with the best candidate at that time. */
   ratio: Interval
   turns: number
 }
 
 export interface SearchResult {
-  /** The best first; the start is among them. */
+  /** Best first, including the start. */
   ranking: RankedCandidate[]
   ended: 'converged' | 'out of time'
 }
@@ -48,7 +48,7 @@ export async function climb(options: SearchOptions): Promise<SearchResult> {
   ranked.set(keyOf(start), { candidate: start, score: 1, ratio: one, turns: 0 })
   const comparison = new Comparison(options)
   let best = start
-  let unchanged = 0 // knobs in a row that gave nothing
+  let unchanged = 0 // knobs in a row without a gain
   for (let k = 0; unchanged < knobs.length; k = (k + 1) % knobs.length) {
     let moved = false
     let neighbours = neighboursOf(best, knobs[k]!, [-1, 1])
@@ -88,7 +88,7 @@ interface CandidateRatio {
 const isBetter = ({ ratio }: CandidateRatio): boolean =>
   ratio.low > 1 && ratio.estimate >= 1 + GAIN_LEAST
 
-/** Compares candidates with another in turns, each until it is known whether it is better. */
+/** Compares candidates with the best one in turns, each until its result is clear. */
 class Comparison {
   readonly #measure: SearchOptions['measure']
   #turn = 0
@@ -103,7 +103,7 @@ class Comparison {
     let open = trials
     for (let turn = 0; turn < TURNS.most && open.length > 0; turn += 1) {
       const all = [{ candidate: best, values: baseline }, ...open]
-      // A machine that warms up or slows down meets the first and the last alike.
+      // Alternates the order, so that a machine that warms up or slows down affects all equally.
       if (turn % 2 === 1) all.reverse()
       for (const { candidate, values } of all) {
         values.push(Math.max(NOTHING, await this.#measure(candidate, this.#turn)))
@@ -119,7 +119,7 @@ class Comparison {
   }
 }
 
-/** Returns whether more turns would tell nothing new. */
+/** Returns whether more turns would not change the verdict. */
 function isDecided(values: readonly number[], baseline: readonly number[]): boolean {
   const { estimate, low, high } = pairedRatio(values, baseline)
   return high < 1 + GAIN_LEAST || (low > 1 && estimate >= 1 + GAIN_LEAST)

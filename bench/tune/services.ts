@@ -1,4 +1,4 @@
-/** Services with the settings of candidates, and the loads that measure them. */
+/** Starts services with the settings of candidates, and measures them under load. */
 
 import { closedLoop, openLoop, type ClosedLoop, type Send } from '../load/drive.ts'
 import { poissonArrivals, type MixPart } from '../load/mix.ts'
@@ -12,13 +12,13 @@ import { isSaturated } from '../statistics/knee.ts'
 import { connectEngine, type EngineStats } from '../../shared/engine-control.ts'
 import { keyOf, type Candidate } from './candidates.ts'
 
-/** Services at once: two that do nothing cost the one that is measured little. */
+/** Services kept running; idle ones hardly slow the one that is measured. */
 const ALIVE_MAX = 3
 const IN_FLIGHT_MAX = 5_000
-/** Requests still under way then are canceled, and count as unfinished. */
+/** Requests in flight after that are canceled, and count as unfinished. */
 const DRAIN_MS = 30_000
 
-/** Result of requests that are all there at once, or one after another. */
+/** Result of requests sent all at once, or one after another. */
 export interface WorkResult {
   wall_seconds: number
   audio_seconds_per_second: number
@@ -30,11 +30,11 @@ export interface WorkResult {
   cpu_seconds: number
   peak_bytes: number
   lanes_of_batch: number
-  /** Share of the time in calls of the compute thread. */
+  /** Share of the time in which the compute thread was busy. */
   computing_share: number
 }
 
-/** Result of requests that come at random. */
+/** Result of requests that arrive at random. */
 export interface RateResult extends Omit<WorkResult, 'wall_seconds'> {
   requests_per_second: number
   saturated: boolean
@@ -45,7 +45,7 @@ interface RunningService {
   send: Send
 }
 
-/** Starts services when they are needed, and ends those unused longest. */
+/** Starts services when they are needed, and ends the least recently used ones. */
 export class Services {
   readonly #mix: readonly MixPart[]
   readonly #warmUp: readonly number[]
@@ -53,8 +53,8 @@ export class Services {
   readonly #alive = new Map<string, RunningService>()
 
   /**
-   * @param warmUp what every new service does first: shapes of batches are slow until they came
-   *   some times
+   * @param warmUp work that every new service does first, because the first batches of a shape are
+   * slow
    * @param input options of all submits
    */
   constructor(
@@ -67,7 +67,7 @@ export class Services {
     this.#input = input
   }
 
-  /** Measures work begun `concurrency` at a time. */
+  /** Measures work with `concurrency` requests in flight. */
   async work(
     candidate: Candidate,
     work: readonly number[],
@@ -79,8 +79,8 @@ export class Services {
   }
 
   /**
-   * Measures Poisson arrivals. @param seed of the arrivals: the same for candidates that are
-   * compared
+   * Measures Poisson arrivals.
+   * @param seed of the arrivals; the same for candidates that are compared
    */
   async rate(
     candidate: Candidate,
@@ -107,10 +107,10 @@ export class Services {
 
   async #of(candidate: Candidate): Promise<RunningService> {
     const key = keyOf(candidate)
-    const known = this.#alive.get(key) ?? (await this.#start(candidate))
+    const running = this.#alive.get(key) ?? (await this.#start(candidate))
     this.#alive.delete(key)
-    this.#alive.set(key, known) // the last of them was used last
-    return known
+    this.#alive.set(key, running) // moves it to the end, so that the map is in order of last use
+    return running
   }
 
   async #start(candidate: Candidate): Promise<RunningService> {
@@ -137,7 +137,7 @@ interface WorkMeasurement {
   after: EngineStats
 }
 
-/** Does it, with an eye on the processes and the engine's counters. */
+/** Runs the load, and measures the processes and the engine's counters during it. */
 async function observe(
   { winnow }: OwnService,
   run: () => Promise<ClosedLoop>,

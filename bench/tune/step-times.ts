@@ -1,4 +1,4 @@
-/** How long a batch takes and what memory, by its frames, with the lines through both. */
+/** Measures the time and memory of a batch by its frames, and fits lines to both. */
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -7,33 +7,33 @@ import { intervalOf, type Interval } from '../statistics/bootstrap.ts'
 import { fitLine, fitTimes, type Line } from '../statistics/fit.ts'
 
 export interface StepQuestion {
-  /** Lengths of chunks, as shares of the model's longest. */
+  /** Lengths of chunks, as shares of the model's longest one. */
   chunkShares: readonly number[]
   batches: readonly number[]
-  /** True if every shape is computed some times before: the first calls are slower. */
+  /** Whether every shape is computed some times first, because the first calls are slower. */
   isWarm: boolean
-  /** After which nothing more is begun, once the smallest shapes were measured once. */
+  /** After this time nothing new starts, once the smallest shapes were measured once. */
   secondsMax: number
 }
 
-/** The model that the process reports. */
+/** The measured model and its device, as the process reports them. */
 export interface StepModel {
   model: string
   device: 'cpu' | 'gpu'
   chunkFrames: number
   chunkSecondsMax: number
-  /** That there are, of the device. */
+  /** Memory of the device. */
   memoryBytes: number
 }
 
 export interface StepTime {
   batch: number
-  /** Per chunk. */
+  /** Length of each chunk. */
   seconds: number
-  /** The whole batch's. */
+  /** Frames of the whole batch. */
   frames: number
   stepSeconds: number
-  /** At the peak, of the first of each shape. */
+  /** Peak memory, measured for the first step of each shape. */
   memoryBytes?: number
 }
 
@@ -45,12 +45,12 @@ export interface StepTimes {
 export interface StepFit {
   /** Seconds by frames. */
   time: Line
-  /** Seconds of a batch whatever its frames, and those of a thousand frames. */
+  /** Seconds of a batch independent of its frames, and seconds per thousand frames. */
   fixedSeconds: Interval
   secondsPerThousandFrames: Interval
   /** Bytes by frames. */
   memory: Line
-  /** From so many frames on, a batch is within 3 % of the speed of an endless one. */
+  /** From this many frames on, a batch reaches 97 % of the speed of an endless one. */
   framesForSpeed: number
 }
 
@@ -58,7 +58,7 @@ const WORKER = fileURLToPath(new URL('step-worker.ts', import.meta.url))
 const SPEED_SHARE = 0.97
 const OUTPUT_BYTES_MAX = 2 ** 24
 
-/** @param env of the process, besides this one's: such as a number of threads */
+/** @param env added to this process's environment, such as a number of threads */
 export async function measureSteps(
   question: StepQuestion,
   env: Readonly<Record<string, string>> = {},
@@ -68,7 +68,7 @@ export async function measureSteps(
     ['--import', 'tsx', WORKER, JSON.stringify(question)],
     { env: { ...process.env, ...env }, maxBuffer: OUTPUT_BYTES_MAX },
   )
-  // TensorFlow may write lines of its own.
+  // Skips lines that TensorFlow may print.
   const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
   const [model, ...times] = lines.map((line) => JSON.parse(line) as unknown)
   return { model: model as StepModel, times: times as StepTime[] }

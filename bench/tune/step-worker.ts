@@ -1,6 +1,6 @@
 /**
- * Times batches of a model by themselves, in a process of its own, and tells the memory that they
- * take: `step-worker.ts <StepQuestion as JSON>`; prints one StepModel, then StepTimes, as JSON.
+ * Times batches of a model in its own process, and measures their memory: `step-worker.ts
+ * <StepQuestion as JSON>` prints one StepModel, then StepTimes, as JSON.
  */
 
 import { openLane, closeLane } from '../../models/model.ts'
@@ -54,11 +54,12 @@ const shapes = question.chunkShares
   .flatMap((share) =>
     question.batches.map((batch) => ({ seconds: share * chunkSecondsMax, batch })),
   )
-  .sort((a, b) => a.seconds * a.batch - b.seconds * b.batch) // memory is kept: the least first
+  // smallest first, because the process does not release memory
+  .sort((a, b) => a.seconds * a.batch - b.seconds * b.batch)
 for (let round = 0; round === 0 || isTimeLeft(); round += 1) {
   for (const [i, shape] of shapes.entries()) {
     const isFirst = round === 0
-    // The largest go where the time is short; a line needs some.
+    // When time is short, the largest shapes are skipped, but a fitted line needs a few points.
     if (!isTimeLeft() && (i >= SHAPES_LEAST || !isFirst)) break
     if (isFirst && question.isWarm) for (let i = 0; i < WARM_UP_CALLS; i += 1) step(shape)
     if (isFirst) forgetPeak()
@@ -72,10 +73,11 @@ function isTimeLeft(): boolean {
   return performance.now() - startedAt < 1_000 * question.secondsMax
 }
 
-/** From opening the lanes of a batch to their results, for one of its steps. */
+/** Times a batch from its first step until its lanes are closed, per step. */
 function step({ seconds, batch }: { seconds: number; batch: number }): StepTime {
   const lanes = Array.from({ length: batch }, (_, i) => {
-    const channels = [noise(seconds, rate, i + 1)] // each lane has its own sound
+    // different noise, because lanes with equal mixtures share work
+    const channels = [noise(seconds, rate, i + 1)]
     const chunk = { channels, sampleRate: rate }
     return openLane(model, { chunk, prompt: 'rain', spans: [], acceleration: 'fast', seed: i })
   })
@@ -95,7 +97,7 @@ async function gpuMemory(): Promise<{ used: number; total: number } | null> {
   return { used: gpu.memoryUsedBytes, total: gpu.memoryTotalBytes }
 }
 
-/** The most that the process held since `forgetPeak`, or what the GPU holds. */
+/** Returns the process's peak memory since `forgetPeak`, or the GPU's memory in use. */
 async function memoryBytes(): Promise<number> {
   const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
   return (await gpuMemory())?.used ?? 1_024 * Number(peak)

@@ -1,4 +1,4 @@
-/** The search from its first measurement to what it recommends. */
+/** Runs a search from its first measurement to its recommendation. */
 
 import { cpus } from 'node:os'
 import { fixedWork, meanSeconds, type MixPart } from '../load/mix.ts'
@@ -13,22 +13,22 @@ import { fitSteps, type StepFit, type StepQuestion, type StepTimes } from './ste
 export interface TuneOptions {
   mix: readonly MixPart[]
   minutes: number
-  /** Latency of the 95 % fastest requests. */
+  /** Limit on the 95th percentile of latency. */
   latencyMsMax: number
   journal: Journal
-  /** Starts services that begin with this work. */
+  /** Makes services that warm up with this work. */
   services: (warmUp: readonly number[], input?: Readonly<Record<string, unknown>>) => Services
   measureSteps(question: StepQuestion): Promise<StepTimes>
-  /** Told before every measurement. */
+  /** Called before every measurement. */
   say(text: string): void
 }
 
 export interface Finalist {
   candidate: Candidate
   name: string
-  /** All of the requests at once, in turns with the other finalists. */
+  /** All requests at once, in turns with the other finalists. */
   saturated: WorkResult[]
-  /** Its speed, compared with that of the defaults. */
+  /** Speed compared with that of the defaults. */
   ratio: Interval
   /** One request after another. */
   closed: WorkResult
@@ -41,7 +41,7 @@ export interface Finalist {
 export interface ChunkLength {
   seconds: number
   results: WorkResult[]
-  /** The speed, compared with that of the model's longest chunks. */
+  /** Speed compared with that of the model's longest chunks. */
   ratio: Interval
 }
 
@@ -53,24 +53,26 @@ export interface TuneResult {
   search: SearchResult
   finalists: Finalist[]
   winner: Finalist
-  /** Shorter chunks, which clients may ask for; empty where the time was too short. */
+  /** Shorter chunks, which clients may request; empty if time ran out. */
   chunkLengths: ChunkLength[]
 }
 
-/** How the time is parted. */
+/** How the time is divided. */
 const SHARES = { steps: 0.12, turn: 1 / 120, searchUntil: 0.5, ratesUntil: 0.92 }
 const FINALISTS = 3
 const FINAL_TURNS = 4
 const CHUNK_TURNS = 4
-/** Shares of the requests that the fastest finalist serves when it is saturated. */
+/** Rates to measure, as shares of what the fastest finalist serves when saturated. */
 const RATE_SHARES = [0.4, 0.6, 0.75, 0.9, 1.05]
 const RATE_SECONDS = { least: 2, most: 120 }
-/** At the least: with fewer, batches and jobs at once would hardly come about. */
+/** Minimum; with fewer requests, hardly any would be batched or run at once. */
 const REQUESTS_OF_TURN = 12
-/** Audio-seconds a second, before anything is measured. */
+/** Assumed audio-seconds a second before anything is measured. */
 const SPEED_GUESS = 20
 
-/** @throws PieceEnded when the journal's piece is over; all measured so far is in it */
+/**
+ * @throws PieceEnded when the time of this piece is up; the journal holds all measurements so far
+ */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
   const { minutes, journal } = options
   const secondsMax = 60 * minutes
@@ -126,7 +128,10 @@ function stepQuestion(secondsMax: number): StepQuestion {
   return { ...shapes, isWarm: secondsMax >= 120, secondsMax: SHARES.steps * secondsMax }
 }
 
-/** So much work that a turn takes its share of the time, by how fast the defaults do a little. */
+/**
+ * Returns enough work for a turn to take its share of the time, given the speed of the defaults on
+ * a small sample.
+ */
 async function turnWork(options: TuneOptions, defaults: Candidate): Promise<number[]> {
   const { mix, minutes, journal } = options
   const turnSeconds = Math.max(1, SHARES.turn * 60 * minutes)
@@ -146,11 +151,11 @@ async function turnWork(options: TuneOptions, defaults: Candidate): Promise<numb
   return fixedWork(mix, Math.max(speed * turnSeconds, REQUESTS_OF_TURN * meanSeconds(mix)))
 }
 
-/** 0 where anything failed. */
+/** Returns the speed, or 0 if anything failed. */
 const speedOf = ({ audio_seconds_per_second: speed, errors }: WorkResult): number =>
   Object.keys(errors).length === 0 ? speed : 0
 
-/** The best, and the defaults, which all are compared to. */
+/** Returns the best candidates, after the defaults that all are compared with. */
 function finalistsOf({ ranking }: SearchResult, defaults: Candidate): Candidate[] {
   const best = ranking.slice(0, FINALISTS).map(({ candidate }) => candidate)
   const others = best.filter((candidate) => keyOf(candidate) !== keyOf(defaults))
@@ -212,25 +217,25 @@ async function measureFinalists(
 const meanSpeed = (results: readonly WorkResult[]): number =>
   results.map(speedOf).reduce((sum, speed) => sum + speed, 0) / results.length
 
-/** Rates that rise, each for all candidates in turn, until a candidate bears no more. */
+/** Measures rising rates, each for all candidates in turn, until a candidate saturates. */
 async function measureRates(
   candidates: readonly Candidate[],
   perSecondMost: number,
   { services, journal, defaults, minutes, say }: FinalsOptions,
 ): Promise<Map<Candidate, RateResult[]>> {
   const left = SHARES.ratesUntil * 60 * minutes - journal.elapsedSeconds
-  const wanted = left / (candidates.length * RATE_SHARES.length)
-  const seconds = Math.round(Math.min(RATE_SECONDS.most, Math.max(RATE_SECONDS.least, wanted)))
+  const secondsEach = left / (candidates.length * RATE_SHARES.length)
+  const seconds = Math.round(Math.min(RATE_SECONDS.most, Math.max(RATE_SECONDS.least, secondsEach)))
   const results = new Map(candidates.map((candidate) => [candidate, [] as RateResult[]]))
   for (const [seed, share] of RATE_SHARES.entries()) {
     const perSecond = Number((share * perSecondMost).toPrecision(3))
     for (const candidate of candidates) {
       const measured = results.get(candidate)!
       if (measured.at(-1)?.saturated) continue
-      const asked = { perSecond, seconds, seed }
-      const result = await journal.run({ phase: 'rate', ...asked, candidate }, () => {
+      const load = { perSecond, seconds, seed }
+      const result = await journal.run({ phase: 'rate', ...load, candidate }, () => {
         say(`${perSecond} requests a second: ${nameOf(candidate, defaults)}`)
-        return services.rate(candidate, asked)
+        return services.rate(candidate, load)
       })
       measured.push(result)
     }
@@ -239,8 +244,8 @@ async function measureRates(
 }
 
 /**
- * The defaults, unless another bears more requests within the limit, or as many and is faster by
- * more than chance.
+ * Returns the defaults, unless a significantly faster candidate serves more requests within the
+ * limit, or as many.
  */
 export function chooseWinner(finalists: readonly Finalist[]): Finalist {
   const [defaults, ...others] = finalists
@@ -250,10 +255,10 @@ export function chooseWinner(finalists: readonly Finalist[]): Finalist {
     if (!isFaster) return false
     return more > 0 || (more === 0 && ratio.estimate > than.ratio.estimate)
   }
-  return others.reduce((best, one) => (isBetter(one, best) ? one : best), defaults!)
+  return others.reduce((best, other) => (isBetter(other, best) ? other : best), defaults!)
 }
 
-/** Chunks are as long as a request asks, so shorter ones are compared with the best found. */
+/** Requests set the length of chunks, so shorter ones are compared under the winner's settings. */
 async function measureChunkLengths(
   { candidate }: Finalist,
   work: readonly number[],
@@ -279,5 +284,8 @@ async function measureChunkLengths(
     for (const service of running) await service.end()
   }
   const baseline = results[0]!.results.map(speedOf)
-  return results.map((one) => ({ ...one, ratio: pairedRatio(one.results.map(speedOf), baseline) }))
+  return results.map((length) => ({
+    ...length,
+    ratio: pairedRatio(length.results.map(speedOf), baseline),
+  }))
 }

@@ -1,4 +1,4 @@
-/** Writes a search's results: a table, and settings that are ready to use. */
+/** Writes a search's results as a table and as settings that are ready to use. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,9 +32,9 @@ const COLUMNS = [
 
 function summaryCsv({ finalists }: TuneResult): string {
   const rows = finalists.flatMap(({ name, saturated, closed, rates }) => [
-    ...saturated.map((one) => row(name, 'all at once', one)),
+    ...saturated.map((result) => row(name, 'all at once', result)),
     row(name, 'one by one', closed),
-    ...rates.map((one) => row(name, 'at random', one)),
+    ...rates.map((result) => row(name, 'at random', result)),
   ])
   return `${[COLUMNS.join(','), ...rows].join('\n')}\n`
 }
@@ -58,7 +58,9 @@ function row(name: string, load: string, result: WorkResult | RateResult): strin
   ].join(',')
 }
 
-/** Settings as `systemd` and shells read them; what is as by default stands there as a comment. */
+/**
+ * Returns settings that `systemd` and shells can read; those at their default are commented out.
+ */
 function environmentFile(header: Header, result: TuneResult): string {
   const { winner, defaults, chunkLengths, search, fit } = result
   const lines = [

@@ -1,4 +1,4 @@
-/** SAM-Audio's codec by length: its published sizes, or the tests' tiny ones. */
+/** Times SAM-Audio's codec by length, at its published size or the tiny one of the tests. */
 import { fileURLToPath } from 'node:url'
 import { decodeLatents, encodeWaves, loadCodec } from '../../../models/sam-audio/codec/codec.ts'
 import { hopOf, readConfig } from '../../../models/sam-audio/config.ts'
@@ -16,7 +16,7 @@ const TINY = fileURLToPath(
   new URL('../../../test/fixtures/sam-audio/sam-audio-tiny/config.json', import.meta.url),
 )
 const RUNS = 4
-/** Factors of the asked length: the last gives another that is one slice more. */
+/** Multiples of the requested length. */
 const LENGTHS = [1, 1.3, 3]
 
 export const codecPart: Run = async function* ({ sizes, seconds }, hasTime) {

@@ -1,4 +1,4 @@
-/** Reports what the host has and lacks, as `npm run doctor` finds it for an engine. */
+/** Reports what `npm run doctor` finds on the host for an engine. */
 import { processIo } from '../../../scripts/cli/command.ts'
 import { doctor } from '../../../scripts/cli/doctor/command.ts'
 import type { Finding } from '../../../scripts/cli/doctor/finding.ts'

@@ -1,4 +1,4 @@
-/** Measures the effect of bfloat16: separations in half the width compared with float32. */
+/** Measures the effect of bfloat16 by comparing separations with those in float32. */
 import { fileURLToPath } from 'node:url'
 import type { Model } from '../../../models/model.ts'
 import { loadSamAudio } from '../../../models/sam-audio/sam-audio.ts'
@@ -25,7 +25,7 @@ export const halfWidthPart: Run = async function* (options) {
   }
 }
 
-/** Power of a signal over that of what differs, in decibels. */
+/** Returns the power of a signal over the power of the difference, in decibels. */
 function ratio(signal: Float32Array, other: Float32Array): number {
   const power = (values: Float32Array) => values.reduce((sum, x) => sum + x * x, 0)
   return 10 * Math.log10(power(signal) / power(signal.map((x, i) => x - other[i]!)))

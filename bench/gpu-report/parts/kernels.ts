@@ -1,4 +1,7 @@
-/** Checks the device of the models' operations: by the list of GPU kernels, and as run. */
+/**
+ * Checks that the models' operations run on the device, by the list of GPU kernels and by running
+ * them.
+ */
 import { readFileSync } from 'node:fs'
 import { backendVersion, deviceKind, deviceWarnings } from '../../../models/tensorflow/tensor.ts'
 import { profiledOperations } from '../../../test/support/models/profiled-operations.ts'

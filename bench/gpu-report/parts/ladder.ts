@@ -1,6 +1,6 @@
 /**
- * A step of the ladder from plain operations to graphs that XLA compiles: how long a batch takes,
- * and how far its result is from what is computed operation by operation in the same process.
+ * Measures a step of the ladder from plain operations to graphs that XLA compiles: how long a batch
+ * takes, and how far its result is from computing operation by operation in the same process.
  */
 import { compiler } from '../../../models/graph/compiled.ts'
 import { WARM_UP_CALLS } from '../../../models/graph/graph-cache.ts'
@@ -17,7 +17,7 @@ import { loadTransformerOf } from './transformer.ts'
 const BATCHES = [1, 8, 16, 32]
 const RUNS = 5
 
-/** Computes a batch, the same each time. */
+/** Computes the same batch on every call. */
 type Work = () => Float32Array
 
 export const ladderPart = (step: LadderStep): Run =>
@@ -26,11 +26,11 @@ export const ladderPart = (step: LadderStep): Run =>
       for (const model of modelsOf(options)) {
         if (!hasTime()) return
         const load = await loadModel(model, precision, options)
-        // In float32 the results are compared, in bfloat16 the times are.
+        // float32 serves to compare results, bfloat16 to compare times.
         for (const batch of precision === 'float32' ? [1] : BATCHES) {
           if (!hasTime()) return
           if (batch === 1 || options.batches.includes(batch)) {
-            const rows = await measured(load(batch), step, hasTime)
+            const rows = await measureStep(load(batch), step, hasTime)
             for (const row of rows) yield { model, precision, batch, ...row }
           }
         }
@@ -38,7 +38,7 @@ export const ladderPart = (step: LadderStep): Run =>
     }
   }
 
-/** SAM-Audio's base beside the others; on a processor, its tests' own size alone. */
+/** All models, with SAM-Audio's base size; on a processor only the tiny size of the tests. */
 const modelsOf = ({ sizes }: Options): string[] =>
   sizes.includes('tiny') ? ['tiny'] : ['mini', 'htdemucs', 'audiosep', 'base']
 
@@ -67,9 +67,13 @@ async function loadModel(
   }
 }
 
-type Measured = Pick<LadderRow, 'step' | 'ms' | 'farthest from plain'>
+type StepResult = Pick<LadderRow, 'step' | 'ms' | 'farthest from plain'>
 
-async function measured(work: Work, step: LadderStep, hasTime: () => boolean): Promise<Measured[]> {
+async function measureStep(
+  work: Work,
+  step: LadderStep,
+  hasTime: () => boolean,
+): Promise<StepResult[]> {
   const startedAt = performance.now()
   const expected = work()
   const plainMs = performance.now() - startedAt
@@ -81,7 +85,7 @@ async function measured(work: Work, step: LadderStep, hasTime: () => boolean): P
   return [{ step: 'plain', ms: plainMs, 'farthest from plain': 0 }, row]
 }
 
-/** Until there is a graph, and XLA has compiled all of it. */
+/** Calls `work` until the graph exists and XLA has compiled all of it. */
 async function prepare(work: Work): Promise<void> {
   let isCompiling = false
   for (let call = 1; call < WARM_UP_CALLS || isCompiling; call += 1) {

@@ -43,7 +43,7 @@ export const memoryPart: Run = async function* ({ batches, seconds }, hasTime) {
   yield `The allocator may give out ${mebibytes(limit)} MiB.`
 }
 
-/** Bytes in use; restarts the peak. */
+/** Returns the bytes in use, and restarts the peak. */
 function inUse(): number {
   native.binding.memoryStats()
   return native.binding.memoryStats()?.inUse ?? 0

@@ -1,4 +1,4 @@
-/** The built-in model by batch and precision: one step of chunks of a second and more. */
+/** Times the built-in model by batch and precision: one step of chunks of noise. */
 import { fileURLToPath } from 'node:url'
 import { loadMini } from '../../../models/mini/mini.ts'
 import { openLane, closeLane, type Model } from '../../../models/model.ts'
@@ -21,7 +21,7 @@ export const miniPart: Run = async function* (options, hasTime) {
 export const loadMiniIn = (precision: Precision): Promise<Model> =>
   loadMini({ textEncoderFolder: TEXT_ENCODER, precision })
 
-/** Separates a batch of chunks. @returns the target of the last */
+/** Returns a function that separates a batch of chunks and returns the target of the last one. */
 export function separatorOf(model: Model, batch: number, seconds: number): () => Float32Array {
   const chunks = Array.from({ length: batch }, (_, i) => preparedNoise(seconds, i + 1))
   return () => {
@@ -47,6 +47,6 @@ function* rowsOf(model: Model, { batches, seconds }: Options, hasTime: () => boo
   }
 }
 
-/** An engine prepares chunks on other threads than the one that computes. */
+/** Prepared before anything is timed, because an engine prepares chunks on other threads. */
 const preparedNoise = (seconds: number, seed: number) =>
   prepareChunk('mini', { channels: [noise(seconds * RATE, seed)], sampleRate: RATE })

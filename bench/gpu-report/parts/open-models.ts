@@ -1,4 +1,7 @@
-/** The open models at their published sizes by batch, compared with PyTorch. Random weights. */
+/**
+ * Times the open models at their published sizes with random weights by batch, compared with
+ * PyTorch.
+ */
 import { PRECISIONS } from '../../../models/tensorflow/precision.ts'
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import { startPyTorch } from '../../pytorch.ts'
@@ -7,7 +10,7 @@ import { RANDOM_SEPARATORS, type Separator } from '../../random-separators.ts'
 import { leastOf, speedOf } from '../measure.ts'
 import type { Run } from '../options.ts'
 
-/** In 16 pieces of 8 s, RoFormer's attention alone would take 20 GiB. */
+/** With 16 pieces of 8 s, RoFormer's attention alone would take 20 GiB. */
 const BATCH_MAX = 8
 
 export const openModelsPart: Run = async function* ({ models, batches, pytorch: python }, hasTime) {
@@ -18,7 +21,7 @@ export const openModelsPart: Run = async function* ({ models, batches, pytorch: 
     for (const precision of PRECISIONS) {
       if (!hasTime()) break
       const separator = load(precision)
-      for (const batch of batches.filter((each) => each <= BATCH_MAX)) {
+      for (const batch of batches.filter((size) => size <= BATCH_MAX)) {
         if (!hasTime()) break
         const run = () => separate(separator, batch)
         const { best, cells } = speedOf(run, hasTime)

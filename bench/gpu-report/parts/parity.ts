@@ -1,4 +1,6 @@
-/** How far the port is from the reference here: the tensors of `winnow parity`, by stage. */
+/**
+ * Compares the port with the reference on this host, by stage, with the tensors of `winnow parity`.
+ */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { processIo } from '../../../scripts/cli/command.ts'
@@ -16,13 +18,13 @@ export const compareWithReference: Run = async function* (_, hasTime) {
     if (!hasTime()) break
     const lines = await linesOf(model)
     for (const stage of new Set(lines.map((line) => line.stage))) {
-      const own = lines.filter((line) => line.stage === stage)
-      const worst = own.reduce((a, b) => (b.error * a.allowed > a.error * b.allowed ? b : a))
+      const ofStage = lines.filter((line) => line.stage === stage)
+      const worst = ofStage.reduce((a, b) => (b.error * a.allowed > a.error * b.allowed ? b : a))
       yield {
         model,
         stage,
-        tensors: own.length,
-        'beyond what is allowed': own.filter(({ error, allowed }) => error > allowed).length,
+        tensors: ofStage.length,
+        'beyond what is allowed': ofStage.filter(({ error, allowed }) => error > allowed).length,
         'worst of all': worst.name,
         difference: worst.error.toExponential(1),
         allowed: worst.allowed.toExponential(1),

@@ -1,4 +1,4 @@
-/** Whole requests through gateway, broker and engine, at once and for some time. */
+/** Measures whole requests through gateway, broker and engine: many at once, and for some time. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processorSeconds, threadSeconds } from '../../pipeline/processor-time.ts'
@@ -14,7 +14,7 @@ import {
 import type { Options, Run, Row } from '../options.ts'
 
 const RATE = 44_100
-/** The first makes the graphs of its batches and starts processes for media. */
+/** The first turn also builds the graphs of its batches and starts media processes. */
 const TURNS = 4
 const SETTINGS = { JOBS_MAX: '64', PRECISION: process.env.PRECISION ?? 'auto' }
 
@@ -65,7 +65,7 @@ async function* requestsAtOnce(
 
 type ProcessorTimes = ReturnType<typeof processorTimes>
 
-/** Seconds that processors have worked for each: one that took all of its time is what limits. */
+/** Processor seconds used by each. Whatever was busy all the time is the bottleneck. */
 function processorTimes({ gateway, engines }: Winnow) {
   const pids = engines.map(({ child }) => child.pid!)
   const spent = pids.map(processorSeconds)

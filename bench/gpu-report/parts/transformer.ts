@@ -1,4 +1,7 @@
-/** One evaluation of SAM-Audio's transformer by size, width and batch, compared with PyTorch's. */
+/**
+ * Times one evaluation of SAM-Audio's transformer by size, precision and batch, compared with
+ * PyTorch's.
+ */
 import { fileURLToPath } from 'node:url'
 import { withShapeBinding } from '../../../models/memory/shape-binding.ts'
 import type { Precision } from '../../../models/tensorflow/precision.ts'
@@ -92,8 +95,8 @@ async function* measured(
 }
 
 /**
- * One evaluation of rows that are the same each time. Weights of a size that are not needed any
- * more are freed with their process.
+ * Evaluates the same rows on every call. Weights are not disposed of, because the process ends
+ * after its part.
  */
 function evaluate(
   transformer: Transformer,
@@ -115,7 +118,7 @@ function evaluate(
   return values
 }
 
-/** Loads a size: what evaluates it, for a batch. */
+/** Loads a size, and returns a function that evaluates it for a batch. */
 export async function loadTransformerOf(size: string, precision: Precision, seconds: number) {
   const config = await configOf(size)
   const weights = randomWeights(transformerShapes(config, FEATURES))
@@ -123,7 +126,10 @@ export async function loadTransformerOf(size: string, precision: Precision, seco
   return (batch: number) => evaluate(transformer, config, batch, framesOf(seconds))
 }
 
-/** Operations in the products of matrices of one row; two to a multiplication. */
+/**
+ * Floating-point operations of all matrix products for one row; a multiplication and its addition
+ * count as two.
+ */
 function flopOf({ dim, layers, feedForwardDim }: TransformerConfig, frames: number): number {
   const attention = 2 * (frames + WORDS) * dim
   const perFrame = layers * (6 * dim ** 2 + 3 * dim * feedForwardDim + attention)

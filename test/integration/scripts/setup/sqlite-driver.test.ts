@@ -93,7 +93,7 @@ test('a driver of the package that does not load here is compiled', { skip }, as
   await writeFile(broken, 'no addon')
   layPrebuilt(join(folder, 'prebuilt'), { [await keyOf(folder)]: broken })
   await assert.rejects(makeDriver(folder, false, NO_TOOLS), ({ stdout, stderr }) => {
-    assert.match(stdout, /the one in the package does not load here: compiling it/)
+    assert.match(stdout, /the prebuilt addon does not load here: compiling it/)
     assert.match(stderr, /node-gyp/)
     return true
   })
