@@ -1,4 +1,4 @@
-"""ComfyUI's AUDIO, from and to the bytes of WAV files."""
+"""Converts ComfyUI's AUDIO from and to WAV files."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Audio(TypedDict):
 
 
 def items_of(audio: Audio) -> list[Planes]:
-    """The sounds of a batch."""
+    """Returns the sounds of a batch."""
     return list(audio["waveform"].detach().cpu().float().numpy())
 
 
 def batch_of(items: list[Planes], sample_rate: int) -> Audio:
-    """Sounds of one shape as a batch."""
+    """Makes a batch of sounds, which must have one shape."""
     import torch
 
     return {"waveform": torch.from_numpy(np.stack(items)), "sample_rate": sample_rate}
 
 
 def write_wav(planes: Planes, sample_rate: int) -> bytes:
-    """A file of 32-bit floats, which keeps every sample as it is."""
+    """Returns a file of 32-bit floats, which keeps every sample exactly."""
     channels = planes.shape[0]
     data = np.ascontiguousarray(planes.T, dtype="<f4").tobytes()
     size = 4 * channels
@@ -50,9 +50,10 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def read_wav(file: bytes) -> tuple[Planes, int]:
-    """The samples of a file of 24 bits, as the service writes them, and their rate.
+    """Reads a file of 24 bits, as the service writes it.
 
-    :raises ValueError: for another file
+    :returns: its samples and their rate
+    :raises ValueError: for any other file
     """
     form, data = b"", b""
     start = 12
@@ -69,6 +70,6 @@ def read_wav(file: bytes) -> tuple[Planes, int]:
         raise ValueError(f"The service answered with a WAV file of {bits} bits in place of 24.")
     triples = np.frombuffer(data, np.uint8).reshape(-1, 3)
     words = np.zeros((len(triples), 4), np.uint8)
-    words[:, 1:] = triples  # in the upper bytes: the sign is right, the scale 2^31
+    words[:, 1:] = triples  # in the upper bytes, so that the sign is right and the scale is 2^31
     samples = words.view("<i4").reshape(-1, channels)
     return np.ascontiguousarray(samples.T).astype(np.float32) / np.float32(2**31), int(sample_rate)

@@ -1,4 +1,4 @@
-"""The nodes, by the conventions of ComfyUI."""
+"""Defines the nodes by ComfyUI's conventions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .audio import Audio, batch_of, items_of, write_wav
 from .service import Download, canceled_on_error, connected, download, wait
 
 _CATEGORY = "audio/winnow"
-# Upload's part of one sound's progress; the rest is the separation.
+# Share of the upload in the progress of one sound; the rest is the separation.
 _UPLOAD_PART = 0.1
 _PROGRESS_STEPS = 1_000
 
@@ -21,9 +21,11 @@ Outputs = tuple[list[Audio], Audio, str]
 
 
 def _progress(count: int) -> Callable[[int, float, float], Callable[[float], None]]:
-    """Shows the progress of `count` sounds; ends the work where the user interrupts it.
+    """Shows the progress of `count` sounds, and raises once the user cancels.
 
-    :returns: what makes a function that shows one part of the work on one sound
+    :returns: a function of a sound's index and the range of a step; it returns a function that
+    shows
+    the progress of that step
     """
     import comfy.model_management
     import comfy.utils
@@ -49,7 +51,7 @@ class WinnowSeparate:
     FUNCTION = "separate"
     RETURN_TYPES = ("AUDIO", "AUDIO", "STRING")
     RETURN_NAMES = ("target", "residual", "findings")
-    # One target per prompt; later nodes run for each.
+    # The targets are a list, one per prompt; ComfyUI runs later nodes for each.
     OUTPUT_IS_LIST = (True, False, False)
 
     @classmethod
@@ -69,7 +71,8 @@ class WinnowSeparate:
         if not prompts:
             raise ValueError("The prompt is empty: write the sound to extract, one a line.")
         items = items_of(audio)
-        # Samples beyond 1, which the service's files cannot hold, are scaled, and scaled back.
+        # Louder samples than 1 do not fit into the service's files, so they are scaled down, and
+        # back up.
         scale = max(1.0, *(float(np.abs(planes).max(initial=0)) for planes in items))
         part_of = _progress(len(items))
         results = []
@@ -90,7 +93,7 @@ class WinnowSeparate:
 
 
 class WinnowLoad:
-    """Loads what a request gave that was made elsewhere, in the playground for example."""
+    """Loads the result of a request made elsewhere, such as on the page."""
 
     CATEGORY = _CATEGORY
     FUNCTION = "load"
@@ -117,7 +120,8 @@ def _input(prompts: list[str], file_id: str, options: dict[str, Any]) -> Input:
 
 
 def _outputs(results: list[Download], scale: np.float32) -> Outputs:
-    """The results of the sounds of a batch, as a batch for each target and one of the residuals."""
+    """Combines the results of a batch of sounds into a batch for each target and one of residuals.
+    """
     sample_rate = results[0].sample_rate
     by_prompt = zip(*(result.targets for result in results), strict=True)
     targets = [batch_of([scale * planes for planes in items], sample_rate) for items in by_prompt]
@@ -126,7 +130,8 @@ def _outputs(results: list[Download], scale: np.float32) -> Outputs:
 
 
 def _text_of(findings: list[list[str]]) -> str:
-    """A line for each prompt; of several sounds, with the number of the sound before it."""
+    """Returns a line for each prompt; with several sounds, prefixed with the number of the sound.
+    """
     if len(findings) == 1:
         return "\n".join(findings[0])
     lines = [f"{number}. {line}" for number, sound in enumerate(findings, 1) for line in sound]

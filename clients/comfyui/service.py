@@ -1,4 +1,4 @@
-"""The service that the nodes use: its address and key, requests, and their results."""
+"""Connects the nodes to the service, and gets their results."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ KEY_FILE = Path(__file__).with_name("api-key")
 
 @contextmanager
 def connected() -> Iterator[Client]:
-    """A client of the service.
+    """Yields a client of the service.
 
-    Neither address nor key are inputs of a node. ComfyUI writes those into workflows and pictures,
-    so a key would be published, and an address in a workflow from elsewhere would get the key.
+    Neither address nor key are inputs of a node. ComfyUI writes inputs into workflows and pictures,
+    so a key would be published, and an address in somebody else's workflow would receive the key.
     """
     key = os.environ.get("WINNOW_API_KEY", "")
     if not key and KEY_FILE.exists():
@@ -41,7 +41,7 @@ def connected() -> Iterator[Client]:
 
 @contextmanager
 def canceled_on_error(client: Client) -> Iterator[list[str]]:
-    """A list for the ids of requests, which are canceled when something ends the work on them."""
+    """Yields a list for the ids of requests, and cancels those if an exception ends the work."""
     request_ids: list[str] = []
     try:
         yield request_ids
@@ -53,24 +53,25 @@ def canceled_on_error(client: Client) -> Iterator[list[str]]:
 
 
 def wait(client: Client, request_id: str, on_progress: Callable[[float], None]) -> Result:
-    """:param on_progress: gets the part that is done, from 0 to 1, each second at least"""
+    """:param on_progress: receives the progress from 0 to 1, at least once a second"""
     for status in client.follow(request_id, interval_seconds=1):
         on_progress(1 if status["status"] == "COMPLETED" else status.get("progress", 0))
-    return client.wait(request_id)  # raises the failure, if there is one
+    return client.wait(request_id)  # raises if the request has failed
 
 
 class Download(NamedTuple):
     targets: list[Planes]
     residual: Planes
     sample_rate: int
-    # For each prompt whether its sound was found; none where the model tells nothing.
+    # For each prompt, whether its sound was found; empty if the model does not tell.
     findings: list[str]
 
 
 def download(client: Client, result: Result) -> Download:
-    """The targets and the residual at the level of the media."""
+    """Downloads the targets and the residual, at the level of the media."""
     data = result["data"]
-    scale = np.float32(10 ** (-data.get("gain_db", 0) / 20))  # files hold nothing beyond 1
+    # undoes the gain that kept the files below 1
+    scale = np.float32(10 ** (-data.get("gain_db", 0) / 20))
     outputs = [*data.get("targets", [data["target"]]), data["residual"]]
     files = []
     for output in outputs:

@@ -1,4 +1,4 @@
-/** Sends media with what is asked of it: in one call where it is short enough. */
+/** Sends a request with its media, in one call if the media is short enough. */
 
 import type { components } from './api.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
@@ -9,33 +9,33 @@ type Schemas = components['schemas']
 type Separation = Schemas['SubmitAudioSeparateRequest']
 type Sounds = Schemas['SubmitAudioSoundsRequest']
 
-/** Media with the name and type that the service is to know it by. */
+/** Media with a name and a content type. */
 export interface NamedBlob {
   name: string
   contentType: string
   bytes: Blob
 }
 
-/** Gets the part of media that is sent, from 0 to 1. */
+/** Receives the share of the media that is sent, from 0 to 1. */
 export type OnProgress = (part: number) => void
 
 interface Sender {
   transport: Transport
-  /** Resolves with the id of a file that holds the media. */
+  /** Uploads the media and resolves with the id of its file. */
   uploadBlob(media: NamedBlob, onProgress?: OnProgress): Promise<string>
 }
 
 interface Question {
-  /** As the last part of the addresses has it. */
+  /** The last part of the API's paths. */
   kind: 'separate' | 'sounds'
-  /** Without its media. */
+  /** The submission, without its media. */
   submission: Separation | Sounds
   idempotencyKey?: string | undefined
   headers?: object | undefined
   onProgress?: OnProgress | undefined
 }
 
-/** @returns the answer to a submit, or the result where the headers ask to wait for it */
+/** @returns the response of a submit, or the result if the headers ask to wait for it */
 export async function ask<Answer>(
   { transport, uploadBlob }: Sender,
   media: NamedBlob,
@@ -56,7 +56,7 @@ export async function ask<Answer>(
   })
 }
 
-/** The prompts as a submit takes them. */
+/** Returns the input fields for one or several prompts. */
 export const promptsOf = (
   prompt: string | readonly string[],
 ): Pick<Separation['input'], 'prompt' | 'prompts'> =>

@@ -1,41 +1,46 @@
-/** A fetch that throws our errors. */
+/** Calls fetch and throws our errors. */
 
 import { ApiError, readError, UnreachableError, type ResponseInfo } from './errors.ts'
 
-/** @throws ApiError for any status but 2xx; UnreachableError; the reason of the call's signal */
+/**
+ * @throws ApiError for any status other than 2xx; UnreachableError; the reason of the call's signal
+ */
 export async function call(url: string, options: RequestInit): Promise<Response> {
-  const reply = await reaching(url, options, fetch(url, options))
-  if (reply.ok) return reply
-  const { status, statusText, headers } = reply
+  const response = await reaching(url, options, fetch(url, options))
+  if (response.ok) return response
+  const { status, statusText, headers } = response
   const answered = { status, retryAfter: headers.get('retry-after') }
-  throw refusal(answered, statusText, await reaching(url, options, reply.text()))
+  throw refusal(answered, statusText, await reaching(url, options, response.text()))
 }
 
-/** The JSON of an answer. @throws as `call`, and ApiError where it is none, such as a page */
+/**
+ * Returns the JSON of a response. @throws as `call`, and ApiError if it is something else, such as
+ * a page
+ */
 export async function callJson<T>(url: string, options: RequestInit): Promise<T> {
-  const reply = await call(url, options)
-  const text = await reaching(url, options, reply.text())
+  const response = await call(url, options)
+  const text = await reaching(url, options, response.text())
   try {
     return JSON.parse(text) as T
   } catch {
     const path = url.replace(/^https?:\/\/[^/]*/i, '')
     const message = `The answer to ${options.method} ${path} is not JSON; is baseUrl right?`
-    throw new ApiError({ code: `HTTP_${reply.status}`, message }, { status: reply.status })
+    throw new ApiError({ code: `HTTP_${response.status}`, message }, { status: response.status })
   }
 }
 
-/** @throws UnreachableError where a connection fails; the reason of the signal once it fired */
+/** @throws UnreachableError if a connection fails; the reason of the signal once it has fired */
 const reaching = <T>(url: string, { signal }: RequestInit, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     signal?.throwIfAborted()
     throw new UnreachableError(originOf(url), error)
   })
 
-/** The error of an answer that is none of success. */
+/** Returns the error of an unsuccessful response. */
 export const refusal = (answered: ResponseInfo, statusText: string, text: string): ApiError =>
   readError(text, answered) ??
   new ApiError({ code: `HTTP_${answered.status}`, message: statusText }, answered)
 
-/** The origin of an address, which in a page may be relative. */
+/** Returns the origin of an address, which may be relative in a page. */
 export const originOf = (url: string): string =>
   URL.canParse(url) ? new URL(url).origin : 'The service'

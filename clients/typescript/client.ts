@@ -1,6 +1,6 @@
 /**
- * A client of a Winnow service: its HTTP API as functions, on web APIs alone, for browsers, Node,
- * Deno and Bun. `node.ts` adds what needs a file system.
+ * A client of a Winnow service: its HTTP API as functions. Uses only web APIs, for browsers, Node,
+ * Deno and Bun; `node.ts` adds what needs a file system.
  */
 
 import type { components } from './api.ts'
@@ -22,18 +22,21 @@ export type CreatedFile = Schemas['CreateFileResponse']
 export type FileRecord = Schemas['File']
 export type FileList = Schemas['FileList']
 export type ModelList = Schemas['ModelList']
-/** The body of a submit; what is absent has the service's default. */
+/** The body of a submit; absent fields have the service's defaults. */
 export type Submission = Schemas['SubmitAudioSeparateRequest']
 export type Submitted = Schemas['QueueSubmitResponse']
 export type Status = Schemas['QueueStatusResponse']
 export type Result = Schemas['QueueResultResponse']
-/** The body of a submit that asks what is in media. */
+/** The body of a submit that asks for a list of sounds. */
 export type SoundsSubmission = Schemas['SubmitAudioSoundsRequest']
-/** What is in media. */
+/** The list of sounds in media. */
 export type SoundsResult = Schemas['SoundsResultResponse']
 export type HeardSound = Schemas['HeardSound']
 export type OutputFile = Schemas['OutputFile']
-/** One output in audiowaveform's JSON format: of each channel the least and greatest sample. */
+/**
+ * A sound in audiowaveform's JSON format: the least and the greatest sample of each channel by
+ * pixel.
+ */
 export interface Waveform {
   version: 2
   channels: number
@@ -47,25 +50,26 @@ export interface Peaks {
   mixture: Waveform
   targets: Waveform[]
   residual: Waveform
-  /** Of the preview, where one was asked for. */
+  /** The layout of the preview, if one was requested. */
   preview?: PreviewIndex
 }
-/** Where everything lies in the file at `data.preview_url`. */
+/** The layout of the file at `data.preview_url`. */
 export interface PreviewIndex {
   /** Hertz. */
   sample_rate: number
-  /** Of each sound, at that rate, and of each segment but the last. */
+  /** Length of each sound. */
   samples: number
+  /** Length of each segment but the last. */
   segment_samples: number
-  /** Of each segment in the order of the file: mixture, targets, residual, mixture, … */
+  /** Size of each segment in the order of the file: mixture, targets, residual, mixture, … */
   bytes: number[]
-  /** Of each sound: its largest sample, and its loudness as an amplitude. */
+  /** Largest sample and loudness of each sound, as amplitudes. */
   levels: { peak: number; loudness: number }[]
 }
 export type RequestList = Schemas['RequestList']
 export type WebhookDelivery = Schemas['WebhookDeliveryStatus']
 export type DeliveryAttempts = Schemas['DeliveryAttemptList']
-/** A receiver of webhooks to try, and what signs the event. */
+/** A webhook receiver to test, and the secret that signs the event. */
 export type WebhookTest = Schemas['WebhookTestRequest']
 export type WebhookTestResult = Schemas['WebhookTestResult']
 export type Account = Schemas['Account']
@@ -74,36 +78,36 @@ export type NewShare = Schemas['NewShare']
 export type ShareList = Schemas['ShareList']
 export type SharedResult = Schemas['SharedResult']
 
-/** A request, by its id or by anything that has it. */
+/** A request: its id, or any object that contains it. */
 export type RequestRef = string | { request_id: string }
 
 export interface SubmitOptions {
   /**
-   * 1 to 255 visible ASCII characters. For a day, the same key with the same submission answers
-   * the same request: a submit whose answer was lost can be made again. By default each call has
-   * a key of its own, so that its retries submit once.
+   * 1 to 255 visible ASCII characters. For a day, the same key with the same submission returns the
+   * same request, so a submit whose response was lost can be repeated. By default each call has its
+   * own key, so that its retries submit only once.
    */
   idempotencyKey?: string
 }
 
-/** The fields of a submit but for its media and prompts; what is absent has the default. */
+/** The fields of a submit other than its media and prompts; absent ones have their defaults. */
 export interface SeparateOptions extends SubmitOptions, Partial<Omit<Submission, 'input'>> {
   input?: Omit<Submission['input'], 'prompt' | 'prompts' | 'file_id' | 'audio_url' | 'request_id'>
 }
 
-/** The fields of such a submit but for its media; what is absent has the default. */
+/** The fields of such a submit other than its media; absent ones have their defaults. */
 export interface SoundsOptions extends SubmitOptions, Partial<Omit<SoundsSubmission, 'input'>> {
   input?: Pick<SoundsSubmission['input'], 'audio_track'>
 }
 
 export interface PageOptions {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
 }
 
 export interface ListOptions extends PageOptions {
-  /** Only requests that stand so now. */
+  /** Only requests with this status. */
   status?: Status['status']
   /** Only separations, or only lists of sounds. */
   model?: Status['model']
@@ -123,40 +127,40 @@ export interface UsageOptions {
 export interface FollowOptions {
   /** Include the log lines. */
   logs?: boolean
-  /** The status comes again after so long while nothing changes, 1 to 10; default 2. */
+  /** How often the status is repeated while nothing changes, 1 to 10; default 2. */
   intervalSeconds?: number
-  /** Called when the service does not answer, with the milliseconds until the next try. */
+  /** Called when the service does not respond, with the milliseconds until the next attempt. */
   onRetry?: (ms: number) => void
 }
 
 /**
- * Every call may throw `ApiError`, when it is refused, and `UnreachableError`. Before that it
- * retries refusals that may pass (429, 5xx), and silence.
+ * Every call may throw `ApiError` if the service refuses it, and `UnreachableError` if the service
+ * does not respond. It first retries temporary refusals (429, 5xx) and missing responses.
  */
 export interface Client {
   models(): Promise<ModelList>
   /** Creates a file; `send` uploads its bytes. */
   createFile(file: CreateFile): Promise<CreatedFile>
   /**
-   * Sends the bytes of a file, exactly as many as it was created for. An iterable is read once, so
-   * it is not retried.
+   * Sends the bytes of a file, exactly as many as it was created for. An iterable can only be read
+   * once, so it is not retried.
    */
   send(file: CreatedFile, bytes: Bytes): Promise<void>
   file(fileId: string): Promise<FileRecord>
-  /** The files of the key's account, newest first. */
+  /** Lists the files of the key's account, newest first. */
   listFiles(page?: PageOptions): Promise<FileList>
-  /** Deletes a file that no request under way needs, uploaded or not. */
+  /** Deletes a file, uploaded or not, unless an unfinished request needs it. */
   deleteFile(fileId: string): Promise<void>
   /**
    * Creates a file and sends its bytes.
-   * @param onProgress gets the part that is sent, from 0 to 1
+   * @param onProgress receives the share that is sent, from 0 to 1
    * @returns the file's id
    */
   uploadBlob(file: NamedBlob, onProgress?: OnProgress): Promise<string>
   /**
-   * Separates one sound from media, or several; in one call up to 32 MiB, else in steps.
-   * @returns the result, once it is there
-   * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+   * Separates one or several sounds from media, in one call up to 32 MiB.
+   * @returns the result, once it is complete
+   * @throws ApiError with the code of the failure if it fails, such as `NO_AUDIO_STREAM`
    */
   separate(
     media: NamedBlob,
@@ -164,8 +168,8 @@ export interface Client {
     options?: SeparateOptions,
   ): Promise<Result>
   /**
-   * As `separate`, but resolves once the request is accepted: `follow` it.
-   * @param onProgress gets the part that is sent, from 0 to 1, where that is a step of its own
+   * Like `separate`, but resolves once the request is accepted, to `follow` it.
+   * @param onProgress receives the share that is sent, from 0 to 1, of media above 32 MiB
    */
   begin(
     media: NamedBlob,
@@ -175,61 +179,61 @@ export interface Client {
   ): Promise<Submitted>
   submit(submission: Submission, options?: SubmitOptions): Promise<Submitted>
   /**
-   * Lists the sounds in media; in one call up to 32 MiB, else in steps.
-   * @returns the list, once it is there
-   * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+   * Lists the sounds in media, in one call up to 32 MiB.
+   * @returns the list, once it is complete
+   * @throws ApiError with the code of the failure if it fails, such as `NO_AUDIO_STREAM`
    */
   sounds(media: NamedBlob, options?: SoundsOptions): Promise<SoundsResult>
-  /** As `submit`, of a list of sounds. */
+  /** Like `submit`, for a list of sounds. */
   submitSounds(submission: SoundsSubmission, options?: SubmitOptions): Promise<Submitted>
   status(request: RequestRef, options?: { logs?: boolean }): Promise<Status>
-  /** Every status of a request, up to and with the terminal one; reconnects when it must. */
+  /** Yields every status of a request, ending with the terminal one; reconnects if necessary. */
   follow(request: RequestRef, options?: FollowOptions): AsyncGenerator<Status, void, void>
   /**
-   * Resolves with the result of a separation once there is one.
-   * @throws ApiError with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+   * Waits for the result of a separation.
+   * @throws ApiError with the code of the failure if it fails, such as `NO_AUDIO_STREAM`
    */
   wait(request: RequestRef): Promise<Result>
-  /** As `wait`, of a list of sounds. */
+  /** Like `wait`, for a list of sounds. */
   waitForSounds(request: RequestRef): Promise<SoundsResult>
   result(request: RequestRef): Promise<Result>
-  /** Peaks of the outputs of a completed request, to draw them without decoding. */
+  /** Returns peaks of a completed request's outputs, to draw them without decoding. */
   peaks(request: RequestRef): Promise<Peaks>
   /**
-   * The answer of a signed address, such as `data.target.url`.
+   * Opens a signed address, such as `data.target.url`.
    * @param headers such as `range`
    */
   open(url: string, headers?: Record<string, string>): Promise<Response>
-  /** Ends a request. Works also when the client's signal has fired. */
+  /** Cancels a request, even after the client's signal has fired. */
   cancel(request: RequestRef): Promise<Status>
-  /** Deletes a request with its outputs; one under way is canceled first. Its file stays. */
+  /** Deletes a request and its outputs; an unfinished one is canceled first. Its file is kept. */
   delete(request: RequestRef): Promise<void>
-  /** The requests of the key's account, newest first. */
+  /** Lists the requests of the key's account, newest first. */
   list(options?: ListOptions): Promise<RequestList>
   /** Sends the webhook of a finished request again, with the same id and body. */
   redeliver(request: RequestRef): Promise<WebhookDelivery>
   /**
    * Makes an address that plays the result without a key.
-   * @param options until when: 60 to 604,800 seconds from now; default a day
+   * @param options its lifetime: 60 to 604,800 seconds; default one day
    */
   share(request: RequestRef, options?: { expiresInSeconds?: number }): Promise<NewShare>
-  /** The shares of the key's account that are not over, newest first. */
+  /** Lists the active shares of the key's account, newest first. */
   shares(): Promise<ShareList>
   revokeShare(shareId: string): Promise<void>
-  /** The shared result, for a client whose `apiKey` is the secret of a share. */
+  /** Returns the shared result, for a client whose `apiKey` is the secret of a share. */
   shared(): Promise<SharedResult>
-  /** The attempts to deliver the webhook of a request, oldest first. */
+  /** Lists the attempts to deliver a request's webhook, oldest first. */
   deliveryAttempts(request: RequestRef): Promise<DeliveryAttempts>
-  /** Posts an event to a receiver of webhooks, once, and answers what came of it. */
+  /** Posts a test event to a webhook receiver, once, and returns the outcome. */
   testWebhook(receiver: WebhookTest): Promise<WebhookTestResult>
-  /** The account that the key belongs to, with its balance. */
+  /** Returns the account of the key, with its balance. */
   account(): Promise<Account>
-  /** The account's use by day. */
+  /** Returns the account's usage by day. */
   usage(days?: UsageOptions): Promise<Usage>
 }
 
 const CANCEL_MS_MAX = 5_000
-/** Entries of one page of a list. */
+/** Default number of entries on a page of a list. */
 const PAGE = 20
 
 export function createClient(options: ClientOptions): Client {
@@ -279,13 +283,13 @@ const accountCalls = (transport: Transport): AccountCalls => ({
   usage: (days = {}) => transport.json('GET', `/v1/account/usage?${queryOf({ ...days })}`),
   models: () => transport.json('GET', '/v1/models'),
   testWebhook: (receiver) =>
-    // One that was not answered may have been posted.
+    // Without a response, the event may still have been posted.
     transport.json('POST', '/v1/webhook-test', { body: receiver, isRepeatable: false }),
 })
 
 type QuestionCalls = Pick<Client, 'separate' | 'begin' | 'submit' | 'sounds' | 'submitSounds'>
 
-/** Calls that ask something of media. */
+/** The calls that submit a request for media. */
 function questionCalls(
   sender: { transport: Transport } & Pick<FileCalls, 'uploadBlob'>,
   { wait, waitForSounds }: Pick<RequestCalls, 'wait' | 'waitForSounds'>,
@@ -310,7 +314,7 @@ function questionCalls(
     } catch (error) {
       const { code, requestId } = error as ApiError
       if (code !== 'REQUEST_FAILED' || requestId === undefined) throw error
-      return waitFor(requestId) // which knows the code of the failure
+      return waitFor(requestId) // throws with the code of the failure
     }
   }
   const submit = (kind: string, body: object, { idempotencyKey }: SubmitOptions = {}) =>
@@ -360,7 +364,7 @@ function requestCalls(transport: Transport): RequestCalls {
       return transport.json('GET', `/v1/queue/requests?${query}`)
     },
     share: (request, { expiresInSeconds: seconds } = {}) =>
-      // One that was not answered may have been made.
+      // Without a response, the share may still have been created.
       transport.json('POST', `${pathOf(request)}/shares`, {
         body: seconds === undefined ? {} : { expires_in: seconds },
         isRepeatable: false,
@@ -374,7 +378,7 @@ function requestCalls(transport: Transport): RequestCalls {
   return calls
 }
 
-/** A query without what is undefined. */
+/** Returns a query string without the values that are undefined. */
 function queryOf(values: Record<string, string | number | boolean | undefined>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) {

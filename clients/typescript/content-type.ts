@@ -1,4 +1,4 @@
-/** Media types by the names of files. */
+/** Guesses content types from file names. */
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   aac: 'audio/aac',
@@ -32,7 +32,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   wmv: 'video/x-ms-wmv',
 }
 
-/** The media type that a file's name suggests. The service looks into the bytes anyway. */
+/** Returns the content type that a file's name suggests. The service examines the bytes anyway. */
 export const contentTypeOf = (path: string): string =>
   EXTENSIONS[extensionOf(path)] ?? 'audio/unknown'
 

@@ -1,4 +1,4 @@
-/** Writes what is at an address to an open file; after a break goes on from where it ended. */
+/** Downloads from an address to an open file, and resumes after a broken connection. */
 
 import type { FileHandle } from 'node:fs/promises'
 import { originOf } from './call.ts'
@@ -8,50 +8,50 @@ import { TimeLimit, timelyPieces } from './time-limit.ts'
 interface DownloadOptions {
   url: string
   file: FileHandle
-  /** Opens the address once. */
+  /** Opens the address, without retries. */
   open: (url: string, headers: Record<string, string>) => Promise<Response>
-  /** Ends the download. */
+  /** Aborts the download. */
   signal: AbortSignal
-  /** A body that is silent for longer ends the attempt. */
+  /** An attempt ends if the body is silent for longer. */
   seconds: number
 }
 
-/** No range of the media is left: it has become shorter. */
+/** The requested range does not exist, so the media has become shorter. */
 const RANGE_NOT_SATISFIABLE = 416
 
 export class Download {
   readonly #options: DownloadOptions
   #bytes = 0
-  /** Tells the media that was begun from other media at the address; undefined: nothing does. */
+  /** Distinguishes this media from others at the address; undefined if nothing does. */
   #version: string | undefined
-  /** The size of the media in bytes, where the answer states it. */
+  /** The size of the media in bytes, if a response stated it. */
   #size: number | undefined
 
   constructor(options: DownloadOptions) {
     this.#options = options
   }
 
-  /** Bytes that are written. */
+  /** Number of bytes written. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * Writes what is missing.
-   * @throws UnreachableError when the body breaks off; as `open`; errors of the file
+   * Downloads the missing part.
+   * @throws UnreachableError if the body breaks off; as `open`; errors of the file
    */
   async attempt(): Promise<void> {
     const { url, file, signal, seconds } = this.#options
     const limit = new TimeLimit({ signal, seconds, address: originOf(url) })
     try {
-      const reply = await this.#open()
-      if (!this.#continues(reply)) this.#begin(reply)
-      for await (const piece of this.#pieces(reply, limit)) {
+      const response = await this.#open()
+      if (!this.#continues(response)) this.#begin(response)
+      for await (const piece of this.#pieces(response, limit)) {
         await writeAt(file, piece, this.#bytes)
         this.#bytes += piece.length
       }
       if (this.#bytes < (this.#size ?? 0)) throw this.#broken(undefined)
-      await file.truncate(this.#bytes) // an attempt before may have written more
+      await file.truncate(this.#bytes) // an earlier attempt may have written more
     } finally {
       limit.release()
     }
@@ -59,7 +59,7 @@ export class Download {
 
   async #open(): Promise<Response> {
     const { url, open } = this.#options
-    const plain = { 'accept-encoding': 'identity' } // a range counts the bytes as they are sent
+    const plain = { 'accept-encoding': 'identity' } // a range refers to the bytes as they are sent
     const isBegun = this.#bytes > 0 && this.#version !== undefined
     if (!isBegun) return open(url, plain)
     try {
@@ -70,7 +70,7 @@ export class Download {
     }
   }
 
-  /** Returns whether the answer is the missing part of the media that was begun. */
+  /** Returns whether the response is the missing part of the same media. */
   #continues({ status, headers }: Response): boolean {
     if (status !== 206 || this.#version !== versionOf(headers)) return false
     const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '')
@@ -78,7 +78,10 @@ export class Download {
     return this.#size === undefined || Number(range?.[2]) === this.#size
   }
 
-  /** @throws UnreachableError for a part of other media: the next attempt begins with its start */
+  /**
+   * @throws UnreachableError for a part of different media; the next attempt starts from its
+   * beginning
+   */
   #begin({ status, headers, body }: Response): void {
     this.#bytes = 0
     this.#version = versionOf(headers)
@@ -90,9 +93,9 @@ export class Download {
     throw this.#broken(new Error('the media at the address has changed'))
   }
 
-  async *#pieces(reply: Response, limit: TimeLimit): AsyncGenerator<Uint8Array, void, void> {
+  async *#pieces(response: Response, limit: TimeLimit): AsyncGenerator<Uint8Array, void, void> {
     try {
-      yield* timelyPieces(reply, limit)
+      yield* timelyPieces(response, limit)
     } catch (error) {
       this.#options.signal.throwIfAborted()
       throw error instanceof UnreachableError ? error : this.#broken(error)
@@ -104,7 +107,10 @@ export class Download {
   }
 }
 
-/** A mark that changes with the media; none where they come compressed, maybe in another way. */
+/**
+ * Returns a value that changes with the media; undefined if they are compressed, since the
+ * compression may differ next time.
+ */
 function versionOf(headers: Headers): string | undefined {
   if (headers.has('content-encoding')) return undefined
   return headers.get('etag') ?? headers.get('last-modified') ?? undefined

@@ -1,4 +1,4 @@
-/** The errors of a call. */
+/** Errors that calls throw. */
 
 export interface ErrorDetails {
   code: string
@@ -7,24 +7,24 @@ export interface ErrorDetails {
   request_id?: string | undefined
 }
 
-/** Parts of an HTTP answer besides its body. */
+/** Parts of an HTTP response other than its body. */
 export interface ResponseInfo {
   status?: number
   /** The header `Retry-After`. */
   retryAfter?: string | null
 }
 
-/** A refusal of the service, or the failure of a request, with the service's message. */
+/** The service refused a call, or a request failed; with the service's message. */
 export class ApiError extends Error {
   /** Machine-readable, such as `INVALID_PARAMETER`; `HTTP_<status>` when a proxy answered. */
   readonly code: string
-  /** The field at fault, such as `input.spans[2].end`. */
+  /** The invalid field, such as `input.spans[2].end`. */
   readonly param: string | undefined
-  /** The queue request, if any. */
+  /** The queued request, if any. */
   readonly requestId: string | undefined
-  /** The HTTP answer's; undefined when a request failed that had been accepted. */
+  /** The HTTP status; undefined if an accepted request failed later. */
   readonly status: number | undefined
-  /** After so long another try may succeed, where the service says so. */
+  /** How long to wait before another attempt, if the service says so. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -49,7 +49,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The error that an `ErrorResponse` carries; undefined when `text` is none. */
+/** Reads the error of an `ErrorResponse`; undefined if `text` is something else. */
 export function readError(text: string, answered?: ResponseInfo): ApiError | undefined {
   try {
     return new ApiError((JSON.parse(text) as { error: ErrorDetails }).error, answered)

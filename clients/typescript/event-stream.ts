@@ -5,7 +5,7 @@ export interface StreamEvent {
   data: string
 }
 
-/** The events of a body, however its bytes are cut. Comments are skipped. */
+/** Reads the events of a body, whose bytes may be split anywhere. Skips comments. */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<StreamEvent, void, void> {

@@ -1,6 +1,6 @@
-/** Keys by which the service knows that two submits are one. */
+/** Makes keys by which the service recognizes a repeated submit. */
 
-/** Hexadecimal; `randomUUID` is only there over HTTPS and on localhost. */
+/** Not `randomUUID`, which browsers have only over HTTPS and on localhost. */
 export const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

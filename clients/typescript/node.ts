@@ -1,4 +1,4 @@
-/** The client with what needs a file system: for Node 20.19 or later, Deno and Bun. */
+/** Adds what needs a file system to the client, for Node 20.19 or later, Deno and Bun. */
 
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
@@ -35,7 +35,7 @@ export {
   type WebhookEvent,
 } from './webhook.ts'
 
-/** How far a file is read ahead: Node's own choice takes twice as much processor time to send. */
+/** Read-ahead of a file. With Node's default, sending takes twice as much processor time. */
 const FILE_BYTES_AHEAD = 262_144
 
 export interface Client extends WebClient {
@@ -55,21 +55,21 @@ export interface Client extends WebClient {
   /** As in browsers, and of the file at a path. */
   sounds(media: NamedBlob | string, options?: SoundsOptions): Promise<SoundsResult>
   /**
-   * Creates a file and sends the bytes of `path`, as a stream.
-   * @param onProgress gets the part that is sent, from 0 to 1
+   * Creates a file and streams the bytes of `path`.
+   * @param onProgress receives the share that is sent, from 0 to 1
    * @returns the file's id
    */
   upload(path: string, contentType: string, onProgress?: (part: number) => void): Promise<string>
   /**
-   * Writes the file at a signed address, such as `data.target.url`, to `path`, which is there only
-   * once the file is whole. A download that breaks off is retried from where it ended.
+   * Writes the file at a signed address, such as `data.target.url`, to `path`, which only appears
+   * once the file is complete. A download that breaks off resumes where it ended.
    */
   download(url: string, path: string): Promise<void>
 }
 
 export function createClient(options: ClientOptions): Client {
   const { signal = new AbortController().signal } = options
-  setMaxListeners(0, signal) // each call under way has one
+  setMaxListeners(0, signal) // every call in flight adds listeners
   const client = createWebClient({ ...options, signal })
   const { timeoutSeconds: seconds = TIMEOUT_SECONDS, retries = RETRIES } = options
   const { open: openOnce } = createWebClient({ ...options, signal, retries: 0 })
@@ -109,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Media, or the file at a path, whose bytes are read as they are sent. */
+/** Returns the media, or the file at a path, whose bytes are only read as they are sent. */
 const blobOf = async (media: NamedBlob | string): Promise<NamedBlob> =>
   typeof media === 'string'
     ? { name: basename(media), contentType: contentTypeOf(media), bytes: await openAsBlob(media) }

@@ -1,23 +1,23 @@
-/** The form of a call that brings media with what is asked of it. */
+/** Makes the form of a single call that contains the media. */
 
 import type { components } from './api.ts'
 
 type Schemas = components['schemas']
 type Submission = Schemas['SubmitAudioSeparateRequest'] | Schemas['SubmitAudioSoundsRequest']
 
-/** Media that is larger is sent by itself: with its progress, and again from where a call broke. */
+/** Larger media is uploaded separately, which has progress and retries. */
 export const ONE_CALL_BYTES_MAX = 32 * 2 ** 20
 
-/** How long a call waits for the result: less than proxies and time limits do. */
+/** How long a call waits for the result; less than proxies and time limits allow. */
 export const WAIT_SECONDS = 20
 
-/** Bytes a second of the slowest connection that such a call is made over. */
+/** Bytes per second of the slowest connection that such calls support. */
 const SLOWEST = 100_000
 
-/** How long a call with so much media takes at most until it is answered, beyond what others do. */
+/** Returns how much longer than other calls one with that much media may take. */
 export const secondsFor = (bytes: number): number => WAIT_SECONDS + Math.ceil(bytes / SLOWEST)
 
-/** @returns its fields in the order that the service asks for, the file last */
+/** @returns the fields in the order that the service requires, the file last */
 export function formOf(
   { name, contentType, bytes }: { name: string; contentType: string; bytes: Blob },
   { input, ...top }: Submission,

@@ -1,44 +1,44 @@
-/** Retries calls that the service refuses for now, or that nobody answers. */
+/** Retries calls that the service refuses temporarily, or that get no response. */
 
 import { ApiError, UnreachableError } from './errors.ts'
 
-/** A longer `Retry-After` is not waited for. */
+/** With a longer `Retry-After` a call fails at once. */
 export const RETRY_AFTER_SECONDS_MAX = 60
-/** The first pause where the service names none; each one after it is twice as long. */
+/** The first pause if the service names none; each further one is twice as long. */
 const PAUSE_MS = 500
-/** The service's own attempt to fetch what a client named: it was answered. */
-const ANSWERED = 'MEDIA_FETCH_FAILED'
+/** Final although it is a 5xx: the service responded, but could not fetch the client's address. */
+const FINAL_CODE = 'MEDIA_FETCH_FAILED'
 
 export interface RetryOptions {
-  /** Calls after the first one. */
+  /** Attempts after the first one. */
   retries: number
-  /** Ends the waiting. */
+  /** Aborts the waiting. */
   signal: AbortSignal
-  /** True if a call that may have been served can be made again. */
+  /** Whether it is safe to repeat a call that the service may already have served. */
   isRepeatable?: boolean | undefined
-  /** How far the work is: where an attempt brought it on, the retries count from there. */
+  /** How far the work is. Retries are counted anew after an attempt that made progress. */
   progress?: () => number
 }
 
 /**
- * Resolves with what `work` does, which may be begun several times.
- * @param work gets the number of the try, from 1
- * @throws what it throws when no retry is left or none would help; the signal's reason
+ * Resolves with the result of `work`, which may run several times.
+ * @param work receives the number of the attempt, from 1
+ * @throws what it throws if no retry is left or a retry would not help; the signal's reason
  */
 export async function retryCall<T>(
   { retries, signal, isRepeatable = true, progress = () => 0 }: RetryOptions,
-  work: (tries: number) => Promise<T>,
+  work: (attempt: number) => Promise<T>,
 ): Promise<T> {
   let furthest = progress()
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await work(tries)
+      return await work(attempt)
     } catch (error) {
       signal.throwIfAborted()
-      if (progress() > furthest) tries = 1
+      if (progress() > furthest) attempt = 1
       furthest = Math.max(furthest, progress())
       const mayHelp = isRepeatable ? isTransient(error) : isRateLimited(error)
-      const ms = mayHelp && tries <= retries ? pauseMs(error, tries) : undefined
+      const ms = mayHelp && attempt <= retries ? pauseMs(error, attempt) : undefined
       if (ms === undefined) throw error
       await sleep(ms, signal)
     }
@@ -49,19 +49,22 @@ export async function retryCall<T>(
 export const isTransient = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   isRateLimited(error) ||
-  (error instanceof ApiError && (error.status ?? 0) >= 500 && error.code !== ANSWERED)
+  (error instanceof ApiError && (error.status ?? 0) >= 500 && error.code !== FINAL_CODE)
 
 const isRateLimited = (error: unknown): boolean => error instanceof ApiError && error.status === 429
 
-/** With a random part, so that many clients do not come back together; undefined: too long. */
-function pauseMs(error: unknown, tries: number): number | undefined {
+/**
+ * Returns the pause, or undefined if it is too long. Its random part keeps many clients from
+ * retrying at the same moment.
+ */
+function pauseMs(error: unknown, attempt: number): number | undefined {
   const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined
-  if (seconds === undefined) return PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random() / 2)
+  if (seconds === undefined) return PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
   if (seconds > RETRY_AFTER_SECONDS_MAX) return undefined
   return 1_000 * seconds + PAUSE_MS * Math.random()
 }
 
-/** Resolves after `ms`. @throws the reason of the signal when it fires before */
+/** Resolves after `ms`. @throws the reason of the signal if it fires first */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Sends a blob with its progress. */
+/** Sends a blob and reports progress. */
 
 import type { components } from './api.ts'
 import { call, originOf, refusal } from './call.ts'
@@ -7,12 +7,12 @@ import { UnreachableError } from './errors.ts'
 type CreatedFile = components['schemas']['CreateFileResponse']
 
 interface SendOptions {
-  /** Gets the part that is sent, from 0 to 1. */
+  /** Receives the share that is sent, from 0 to 1. */
   onProgress(part: number): void
   signal: AbortSignal
 }
 
-/** The used part of a browser's XMLHttpRequest: the types of Node do not have it. */
+/** The part of a browser's XMLHttpRequest that is used; Node's types do not include it. */
 interface BrowserRequest {
   readonly status: number
   readonly statusText: string
@@ -29,7 +29,7 @@ interface BrowserRequest {
   abort(): void
 }
 
-/** A callback that gets the part that is sent only as it grows: a retry begins at 0. */
+/** Returns a callback that passes progress on only when it grows, because a retry starts at 0. */
 export function monotonicProgress(onProgress: (part: number) => void): (part: number) => void {
   let most = 0
   return (part) => {
@@ -39,7 +39,10 @@ export function monotonicProgress(onProgress: (part: number) => void): (part: nu
 
 const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => BrowserRequest }
 
-/** Browsers report progress of an XMLHttpRequest alone; elsewhere the stream is counted. */
+/**
+ * Uses XMLHttpRequest in browsers, where fetch reports no upload progress; elsewhere counts the
+ * stream.
+ */
 export const sendBlob = (file: CreatedFile, bytes: Blob, options: SendOptions): Promise<void> =>
   XMLHttpRequest
     ? sendInBrowser(new XMLHttpRequest(), file, bytes, options)

@@ -1,15 +1,15 @@
-/** Ends work on a connection that is silent for too long, as a lost one may be forever. */
+/** Aborts work on a connection that is silent for too long, since a lost one may be so forever. */
 
 import { UnreachableError } from './errors.ts'
 
-/** By default. */
+/** The default. */
 export const TIMEOUT_SECONDS = 30
 
 export interface TimeLimitOptions {
-  /** The client's; when it fires, so does that of the limit. */
+  /** The client's signal; when it fires, so does the limit's. */
   signal: AbortSignal
   seconds: number
-  /** The silent peer, for the error. */
+  /** Address of the peer, for the error. */
   address: string
 }
 
@@ -19,7 +19,7 @@ export class TimeLimit {
   readonly #follow = () => this.#ending.abort(this.#options.signal.reason)
   #late: (() => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Fires when what is limited takes too long, or the client's signal does. */
+  /** Fires when the work takes too long, or the client's signal does. */
   readonly signal: AbortSignal = this.#ending.signal
 
   constructor(options: TimeLimitOptions) {
@@ -28,18 +28,18 @@ export class TimeLimit {
     options.signal.addEventListener('abort', this.#follow)
   }
 
-  /** Call it when no more is limited. */
+  /** Must be called after the last use. */
   release(): void {
     this.#options.signal.removeEventListener('abort', this.#follow)
   }
 
-  /** Restarts the time: something has come or gone. */
+  /** Restarts the timer, because data has arrived or left. */
   readonly restart = (): void => {
     clearTimeout(this.#timer)
     if (this.#late) this.#timer = setTimeout(this.#late, 1_000 * this.#options.seconds)
   }
 
-  /** @throws UnreachableError, and aborts, when `work` takes longer */
+  /** @throws UnreachableError, and aborts, if `work` takes longer */
   limit<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#late = () => {
@@ -57,7 +57,7 @@ export class TimeLimit {
   }
 }
 
-/** `work` within one limit. @throws as `TimeLimit.limit`, and what `work` throws */
+/** Runs `work` within one limit. @throws as `TimeLimit.limit`, and what `work` throws */
 export async function withTimeLimit<T>(
   options: TimeLimitOptions,
   work: (limit: TimeLimit) => Promise<T>,
@@ -70,7 +70,9 @@ export async function withTimeLimit<T>(
   }
 }
 
-/** The pieces of a body, each within the limit: not every browser iterates over a stream. */
+/**
+ * Yields the pieces of a body, each within the limit. Not every browser can iterate over a stream.
+ */
 export async function* timelyPieces(
   { body }: Response,
   limit: TimeLimit,

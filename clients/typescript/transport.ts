@@ -1,4 +1,4 @@
-/** Makes the calls of a client: with its key, within its time limit, and again where that helps. */
+/** Makes the calls of a client, with its key and time limit, and retries them. */
 
 import type { components } from './api.ts'
 import { call, callJson, originOf } from './call.ts'
@@ -11,7 +11,7 @@ import { TIMEOUT_SECONDS, withTimeLimit, type TimeLimit } from './time-limit.ts'
 
 type CreatedFile = components['schemas']['CreateFileResponse']
 
-/** The bytes of a file. A function opens them: once more for each retry. */
+/** The bytes of a file. A function is called again for each retry. */
 export type Bytes = Blob | AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>)
 
 export interface ClientOptions {
@@ -23,28 +23,28 @@ export interface ClientOptions {
   /** Aborts all calls of the client. */
   signal?: AbortSignal
   /**
-   * A call that is not answered for so long ends with `UnreachableError`, and so does an upload or
-   * a download that does not go on; default 30.
+   * A call that gets no response in this time ends with `UnreachableError`, and so does a stalled
+   * upload or download; default 30.
    */
   timeoutSeconds?: number
-  /** Retries of a call that is refused for now or not answered; default 3, 0: none. */
+  /** Retries of a call that is refused temporarily or gets no response; default 3, 0 for none. */
   retries?: number
 }
 
-/** By default. */
+/** The default. */
 export const RETRIES = 3
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 interface CallBody {
   body?: object
-  /** In place of a body. */
+  /** Replaces a JSON body. */
   form?: FormData
   /** Size of the form's media. */
   bytes?: number
   headers?: Record<string, string>
-  /** In place of the client's. */
+  /** Replaces the client's signal. */
   signal?: AbortSignal
-  /** True if a call that may have been served can be made again; default true. */
+  /** Whether it is safe to repeat a call that the service may already have served; default true. */
   isRepeatable?: boolean
 }
 
@@ -63,10 +63,10 @@ export class Transport {
     this.#seconds = timeoutSeconds
   }
 
-  /** The JSON that a path of the API answers. */
-  json<T>(method: string, path: string, given: CallBody = {}): Promise<T> {
-    const { isRepeatable, signal = this.#signal, bytes } = given
-    const { url, init } = this.#request(method, path, given)
+  /** Calls a path of the API, and returns the JSON of its response. */
+  json<T>(method: string, path: string, options: CallBody = {}): Promise<T> {
+    const { isRepeatable, signal = this.#signal, bytes } = options
+    const { url, init } = this.#request(method, path, options)
     const limit = this.#limit(url, signal)
     if (bytes !== undefined) limit.seconds += secondsFor(bytes)
     return retryCall({ retries: this.#retries, signal, isRepeatable }, () =>
@@ -81,7 +81,7 @@ export class Transport {
     return followStatus({ open, signal: this.#signal, address: originOf(url), onRetry })
   }
 
-  /** The answer of a signed address. Its body ends with the client's signal, too. */
+  /** Opens a signed address. The client's signal also aborts the response's body. */
   open(url: string, headers: Record<string, string> = {}): Promise<Response> {
     const client = this.#signal
     return retryCall({ retries: this.#retries, signal: client }, () =>
@@ -91,7 +91,7 @@ export class Transport {
     )
   }
 
-  /** @param onProgress gets the part of a blob that is sent, from 0 to 1 */
+  /** @param onProgress receives the share of a blob that is sent, from 0 to 1 */
   async send(file: CreatedFile, bytes: Bytes, onProgress: (part: number) => void): Promise<void> {
     if (bytes instanceof Blob) {
       return this.#upload(file, this.#retries, ({ restart, signal }) =>
@@ -112,14 +112,14 @@ export class Transport {
     })
   }
 
-  /** Deletes what is at a path of the API. */
+  /** Makes a DELETE call to a path of the API. */
   delete(path: string): Promise<void> {
     const { url, init } = this.#request('DELETE', path)
     const deleting = { url, retries: this.#retries, doneCode: 'NOT_FOUND' }
     return this.#do(deleting, ({ signal }) => call(url, { ...init, signal }))
   }
 
-  /** @param put sends all bytes once */
+  /** @param put sends all bytes in one attempt */
   #upload(
     { upload_url: url }: CreatedFile,
     retries: number,
@@ -128,7 +128,9 @@ export class Transport {
     return this.#do({ url, retries, doneCode: 'FILE_ALREADY_UPLOADED' }, put)
   }
 
-  /** @param doneCode how a retry is refused after a try that was served, whose answer was lost */
+  /**
+   * @param doneCode error of a retry after an attempt that succeeded although its response was lost
+   */
   #do(
     { url, retries, doneCode }: { url: string; retries: number; doneCode: string },
     work: (limit: TimeLimit) => Promise<unknown>,
@@ -162,7 +164,7 @@ export class Transport {
 }
 
 /**
- * `ReadableStream.from`, which not every browser has.
+ * Stands in for `ReadableStream.from`, which not every browser has.
  * @param onPiece is called for each piece
  */
 function streamOf(

@@ -11,7 +11,7 @@ export type SoundsCompletedEvent = Schemas['SoundsCompletedEvent']
 export type SoundsFailedEvent = Schemas['SoundsFailedEvent']
 export type WebhookEvent = CompletedEvent | FailedEvent | SoundsCompletedEvent | SoundsFailedEvent
 
-/** The webhook is not from the service, or too old: answer 400 and do nothing. */
+/** The webhook is not from the service, or too old: respond with 400 and do nothing. */
 export class WebhookError extends Error {
   constructor(message: string) {
     super(message)
@@ -22,7 +22,7 @@ export class WebhookError extends Error {
 type HeaderFields = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface VerifyOptions {
-  /** How far the sender's clock and ours may be apart. */
+  /** How far the sender's clock and ours may differ. */
   toleranceSeconds?: number
   /** Epoch milliseconds. */
   now?: number
@@ -31,11 +31,11 @@ export interface VerifyOptions {
 const TOLERANCE_SECONDS = 300
 
 /**
- * The event that a webhook carries, once its signature and its age are found right. The same event
- * may come more than once, with the same `webhook-id`.
- * @param secret `webhookSecret` as it was submitted, or the `signing_secret` that submit answered
- * @param headers those of the request, by their lower-case names
- * @param body its bytes as they came, not parsed and written again
+ * Returns the event of a webhook whose signature and age are valid. The same event may arrive more
+ * than once, with the same `webhook-id`.
+ * @param secret the `webhookSecret` of the submit, or the `signing_secret` in its response
+ * @param headers of the webhook's request, by their lower-case names
+ * @param body the bytes as they arrived, not parsed and serialized again
  * @throws WebhookError
  */
 export function verifyWebhook(
@@ -68,17 +68,17 @@ function field(headers: HeaderFields, name: string): string | undefined {
   return (typeof value === 'object' ? value?.[0] : value) ?? undefined
 }
 
-/** With or without its padding. */
+/** Base64, with or without padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
 
-/** The key: base64 after the prefix `whsec_` is decoded; other text gives its bytes. */
+/** Returns the key: decodes base64 after the prefix `whsec_`, and takes other text as it is. */
 function keyOf(secret: string): Buffer {
   const coded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : ''
   return coded && BASE64.test(coded) ? Buffer.from(coded, 'base64') : Buffer.from(secret)
 }
 
-/** Takes as long for any text of the right length. */
+/** Compares in a time that does not depend on the text, given the right length. */
 function isSame(text: string, expected: string): boolean {
-  const [given, wanted] = [Buffer.from(text), Buffer.from(expected)]
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
+  const [actual, right] = [Buffer.from(text), Buffer.from(expected)]
+  return actual.length === right.length && timingSafeEqual(actual, right)
 }

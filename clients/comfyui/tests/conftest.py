@@ -8,12 +8,13 @@ from types import ModuleType
 import pytest
 
 FOLDER = Path(__file__).parents[1]
-sys.path.append(str(FOLDER / "tests" / "stand_ins"))  # last: what is installed comes first
+# last, so that installed packages take precedence
+sys.path.append(str(FOLDER / "tests" / "stand_ins"))
 
 
 @pytest.fixture(scope="session")
 def package() -> ModuleType:
-    """The nodes, imported from their path as ComfyUI does it."""
+    """Imports the nodes from their path, as ComfyUI does."""
     spec = importlib.util.spec_from_file_location("custom_nodes.winnow", FOLDER / "__init__.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,6 @@
-"""The nodes against the real service, which WINNOW_URL and WINNOW_API_KEY name."""
+"""Tests the nodes against a real service, whose address and key are in WINNOW_URL and
+WINNOW_API_KEY.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ from winnow_client import ApiError, Client
 
 ROOT = Path(__file__).parents[3]
 MIXTURE = ROOT / "examples" / "speech-over-piano.wav"
-# Two roundings to 24 bits, and one of the sum in float32.
+# Two values are rounded to 24 bits, and their sum to float32.
 SUM_ERROR_MAX = 3 / 2**23
 
 
 def run(package: ModuleType, name: str, **inputs: Any) -> tuple[list[Any], Any, str]:
-    """Runs a node as ComfyUI does, by what its class says of it."""
+    """Runs a node as ComfyUI does, from the description in its class."""
     kind = package.NODE_CLASS_MAPPINGS[name]
     outputs = getattr(kind(), kind.FUNCTION)(**inputs)
     assert len(outputs) == len(kind.RETURN_TYPES) == len(kind.RETURN_NAMES)
@@ -92,7 +94,8 @@ def test_each_sound_of_a_batch_is_separated_also_beyond_1(package: ModuleType) -
 
 
 def assert_outputs_of_last_request(client: Client, audio: ModuleType, given: list[Any]) -> None:
-    """:param given: what a node gave of the last request: its targets in order, and the residual"""
+    """:param given: a node's outputs for the last request: its targets in order, and the residual
+    """
     data = client.result(client.list(limit=1)["data"][0])["data"]
     outputs = [*data.get("targets", [data["target"]]), data["residual"]]
     for sound, output in zip(given, outputs, strict=True):
@@ -162,7 +165,7 @@ def test_a_prompt_that_the_model_does_not_know_is_said_so(package: ModuleType) -
 def test_an_interruption_cancels_the_requests(
     package: ModuleType, client: Client, uploads: int
 ) -> None:
-    """While the second of two sounds is sent, and while the service works."""
+    """Cancels while the second of two sounds is uploaded, and while the service works."""
     long = np.tile(planes_of(MIXTURE), 60)
     before = {one["request_id"] for one in client.list(limit=100)["data"]}
     looks = len(range(0, long.nbytes + 44, 256 * 1024))

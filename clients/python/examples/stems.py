@@ -1,9 +1,9 @@
 # %% [markdown]
 # # The stems of a recording
 #
-# Separates several sounds of one file, and what none of them took. Run it as a program, or cell by
-# cell in an editor that knows `# %%`. It needs `pip install winnow-client`, and in the environment
-# WINNOW_API_KEY; WINNOW_URL, MIXTURE, PROMPTS and OUT have defaults.
+# Separates several sounds of one file, and the rest. Run it as a program, or cell by cell in an
+# editor that knows `# %%`. It needs `pip install winnow-client`, and WINNOW_API_KEY in the
+# environment; WINNOW_URL, MIXTURE, PROMPTS and OUT have defaults.
 
 # %%
 import mimetypes
@@ -18,7 +18,7 @@ out = Path(os.environ.get("OUT", "stems"))
 client = Client(os.environ.get("WINNOW_URL", "http://127.0.0.1:8080"), os.environ["WINNOW_API_KEY"])
 
 # %% [markdown]
-# The file is sent as a stream, so it may be larger than the memory.
+# The file is streamed, so it may be larger than the memory.
 
 # %%
 content_type = mimetypes.guess_type(mixture)[0] or "audio/wav"
@@ -28,7 +28,7 @@ file_id = client.upload(
 print()
 
 # %% [markdown]
-# One request for all prompts: the mixture is decoded once, and the residual is what is left of it.
+# A single request for all prompts decodes the mixture once, and its residual lacks all the sounds.
 
 # %%
 request = client.submit({"input": {"prompts": prompts, "file_id": file_id}})
@@ -37,7 +37,7 @@ for status in client.follow(request):
 data = client.wait(request)["data"]
 
 # %% [markdown]
-# Every prompt is answered with a file; whether it holds the sound, the findings say.
+# Every prompt gets a file; the findings say whether it contains the sound.
 
 # %%
 for finding in data.get("findings", []):

@@ -1,4 +1,4 @@
-"""Answers of a service that is not there."""
+"""Responses of a mocked service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from both import Handler
 
 
 class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body that comes in pieces and may break."""
+    """A body that arrives in pieces and may break off."""
 
     def __init__(self, *pieces: bytes | Exception) -> None:
         self._pieces = pieces
@@ -41,7 +41,7 @@ STATUS = 'event: status\ndata: {"status": "%s", "request_id": "req_1"}'
 
 
 def in_turn(*answers: Answer) -> tuple[Handler, list[httpx.Request]]:
-    """Answers one after the other, the last one again and again."""
+    """Gives the responses in order, and repeats the last one."""
     requests: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""The same test for both clients: the calls of `AsyncClient`, without `await`."""
+"""Runs one test for both clients, by calling `AsyncClient` without `await`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 
 class Blocking:
-    """Runs the calls of an `AsyncClient` to their ends, in a loop that goes on between them."""
+    """Runs each call of an `AsyncClient` to its end, in an event loop that keeps running between
+    them.
+    """
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
@@ -70,7 +72,7 @@ class Blocking:
 def opened(
     kind: str, base_url: str, api_key: str | None, handler: Handler | None, **options: Any
 ) -> Iterator[Any]:
-    """A client, blocking or `async`; with a handler nothing goes over the network."""
+    """Yields a blocking or `async` client; with a handler, nothing goes over the network."""
     transport = None if handler is None else httpx.MockTransport(handler)
     if kind == "sync":
         with Client(base_url, api_key, http=httpx.Client(transport=transport), **options) as client:

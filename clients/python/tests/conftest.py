@@ -17,7 +17,7 @@ Mocked = Callable[..., Any]
 
 @pytest.fixture(params=["sync", "async"])
 def mocked(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
-    """Makes a client, of either kind, whose requests a function answers."""
+    """Makes clients, of either kind, whose requests a function answers."""
     with ExitStack() as stack:
         yield lambda handler, **options: stack.enter_context(
             opened(request.param, "http://winnow.test/", KEY, handler, **options)
@@ -26,7 +26,7 @@ def mocked(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture(params=["sync", "async"])
 def client(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A client, of either kind, of the service that WINNOW_URL and WINNOW_API_KEY name."""
+    """Yields a client, of either kind, of the service at WINNOW_URL."""
     with opened(
         request.param, os.environ["WINNOW_URL"], os.environ["WINNOW_API_KEY"], None
     ) as client:
@@ -35,7 +35,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The lengths of the pauses, which take no time."""
+    """Makes pauses take no time, and records their lengths."""
     waited: list[float] = []
 
     async def sleep(seconds: float) -> None:

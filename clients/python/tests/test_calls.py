@@ -1,4 +1,4 @@
-"""Checks bodies sent, and how answers are read, without a service."""
+"""Checks the requests that are sent and how responses are read, without a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service that refuses for now, hangs or hangs up."""
+"""Tests against a service that refuses temporarily, hangs or breaks connections."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ CREATED = {
 
 
 def uploading(*answers: Answer) -> tuple[Any, list[httpx.Request]]:
-    """Answers the uploads in turn; files are created."""
+    """Answers uploads with the responses in order; creating a file always succeeds."""
     put, puts = in_turn(*answers)
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -178,7 +178,7 @@ def test_a_download_that_is_refused_is_retried(
 
 
 def part(start: int, etag: str, *pieces: bytes | Exception, size: int = 9) -> Answer:
-    """The rest of 9 bytes of media from `start` on; of all, where that is 0."""
+    """Media of `size` bytes from `start` on, as a partial response unless `start` is 0."""
     headers = {"etag": etag, "content-length": str(size - start)}
     if start > 0:
         headers["content-range"] = f"bytes {start}-{size - 1}/{size}"
@@ -189,7 +189,7 @@ def part(start: int, etag: str, *pieces: bytes | Exception, size: int = 9) -> An
 def test_a_download_that_breaks_off_goes_on_from_where_it_ended(
     mocked: Mocked, pauses: list[float], tmp_path: Path
 ) -> None:
-    whole = bytes(range(256)) * 4_096  # of pieces that are written as they come
+    whole = bytes(range(256)) * 4_096  # several pieces, which are written as they arrive
     half, size = len(whole) // 2, len(whole)
     one = part(0, '"a"', whole[:half], HANGS_UP, size=size)
     breaks = [part(half, '"a"', HANGS_UP, size=size)] * 2
@@ -219,7 +219,8 @@ def test_a_download_of_media_that_changed_meanwhile_begins_again(
 
 @pytest.fixture
 def hanging() -> Iterator[tuple[str, list[int]]]:
-    """The address of a service that takes connections and never answers, and their number."""
+    """Yields the address of a service that accepts connections and never responds, and their count.
+    """
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         taken: list[socket.socket] = []
         count = [0]
@@ -252,7 +253,7 @@ def test_what_does_not_go_on_ends_in_time_with_what_did_not_respond(
         with pytest.raises(UnreachableError) as raised:
             client.models()
         assert (str(raised.value), count[0]) == (message, 2)
-        big = bytes(64 * 2**20)  # more than the buffers of both ends hold
+        big = bytes(64 * 2**20)  # more than the socket buffers of both ends hold
         with pytest.raises(UnreachableError) as raised:
             client.send({**CREATED, "upload_url": f"{url}/put"}, big)
         assert (str(raised.value), count[0]) == (message, 4)

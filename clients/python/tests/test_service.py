@@ -1,4 +1,4 @@
-"""Against the real service, with its model, which WINNOW_URL and WINNOW_API_KEY name."""
+"""Tests against a real service with its model, at WINNOW_URL with the key WINNOW_API_KEY."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROMPTS = ["a person speaking", "piano"]
 
 
 def samples_of(path: Path) -> list[int]:
-    """The samples of a file of 16 or 24 bits, in units of the last of 24 bits."""
+    """Reads the samples of a 16- or 24-bit file, in units of the 24-bit one."""
     file = path.read_bytes()
     bits = int.from_bytes(file[34:36], "little")
     start = file.index(b"data") + 8
@@ -37,7 +37,7 @@ def samples_of(path: Path) -> list[int]:
 
 
 def assert_sum(paths: list[Path]) -> None:
-    """The files add up to the mixture, within the rounding of each."""
+    """Asserts that the files add up to the mixture, within the rounding of each."""
     parts = [samples_of(path) for path in paths]
     mixture = samples_of(MIXTURE)
     assert {len(part) for part in parts} == {len(mixture)}
@@ -162,7 +162,8 @@ def test_a_request_is_deleted_and_its_file_by_its_own_call(client: Any) -> None:
 
 
 def test_bytes_are_sent_in_steps(client: Any) -> None:
-    # A longer body may lose its refusal: the service closes the connection before it is sent.
+    # With a longer body the refusal may get lost, because the service closes the connection before
+    # all is sent.
     data = MIXTURE.read_bytes()[:1_000]
     file = client.create_file(
         {
@@ -194,7 +195,7 @@ def test_a_canceled_request_fails_with_its_code(client: Any) -> None:
 
 
 def riff(data_bytes: int) -> bytes:
-    """The header of the mixture, for more data."""
+    """Returns the mixture's header, adapted to more data."""
     header = bytearray(MIXTURE.read_bytes()[:44])
     header[4:8] = (data_bytes + 36).to_bytes(4, "little")
     header[40:44] = data_bytes.to_bytes(4, "little")
@@ -212,7 +213,7 @@ def test_what_is_refused_is_an_api_error_with_code_field_and_status(client: Any)
 
 @pytest.fixture
 def receiver() -> Iterator[tuple[str, queue.Queue[tuple[dict[str, str], bytes]]]]:
-    """An address for webhooks, and what came there."""
+    """Yields an address for webhooks, and a queue of those received."""
     received: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
 
     class Handler(BaseHTTPRequestHandler):

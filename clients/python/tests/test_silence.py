@@ -1,4 +1,4 @@
-"""A status stream that falls silent forever, over a real connection."""
+"""Tests a status stream that falls silent forever, over a real connection."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from conftest import KEY
 
 from winnow_client import _core
 
-# Far longer than the client waits here: a client that waits forever fails the test with it.
+# Far longer than the client waits here; it ends a test whose client waits forever.
 HELD_SECONDS_MAX = 20
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 STATUS = b'event: status\ndata: {"status": "%s", "request_id": "req_1"}\n\n'
 
 
 class Silent:
-    """Says one piece on each connection; on all but the last it is silent from then on."""
+    """Sends one piece on each connection, and then nothing more on all but the last."""
 
     def __init__(self, *pieces: bytes) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -29,7 +29,7 @@ class Silent:
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self.given_up: list[bool] = []
-        """Per silent connection, whether the client has closed it."""
+        """For each silent connection, whether the client closed it."""
 
     def _serve(self) -> None:
         for i, piece in enumerate(self._pieces):

@@ -1,4 +1,4 @@
-"""Webhooks; what the gateway itself signs comes in the file that WINNOW_WEBHOOKS names."""
+"""Tests webhooks; WINNOW_WEBHOOKS names a file with some that the gateway signed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Stands in for torch, on numpy, for what the nodes use: ComfyUI brings torch, and it is large."""
+"""Stands in for the part of torch that the nodes use, based on numpy, because torch is a large
+download.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part that both clients share: calls of the API as data, and reading of answers. No I/O."""
+"""Shared by both clients: describes calls of the API as data, and reads responses. Does no I/O."""
 
 from __future__ import annotations
 
@@ -20,39 +20,40 @@ from ._event_stream import EventReader
 from .errors import ApiError, UnreachableError
 
 Answer = TypeVar("Answer")
-# Gets the part that is sent, from 0 to 1.
+# Receives the share that is sent, from 0 to 1.
 OnProgress = Callable[[float], None]
 
 TIMEOUT_SECONDS = 30.0
 RETRIES = 3
-# The first pause where the service names none; each one after it is twice as long.
+# The first pause if the service names none; each further one is twice as long.
 PAUSE_SECONDS = 0.5
-# On a status stream something comes every 10 s at most.
+# A status stream sends something at least every 10 s.
 STREAM_SILENCE_SECONDS_MAX = 30.0
-# Tries in a row to open a status stream that bring no event: enough for a service to restart.
+# Attempts in a row to open a status stream without getting an event; enough for a service to
+# restart.
 STREAM_TRIES_MAX = 24
-# The pauses between them grow by so much, and make up 75 s.
+# Each pause between them is longer by this; together they are 75 s.
 STREAM_WAIT_SECONDS = 0.25
-# A longer `Retry-After` is not waited for.
+# With a longer `Retry-After` a call fails at once.
 RETRY_AFTER_SECONDS_MAX = 60
 
 
 @dataclass(frozen=True)
 class Call(Generic[Answer]):
-    """A call of the API that is answered with JSON of the type `Answer`, or with nothing."""
+    """A call of the API whose response is JSON of the type `Answer`, or empty."""
 
     method: str
     path: str
     json: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     is_repeatable: bool = True
-    """True if a call that may have been served can be made again."""
+    """Whether it is safe to repeat a call that the service may already have served."""
     form: Mapping[str, object] | None = None
-    """In place of JSON: fields, of which each value of a list is one."""
+    """Fields of a form, in place of JSON; a list becomes several fields of one name."""
     file: tuple[str, bytes, str] | None = None
-    """The last part of the form: its name, its bytes and its type."""
+    """The last part of the form: name, bytes and content type."""
     wait_seconds: float = 0
-    """How long the service may take for its answer beyond what others take."""
+    """How much longer than other calls the service may take to respond."""
 
 
 def models() -> Call[types.ModelList]:
@@ -144,7 +145,7 @@ def delivery_attempts(request: types.RequestRef) -> Call[types.DeliveryAttempts]
 
 def share(request: types.RequestRef, expires_in_seconds: int | None) -> Call[types.NewShare]:
     body = {} if expires_in_seconds is None else {"expires_in": expires_in_seconds}
-    # One that was not answered may have been made.
+    # Without a response, the share may still have been created.
     return Call("POST", f"{_path_of(request)}/shares", body, is_repeatable=False)
 
 
@@ -161,7 +162,7 @@ def shared() -> Call[types.SharedResult]:
 
 
 def test_webhook(receiver: types.WebhookTest) -> Call[types.WebhookTestResult]:
-    # One that was not answered may have been posted.
+    # Without a response, the event may still have been posted.
     return Call("POST", "/v1/webhook-test", receiver, is_repeatable=False)
 
 
@@ -184,13 +185,13 @@ def _file_path_of(file_id: str) -> str:
 
 
 def _query(**values: str | int | None) -> str:
-    """A query without what is None."""
-    given = {name: value for name, value in values.items() if value is not None}
-    return urlencode(given, quote_via=quote, safe="")
+    """Returns a query string without the values that are None."""
+    present = {name: value for name, value in values.items() if value is not None}
+    return urlencode(present, quote_via=quote, safe="")
 
 
 def _time_of(name: str, time: datetime | str | None) -> str | None:
-    """:raises ValueError: for a time without a zone, which could be any of them"""
+    """:raises ValueError: for a time without a zone, because that is ambiguous"""
     if not isinstance(time, datetime):
         return time
     if time.utcoffset() is None:
@@ -203,14 +204,16 @@ def _flag(value: bool) -> str:
 
 
 def visible(name: str, value: str) -> str:
-    """:raises ValueError: for what no header can carry; it does not show the value, maybe a key"""
+    """:raises ValueError: if a header can't carry the value, which the message omits: it may be a
+    key
+    """
     if not re.fullmatch(r"[!-~]+", value):
         raise ValueError(f"{name} must be visible ASCII characters, without blanks or line ends.")
     return value
 
 
 class Service:
-    """Makes requests to one service. The key goes to its API alone, never to another address."""
+    """Makes requests to one service. Only its API gets the key, never another address."""
 
     def __init__(
         self,
@@ -261,7 +264,7 @@ class Service:
         content: bytes | Iterable[bytes] | AsyncIterable[bytes],
         size: int | None = None,
     ) -> httpx.Request:
-        """:param size: of the content in bytes, where it does not show it itself"""
+        """:param size: of the content in bytes, unless the content itself knows it"""
         headers = dict(cast("dict[str, str]", file["headers"]))
         if size is not None:
             headers["content-length"] = str(size)
@@ -276,7 +279,7 @@ class Service:
 
 @contextmanager
 def reaching(request: httpx.Request) -> Iterator[None]:
-    """:raises UnreachableError: in place of what httpx raises when a connection fails"""
+    """:raises UnreachableError: in place of httpx's errors when a connection fails"""
     address = f"{request.url.scheme}://{request.url.netloc.decode()}"
     try:
         yield
@@ -290,7 +293,7 @@ def reaching(request: httpx.Request) -> Iterator[None]:
 
 
 def answer_of(call: Call[Answer], response: httpx.Response) -> Answer:
-    """:raises ApiError: for any status but 2xx"""
+    """:raises ApiError: for any status other than 2xx"""
     check(response)
     try:
         return cast(Answer, response.json())
@@ -302,7 +305,7 @@ def answer_of(call: Call[Answer], response: httpx.Response) -> Answer:
 
 
 def check(response: httpx.Response) -> None:
-    """:raises ApiError: for any status but 2xx; the response has been read"""
+    """:raises ApiError: for any status other than 2xx; the response must have been read"""
     if response.is_success:
         return
     retry_after = response.headers.get("retry-after", "")
@@ -320,7 +323,9 @@ def check(response: httpx.Response) -> None:
 def read_error(
     text: str, status: int | None = None, retry_after_seconds: int | None = None
 ) -> ApiError | None:
-    """The error that an `ErrorResponse` carries; None when `text` is none, as of a proxy's page."""
+    """Reads the error of an `ErrorResponse`; None if `text` is something else, such as a proxy's
+    page.
+    """
     try:
         error = json.loads(text)["error"]
         code, message = error["code"], error["message"]
@@ -331,14 +336,14 @@ def read_error(
 
 
 def raise_failure(status: types.Status) -> None:
-    """:raises ApiError: with the code of the failure, where the request has failed"""
+    """:raises ApiError: with the code of the failure, if the request has failed"""
     if status["status"] == "FAILED" and "error" in status:
         error = status["error"]
         raise ApiError(error["code"], error["message"], request_id=status["request_id"])
 
 
 class Retrying:
-    """Says whether a call that failed is made again, and when."""
+    """Decides whether a failed call is retried, and when."""
 
     def __init__(self, retries: int, is_repeatable: bool = True) -> None:
         self._retries = retries
@@ -347,48 +352,50 @@ class Retrying:
         self._furthest = 0
 
     def progressed(self, position: int) -> None:
-        """Counts the retries from here, where an attempt has brought the work on."""
+        """Starts counting retries again if the last attempt made progress."""
         if position > self._furthest:
             self._furthest = position
             self._done = 0
 
     def pause_seconds(self, error: ApiError | UnreachableError) -> float:
-        """How long to wait before the retry.
+        """Returns how long to wait before the retry.
 
-        :raises: the error, when no retry is left or none would help
+        :raises: the error, if no retry is left or a retry would not help
         """
         may_help = is_transient(error) if self._is_repeatable else _is_rate_limited(error)
         wanted = error.retry_after_seconds if isinstance(error, ApiError) else None
         if not may_help or self._done >= self._retries or (wanted or 0) > RETRY_AFTER_SECONDS_MAX:
             raise error
-        # With a random part, so that many clients do not come back together.
+        # The random part keeps many clients from retrying at the same moment.
         pause = PAUSE_SECONDS * 2**self._done * (0.5 + random.random() / 2)
         self._done += 1
         return pause if wanted is None else wanted + PAUSE_SECONDS * random.random()
 
     def was_done(self, error: ApiError | UnreachableError, code: str) -> bool:
-        """Returns whether an earlier try was served, its answer lost: a retry fails with `code`."""
+        """Returns whether an earlier attempt succeeded although its response was lost, so that the
+        retry fails with `code`.
+        """
         return isinstance(error, ApiError) and error.code == code and self._done > 0
 
 
 class Following:
-    """Reads status streams one after the other: each ends with its window, or breaks."""
+    """Reads a sequence of status streams, since each one ends with its window or breaks."""
 
     def __init__(self) -> None:
         self.ended = False
-        """True if the terminal status has come."""
+        """Whether the terminal status has arrived."""
         self._tries = 0
         self._events = EventReader()
 
     def open(self) -> None:
-        """Begins a new stream."""
+        """Starts a new stream."""
         self._tries += 1
         self._events = EventReader()
 
     def read(self, piece: bytes) -> Iterator[types.Status]:
-        """The statuses that are whole with the next piece of the stream.
+        """Yields the statuses that the next piece of the stream completes.
 
-        :raises ApiError: that the service sends in the stream
+        :raises ApiError: if the service sends an error in the stream
         """
         for name, data in self._events.read(piece):
             self._tries = 0
@@ -400,10 +407,10 @@ class Following:
                 yield status
 
     def pause_seconds(self, error: ApiError | UnreachableError | None) -> float:
-        """How long to wait before the next stream.
+        """Returns how long to wait before the next stream.
 
-        :param error: that ended the last one; None when it just ended
-        :raises: the error, when a new stream would not help
+        :param error: that ended the last stream; None if it ended normally
+        :raises: the error, if another stream would not help
         """
         is_last = self._tries >= STREAM_TRIES_MAX
         if error is not None and (is_last or not is_transient(error)):
@@ -419,7 +426,7 @@ def is_transient(error: ApiError | UnreachableError) -> bool:
     """Returns whether the service is away or overloaded, rather than refusing the call."""
     if isinstance(error, UnreachableError) or _is_rate_limited(error):
         return True
-    # MEDIA_FETCH_FAILED is about the service's own attempt to fetch what a client named.
+    # MEDIA_FETCH_FAILED is final: the service responded, but could not fetch the client's address.
     return (error.status or 0) >= 500 and error.code != "MEDIA_FETCH_FAILED"
 
 

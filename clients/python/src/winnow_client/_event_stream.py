@@ -17,14 +17,14 @@ class Event(NamedTuple):
 
 
 class EventReader:
-    """The events of one body, however its bytes are cut. Comments are skipped."""
+    """Reads the events of one body, whose bytes may be split anywhere. Skips comments."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
 
     def read(self, piece: bytes) -> Iterator[Event]:
-        """The events that are whole with the next piece."""
+        """Yields the events that the next piece completes."""
         *blocks, self._rest = _BLANK_LINE.split(self._rest + self._decoder.decode(piece))
         for block in blocks:
             lines = _LINE_END.split(block)

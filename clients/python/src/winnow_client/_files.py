@@ -1,4 +1,4 @@
-"""Files on disk, in pieces."""
+"""Sends and stores files piece by piece."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def new_file(name: str, content_type: str, size: int) -> CreateFile:
 
 
 class Progress:
-    """Reports how much of `size` bytes is sent, only as it grows: a retry begins at 0."""
+    """Reports the share of `size` bytes that is sent, and skips what a retry sends again."""
 
     def __init__(self, size: int, on_progress: OnProgress | None) -> None:
         self._size = size
@@ -37,7 +37,7 @@ class Progress:
         self._on_progress = on_progress
 
     def begin(self) -> None:
-        """Begins a try."""
+        """Starts an attempt."""
         self._sent = 0
 
     def add(self, count: int) -> None:
@@ -48,33 +48,35 @@ class Progress:
 
 
 class Download:
-    """Writes media to an open file; after a break goes on from where it ended."""
+    """Writes media to an open file, and resumes after a broken connection."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._version: str | None = None
         self._size: int | None = None
         self.position = 0
-        """Bytes that are written."""
+        """Number of bytes written."""
 
     def headers(self) -> dict[str, str]:
-        """Headers of the next attempt, which asks for what is missing."""
-        plain = {"accept-encoding": "identity"}  # a range counts the bytes as they are sent
+        """Returns the headers of the next attempt, which requests the missing bytes."""
+        plain = {"accept-encoding": "identity"}  # a range refers to the bytes as they are sent
         if self.position == 0 or self._version is None:
             return plain
         return {**plain, "range": f"bytes={self.position}-"}
 
     def restart_after(self, error: ApiError | UnreachableError) -> bool:
-        """Returns whether to ask at once for all: no range of the media is left."""
+        """Returns whether to request the whole media immediately, because the range no longer
+        exists.
+        """
         is_left = not isinstance(error, ApiError) or error.status != 416 or self._version is None
         if not is_left:
             self._version = None
         return not is_left
 
     def begin(self, response: httpx.Response) -> None:
-        """Goes to where the body of the answer belongs.
+        """Prepares the file for the body of the response.
 
-        :raises UnreachableError: for a part of other media: the next attempt asks for all
+        :raises UnreachableError: for a part of different media; the next attempt requests all of it
         """
         if self._continues(response):
             return
@@ -94,21 +96,21 @@ class Download:
         self.position += len(piece)
 
     def end(self) -> None:
-        """:raises UnreachableError: when the body was shorter than it should be"""
+        """:raises UnreachableError: if the body was too short"""
         if self.position < (self._size or 0):
             raise UnreachableError(f"A download ended after {self.position} of {self._size} bytes.")
 
     def _continues(self, response: httpx.Response) -> bool:
         content_range = response.headers.get("content-range", "")
-        found = re.fullmatch(r"bytes ([0-9]+)-[0-9]+/([0-9]+|\*)", content_range)
-        if response.status_code != 206 or found is None or self._version is None:
+        match = re.fullmatch(r"bytes ([0-9]+)-[0-9]+/([0-9]+|\*)", content_range)
+        if response.status_code != 206 or match is None or self._version is None:
             return False
-        is_next = int(found[1]) == self.position and _version_of(response) == self._version
-        return is_next and (self._size is None or found[2] == str(self._size))
+        is_next = int(match[1]) == self.position and _version_of(response) == self._version
+        return is_next and (self._size is None or match[2] == str(self._size))
 
 
 def _version_of(response: httpx.Response) -> str | None:
-    """A mark that changes with the media; None where they come compressed."""
+    """Returns a value that changes with the media; None if they are compressed."""
     if "content-encoding" in response.headers:
         return None
     version: str | None = response.headers.get("etag") or response.headers.get("last-modified")
@@ -117,7 +119,7 @@ def _version_of(response: httpx.Response) -> str | None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` once it is whole; else nothing is left of it."""
+    """Yields a temporary file that replaces `path` at the end, or is removed after an exception."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as file:

@@ -1,4 +1,4 @@
-"""The form of a call that brings media with what is asked of it."""
+"""Makes the form of a single call that contains the media."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .errors import ApiError
 Body = TypeVar("Body", types.Submission, types.SoundsSubmission)
 Answer = TypeVar("Answer", types.Result, types.SoundsResult)
 
-# Media that is larger is sent by itself: with its progress, and again from where a call broke.
+# Larger media is uploaded separately, which has progress and retries.
 ONE_CALL_BYTES_MAX = 32 * 2**20
-# How long a call waits for the result: less than proxies do.
+# How long a call waits for the result; less than the time limits of proxies.
 WAIT_SECONDS = 20
 
 
 @dataclass(frozen=True)
 class Question(Generic[Body, Answer]):
-    """The request of one `separate`, `begin` or `sounds`."""
+    """The request of a call of `separate`, `begin` or `sounds`."""
 
     kind: Literal["separate", "sounds"]
     path: Path
     submission: Body
-    """Without its media."""
+    """The submission, without its media."""
     idempotency_key: str
 
     @property
@@ -43,16 +43,16 @@ class Question(Generic[Body, Answer]):
         return kind if kind.startswith(("audio/", "video/")) else "application/octet-stream"
 
     def submission_of(self, file_id: str) -> Body:
-        """The body of a submit, once the file is there."""
-        given = {**self.submission["input"], "file_id": file_id}
-        return cast(Body, {**self.submission, "input": given})
+        """Returns the body of a submit for an uploaded file."""
+        input_fields = {**self.submission["input"], "file_id": file_id}
+        return cast(Body, {**self.submission, "input": input_fields})
 
     def begin_call(self) -> Call[types.Submitted]:
-        """The call that brings the file, too: its fields first, as the service asks for."""
+        """Returns the call that contains the file, after its fields, as the service requires."""
         return Call("POST", self._path, headers=self._headers, form=self._fields, file=self._file)
 
     def call(self) -> Call[Answer | types.Submitted]:
-        """The same, which waits for the result."""
+        """Returns the same call, but waiting for the result."""
         headers = {**self._headers, "prefer": f"wait={WAIT_SECONDS}"}
         wait = WAIT_SECONDS
         form, file = self._fields, self._file
@@ -73,10 +73,10 @@ class Question(Generic[Body, Answer]):
     @property
     def _fields(self) -> dict[str, object]:
         top = {name: value for name, value in self.submission.items() if name != "input"}
-        given: dict[str, object] = {**self.submission["input"], **top}
-        prompts = given.pop("prompts", None) or given.pop("prompt", None)
+        input_fields: dict[str, object] = {**self.submission["input"], **top}
+        prompts = input_fields.pop("prompts", None) or input_fields.pop("prompt", None)
         fields: dict[str, object] = {} if prompts is None else {"prompt": prompts}
-        for name, value in given.items():
+        for name, value in input_fields.items():
             if value is not None:
                 fields[name] = value if isinstance(value, str) else json.dumps(value)
         return fields
@@ -107,9 +107,9 @@ def _key_of(idempotency_key: str | None) -> str:
 
 
 def failed_request(error: ApiError) -> types.RequestRef:
-    """The request that has failed while a call waited for it.
+    """Returns the request that failed while a call waited for it.
 
-    :raises: the error, where it says something else
+    :raises: the error, if it means something else
     """
     if error.code != "REQUEST_FAILED" or error.request_id is None:
         raise error

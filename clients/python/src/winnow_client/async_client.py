@@ -41,7 +41,7 @@ class AsyncClient:
         retries: int = _core.RETRIES,
         http: httpx.AsyncClient | None = None,
     ) -> None:
-        """As of `Client`."""
+        """See `Client`."""
         self._service = Service(base_url, api_key, headers, timeout_seconds, retries)
         self._http = http or httpx.AsyncClient()
 
@@ -143,11 +143,11 @@ class AsyncClient:
         *,
         idempotency_key: str | None = None,
     ) -> types.SoundsResult:
-        """Lists the sounds in a file; in one call up to 32 MiB, else in steps.
+        """Lists the sounds in a file, in one call up to 32 MiB.
 
-        :param submission: other fields of a submit, without its media
-        :returns: the list, once it is there
-        :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+        :param submission: further fields of a submit, without its media
+        :returns: the list, once it is complete
+        :raises ApiError: with the code of the failure if it fails, such as `NO_AUDIO_STREAM`
         """
         asked = sounds_question(path, submission, idempotency_key)
         if asked.is_large:
@@ -163,7 +163,7 @@ class AsyncClient:
     async def submit_sounds(
         self, submission: types.SoundsSubmission, *, idempotency_key: str | None = None
     ) -> types.Submitted:
-        """As `submit`, of a list of sounds."""
+        """Like `submit`, for a list of sounds."""
         return await self._ask(_core.submit_sounds(submission, idempotency_key))
 
     async def status(self, request: types.RequestRef, *, logs: bool = False) -> types.Status:
@@ -199,7 +199,7 @@ class AsyncClient:
         return await self.result(request)
 
     async def wait_for_sounds(self, request: types.RequestRef) -> types.SoundsResult:
-        """As `wait`, of a list of sounds."""
+        """Like `wait`, for a list of sounds."""
         return cast(types.SoundsResult, await self.wait(request))
 
     async def result(self, request: types.RequestRef) -> types.Result:

@@ -1,4 +1,4 @@
-"""The client that blocks."""
+"""The blocking client."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .errors import ApiError, UnreachableError
 class Client:
     """A client of a Winnow service. Threads may share it.
 
-    Every call may raise `ApiError`, when it is refused, and `UnreachableError`. Before that it
-    retries refusals that may pass (429, 5xx), and silence.
+    Every call may raise `ApiError` if the service refuses it, and `UnreachableError` if the service
+    does not respond. It first retries temporary refusals (429, 5xx) and missing responses.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class Client:
         :param base_url: such as `http://127.0.0.1:8080`
         :param headers: sent with every call of the API
         :param timeout_seconds: a call whose connection is silent for longer raises
-            `UnreachableError`, and so does an upload or a download that does not go on
-        :param retries: of a call that is refused for now or not answered; 0: none
-        :param http: what sends, where a proxy or a certificate of one's own asks for it;
-            it is closed with the client
-        :raises ValueError: for an address or key that cannot be one
+            `UnreachableError`, and so does a stalled upload or download
+        :param retries: of a call that is refused temporarily or gets no response; 0 for none
+        :param http: the client that sends, for example with your own proxy or certificate;
+            it is closed with this client
+        :raises ValueError: for an invalid address or key
         """
         self._service = Service(base_url, api_key, headers, timeout_seconds, retries)
         self._http = http or httpx.Client()
@@ -78,7 +78,8 @@ class Client:
     ) -> None:
         """Sends the bytes of a file, exactly as many as it was created for.
 
-        :param data: a function opens them, once more for each retry; an iterable is read once, so
+        :param data: a function is called again for each retry; an iterable can only be read once,
+        so
             it is not retried
         """
         if callable(data):
@@ -91,19 +92,20 @@ class Client:
         return self._ask(_core.file(file_id))
 
     def list_files(self, *, limit: int = 20, cursor: str = "") -> types.FileList:
-        """The files of the key's account, newest first."""
+        """Lists the files of the key's account, newest first."""
         return self._ask(_core.list_files(limit, cursor))
 
     def delete_file(self, file_id: str) -> None:
-        """Deletes a file that no request under way needs, uploaded or not."""
+        """Deletes a file, uploaded or not, unless an unfinished request needs it."""
         self._delete(_core.delete_file(file_id))
 
     def upload(
         self, path: str | Path, content_type: str, on_progress: OnProgress | None = None
     ) -> str:
-        """Creates a file and sends the bytes of `path`, as a stream.
+        """Creates a file and streams the bytes of `path`.
 
-        :param on_progress: gets the part that is sent, from 0 to 1; what it raises ends the upload
+        :param on_progress: receives the share that is sent, from 0 to 1; an exception ends the
+        upload
         :returns: the file's id
         """
         with Path(path).open("rb") as file:
@@ -113,7 +115,7 @@ class Client:
     def upload_blob(
         self, name: str, content_type: str, data: bytes, on_progress: OnProgress | None = None
     ) -> str:
-        """`upload` of bytes in memory."""
+        """Like `upload`, for bytes in memory."""
         return self._upload(name, content_type, io.BytesIO(data), len(data), on_progress)
 
     def separate(
@@ -124,12 +126,12 @@ class Client:
         *,
         idempotency_key: str | None = None,
     ) -> types.Result:
-        """Separates one sound from a file, or several; in one call up to 32 MiB, else in steps.
+        """Separates one or several sounds from a file, in one call up to 32 MiB.
 
-        :param submission: other fields of a submit, without its media and prompts, such as
+        :param submission: further fields of a submit, without its media and prompts, such as
             `{"input": {"output_format": "flac"}}`
-        :returns: the result, once it is there
-        :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+        :returns: the result, once it is complete
+        :raises ApiError: with the code of the failure if it fails, such as `NO_AUDIO_STREAM`
         """
         asked = separation(path, prompt, submission, idempotency_key)
         if asked.is_large:
@@ -151,9 +153,9 @@ class Client:
         idempotency_key: str | None = None,
         on_progress: OnProgress | None = None,
     ) -> types.Submitted:
-        """As `separate`, but returns once the request is accepted: `follow` it.
+        """Like `separate`, but returns once the request is accepted, to `follow` it.
 
-        :param on_progress: gets the part that is sent, from 0 to 1, where that is a step of its own
+        :param on_progress: receives the share that is sent, from 0 to 1, of a file above 32 MiB
         """
         asked = separation(path, prompt, submission, idempotency_key)
         if not asked.is_large:
@@ -167,8 +169,8 @@ class Client:
         """Queues a separation.
 
         :param idempotency_key: 1 to 255 visible ASCII characters. For a day, the same key with the
-            same submission answers the same request: a submit whose answer was lost can be made
-            again. By default each call has a key of its own, so that its retries submit once.
+            same submission returns the same request, so a submit whose response was lost can be
+            repeated. By default each call has its own key, so that its retries submit only once.
         """
         return self._ask(_core.submit(submission, idempotency_key))
 
@@ -179,11 +181,11 @@ class Client:
         *,
         idempotency_key: str | None = None,
     ) -> types.SoundsResult:
-        """Lists the sounds in a file; in one call up to 32 MiB, else in steps.
+        """Lists the sounds in a file, in one call up to 32 MiB.
 
-        :param submission: other fields of a submit, without its media
-        :returns: the list, once it is there
-        :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+        :param submission: further fields of a submit, without its media
+        :returns: the list, once it is complete
+        :raises ApiError: with the code of the failure if it fails, such as `NO_AUDIO_STREAM`
         """
         asked = sounds_question(path, submission, idempotency_key)
         if asked.is_large:
@@ -199,7 +201,7 @@ class Client:
     def submit_sounds(
         self, submission: types.SoundsSubmission, *, idempotency_key: str | None = None
     ) -> types.Submitted:
-        """As `submit`, of a list of sounds."""
+        """Like `submit`, for a list of sounds."""
         return self._ask(_core.submit_sounds(submission, idempotency_key))
 
     def status(self, request: types.RequestRef, *, logs: bool = False) -> types.Status:
@@ -212,11 +214,11 @@ class Client:
         logs: bool = False,
         interval_seconds: float | None = None,
     ) -> Generator[types.Status, None, None]:
-        """Every status of a request, up to and with the terminal one; reconnects when it must.
+        """Yields every status of a request, ending with the terminal one; reconnects if necessary.
 
         :param logs: include the log lines
-        :param interval_seconds: the status comes again after so long while nothing changes, 1 to
-            10; default 2
+        :param interval_seconds: how often the status is repeated while nothing changes, 1 to 10;
+            default 2
         """
         call = _core.status_stream(request, logs, interval_seconds)
         following = Following()
@@ -235,34 +237,34 @@ class Client:
             time.sleep(following.pause_seconds(broken))
 
     def wait(self, request: types.RequestRef) -> types.Result:
-        """The result of a request once there is one.
+        """Waits for the result of a request.
 
-        :raises ApiError: with the code of the failure when it fails, such as `NO_AUDIO_STREAM`
+        :raises ApiError: with the code of the failure if it fails, such as `NO_AUDIO_STREAM`
         """
         for status in self.follow(request):
             _core.raise_failure(status)
         return self.result(request)
 
     def wait_for_sounds(self, request: types.RequestRef) -> types.SoundsResult:
-        """As `wait`, of a list of sounds."""
+        """Like `wait`, for a list of sounds."""
         return cast(types.SoundsResult, self.wait(request))
 
     def result(self, request: types.RequestRef) -> types.Result:
         return self._ask(_core.result(request))
 
     def peaks(self, request: types.RequestRef) -> types.Peaks:
-        """Peaks of the outputs of a completed request, to draw them without decoding."""
+        """Returns peaks of a completed request's outputs, to draw them without decoding."""
         return self._ask(_core.peaks(request), redirects=True)
 
     def open(self, url: str) -> AbstractContextManager[httpx.Response]:
-        """The answer of a signed address, such as `data.target.url`, whose body is not yet read."""
+        """Opens a signed address, such as `data.target.url`, without reading its body."""
         return self._open(self._service.download_request(url), True, self._service.retries)
 
     def download(self, url: str, path: str | Path) -> None:
         """Writes the file at a signed address, such as `data.target.url`, to `path`.
 
-        `path` is there only once the file is whole. A download that breaks off is retried from
-        where it ended.
+        `path` only appears once the file is complete. A download that breaks off resumes where it
+        ended.
         """
         with replacing(Path(path)) as file:
             download = Download(file)
@@ -286,11 +288,12 @@ class Client:
         download.end()
 
     def cancel(self, request: types.RequestRef) -> types.Status:
-        """Ends a request."""
+        """Cancels a request."""
         return self._ask(_core.cancel(request))
 
     def delete(self, request: types.RequestRef) -> None:
-        """Deletes a request with its outputs; one under way is canceled first. Its file stays."""
+        """Deletes a request and its outputs; an unfinished one is canceled first. Its file is kept.
+        """
         self._delete(_core.delete(request))
 
     def list(
@@ -303,9 +306,9 @@ class Client:
         created_from: datetime | str | None = None,
         created_before: datetime | str | None = None,
     ) -> types.RequestList:
-        """The requests of the key's account, newest first.
+        """Lists the requests of the key's account, newest first.
 
-        :param status: only those that stand so now
+        :param status: only requests with this status
         :param model: only separations, or only lists of sounds
         :param created_from: only those created at this time or later: a datetime with its zone, or
             text such as `2026-01-31T12:00:00Z`
@@ -319,19 +322,19 @@ class Client:
     ) -> types.NewShare:
         """Makes an address that plays the result without a key.
 
-        :param expires_in_seconds: 60 to 604,800; default a day
+        :param expires_in_seconds: 60 to 604,800; default one day
         """
         return self._ask(_core.share(request, expires_in_seconds))
 
     def shares(self) -> types.ShareList:
-        """The shares of the key's account that are not over, newest first."""
+        """Lists the active shares of the key's account, newest first."""
         return self._ask(_core.shares())
 
     def revoke_share(self, share_id: str) -> None:
         self._delete(_core.revoke_share(share_id))
 
     def shared(self) -> types.SharedResult:
-        """The shared result, for a client whose key is the secret of a share."""
+        """Returns the shared result, for a client whose key is the secret of a share."""
         return self._ask(_core.shared())
 
     def redeliver(self, request: types.RequestRef) -> types.WebhookDelivery:
@@ -339,22 +342,22 @@ class Client:
         return self._ask(_core.redeliver(request))
 
     def delivery_attempts(self, request: types.RequestRef) -> types.DeliveryAttempts:
-        """The attempts to deliver the webhook of a request, oldest first."""
+        """Lists the attempts to deliver a request's webhook, oldest first."""
         return self._ask(_core.delivery_attempts(request))
 
     def test_webhook(self, receiver: types.WebhookTest) -> types.WebhookTestResult:
-        """Posts an event to a receiver of webhooks, once, and returns what came of it."""
+        """Posts a test event to a webhook receiver, once, and returns the outcome."""
         return self._ask(_core.test_webhook(receiver))
 
     def account(self) -> types.Account:
-        """The account that the key belongs to, with its balance."""
+        """Returns the account of the key, with its balance."""
         return self._ask(_core.account())
 
     def usage(self, *, from_day: str | None = None, to_day: str | None = None) -> types.Usage:
-        """The account's use by day.
+        """Returns the account's usage by day.
 
-        :param from_day: the first day, such as `2026-01-31`; 29 days before the last one by default
-        :param to_day: the last day; today by default
+        :param from_day: the first day, such as `2026-01-31`; by default 29 days before the last one
+        :param to_day: the last day; by default today
         """
         return self._ask(_core.usage(from_day, to_day))
 
@@ -381,7 +384,7 @@ class Client:
             yield response
 
     def _begin(self, request: httpx.Request, redirects: bool, retries: int) -> httpx.Response:
-        """An answer whose body is not yet read."""
+        """Returns a response whose body has not been read."""
         retrying = Retrying(retries)
         while True:
             try:

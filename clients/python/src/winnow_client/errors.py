@@ -1,10 +1,10 @@
-"""The errors of a call."""
+"""Errors that calls raise."""
 
 from __future__ import annotations
 
 
 class ApiError(Exception):
-    """A refusal of the service, or the failure of a request, with the service's message."""
+    """The service refused a call, or a request failed; with the service's message."""
 
     def __init__(
         self,
@@ -20,13 +20,13 @@ class ApiError(Exception):
         """Machine-readable, such as `INVALID_PARAMETER`; `HTTP_<status>` when a proxy answered."""
         self.message = message
         self.param = param
-        """The field at fault, such as `input.spans[2].end`."""
+        """The invalid field, such as `input.spans[2].end`."""
         self.request_id = request_id
-        """The queue request, if any."""
+        """The queued request, if any."""
         self.status = status
-        """The HTTP answer's; None when a request failed that had been accepted."""
+        """The HTTP status; None if an accepted request failed later."""
         self.retry_after_seconds = retry_after_seconds
-        """After so long another try may succeed, where the service says so."""
+        """How long to wait before another attempt, if the service says so."""
 
     def __str__(self) -> str:
         field = "" if self.param is None else f" ({self.param})"
@@ -38,4 +38,4 @@ class UnreachableError(Exception):
 
 
 class WebhookError(Exception):
-    """The webhook is not from the service, or too old: answer 400 and do nothing."""
+    """The webhook is not from the service, or too old: respond with 400 and do nothing."""

@@ -1,4 +1,4 @@
-"""Arguments and answers of calls. Fields that this version does not know stay in the dictionary."""
+"""Arguments and results of calls. Dictionaries keep fields that this version does not know."""
 
 from __future__ import annotations
 
@@ -83,19 +83,19 @@ CreatedFile = CreateFileResponse
 FileRecord = File
 Input = AudioSeparateInput
 Span = AudioSpan
-# The body of a submit; what is absent has the service's default.
+# The body of a submit; absent fields have the service's defaults.
 Submission = SubmitAudioSeparateRequest
 Submitted = QueueSubmitResponse
 Status = QueueStatusResponse
 Result = QueueResultResponse
-# The body of a submit that asks what is in media.
+# The body of a submit that asks for a list of sounds.
 SoundsSubmission = SubmitAudioSoundsRequest
 SoundsInput = AudioSoundsInput
-# What is in media.
+# The list of sounds in media.
 SoundsResult = SoundsResultResponse
 WebhookDelivery = WebhookDeliveryStatus
 DeliveryAttempts = DeliveryAttemptList
-# A receiver of webhooks to try, and what signs the event.
+# A webhook receiver to test, and the secret that signs the event.
 WebhookTest = WebhookTestRequest
 CompletedEvent = SeparationCompletedEvent
 FailedEvent = SeparationFailedEvent
@@ -108,16 +108,17 @@ class HasRequestId(TypedDict):
 
 RequestStatus = Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED"]
 
-# What was asked for: a separation, or a list of sounds.
+# The kind of a request: a separation, or a list of sounds.
 RequestModel = Literal["audio/separate", "audio/sounds"]
 
-# A request, by its id or by anything that has it, such as the answer of `submit`.
+# A request: its id, or any object that contains it, such as the result of `submit`.
 RequestRef = str | HasRequestId
 
 
 class Waveform(TypedDict):
-    """A file of audiowaveform, version 2: the least and the greatest sample of each stretch of each
-    channel, from -128 to 127."""
+    """An audiowaveform file, version 2: the least and the greatest sample of each stretch of each
+    channel, from -128 to 127.
+    """
 
     version: int
     channels: int
@@ -136,8 +137,10 @@ class Level(TypedDict):
 
 
 class PreviewIndex(TypedDict):
-    """Where everything lies in the file at `preview_url`: samples are of each sound and of each
-    segment but the last, bytes of each segment in the order of the file."""
+    """The layout of the file at `preview_url`. `samples` is the length of each sound,
+    `segment_samples` that of each segment but the last, `bytes` the size of each segment in the
+    order of the file.
+    """
 
     sample_rate: int
     samples: int
@@ -155,5 +158,5 @@ class _Drawn(TypedDict):
 class Peaks(_Drawn, total=False):
     """Peaks of a request's outputs, to draw them without decoding."""
 
-    # Of the preview, where one was asked for.
+    # The layout of the preview, if one was requested.
     preview: PreviewIndex

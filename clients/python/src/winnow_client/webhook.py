@@ -15,7 +15,7 @@ from .errors import WebhookError
 from .types import WebhookEvent
 
 _TOLERANCE_SECONDS = 300
-# With or without its padding.
+# Base64, with or without padding.
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?")
 
 
@@ -27,15 +27,15 @@ def verify_webhook(
     tolerance_seconds: float = _TOLERANCE_SECONDS,
     now: float | None = None,
 ) -> WebhookEvent:
-    """The event that a webhook carries, once its signature and its age are found right.
+    """Returns the event of a webhook whose signature and age are valid.
 
-    The same event may come more than once, with the same `webhook-id`.
+    The same event may arrive more than once, with the same `webhook-id`.
 
-    :param secret: `webhookSecret` as it was submitted, or the `signing_secret` that submit answered
-    :param headers: those of the request, in any case
-    :param body: its bytes as they came, not parsed and written again
-    :param tolerance_seconds: how far the sender's clock and ours may be apart
-    :param now: seconds since the epoch; by default the time
+    :param secret: the `webhookSecret` of the submit, or the `signing_secret` in its response
+    :param headers: of the webhook's request, in any case
+    :param body: the bytes as they arrived, not parsed and serialized again
+    :param tolerance_seconds: how far the sender's clock and ours may differ
+    :param now: seconds since the epoch; by default the current time
     :raises WebhookError:
     """
     fields = {name.lower(): value for name, value in headers.items()}
@@ -52,13 +52,14 @@ def verify_webhook(
     signed = f"{webhook_id}.{timestamp}.".encode() + content
     digest = hmac.new(_key_of(secret), signed, hashlib.sha256).digest()
     expected = b"v1," + base64.b64encode(digest)
-    if not any(hmac.compare_digest(one.encode(), expected) for one in signatures.split(" ")):
+    candidates = signatures.encode().split(b" ")
+    if not any(hmac.compare_digest(signature, expected) for signature in candidates):
         raise WebhookError("No signature fits; is this the right secret?")
     return cast(WebhookEvent, json.loads(content))
 
 
 def _key_of(secret: str) -> bytes:
-    """The key: base64 after the prefix `whsec_` is decoded; other text gives its bytes."""
+    """Returns the key: decodes base64 after the prefix `whsec_`, and takes other text as it is."""
     prefix, coded = secret[:6], secret[6:]
     if prefix == "whsec_" and coded and _BASE64.fullmatch(coded):
         return base64.b64decode(coded + "=" * (-len(coded) % 4))

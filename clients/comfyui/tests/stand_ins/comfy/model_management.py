@@ -1,4 +1,4 @@
-"""ComfyUI's interruption: a user presses Cancel after so many looks at it."""
+"""Stands in for ComfyUI's interruption: the user cancels after `looks_left` checks."""
 
 looks_left: float = float("inf")
 

@@ -1,4 +1,4 @@
-"""ComfyUI's progress bar; the values that it shows stay in `shown`."""
+"""Stands in for ComfyUI's progress bar; records the values that it shows."""
 
 shown: list[float] = []
 
