@@ -1,4 +1,4 @@
-/** Calls of admins to an engine that does nothing with models. */
+/** Admin calls of an engine that has no models to manage. */
 
 import type { ModelClient } from '../../gateway/operations/engine-registry.ts'
 

@@ -1,15 +1,15 @@
-/** Numbers that should agree within a stated tolerance. */
+/** Compares numbers within a stated tolerance. */
 import assert from 'node:assert/strict'
 
 type Numbers = Float32Array | Int32Array | readonly number[]
 
-/** The allowed difference: `absolute`, and `relative` to the largest magnitude expected. */
+/** The allowed difference: `absolute`, plus `relative` times the largest expected magnitude. */
 interface Tolerance {
   absolute?: number
   relative?: number
 }
 
-/** Fails naming the worst difference and its place. A value that is no number always fails. */
+/** Fails with the worst difference and its index. NaN always fails. */
 export function assertClose(
   actual: Numbers,
   expected: Numbers,

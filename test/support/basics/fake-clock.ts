@@ -1,6 +1,6 @@
 import type { Clock } from '../../../shared/clock.ts'
 
-/** A clock that changes only by `advance` and `set`. */
+/** A clock that only moves by `advance` and `set`. */
 export class FakeClock implements Clock {
   #now = Date.parse('2026-01-02T03:04:05.678Z')
   #elapsed = 0
@@ -13,13 +13,13 @@ export class FakeClock implements Clock {
     return this.#elapsed
   }
 
-  /** Time passes. */
+  /** Lets time pass. */
   advance(ms: number): void {
     this.#now += ms
     this.#elapsed += ms
   }
 
-  /** The machine's clock is set `ms` forward, or back: no time passes. */
+  /** Sets the machine's clock forward or back, without time passing. */
   set(ms: number): void {
     this.#now += ms
   }

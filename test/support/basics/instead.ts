@@ -1,4 +1,7 @@
-/** `original` with some of its members replaced; its own private state stays its own. */
+/**
+ * Returns `original` with some members replaced. Its methods still run on the original, private
+ * fields included.
+ */
 export const instead = <T extends object>(original: T, replaced: Partial<T>): T =>
   new Proxy(original, {
     get: (target, name) => {

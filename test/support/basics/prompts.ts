@@ -1,11 +1,14 @@
-/** Prompts as people write them. */
+/** Reads prompts for tests of the vocabulary. */
 
 import { readPrompt } from '../../../shared/prompts/read-prompt.ts'
 
-/** What stands between slashes. */
+/** Splits a text at its slashes. */
 export const phrases = (text: string): string[] => text.trim().split(/\s+\/\s+/)
 
-/** A reading as one line: `speech + dog - woman`; `* - drums` is everything but the drums. */
+/**
+ * Shows how a prompt is read, as one line: `speech + dog - woman`; `* - drums` is everything but
+ * the drums.
+ */
 export function read(prompt: string): string {
   const { wanted, unwanted } = readPrompt(prompt)
   const sum = (sounds: typeof wanted) => sounds.map(({ name }) => name).join(' + ')

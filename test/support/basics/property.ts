@@ -1,6 +1,6 @@
 /**
- * Property tests: fast-check with the seed of this run, so that no property fails by chance. Tests
- * import `fc` from here alone (a rule of tidy).
+ * fast-check with the seed of this run, so that no property fails by chance. Tests import `fc` only
+ * from here (a rule of tidy).
  */
 
 import fc from 'fast-check'

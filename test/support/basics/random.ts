@@ -1,4 +1,7 @@
-/** Numbers in [0, 1) that are the same for the same seed. (Mulberry32, Tommy Ettinger 2017.) */
+/**
+ * Returns a generator of numbers in [0, 1) that depend only on the seed. (Mulberry32, Tommy
+ * Ettinger 2017.)
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

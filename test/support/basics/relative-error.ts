@@ -1,6 +1,6 @@
-/** How far numbers are from others. */
+/** Measures the distance between two series of numbers. */
 
-/** Root of the mean square of the difference, as a share of that of what is expected. */
+/** Root mean square of the difference, relative to that of the expected numbers. */
 export function relativeError(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   const power = (values: number[]) => values.reduce((sum, x) => sum + x * x, 0)
   const [a, b] = [Array.from(actual), Array.from(expected)]

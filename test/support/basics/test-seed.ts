@@ -1,9 +1,9 @@
 /** The seed of every test that draws at random. */
 
-/** Fixed, so that the same change has the same outcome; `npm run test:nightly` draws another. */
+/** Fixed, so that a change always has the same outcome; `npm run test:nightly` sets a new one. */
 const FIXED_SEED = 7
 
-/** From 0 up to 2^31. @throws Error where WINNOW_TEST_SEED is no such number */
+/** An integer from 0 up to 2^31. @throws Error if WINNOW_TEST_SEED is something else */
 export const TEST_SEED = readSeed(process.env.WINNOW_TEST_SEED)
 
 function readSeed(text: string | undefined): number {

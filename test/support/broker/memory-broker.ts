@@ -3,16 +3,19 @@ import type { Job } from '../../../shared/messages.ts'
 
 type Handle = (requestId: string) => void
 
-/** The queue of jobs in memory: as in the broker, sequences grow and a repeated id is dropped. */
+/**
+ * A queue of jobs in memory. As in the broker, sequence numbers grow, and repeated message ids are
+ * dropped.
+ */
 export class MemoryBroker implements Pick<
   Broker,
   'publishJob' | 'removeJob' | 'hasJob' | 'isConnected' | 'problem'
 > {
   readonly jobs = new Map<number, Job>()
-  /** Queue of each request's last job. */
+  /** The queue that each request's last job was published to. */
   readonly queues = new Map<string, JobQueue | undefined>()
   connected = true
-  /** Jobs that were handed over, repeats too. */
+  /** Number of calls of publishJob, repeated ones included. */
   published = 0
   readonly #followers = new Set<Handle>()
   #sequences = new Map<string, number>()
@@ -38,7 +41,7 @@ export class MemoryBroker implements Pick<
     return this.jobs.get(sequence)?.request_id === requestId
   }
 
-  /** A gateway's own connection: what it publishes of changes, the others learn. */
+  /** Connects another gateway: each one's changes are announced to all others. */
   connect(handle: Handle) {
     this.#followers.add(handle)
     return {
@@ -49,7 +52,7 @@ export class MemoryBroker implements Pick<
       problem: () => this.problem(),
       publishChange: (requestId: string) => {
         const others = [...this.#followers].filter((follower) => follower !== handle)
-        if (this.connected) for (const tell of others) tell(requestId)
+        if (this.connected) for (const notify of others) notify(requestId)
       },
     }
   }
@@ -62,7 +65,7 @@ export class MemoryBroker implements Pick<
     return this.connected ? null : 'The broker is away.'
   }
 
-  /** The job of a request, as an engine would lease it. */
+  /** Returns the job of a request, as an engine would lease it. */
   jobOf(requestId: string): Job {
     const job = [...this.jobs.values()].find((job) => job.request_id === requestId)
     if (!job) throw new Error(`no job for ${requestId}`)

@@ -1,9 +1,9 @@
-/** Makes an operator as `nsc` does: settings for a server, and the credentials of a user. */
+/** Makes an operator like `nsc` does: the settings of a server, and the credentials of a user. */
 
 import { createHash } from 'node:crypto'
 import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys'
 
-/** An operator with one account that may use JetStream, and one user of it. */
+/** Makes an operator with one account that may use JetStream, and one user in it. */
 export function makeNatsCredentials(): { settings: string[]; credentials: string } {
   const [operator, account, system, user] = [
     createOperator(),
@@ -42,7 +42,7 @@ export function makeNatsCredentials(): { settings: string[]; credentials: string
   }
 }
 
-/** A claim of NATS, version 2, about `subject`. */
+/** Signs a NATS claim, version 2, about `subject`. */
 function signed(issuer: KeyPair, subject: KeyPair, type: string, claims: object): string {
   const body = {
     iat: Math.floor(Date.now() / 1_000),

@@ -1,4 +1,4 @@
-/** Three nats-servers that form the cluster of ops/nats-cluster.conf, for the time of a test. */
+/** Starts three nats-servers as the cluster of ops/nats-cluster.conf. */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,17 +19,17 @@ const BINARY = fileURLToPath(new URL('../../../.runtime/nats-server/nats-server'
 const START_MS_MAX = 15_000
 
 export interface Cluster {
-  /** The addresses of all, separated by commas, with a gateway's password. */
+  /** All addresses, separated by commas, with the password of gateways. */
   url: string
-  /** The same with an engine's. */
+  /** The same with the password of engines. */
   engineUrl: string
-  /** Who signed their certificates. */
+  /** File of the authority that signed their certificates. */
   caFile: string
-  /** As gateways are told of it. */
+  /** Settings for gateways. */
   env: { NATS_URL: string; NATS_CA: string; NATS_REPLICAS: string }
-  /** The same for engines, in addition. */
+  /** Settings that differ for engines. */
   engineEnv: { NATS_URL: string }
-  /** Kills one of them, and starts it again after `meanwhile`. */
+  /** Kills one server, and starts it again after `meanwhile`. */
   restart(index: number, meanwhile: () => Promise<unknown>): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
   }
 }
 
-/** Resolves when the server takes connections. */
+/** Resolves when the server accepts connections. */
 async function startServer(folder: string, port: number): Promise<ChildProcess> {
   const log = join(folder, 'nats.log')
   const words = ['--config', join(folder, 'nats.conf'), '--log', log]

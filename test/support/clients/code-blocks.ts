@@ -1,4 +1,6 @@
-/** The fenced blocks of code in the documents, and what stands before them for the tests. */
+/**
+ * Reads the code blocks of the documents, with the comments before them that tell tests what to do.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,22 +9,22 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 export interface CodeBlock {
-  /** The document, from the root of the checkout. */
+  /** Path of the document, from the root of the checkout. */
   page: string
-  /** Its first line of code. */
+  /** Line number of its first line of code. */
   line: number
-  /** As the fence names it; empty where it names none. */
+  /** Its language; empty if the fence names none. */
   language: string
   code: string
-  /** Why it cannot run in a test: the comment `not run: …` before it. */
+  /** Why it can't run in a test, from the comment `not run: …` before it. */
   notRun: string | undefined
-  /** True if it is what the block before it prints: the comment `prints` before it. */
+  /** Whether it shows the output of the previous block, from the comment `prints` before it. */
   isOutput: boolean
 }
 
 const FENCED = /(?:<!-- (?:not run: (.+)|(prints)) -->\n)?^```(.*)\n([\s\S]*?)^```$/gm
 
-/** Blocks of the README, of everything below docs/ and of the clients' READMEs. */
+/** Reads the blocks of the README, of everything below docs/, and of the clients' READMEs. */
 export function documentedBlocks(): CodeBlock[] {
   const below = readdirSync(join(ROOT, 'docs'), { recursive: true })
     .map((name) => join('docs', String(name)))

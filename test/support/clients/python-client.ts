@@ -1,4 +1,4 @@
-/** The Python client as a user installs it: a wheel in a folder, next to what its tests need. */
+/** Installs the Python client as a user would: a wheel in a folder, next to what its tests need. */
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,8 +10,8 @@ export const PYTHON_CLIENT = 'clients/python'
 export const COMFYUI_NODES = 'clients/comfyui'
 
 /**
- * Builds the wheel and installs it; the folder goes with the test.
- * @returns what PYTHONPATH has to be
+ * Builds and installs the wheel; the folder is removed after the test.
+ * @returns the value for PYTHONPATH
  */
 export async function installPythonClient(t: TestContext): Promise<string> {
   const packages = await pythonPackages(
@@ -20,7 +20,7 @@ export async function installPythonClient(t: TestContext): Promise<string> {
     'mypy==2.4.1',
     'ruff==0.17.6',
     'hatchling==1.33.0',
-    'numpy==2.4.6', // of the nodes of ComfyUI, which brings it
+    'numpy==2.4.6', // for the nodes of ComfyUI, which provides it to users
   )
   const folder = await mkdtemp(join(tmpdir(), 'winnow-python-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** A gRPC client of SeparationService, as another service would have one. */
+/** A gRPC client of SeparationService, like one in another service. */
 
 import { Readable, type Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -13,7 +13,7 @@ import type { Gateway } from '../gateway/start-gateway.ts'
 type Message = Record<string, any>
 
 interface CallOptions {
-  /** Null: none. */
+  /** Null for a call without a key. */
   key?: string | null
   metadata?: Record<string, string>
   deadlineMs?: number
@@ -24,7 +24,7 @@ const Client = grpc.makeGenericClientConstructor(
   'SeparationService',
 )
 
-/** Serves the gateway on a loopback port, with a client; both end with the test. */
+/** Serves the gateway on a loopback port and connects a client; both are closed after the test. */
 export async function startSeparationClient(
   t: TestContext,
   gateway: Gateway,
@@ -40,7 +40,7 @@ export async function startSeparationClient(
   return { server, ...client }
 }
 
-/** A client of the service at `address`; `ownKey` is its API key where a call has no other. */
+/** Connects a client to `address`; `ownKey` is the API key of calls that name no other. */
 export function separationClient(address: string, ownKey: string) {
   const client = new Client(address, grpc.credentials.createInsecure())
   const headers = ({ key = ownKey, metadata = {} }: CallOptions) => {
@@ -53,7 +53,7 @@ export function separationClient(address: string, ownKey: string) {
     deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs }
   return {
     close: () => client.close(),
-    /** Resolves with the answer, or rejects with a gRPC error. */
+    /** Resolves with the response, or rejects with a gRPC error. */
     call: (method: string, request: Message, given: CallOptions = {}) =>
       new Promise<Message>((resolve, reject) => {
         client[method]?.(
@@ -64,7 +64,7 @@ export function separationClient(address: string, ownKey: string) {
             error ? reject(error) : resolve(reply),
         )
       }),
-    /** Sends the messages one after the other; resolves and rejects as `call` does. */
+    /** Sends the messages in order; resolves and rejects as `call` does. */
     separate: (
       messages: Iterable<Message> | AsyncIterable<Message>,
       given: CallOptions & { signal?: AbortSignal } = {},
@@ -75,7 +75,7 @@ export function separationClient(address: string, ownKey: string) {
           headers(given),
           options(given),
           (error: grpc.ServiceError | null, reply: Message) => {
-            sending.destroy() // an answer before the end is the outcome
+            sending.destroy() // a response before the end decides the outcome
             if (error) reject(error)
             else resolve(reply)
           },

@@ -1,4 +1,4 @@
-/** A small server that speaks the spec, for tests of the command-line client. */
+/** A small server that implements the API, for tests of the command-line client. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { serve } from '../http/serve.ts'
 export const KEY = 'sep_1_secret'
 
 export type Json = Record<string, unknown>
-/** Texts of one connection to the status stream; `break` cuts it. */
+/** What one connection to the status stream sends; `break` cuts the connection. */
 type Stream = readonly (string | 'break')[]
 
 interface FakeService {
@@ -25,14 +25,14 @@ interface FakeService {
   uploaded: Buffer | undefined
   submission: (Json & { input?: Json }) | undefined
   streams: Stream[]
-  /** Answers some requests in the place of the usual. */
+  /** May answer a request in place of the usual answer. */
   refuse: Record<string, readonly [number, string]>
   hasVideo: boolean
-  /** The name of the model that answers. */
+  /** Name of the model in responses. */
   separator?: string
-  /** The model's findings. */
+  /** Findings in the result. */
   findings: readonly Json[]
-  /** Resolves when an upload may be answered. */
+  /** Uploads are answered only after this resolves. */
   holdUpload: () => Promise<void>
 }
 
@@ -119,7 +119,7 @@ async function answer(service: FakeService, request: IncomingMessage, reply: Ser
   return isSigned ? reply.end(`bytes of ${request.url}`) : send(404, {})
 }
 
-/** Notes the parts of a form as those of a file and a submit. */
+/** Records the parts of a form as if they came by a file upload and a submit. */
 async function readForm(service: FakeService, request: IncomingMessage): Promise<void> {
   const { 'content-type': type = '' } = request.headers
   const body = new Response(await buffer(request), { headers: { 'content-type': type } })
@@ -162,7 +162,7 @@ async function stream(pieces: Stream, reply: ServerResponse): Promise<void> {
   reply.end()
 }
 
-/** A folder with files of one content, gone when the test ends. */
+/** Makes a folder of files with the same content, removed after the test. */
 export async function makeFolder(t: TestContext, ...names: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'separate-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -172,10 +172,10 @@ export async function makeFolder(t: TestContext, ...names: string[]): Promise<st
   return folder
 }
 
-/** Runs the command with an environment that names the service. */
+/** Runs the command with the service's address in its environment. */
 export const run = (service: { base: string }, ...words: string[]) => runWith(service, '', words)
 
-/** As `run`, with `input` on standard input. */
+/** Like `run`, with `input` on standard input. */
 export async function runWith(service: { base: string }, input: string, words: string[]) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   stdin.end(input)

@@ -1,7 +1,10 @@
 import type { Store } from '../../../gateway/store/database.ts'
 import { instead } from '../basics/instead.ts'
 
-/** `store`, each transaction of which begins once `before` has ended: as if it came in between. */
+/**
+ * Returns a store that runs `before` ahead of each transaction, as if another process had come
+ * first.
+ */
 export const beforeTransactions = (store: Store, before: () => Promise<unknown>): Store =>
   instead(store, {
     transaction: () => ({

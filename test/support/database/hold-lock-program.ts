@@ -1,4 +1,7 @@
-/** A program: has the right to write to a SQLite file, and says so, until its input ends. */
+/**
+ * A program that takes the write lock of a SQLite file, reports it, and keeps it until its input
+ * ends.
+ */
 
 import { once } from 'node:events'
 import { SqliteDatabase } from '../../../gateway/store/driver/sqlite.ts'

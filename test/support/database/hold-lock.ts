@@ -1,4 +1,4 @@
-/** Another process that has the right to write to a SQLite file, until it is told to give it up. */
+/** Starts a process that holds the write lock of a SQLite file until it is told to release it. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

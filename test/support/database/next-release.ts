@@ -1,4 +1,6 @@
-/** A gateway of a later release: its schema has more than ours, as the rules of upgrades allow. */
+/**
+ * Simulates a gateway of a later release, whose schema has additions that the upgrade rules allow.
+ */
 
 import { migrations } from '../../../gateway/store/schema/migrations.ts'
 

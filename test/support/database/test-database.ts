@@ -1,6 +1,6 @@
 /**
- * The database of a test: SQLite, or PostgreSQL where WINNOW_TEST_DATABASE says `postgres`, as
- * `npm run test:all` does for a second run of the contract's tests.
+ * Makes the database of a test: SQLite, or PostgreSQL if WINNOW_TEST_DATABASE is `postgres`, as in
+ * the second run of the contract tests by `npm run test:all`.
  */
 
 import { rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ const KINDS = ['sqlite', 'postgres'] as const
 
 export type DatabaseKind = (typeof KINDS)[number]
 
-/** The database of a test that names none. */
+/** The database of tests that do not choose one. */
 export function databaseKind(): DatabaseKind {
   const named = process.env.WINNOW_TEST_DATABASE || 'sqlite'
   const kind = KINDS.find((kind) => kind === named)
@@ -26,13 +26,13 @@ export function databaseKind(): DatabaseKind {
   return kind
 }
 
-/** Place of a database; without an address, the SQLite file in the folder. */
+/** Location of a database; without an address, the SQLite file in the folder. */
 export interface DatabasePlace {
   folder: string
   url?: string
 }
 
-/** A new, empty database; it lasts as long as the test. */
+/** Makes a new, empty database for the test. */
 export async function createTestDatabase(
   t: TestContext,
   folder: string,
@@ -46,7 +46,7 @@ export async function createTestDatabase(
 const FILE = 'winnow.db'
 let template: Promise<string> | undefined
 
-/** Makes the folder of a migrated file, whose copies open in a tenth of the time. */
+/** Makes a folder with a migrated file. Opening a copy takes a tenth of the time of a migration. */
 async function makeTemplate(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'template-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -55,12 +55,12 @@ async function makeTemplate(): Promise<string> {
   return folder
 }
 
-/** Opens it as a gateway does; the caller closes it. */
+/** Opens the database as a gateway does; the caller closes it. */
 export const openTestDatabase = ({ folder, url }: DatabasePlace): Promise<Store> =>
   url === undefined
     ? openSqlite(join(folder, FILE))
     : openPostgres({ url, connectionsMax: 8, log: { warn() {} } })
 
-/** From now on whoever asks for the table is in for an error. */
+/** Makes every statement on the table fail from now on. */
 export const loseTable = (store: Store, table: keyof Tables): Promise<void> =>
   store.schema.alterTable(table).renameTo('lost').execute()

@@ -1,4 +1,7 @@
-/** A program: stores rows in a SQLite file, eight at once, and prints the id of each stored one. */
+/**
+ * A program that inserts rows into a SQLite file, eight at a time, and prints the id of each stored
+ * row.
+ */
 
 import { inTransaction } from '../../../gateway/store/database.ts'
 import { openSqlite } from '../../../gateway/store/driver/sqlite.ts'

@@ -1,6 +1,6 @@
 import { ChunkCutter, type ChunkPlan, type MixtureChunk } from '../../../engine/job/chunks.ts'
 
-/** The chunks of a whole signal, which comes in blocks. */
+/** Cuts a whole signal, fed in blocks, into chunks. */
 export async function* cutChunks(
   blocks: AsyncIterable<Float32Array[]> | Iterable<Float32Array[]>,
   channels: number,

@@ -1,4 +1,4 @@
-/** An engine that can also fetch the models of TEST_CATALOGUE, as JSON. */
+/** Starts an engine that can also fetch the models in TEST_CATALOGUE, given as JSON. */
 
 import { CATALOGUE, type CatalogueEntry } from '../../../engine/installing/catalogue.ts'
 

@@ -1,4 +1,4 @@
-/** Runs in a `LimitedProcess`, and does what code in a media file would do once it runs there. */
+/** Runs in a `LimitedProcess`, and tries what malicious code from a media file would try. */
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export type Escape =
   | { connect: string | number }
   | { send: number }
 
-/** Resolves when it could do it. */
+/** Resolves if the attempt succeeded. */
 answerCalls<Escape>(async (task) => {
   if ('read' in task) return readFileSync(task.read, 'latin1')
   if ('write' in task) return writeFileSync(task.write, 'written')

@@ -1,6 +1,6 @@
 /**
- * A compute thread's program that hangs in native code as it opens a lane, until standard input
- * ends; `terminate` can't interrupt that.
+ * A compute worker that hangs in native code when it opens a lane, until standard input ends;
+ * `terminate` can't interrupt it.
  */
 
 import { execFileSync } from 'node:child_process'

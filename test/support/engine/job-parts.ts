@@ -1,4 +1,7 @@
-/** A job, and what an engine serves it with, of which each test replaces what it is about. */
+/**
+ * Makes a job and the dependencies that an engine serves it with; each test replaces the part it is
+ * about.
+ */
 
 import type { Scheduler } from '../../../engine/compute/scheduler.ts'
 import { loadConfig } from '../../../engine/config.ts'
@@ -17,7 +20,7 @@ import { melFraming, stepSamples } from '../../../models/tagger/mel.ts'
 import { FakeClock } from '../basics/fake-clock.ts'
 import { PLAIN_MODEL } from '../models/plain-model.ts'
 
-/** @param url where its source comes from, and its outputs go to */
+/** @param url of its source and its outputs */
 export const makeJob = (requestId: string, url = '', more: Partial<Job> = {}): Job => ({
   request_id: requestId,
   account_id: 'a',
@@ -30,14 +33,17 @@ export const makeJob = (requestId: string, url = '', more: Partial<Job> = {}): J
 })
 
 interface JobPlace {
-  /** For the files of jobs. */
+  /** Folder for the files of jobs. */
   folder: string
   threads: OutputThreads
   separate: (...call: Parameters<Scheduler['separate']>) => Promise<unknown>
   settings?: Readonly<Record<string, string>>
 }
 
-/** A device, a store and a disk that never fail, one model, and nobody who is told of anything. */
+/**
+ * Makes dependencies with a device, a store and a disk that never fail, one model, and callbacks
+ * that do nothing.
+ */
 export function makeJobDeps({ folder, threads, separate, settings }: JobPlace): JobDeps {
   const nothing = () => undefined
   return {
@@ -61,10 +67,12 @@ export function makeJobDeps({ folder, threads, separate, settings }: JobPlace): 
   }
 }
 
-/** Whether a chunk is for the tagger. */
 export const isForTagger = ({ model }: ChunkOrder): boolean => model === TAGGER
 
-/** Logits of a tagger for a chunk. @param logitOf of a class, in any step */
+/**
+ * Makes a tagger's logits for a chunk.
+ * @param logitOf returns the logit of a class, the same in every step
+ */
 export function makeTags(
   { classes }: TaggerConfig,
   { channels, sampleRate }: ChunkOrder['request']['chunk'],

@@ -1,4 +1,4 @@
-/** Gives work that never ends to a `LimitedProcess`, whose id it prints. */
+/** Gives endless work to a `LimitedProcess`, and prints its process id. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LimitedProcess } from '../../../engine/media/process/limited-process.ts'
@@ -13,6 +13,6 @@ const limited = new LimitedProcess<LimitedTask>(
 )
 const name = await limited.call('name')
 const work = limited.call('hang')
-await sleep(500) // until it has begun
+await sleep(500) // until the work has started
 console.log(name)
 await work

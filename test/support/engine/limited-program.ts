@@ -1,4 +1,4 @@
-/** Runs in a `LimitedProcess`, and does what a damaged file may make native code do. */
+/** Runs in a `LimitedProcess`, and does what native code may do with a damaged file. */
 
 import { answerCalls } from '../../../engine/media/process/process-rpc-server.ts'
 

@@ -1,4 +1,7 @@
-/** Loud masters of a seed, and what the engine makes of them, to see whether its outputs add up. */
+/**
+ * Makes loud masters from a seed, and separates them as the engine does, to check that the outputs
+ * add up.
+ */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,7 +25,7 @@ import { wavBytes } from '../media/wav.ts'
 const RATE = 44_100
 const SECONDS = 1.5
 
-/** How a master was made loud: its samples then are within ±1, but in those above full scale. */
+/** How a master was made loud. All but `above full scale` keep samples within ±1. */
 const FINISHES = {
   clipped: (x: number) => Math.max(-1, Math.min(1, x)),
   limited: (x: number) => 0.98 * Math.tanh(x),
@@ -37,7 +40,7 @@ interface LoudMaster {
   file: Buffer
 }
 
-/** A bar of drums, bass and a chord, far too loud: another one of every seed. */
+/** Makes a bar of drums, bass and a chord, far too loud and different for every seed. */
 export function loudMaster(seed: number): LoudMaster {
   const names = Object.keys(FINISHES) as Finish[]
   const finish = names[seed % names.length]!
@@ -61,12 +64,12 @@ function bar(seed: number, side: number): Float32Array {
 
 interface SeparationResult {
   mixture: Planes
-  /** As they are decoded from the files. */
+  /** Samples as decoded from the files. */
   outputs: Planes[]
   gainDb: number
 }
 
-/** Separates with the built-in model in its thread, decoding and encoding as for any request. */
+/** Separates with the built-in model in its thread, and decodes and encodes as for any request. */
 export class MasterSeparator {
   readonly #compute: ComputeThread
   readonly #scheduler: Scheduler
@@ -143,7 +146,7 @@ export class MasterSeparator {
 
 const LIMITS = { mediaSecondsMax: 60, channelsMax: 8, sampleRate: null }
 
-/** Two chunks that overlap. */
+/** A job that cuts the master into two overlapping chunks. */
 const JOB = makeJob('r', '', {
   prompt: 'drums',
   options: { ...DEFAULT_OPTIONS, max_chunk_duration: 1, chunk_overlap: 0.5 },
@@ -159,7 +162,10 @@ async function decode(path: string): Promise<Planes> {
   )
 }
 
-/** The greatest difference of the outputs' sum from the mixture at their gain, of any sample. */
+/**
+ * Returns the largest difference of any sample between the sum of the outputs and the mixture at
+ * their gain.
+ */
 export function sumError({ mixture, outputs, gainDb }: SeparationResult): number {
   const gain = 10 ** (gainDb / 20)
   let greatest = 0
@@ -172,12 +178,12 @@ export function sumError({ mixture, outputs, gainDb }: SeparationResult): number
   return greatest
 }
 
-/** Step of 24 bits. */
+/** Quantization step of 24 bits. */
 const STEP = 2 ** -23
 
 /**
- * Bounds the error of two outputs' sum: half a step for the rounding of each, and as much again for
- * the float samples that they are rounded from. One more step: a sample of exactly +1, which 24
- * bits hold as the step below it.
+ * Bounds the error of the sum of two outputs: half a step for rounding each, the same again for the
+ * float samples before, and one step because 24 bits store a sample of exactly +1 as the step
+ * below.
  */
 export const SUM_ERROR_MAX = 3 * STEP

@@ -1,4 +1,4 @@
-/** A host of one tiny checkpoint of HTDemucs, and its entry for the catalogue of models. */
+/** Serves one tiny HTDemucs checkpoint, with its entry for the catalogue of models. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -16,14 +16,14 @@ export const TINY_CHECKPOINT = fileURLToPath(
 export const TINY_FILE = readFileSync(TINY_CHECKPOINT)
 export const TINY_SHA256 = createHash('sha256').update(TINY_FILE).digest('hex')
 
-/** Returns true where it answers in its own way; `count` is that of the requests so far. */
+/** Returns true if it has answered the request itself; `count` is the number of requests so far. */
 export type HostAnswer = (
   request: IncomingMessage,
   response: ServerResponse,
   count: number,
 ) => boolean
 
-/** It resumes downloads; `answer` may answer in its own way. */
+/** Supports resumed downloads; `answer` may answer requests differently. */
 export async function startModelHost(
   t: Pick<TestContext, 'after'>,
   answer: HostAnswer = () => false,

@@ -1,6 +1,6 @@
 /**
- * A compute thread whose device has memory for one lane of mini: a second, or the views of a stereo
- * lane, which are two rows, end as TensorFlow's allocator ends them.
+ * A compute worker whose device only has memory for one mono lane of mini. A second lane, or a
+ * stereo lane, which takes two rows, fails with the error of TensorFlow's allocator.
  */
 
 import type { Binding, NativeTensor } from '../../../models/tensorflow/binding.ts'
@@ -9,7 +9,7 @@ import { native } from '../../../models/tensorflow/tensor.ts'
 
 const ROWS_MAX = 1
 
-/** Operations, and graphs, whose results are features or streams of all rows of a batch. */
+/** Returns whether the results of an operation or graph hold all rows of a batch. */
 const holdsRows = (name: string): boolean => name === 'ConcatV2' || name.startsWith(GRAPH_NAME)
 const isTooLarge = ({ shape }: NativeTensor): boolean => shape.length === 4 && shape[0]! > ROWS_MAX
 

@@ -1,4 +1,4 @@
-/** A compute thread's program that answers no command. */
+/** A compute worker that never answers. */
 
 import { parentPort } from 'node:worker_threads'
 

@@ -5,12 +5,15 @@ import type { LightMyRequestResponse as Response } from 'fastify'
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts'
 import { ErrorResponse } from '../../../gateway/api/schemas.ts'
 
-/** The value has the fields of its schema and no others, although the API may add some one day. */
+/**
+ * Asserts that a value has exactly the fields of its schema, although the API allows more in the
+ * future.
+ */
 export function assertShape(schema: TSchema, value: unknown): void {
   assert.deepEqual(Value.Errors(closed(schema) as TSchema, value), [])
 }
 
-/** The schema, with every object of named fields closed to others. */
+/** Returns the schema with additional fields forbidden in all objects. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (schema === null || typeof schema !== 'object') return schema
@@ -24,7 +27,7 @@ function closed(schema: unknown): unknown {
   return isOpen ? { ...parts, additionalProperties: false } : parts
 }
 
-/** The reply is this error, in the shape of clause 2.1, with the status of the table. */
+/** Asserts that a reply is this error, in the form of clause 2.1 and with the table's status. */
 export function assertError(reply: Response, code: ErrorCode, param?: string): void {
   assert.equal(reply.statusCode, ERRORS[code].status, reply.body)
   const body = reply.json<ErrorResponse>()

@@ -1,9 +1,9 @@
-/** Invariants of the ledger of media at any time (docs/decisions/accounts.md). */
+/** Checks the invariants of the media ledger (docs/decisions/accounts.md). */
 
 import assert from 'node:assert/strict'
 import type { Store } from '../../../gateway/store/database.ts'
 
-/** Asserts that the sums of every account, and its count of files, are those of its rows. */
+/** Asserts that every account's sums and count of files match its rows. */
 export async function assertMediaSums(store: Store): Promise<void> {
   const [accounts, files, requests] = await Promise.all([
     store.selectFrom('accounts').selectAll().execute(),

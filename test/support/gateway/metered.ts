@@ -1,4 +1,4 @@
-/** Metered accounts for tests of credits. */
+/** Makes metered accounts for tests of credits. */
 
 import assert from 'node:assert/strict'
 import { createAccount, creditAccount, showAccount } from '../../../gateway/accounts/accounts.ts'
@@ -7,7 +7,7 @@ import type { Store } from '../../../gateway/store/database.ts'
 import type { LedgerRow } from '../../../gateway/store/schema/tables.ts'
 import { callWith, type Gateway } from './start-gateway.ts'
 
-/** The gateway as the owner of a metered account with `seconds` sees it. */
+/** Makes a metered account with `seconds`, and returns the gateway with its key. */
 export async function meteredAccount(gateway: Gateway, seconds: number) {
   const { account_id: accountId } = await createAccount(gateway.deps, {
     name: 'Metered',
@@ -25,7 +25,7 @@ export async function meteredAccount(gateway: Gateway, seconds: number) {
   return { accountId, own, balance }
 }
 
-/** Asserts what holds of an account at any time; answers its ledger. */
+/** Asserts the invariants of an account, and returns its ledger. */
 export async function assertSound(store: Store, accountId: string): Promise<LedgerRow[]> {
   const account = await store
     .selectFrom('accounts')

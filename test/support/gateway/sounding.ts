@@ -1,4 +1,4 @@
-/** A request whose outputs can be played. */
+/** Makes a request whose outputs can be played. */
 
 import assert from 'node:assert/strict'
 import { ATTEMPT_HEADER } from '../../../shared/output-places.ts'
@@ -9,7 +9,7 @@ import { ATTEMPT_ID, outputsOf, placed, submitted, type Gateway } from './start-
 const SECONDS = 2
 const RATE = 8_000
 
-/** The id of a completed request, whose outputs each are a tone of two seconds. */
+/** Completes a request with outputs that are tones of two seconds, and returns its id. */
 export async function completeWithSound(gateway: Gateway, input: object = {}): Promise<string> {
   const id = await submitted(gateway, input)
   const { upload_urls: urls } = gateway.broker.jobOf(id)

@@ -1,4 +1,7 @@
-/** A gateway as contract tests need it: the real application and database, no port, no engine. */
+/**
+ * Makes a gateway for contract tests: the real application and database, without a port or an
+ * engine.
+ */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -47,7 +50,7 @@ export const PUBLIC_URL = 'http://winnow.test'
 export const MEDIA_URL = 'http://media.test'
 export const API = '/v1/queue'
 
-/** Shared by gateways side by side. */
+/** Parts that several gateways of one service share. */
 interface SharedParts {
   folder: string
   database: DatabasePlace
@@ -58,28 +61,28 @@ interface SharedParts {
 }
 
 export interface GatewayOptions {
-  /** Without it, as the environment says. */
+  /** Default: the environment decides. */
   database?: DatabaseKind
-  /** A gateway whose database, media, broker, clock and keys this one shares. */
+  /** Another gateway, whose database, media, broker, clock and keys this one shares. */
   beside?: SharedParts
-  /** Without them, those of the other gateway, or new ones. */
+  /** Default: those of the other gateway, or new ones. */
   encryptionKeys?: Keys
   signingKeys?: Keys
   config?: Partial<GatewayConfig>
-  /** Calls of one key; without it there is no limit. */
+  /** Limit of calls per key; without it there is none. */
   rateLimitPerMinute?: number
   streamsMaxPerAccount?: number
   checkAudioUrl?: GatewayDeps['checkAudioUrl']
   checkWebhookUrl?: GatewayDeps['checkWebhookUrl']
-  /** Posts in tests of receivers. */
+  /** Replaces the post to webhook receivers. */
   postWebhook?: PublicPost['post']
-  /** SCRATCH_DIR of engines on its host. */
+  /** SCRATCH_DIR of engines on the same host. */
   engineFolder?: string
-  /** Without it, `disk`. */
+  /** Default: `disk`. */
   mediaStore?: GatewayDeps['mediaStore']
-  /** Sees each statement, but for those that begin and end transactions. */
+  /** Sees every statement other than those that begin and end transactions. */
   plugin?: KyselyPlugin
-  /** The client that the registry connects to every engine, or to one at an address. */
+  /** The client for every engine, or a function that returns the one for an address. */
   engine?: EngineClient | ((address: string) => EngineClient)
 }
 
@@ -117,7 +120,7 @@ const CONFIG: Omit<
   mediaSecondsMax: 7200,
 }
 
-/** Answers a cancel alone. */
+/** An engine that only answers a cancel. */
 const absentEngine = (onCancel: (requestId: string) => unknown): EngineClient => ({
   ...NO_MODELS,
   describe: () => Promise.reject(new Error('not there')),
@@ -188,7 +191,7 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
   const key = await newKey(deps)
   return {
     app,
-    /** With who makes changes to accounts and keys. */
+    /** Includes the author of changes to accounts and keys. */
     deps: Object.assign(deps, { author: { tool: 'command_line', origin: 'test' } as const }),
     database,
     signingKeys,
@@ -203,22 +206,22 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
     folder,
     canceled,
     key,
-    /** A key of an account of its own, unless one is named. */
+    /** Makes a key, by default of a new account. */
     newKey: (scopes?: readonly Scope[], account?: string) => newKey(deps, scopes, account),
-    /** Log lines of a level, in order. */
+    /** Returns the log lines of a level, in order. */
     logged: (level: 'error' | 'info'): Record<string, any>[] =>
       logLines
         .map((line) => JSON.parse(line))
         .filter((line) => line.level === pino.levels.values[level]),
     publish: () => publishWaiting(publisher),
-    call: (method: InjectOptions['method'], url: string, given: CallOptions = {}) =>
-      call(app, method, url, { key, ...given }),
+    call: (method: InjectOptions['method'], url: string, options: CallOptions = {}) =>
+      call(app, method, url, { key, ...options }),
     event: <Type extends Event['type']>(
       type: Type,
       requestId: string,
       fields: Partial<EventOf<Type>> = {},
     ) => handleEvent(makeEvent(type, requestId, isoTime(clock.now()), fields)),
-    /** Opens a port, for what cannot be injected. */
+    /** Opens a port, for requests that can't be injected. */
     async listen(): Promise<string> {
       await app.listen({ host: '127.0.0.1', port: 0 })
       return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -227,13 +230,13 @@ export async function startGateway(t: TestContext, options: GatewayOptions = {})
 }
 
 interface CallOptions {
-  /** Null: none. */
+  /** Null for no key. */
   key?: string | null
   body?: unknown
   headers?: Record<string, string>
 }
 
-/** Calls a path, or an address that the gateway has made. */
+/** Calls a path, or an address that the gateway returned. */
 function call(
   app: FastifyInstance,
   method: InjectOptions['method'],
@@ -272,11 +275,11 @@ async function newKey(
   return key
 }
 
-/** `gateway.call` with another key. */
+/** Returns `gateway.call` with another key. */
 export const callWith =
   (gateway: Gateway, key: string): Gateway['call'] =>
-  (method, url, given) =>
-    gateway.call(method, url, { ...given, key })
+  (method, url, options) =>
+    gateway.call(method, url, { ...options, key })
 
 type EventOutputs = NonNullable<Extract<Event, { type: 'completed' }>['outputs']>
 
@@ -306,7 +309,7 @@ function makeEvent(
 
 export const FILE_BYTES = Buffer.from('RIFF....')
 
-/** The body that creates a file of FILE_BYTES. */
+/** Request body that creates a file of FILE_BYTES. */
 export const createFileBody = (fields: object = {}) => ({
   file_name: 'concert.m4a',
   content_type: 'audio/mp4',
@@ -315,7 +318,7 @@ export const createFileBody = (fields: object = {}) => ({
   ...fields,
 })
 
-/** The id of a file whose bytes are there. */
+/** Creates and uploads a file, and returns its id. */
 export async function uploadFile(gateway: Gateway, fields: object = {}): Promise<string> {
   const created = await gateway.call('POST', '/v1/files', { body: createFileBody(fields) })
   assert.equal(created.statusCode, 201, created.body)
@@ -325,7 +328,10 @@ export async function uploadFile(gateway: Gateway, fields: object = {}): Promise
   return fileId
 }
 
-/** Submits `input` with the file, which is uploaded first where none is named. @param more fields */
+/**
+ * Submits `input`, with a newly uploaded file if it names none.
+ * @param more further fields of the body
+ */
 export async function submit(gateway: Gateway, input: object = {}, more: object = {}) {
   const fileId = 'audio_url' in input ? {} : { file_id: await uploadFile(gateway) }
   return gateway.call('POST', `${API}/audio/separate`, {
@@ -336,7 +342,7 @@ export async function submit(gateway: Gateway, input: object = {}, more: object 
   })
 }
 
-/** The id of a new request whose job is in the broker. */
+/** Submits a request, publishes its job, and returns its id. */
 export async function submitted(
   gateway: Gateway,
   input: object = {},
@@ -348,7 +354,7 @@ export async function submitted(
   return reply.json().request_id
 }
 
-/** The id of the only request that is there, once its job is in the broker. */
+/** Waits for the first request, publishes its job, and returns its id. */
 export async function firstRequest({ store, publish }: Gateway): Promise<string> {
   for (;;) {
     const row = await store.selectFrom('requests').select('request_id').executeTakeFirst()
@@ -358,7 +364,7 @@ export async function firstRequest({ store, publish }: Gateway): Promise<string>
   }
 }
 
-/** An engine's report of a source without a picture. */
+/** Returns the outputs that an engine reports for a source without video. */
 export const outputsOf = (job: Job) => {
   const files = Object.keys(job.upload_urls)
     .filter((part) => !part.endsWith('_video'))
@@ -366,10 +372,13 @@ export const outputsOf = (job: Job) => {
   return Object.fromEntries<unknown>([...files, ['gain_db', 0]]) as EventOutputs
 }
 
-/** The id of the attempt of an event that names none. */
+/** The attempt of events that name none. */
 export const ATTEMPT_ID = 'attempt-1'
 
-/** Completes a request as an engine does: uploads, then says so. @param fields of the event */
+/**
+ * Completes a request like an engine: uploads the outputs, then reports them.
+ * @param fields of the event
+ */
 export async function complete(
   gateway: Gateway,
   requestId: string,
@@ -383,7 +392,9 @@ export async function complete(
   return job
 }
 
-/** Uploads the name of each part, or `text`, as an engine does in an attempt. */
+/**
+ * Uploads outputs like an engine in an attempt; the content is the name of each part, or `text`.
+ */
 export async function uploadOutputs(
   gateway: Gateway,
   job: Job,
@@ -397,7 +408,7 @@ export async function uploadOutputs(
   }
 }
 
-/** The outputs, each file in that place. */
+/** Returns the outputs with `place` added to each file. */
 export const placed = (outputs: EventOutputs, place: string): EventOutputs =>
   Object.fromEntries(
     Object.entries(outputs).map(([name, file]) => [

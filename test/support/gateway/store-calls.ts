@@ -1,6 +1,6 @@
 /**
- * Calls of every exported function of `gateway/store/`, on rows that make each ask all that it can
- * ask. What a call changes for that is in raw SQL, which counts for nothing.
+ * Calls every exported function of `gateway/store/`, on rows that make it run all its statements.
+ * Changes that a call needs first are made in raw SQL, which is not counted.
  */
 
 import assert from 'node:assert/strict'
@@ -35,7 +35,9 @@ import * as workCounts from '../../../gateway/store/work-counts.ts'
 import type { Rows } from './store-rows.ts'
 
 export type Call = (store: Store, rows: Rows) => unknown
-/** Calls that ask all that the exported functions of a module can ask; or why one asks nothing. */
+/**
+ * A call of each exported function of a module that runs all its statements, or why it has none.
+ */
 type Calls<Module> = {
   [Name in keyof Module as Module[Name] extends (...given: never[]) => unknown ? Name : never]:
     Call | string
@@ -211,7 +213,7 @@ const ofIdempotencyKeys: Calls<typeof idempotencyKeys> = {
     idempotencyKeys.deleteExpiredIdempotencyKeys(store, { ...page, now }),
 }
 
-/** Calls it again: it finds what it did before. */
+/** Calls a function twice, so that the second call finds the result of the first. */
 const twice =
   (work: (store: Store, entry: Rows['entry']) => Promise<unknown>): Call =>
   async (store, { entry }) => {
@@ -354,7 +356,7 @@ const ofAllAccounts: Calls<typeof allAccounts> = {
   bytesThatExpire: (store, { future }) => allAccounts.bytesThatExpire(store, future),
 }
 
-/** By the file of each module. */
+/** The calls of each module, by its file name. */
 export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | string>>>> = {
   accounts: ofAccounts,
   activity: {
@@ -418,7 +420,7 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
   } satisfies Calls<typeof workCounts>,
 }
 
-/** Calls that put a row into each table that `makeRows` leaves empty. */
+/** Insert a row into each table that `makeRows` leaves empty. */
 export const ADDING = [
   ofAttempts.insertAttempt,
   ofIdempotencyKeys.takeIdempotencyKey,

@@ -1,4 +1,4 @@
-/** Some rows of a gateway's work, for calls of the store. */
+/** Makes rows like those of a gateway's work, for calls of the store. */
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -21,7 +21,7 @@ import type {
 import { API, complete, startGateway, submitted } from './start-gateway.ts'
 import type { DatabaseKind } from '../database/test-database.ts'
 
-/** Rows that are there, and times before and after all of them. */
+/** Existing rows, and times before and after all of them. */
 export interface Rows {
   store: Store
   done: RequestRow
@@ -37,7 +37,7 @@ export interface Rows {
   future: string
 }
 
-/** Makes a database of that kind, and some of all that it can hold. */
+/** Makes a database of that kind with some rows in it. */
 export async function makeRows(t: TestContext, database: DatabaseKind): Promise<Rows> {
   const gateway = await startGateway(t, { database })
   const { store, clock } = gateway

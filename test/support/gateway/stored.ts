@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Gateway } from './start-gateway.ts'
 
-/** The paths of all that lies in the media folder. */
+/** Returns the paths of all files in the media folder. */
 export async function onDisk({ folder }: Gateway): Promise<string[]> {
   const media = join(folder, 'media')
   const entries = await readdir(media, { recursive: true, withFileTypes: true })
@@ -14,7 +14,7 @@ export async function onDisk({ folder }: Gateway): Promise<string[]> {
     .sort()
 }
 
-/** The tables that hold anything of a request or file. */
+/** Returns the tables that still hold anything of a request or file. */
 export async function leftRows({ store }: Gateway): Promise<string[]> {
   const tables = [
     'files',

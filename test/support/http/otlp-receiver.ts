@@ -1,14 +1,14 @@
-/** Takes spans as an OpenTelemetry collector does, over HTTP as JSON, until the test ends. */
+/** Receives spans like an OpenTelemetry collector, over HTTP as JSON, until the test ends. */
 
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { serve } from './serve.ts'
 
 export interface ReceivedSpan {
-  /** The resource's. */
+  /** The service name of the resource. */
   service: string
   name: string
-  /** OTLP's numbers: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer, as in OTLP. */
   kind: number
   traceId: string
   spanId: string

@@ -1,4 +1,4 @@
-/** Fetches an address as engines do, for tests that need its answer and not its media. */
+/** Fetches an address as engines do, for tests of the response rather than the media. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Schemathesis, which tests an HTTP API against its own description, as a function. */
+/** Runs Schemathesis, which tests an HTTP API against its own description. */
 
 import { python, pythonPackages } from '../packages/python-packages.ts'
 
@@ -9,7 +9,7 @@ interface Target {
   fileId: string
 }
 
-/** Resolves with its exit code, 0 when nothing was found, and its report. */
+/** Resolves with its report and its exit code, which is 0 if it found nothing. */
 export async function runSchemathesis({ url, key, fileId }: Target) {
   const folder = await pythonPackages('schemathesis==4.32.5', 'hypothesis==6.170.15')
   return python(

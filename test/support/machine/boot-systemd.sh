@@ -1,14 +1,14 @@
 #!/bin/sh
-# Boots the machine's own systemd in namespaces of its own: the machine's files below an overlay whose
-# changes lie in FOLDER, the checkout at /opt/winnow, no network but loopback, no unit of the machine
-# but the journal's. As root: boot-systemd.sh CHECKOUT FOLDER, where FOLDER is empty, and to be removed
-# afterwards. It ends with its child, systemd, and systemd with it.
+# Boots the machine's own systemd in separate namespaces: the machine's files under an overlay whose
+# changes go to FOLDER, the checkout at /opt/winnow, no network but loopback, and no unit of the
+# machine except the journal's. Run as root: boot-systemd.sh CHECKOUT FOLDER, where FOLDER is empty,
+# and must be removed afterwards. It ends with its child, systemd, and systemd ends with it.
 set -eu
 checkout=$1
 folder=$2
 
 if [ "${3:-}" != inside ]; then
-  # A subtree of control groups of its own, which its own cgroup namespace takes for the root.
+  # A separate subtree of control groups, which appears as the root in its cgroup namespace.
   groups=/sys/fs/cgroup
   [ -e $groups/cgroup.controllers ] || groups=$groups/unified
   group=$groups/winnow-test-$$
@@ -22,7 +22,8 @@ overlay() {
   mkdir "$folder/changes" "$folder/work" "$folder/root"
   mount -t overlay overlay -o "lowerdir=/,upperdir=$folder/changes,workdir=$folder/work" "$folder/root"
 }
-# An overlay can't lie upon one, as the disk of a container is: then its changes are in memory.
+# An overlay can't be on top of another, such as a container's disk; then the changes are kept in
+# memory.
 overlay 2>/dev/null || { mount -t tmpfs tmpfs "$folder" && overlay; }
 root=$folder/root
 for path in tmp var/tmp run dev; do mount -t tmpfs -o mode=1777 tmpfs "$root/$path"; done
@@ -46,7 +47,7 @@ cd /
 umount -l /run/before
 mount --make-rshared / # as systemd does where it is not in a container: credentials need it
 
-# Without a /tmp of its own systemd would clean that of the machine.
+# Without a separate /tmp, systemd would clean the machine's.
 [ "$(stat -f -c %T /tmp)" = tmpfs ] || exit 1
 for unit in sysinit basic sockets network-online shutdown; do
   printf '[Unit]\nDefaultDependencies=no\n' >/run/units/$unit.target

@@ -1,4 +1,4 @@
-/** The machine's own systemd, booted beside the machine in namespaces, for the time of a test. */
+/** Boots the machine's own systemd in namespaces next to the running one. */
 
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,13 +17,15 @@ const SYSTEMD = '/lib/systemd/systemd'
 const BOOT_MS_MAX = 60_000
 
 export interface Host {
-  /** Words that begin a command which is to run in the host. */
+  /** Prefix of a command line that runs it in the host. */
   enter: readonly string[]
-  /** Runs a command in the host; resolves with its standard output. @throws Error with what it said */
+  /**
+   * Runs a command in the host; resolves with its standard output. @throws Error with its output
+   */
   run(...words: string[]): Promise<string>
 }
 
-/** Why this machine can't boot a systemd of its own; undefined where it can. */
+/** Returns why this machine can't boot another systemd; undefined if it can. */
 export function whyNoSystemd(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can make the namespaces'
   if (!existsSync(SYSTEMD)) return 'there is no systemd: apt-get install systemd'
@@ -34,7 +36,7 @@ export function whyNoSystemd(): string | undefined {
   return status === 0 ? undefined : `namespaces can't be made here: ${String(stderr).trim()}`
 }
 
-/** Boots; everything ends with the test. */
+/** Boots the host; everything is cleaned up after the test. */
 export async function bootSystemd(t: TestContext): Promise<Host> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-boot-'))
   const child = spawn('sh', [SCRIPT, CHECKOUT, folder], {
@@ -50,7 +52,7 @@ export async function bootSystemd(t: TestContext): Promise<Host> {
     child.kill('SIGKILL')
     await ended
     await removeGroups(child.pid!)
-    await rm(folder, { recursive: true }) // its mounts ended with their namespace
+    await rm(folder, { recursive: true }) // its mounts are gone with their namespace
   })
   const deadline = Date.now() + BOOT_MS_MAX
   for (;;) {
@@ -67,7 +69,7 @@ export async function bootSystemd(t: TestContext): Promise<Host> {
   }
 }
 
-/** Writes a file in the host, and the folders above it. */
+/** Writes a file in the host, and creates its folders. */
 export async function writeIn(
   { enter }: Host,
   path: string,
@@ -85,7 +87,7 @@ export async function writeIn(
   if (code !== 0) throw new Error(`${path} can't be written`)
 }
 
-/** A host has an environment of its own, without the test's NODE_OPTIONS. */
+/** Runs a command with the host's own environment, without the test's NODE_OPTIONS. */
 async function runIn(enter: readonly string[], words: string[]): Promise<string> {
   const [command = '', ...rest] = [...enter, ...words]
   const env = { PATH: process.env.PATH, HOME: '/root' }
@@ -93,7 +95,9 @@ async function runIn(enter: readonly string[], words: string[]): Promise<string>
   return stdout
 }
 
-/** The control groups of what has ended, which take a moment to be empty. */
+/**
+ * Removes the control groups, which take a moment to become empty after their processes have ended.
+ */
 async function removeGroups(pid: number): Promise<void> {
   const all = '/sys/fs/cgroup'
   const group = [all, join(all, 'unified')]

@@ -1,4 +1,4 @@
-/** Programs of Debian packages that tests need. */
+/** Provides programs of Debian packages that tests need. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
@@ -12,22 +12,22 @@ const run = promisify(execFile)
 const RUNTIME = fileURLToPath(new URL('../../../.runtime', import.meta.url))
 const PROGRAM_FOLDERS = ['usr/bin', 'usr/sbin']
 
-/** Fails the test, naming the command that installs it, where the program is missing. */
+/** Fails the test with the command to install the program if it is missing. */
 export function assertProgram(program: string, packageName: string): void {
   const { error } = spawnSync(program, ['--version'])
   assert.ok(!error, `${program} is missing: sudo apt-get install -y ${packageName}`)
 }
 
 export interface DebianPrograms {
-  /** The folder that they are in. */
+  /** The folder of the programs. */
   folder: string
-  /** With which they find the libraries that came with them. */
+  /** Lets them find the libraries that came with them. */
   env: NodeJS.ProcessEnv
 }
 
 /**
- * Programs of one package: this machine's, or the package's, unpacked with all that it needs and the
- * machine lacks. Installing it would need root, and start a service.
+ * Returns the programs of a package: the installed ones, or those of the package unpacked with its
+ * missing dependencies, because installing it would need root and might start a service.
  * @throws Error with the command that installs them
  */
 export async function debianPrograms(
@@ -67,13 +67,16 @@ async function unpack(packageName: string, root: string): Promise<void> {
     }
     await rename(join(fresh, 'unpacked'), root)
   } catch (error) {
-    if (!existsSync(root)) throw error // else another was faster
+    if (!existsSync(root)) throw error // otherwise another process was faster
   } finally {
     await rm(fresh, { recursive: true, force: true })
   }
 }
 
-/** Options to use our lists of packages if the machine has none, as in a container. */
+/**
+ * Downloads package lists into `folder` and returns options to use them, for a machine without any,
+ * such as a container.
+ */
 async function ownLists(folder: string): Promise<string[]> {
   const [lists, cache] = [join(folder, 'lists'), join(folder, 'cache')]
   await mkdir(join(lists, 'partial'), { recursive: true })

@@ -1,4 +1,6 @@
-/** A disk that loses power: what was not flushed is gone, as far as the file system can tell. */
+/**
+ * Simulates a disk that loses power: to the file system, everything that was not flushed is gone.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -9,9 +11,9 @@ import type { TestContext } from 'node:test'
 
 export interface LossyDisk {
   folder: string
-  /** From now on nothing reaches the disk: reads and writes fail. */
+  /** Cuts the power: reads and writes fail from now on. */
   losePower(): void
-  /** Mounts what the disk holds. */
+  /** Mounts the disk again, with what had reached it. */
   restore(): void
 }
 
@@ -21,15 +23,15 @@ const run = (...[command, ...words]: readonly [string, ...string[]]) =>
   execFileSync(command, words, { stdio: 'pipe' })
 
 /**
- * An ext4 in a file. It loses power by the call of the kernel that file systems are tested with
- * (FS_IOC_SHUTDOWN, without flushing the journal), which Python can make.
+ * An ext4 in a file. Power is lost with the system call for testing file systems (FS_IOC_SHUTDOWN,
+ * without flushing the journal), which Python can make.
  */
 const LOSE_POWER = `
 import fcntl, os, struct, sys
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587d, struct.pack('I', 2))
 `
 
-/** Why this process can't mount one; null where it can. */
+/** Why this process can't mount a disk; null if it can. */
 export function whyNoLossyDisk(): string | null {
   if (process.getuid?.() !== 0) return 'a disk can be mounted by root alone'
   const folder = mkdtempSync(join(tmpdir(), 'lossy-disk-'))
@@ -45,7 +47,7 @@ export function whyNoLossyDisk(): string | null {
   }
 }
 
-/** It lasts as long as the test; what uses it must have ended before. */
+/** Mounts it until the test ends; whatever uses it must end first. */
 export async function mountLossyDisk(
   t: Pick<TestContext, 'after'>,
   mebibytes: number,

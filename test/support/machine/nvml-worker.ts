@@ -1,4 +1,4 @@
-/** Reads the first GPU of a library (`workerData`), in a thread as the compute thread does. */
+/** Reads the first GPU of a library (`workerData`) in a thread, as the compute thread does. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openNvml } from '../../../engine/gpu/nvml.ts'
 

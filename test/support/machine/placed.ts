@@ -1,4 +1,4 @@
-/** An example of configuration, with the places of a test for its own. */
+/** Adapts an example configuration to a test's own places. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url'
 const ROOT = new URL('../../../', import.meta.url)
 
 /**
- * The text of `path`, from the root of the checkout, with each key of `places` replaced wherever it
- * stands. @throws AssertionError where one stands nowhere: the example has changed
+ * Returns the text of `path`, from the root of the checkout, with every occurrence of each key of
+ * `places` replaced.
+ * @throws AssertionError if a key does not occur, because the example has changed
  */
 export async function placed(
   path: string,

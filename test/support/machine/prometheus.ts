@@ -1,4 +1,4 @@
-/** Prometheus and its promtool: those of this machine, or Debian's, unpacked without root. */
+/** Runs Prometheus and its promtool, either the machine's or Debian's, unpacked without root. */
 
 import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -17,20 +17,20 @@ const START_MS_MAX = 60_000
 
 const programs = () => debianPrograms('prometheus', ['prometheus', 'promtool'])
 
-/** Runs promtool in the root of the checkout. @throws Error with what it found */
+/** Runs promtool in the root of the checkout. @throws Error with its findings */
 export async function promtool(...args: readonly string[]): Promise<void> {
   const { folder, env } = await programs()
   await promisify(execFile)(join(folder, 'promtool'), args, { cwd: ROOT, env })
 }
 
 export interface Prometheus {
-  /** Answers of its HTTP API: their `data`. */
+  /** Calls its HTTP API and returns the `data` of the response. */
   ask<T>(path: string): Promise<T>
 }
 
 /**
- * Starts one on the configuration of ops/, with these addresses (`host:port`) for those of its
- * example, until the test ends. It scrapes four times a second.
+ * Starts Prometheus with the configuration in ops/, with these addresses (`host:port`) in place of
+ * the example's, until the test ends. It scrapes four times a second.
  */
 export async function startPrometheus(
   t: TestContext,

@@ -1,4 +1,4 @@
-/** A small disk, a tmpfs, that a test fills and frees. */
+/** Mounts a small disk, a tmpfs, that a test can fill and free. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, open, rm, rmdir, type FileHandle } from 'node:fs/promises'
@@ -8,17 +8,17 @@ import type { TestContext } from 'node:test'
 
 export interface SmallDisk {
   folder: string
-  /** Leaves not a byte. */
+  /** Fills the disk to the last byte. */
   fill(): Promise<void>
   /** Undoes `fill`. */
   free(): Promise<void>
 }
 
-/** Why this process can't mount one; null where it can. */
+/** Why this process can't mount a disk; null if it can. */
 export function whyNoSmallDisk(): string | null {
   if (process.getuid?.() !== 0) return 'a disk can be mounted by root alone'
   try {
-    // Without the right to mount, as in most containers, root can't either.
+    // Even root can't, without the right to mount, as in most containers.
     execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'pipe' })
     return null
   } catch (error) {
@@ -26,10 +26,10 @@ export function whyNoSmallDisk(): string | null {
   }
 }
 
-/** Fill it, the large ones first. */
+/** Pieces to fill it with, the large ones first. */
 const PIECES = [1_048_576, 4_096].map((bytes) => Buffer.alloc(bytes))
 
-/** It lasts as long as the test; what uses it must have ended before, by a later `t.after`. */
+/** Mounts it until the test ends; whatever uses it must end first, by a later `t.after`. */
 export async function mountSmallDisk(
   t: Pick<TestContext, 'after'>,
   mebibytes: number,

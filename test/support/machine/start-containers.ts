@@ -1,4 +1,4 @@
-/** Podman, and Docker, with a store of its own that ends with the test. */
+/** Starts Podman or Docker with its own store, which is removed after the test. */
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,15 +10,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /**
- * Runs podman or docker, which take the same words; resolves with its standard output.
- * @throws Error with what it said
+ * Runs podman or docker, which take the same arguments; resolves with its standard output.
+ * @throws Error with its output
  */
 export type Containers = (...words: string[]) => Promise<string>
 
 const DOCKER_MS_MAX = 60_000
 const OUTPUT_BYTES_MAX = 2 ** 26
 
-/** Replaces what a machine that is itself a container may lack: control groups, and rights to raise limits. */
+/**
+ * Settings that make up for what a machine in a container lacks: control groups, and rights to
+ * raise limits.
+ */
 const SETTINGS = `[containers]
 cgroups = "disabled"
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
@@ -26,10 +29,10 @@ default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 lock_type = "file"
 `
 
-/** crun refuses to run if control groups of both versions are mounted; it sees one alone here. */
+/** Hides one version of control groups, because crun refuses to run if both are mounted. */
 const NAMESPACE = 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo ready && exec sleep infinity'
 
-/** Needs root. Containers that are left are removed at the end, with their mounts and volumes. */
+/** Needs root. Remaining containers are removed at the end, with their mounts and volumes. */
 export async function startPodman(t: TestContext): Promise<Containers> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-podman-'))
   const settings = join(folder, 'containers.conf')
@@ -61,7 +64,7 @@ export async function startPodman(t: TestContext): Promise<Containers> {
   return podman
 }
 
-/** As `startPodman`, by a Docker daemon of its own; its bridge, docker0, stays. Needs root. */
+/** Like `startPodman`, with a separate Docker daemon, whose bridge docker0 remains. Needs root. */
 export async function startDocker(t: TestContext): Promise<Containers> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-docker-'))
   const address = `unix://${join(folder, 'docker.sock')}`

@@ -1,4 +1,4 @@
-/** Debian's HAProxy as in ops/haproxy.cfg, for the time of a test. */
+/** Starts Debian's HAProxy with ops/haproxy.cfg. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,9 +11,9 @@ import { placed } from './placed.ts'
 import { TLS_FILES } from '../http/tls-files.ts'
 
 interface Places {
-  /** Ports of loopback: where clients reach it by http, https and gRPC. */
+  /** Ports on loopback for clients, by http, https and gRPC. */
   ports: { http: number; https: number; grpc: number }
-  /** The two gateways' ports, open or not yet. */
+  /** Ports of the two gateways, which need not be open yet. */
   gateways: readonly [GatewayPorts, GatewayPorts]
 }
 
@@ -22,7 +22,7 @@ export interface GatewayPorts {
   grpc: number
 }
 
-/** Its certificate is that of TLS_FILES. Resolves when it listens; `log` is what it has logged. */
+/** Uses the certificate of TLS_FILES. Resolves when it listens; `log` returns its log so far. */
 export async function startHaproxy(
   t: Pick<TestContext, 'after'>,
   { ports, gateways: [one, two] }: Places,
@@ -51,7 +51,7 @@ export async function startHaproxy(
   let log = ''
   const ended = once(server, 'exit')
   t.after(async () => {
-    server.kill('SIGTERM') // the master ends its worker at once
+    server.kill('SIGTERM') // the master then ends its worker immediately
     await ended
     await rm(folder, { recursive: true, force: true })
   })

@@ -1,4 +1,4 @@
-/** Debian's nginx as in ops/nginx.conf, for the time of a test. */
+/** Starts Debian's nginx with ops/nginx.conf. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,12 +13,12 @@ import { takesConnections } from '../processes/takes-connections.ts'
 import { TLS_FILES } from '../http/tls-files.ts'
 
 interface Places {
-  /** Ports of loopback: nginx's by https, and the gateway's. */
+  /** Ports on loopback: nginx's https port, and the gateway's. */
   ports: { https: number; gateway: number }
   mediaFolder: string
 }
 
-/** Its certificate is that of TLS_FILES. Resolves when it listens. */
+/** Uses the certificate of TLS_FILES. Resolves when it listens. */
 export async function startNginx(
   t: Pick<TestContext, 'after'>,
   { ports, mediaFolder }: Places,

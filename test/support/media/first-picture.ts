@@ -1,4 +1,4 @@
-/** The first picture of a video, as a player would show it. */
+/** Decodes the first picture of a video the way a player shows it. */
 
 import {
   AV_FRAME_FLAG_INTERLACED,
@@ -18,21 +18,21 @@ import { PacketReader } from '../../../engine/media/read/packet-reader.ts'
 export interface FirstPicture {
   width: number
   height: number
-  /** Width to height of a pixel, of the container and in the coding. */
+  /** Aspect ratio of a pixel, in the container and in the coding. */
   pixelAspect: { container: number; coding: number }
   matrix: AVColorSpace
   primaries: AVColorPrimaries
   transfer: AVColorTransferCharacteristic
   isFullRange: boolean
-  /** Which field comes first; null: there is one only. */
+  /** Which field comes first; null for progressive video. */
   firstField: 'top' | 'bottom' | null
-  /** Rows of each plane, without what pads them. */
+  /** Rows of each plane, without padding. */
   planes: Buffer[][]
   /** Red, green and blue, from 0 to 255. */
   rgbAt(x: number, y: number): number[]
 }
 
-/** Reads a video in 8 bits of 4:2:0. */
+/** Reads a video with 8-bit 4:2:0 pictures. */
 export async function firstPicture(path: string): Promise<FirstPicture> {
   const reader = await PacketReader.open(path, isVideo)
   const { stream } = reader
@@ -87,7 +87,7 @@ function describe(frame: Frame): Omit<FirstPicture, 'pixelAspect'> {
   }
 }
 
-/** The shares of red and blue in luma. By default players take those of SD video. */
+/** Shares of red and blue in luma. Players assume those of SD video by default. */
 const sharesOf = (matrix: AVColorSpace): [number, number] =>
   matrix === AVCOL_SPC_BT709
     ? [0.2126, 0.0722]
@@ -108,7 +108,7 @@ function shown([y, u, v]: [number, number, number], matrix: AVColorSpace, isFull
   return [red, green, blue].map((x) => Math.round(Math.min(255, Math.max(0, x))))
 }
 
-/** The inverse of what players do, as numbers of `bits`. */
+/** Converts colours to numbers of `bits`, the inverse of a player. */
 export function yuvOf(
   [red, green, blue]: readonly [number, number, number],
   { matrix, isFullRange, bits = 8 }: { matrix: AVColorSpace; isFullRange: boolean; bits?: number },

@@ -36,52 +36,52 @@ import type { Planes } from './signals.ts'
 export interface AudioTrack {
   planes: Planes
   sampleRate: number
-  /** FFmpeg's name, such as `libmp3lame`. */
+  /** FFmpeg's name of the encoder, such as `libmp3lame`. */
   encoder: string
   bitRate?: number
-  /** Options of the encoder. */
+  /** Options of FFmpeg's encoder. */
   options?: Record<string, string>
-  /** Seconds after the start of the file at which it begins. */
+  /** Seconds from the start of the file to that of the track. */
   delay?: number
-  /** Seconds by which what follows a sample is later; less than 0: earlier. */
+  /** Shifts everything after a sample by that many seconds; negative for earlier. */
   jumps?: readonly { afterSample: number; seconds: number }[]
-  /** Such as its language. */
+  /** Metadata such as its language. */
   tags?: Record<string, string>
   disposition?: AVDisposition
 }
 
 export interface VideoTrack {
   seconds: number
-  /** FFmpeg's name, such as `libx264`. */
+  /** FFmpeg's name of the encoder, such as `libx264`. */
   encoder: string
-  /** A single picture that belongs to the sound. */
+  /** Whether it is a single picture that belongs to the sound. */
   isCoverArt?: boolean
-  /** Seconds after the start of the file at which it begins. */
+  /** Seconds from the start of the file to that of the track. */
   delay?: number
-  /** Seconds by which what follows a frame is later. */
+  /** Shifts everything after a frame by that many seconds. */
   jumps?: readonly { afterFrame: number; seconds: number }[]
-  /** Options of the encoder. */
+  /** Options of FFmpeg's encoder. */
   options?: Record<string, string>
-  /** Frames, by number, that are white; all others are a moving pattern. */
+  /** Numbers of the white frames; all others are a moving pattern. */
   flashes?: readonly number[]
   width?: number
   height?: number
-  /** Absent: 10, which the container is not told. */
+  /** Default 10, without telling the container. */
   framesPerSecond?: number
-  /** The display matrix of a quarter turn, as phones write it. */
+  /** Adds the display matrix of a quarter turn, as phones do. */
   isTurned?: boolean
-  /** Absent: what the encoder usually takes. */
+  /** Default: the encoder's usual format. */
   format?: AVPixelFormat
-  /** Sets more of the encoder, such as colours. */
+  /** Sets further properties of the encoder, such as colours. */
   set?: (codec: CodecContext) => void
-  /** Paints a picture, in place of the pattern. */
+  /** Paints each picture, in place of the pattern. */
   paint?: (frame: Frame, number: number) => void
-  /** Width to height of a pixel, as the container states it; the coding may state another. */
+  /** Pixel aspect ratio that the container states; the coding may state another one. */
   pixelAspect?: Rational
 }
 
 export interface Tracks {
-  /** Title, artist and so on. */
+  /** Metadata such as title and artist. */
   tags?: Record<string, string>
   /** One track, or several. */
   audio?: AudioTrack | readonly AudioTrack[]
@@ -110,7 +110,7 @@ const PIXEL_FORMATS: Partial<Record<string, AVPixelFormat>> = {
   png: AV_PIX_FMT_GRAY8,
 }
 
-/** Rows of a 3 x 3 matrix: 16 bits after the point, in the last column 30. */
+/** Rows of a 3 x 3 matrix in fixed point: 16 fractional bits, and 30 in the last column. */
 const QUARTER_TURN = Buffer.from(Int32Array.of(0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30).buffer)
 
 const WIDTH = 64

@@ -1,4 +1,4 @@
-/** Results of PyTorch for the built-in model: `test/fixtures/parity/mini`. */
+/** Reads PyTorch's results for the built-in model: `test/fixtures/parity/mini`. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
@@ -9,7 +9,7 @@ const path = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.
 
 export const goldenFile = (name: string): string => path(`test/fixtures/parity/mini/${name}`)
 
-/** A network of few channels with seeded weights, and its results in every part. */
+/** A network with few channels and seeded weights, and the results of each of its parts. */
 export const TINY_FOLDER = path('test/fixtures/parity/mini/tiny')
 
 export const WEIGHTS_FOLDER = path('models/mini/weights')
@@ -22,7 +22,7 @@ if (!existsSync(TEXT_ENCODER_FOLDER)) {
 
 export interface Golden {
   values(name: string): Float32Array | Int32Array
-  /** A float32 tensor that the test frees. */
+  /** Returns a float32 tensor, which the test must free. */
   tensor(name: string): Tensor
 }
 
@@ -39,12 +39,12 @@ export function openGolden(name: string): Golden {
   }
 }
 
-/** Relative to the largest magnitude of the stream. */
+/** Tolerances, relative to the largest magnitude of the stream. */
 export function assertStream(actual: Tensor, expected: Float32Array | Int32Array): void {
   assertClose(actual.dataSync<'float32'>(), expected, { relative: 1e-4 })
 }
 
-/** Runs `body` and frees its tensors; fails when `body` leaves more behind than it returns. */
+/** Runs `body` and frees its tensors. Fails if `body` leaves more tensors than it returns. */
 export function counted(body: () => Tensor, check: (result: Tensor) => void): void {
   const before = tf.memory().numTensors
   const result = body()

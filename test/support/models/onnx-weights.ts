@@ -1,7 +1,7 @@
 /**
- * The weights of a PyTorch network in an ONNX file, under the names that they had in PyTorch. The
- * exporter keeps most names; a matrix that it turned around, or a norm that it took apart, has a
- * number for a name, and only the node that uses it tells whose it is.
+ * Reads the weights of a PyTorch network from an ONNX file, by the names that they had in PyTorch.
+ * The exporter keeps most names. A matrix that it transposed, or a norm that it split up, gets a
+ * number as its name, and only the node that uses it reveals what it is.
  */
 
 import { readFileSync } from 'node:fs'
@@ -20,10 +20,10 @@ interface Graph {
 
 /** TensorProto.DataType.FLOAT. */
 const FLOAT = 1
-/** How the exporter names what has no name of its own. */
+/** The exporter's names for tensors without a name. */
 const UNNAMED = /^onnx::/
 
-/** Returns the name of the parameter that a node of a module holds; the module may be the root. */
+/** Returns the name of the parameter that a node of a module uses; the module may be the root. */
 export type ParameterName = (module: string, operation: string) => string
 
 /** @throws Error naming the tensor whose numbers can't be read */
@@ -62,7 +62,10 @@ function tensorOf({ name, dims, dataType, rawData }: Graph['initializer'][number
   return { shape, values: new Float32Array(Uint8Array.from(rawData).buffer) }
 }
 
-/** Without axes of one; a matrix is [in, out] in ONNX, and [out, in] in PyTorch. */
+/**
+ * Removes axes of size one, and transposes matrices: they are [in, out] in ONNX, and [out, in] in
+ * PyTorch.
+ */
 function turned({ shape, values }: NamedTensor): NamedTensor {
   const sizes = shape.filter((size) => size !== 1)
   if (sizes.length !== 2) return { shape: sizes, values }
@@ -74,7 +77,7 @@ function turned({ shape, values }: NamedTensor): NamedTensor {
   return { shape: [columns, rows], values: result }
 }
 
-/** Parts of one parameter follow each other on the first axis. */
+/** Joins the parts of one parameter along the first axis. */
 function joined(first: NamedTensor | undefined, second: NamedTensor): NamedTensor {
   if (!first) return second
   const values = new Float32Array(first.values.length + second.values.length)

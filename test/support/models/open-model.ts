@@ -1,4 +1,4 @@
-/** The comparisons of `npm run winnow -- parity` with an open model's reference, as tests. */
+/** Runs the comparisons of `npm run winnow -- parity` with an open model's reference as tests. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,9 @@ import type { Shapes } from './random-weights.ts'
 export const fixtureFolder = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
 
-/** One test of each stage, but for those named, whose files are not in the repository. */
+/**
+ * Defines a test of each stage except those in `without`, whose files are not in the repository.
+ */
 export async function testStages(folder: string, without: readonly string[] = []): Promise<void> {
   const { stages } = await openComparable(folder)
   for (const [name, { missing, run }] of Object.entries(stages)) {
@@ -31,7 +33,7 @@ export async function testStages(folder: string, without: readonly string[] = []
   }
 }
 
-/** Every tensor of a published checkpoint, with the rest of its inventory. */
+/** Reads the shapes of a published checkpoint's tensors, with the rest of its inventory. */
 export function readInventory(folder: string, name: string) {
   const inventory = JSON.parse(readFileSync(join(folder, `${name}.inventory.json`), 'utf8'))
   const keys = inventory.keys as [name: string, shape: number[]][]
@@ -40,9 +42,9 @@ export function readInventory(folder: string, name: string) {
 }
 
 /**
- * One test of a network on batches of three items [3, ...]: as a graph, an item has the answer that
- * it has alone before there is one, and no tensor is left.
- * @param absolute how far sums in another order may be from each other
+ * Defines a test of a network on batches of three items [3, ...]: as a graph, an item has the same
+ * result as alone before there was a graph, and no tensor is leaked.
+ * @param absolute how much sums in a different order may differ
  */
 export function testGraph(
   batch: Tensor,

@@ -1,6 +1,6 @@
 import type { ModelDescription } from '../../../models/model.ts'
 
-/** The description of a model that takes one channel at any rate. */
+/** Describes a model that takes one channel at any rate. */
 export const PLAIN_MODEL: ModelDescription = {
   name: 'test',
   summary: '',

@@ -1,4 +1,4 @@
-/** Which operations of the native library the models run, with the types that they are run for. */
+/** Finds the operations of the native library that the models run, with their types. */
 import type { Attribute, Binding } from '../../../models/tensorflow/binding.ts'
 import { GRAPH_NAME } from '../../../models/graph/recorder.ts'
 import { loadMini } from '../../../models/mini/mini.ts'
@@ -10,7 +10,7 @@ import { TEXT_ENCODER_FOLDER } from './golden.ts'
 import { noise } from './lanes.ts'
 import { FIXTURES } from './tiny-sam-audio.ts'
 
-/** An operation and its attributes that are types, by name: numbers of TensorFlow's DataType. */
+/** An operation and its type attributes by name: numbers of TensorFlow's DataType. */
 export interface UsedOperation {
   name: string
   types: Record<string, number>
@@ -28,7 +28,10 @@ export async function profiledOperations(): Promise<UsedOperation[]> {
   return [...used.values()]
 }
 
-/** Two lanes of different lengths and prompts, with spans given and with spans predicted. */
+/**
+ * Separates two lanes of different lengths and prompts, one with given spans and one with predicted
+ * spans.
+ */
 function separateAll(model: Model): void {
   const { frameSamples: hop, sampleRate } = model.description
   for (const predictSpans of [false, true]) {
@@ -41,7 +44,7 @@ function separateAll(model: Model): void {
         spans: predictSpans ? [] : [{ start: 0, end: 0.1, include: true }],
         acceleration: 'fast',
         seed,
-        candidates: 2, // so that the judge is asked
+        candidates: 2, // so that the judge runs
         predictSpans,
       })
     })

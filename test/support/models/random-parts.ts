@@ -1,4 +1,4 @@
-/** The weights' shapes of what SAM-Audio has beside its own checkpoint, at any size. */
+/** Shapes of the weights that SAM-Audio loads in addition to its own checkpoint, at any size. */
 import type { PeConfig } from '../../../models/sam-audio/layers/pe-transformer.ts'
 import type { SpanPredictorConfig } from '../../../models/sam-audio/spans/span-predictor.ts'
 import type { ModernBertConfig } from '../../../models/sam-audio/text/modern-bert.ts'

@@ -1,4 +1,4 @@
-/** SAM-Audio checkpoints of any size with random weights, made as they are read. */
+/** Makes SAM-Audio checkpoints of any size with random weights, generated as they are read. */
 import type { Scratch, StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
 import type {
   CodecConfig,
@@ -9,7 +9,7 @@ import { Weights } from '../../../models/checkpoint/weights.ts'
 
 export type Shapes = Record<string, readonly number[]>
 
-/** As in the published checkpoints. */
+/** Sizes of the published checkpoints. */
 export const PUBLISHED_CODEC: CodecConfig = {
   sampleRate: 48_000,
   encoderDim: 64,
@@ -20,11 +20,11 @@ export const PUBLISHED_CODEC: CodecConfig = {
   codebookDim: 128,
 }
 
-/** Weights of the given shapes, scaled so that activations neither vanish nor explode. */
+/** Returns weights of these shapes, scaled so that activations neither vanish nor explode. */
 export const randomWeights = (shapes: Shapes): Weights =>
   Weights.of('random weights', randomTensors(shapes))
 
-/** The same as tensors by name, to be written to a file. */
+/** Returns the same weights as tensors by name, to be written to a file. */
 export function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
   const tensors = Object.entries(shapes).map(([name, shape]): [string, StoredTensor] => {
     const count = shape.reduce((product, size) => product * size, 1)
@@ -37,7 +37,10 @@ export function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
 const roomFor = (count: number, scratch?: Scratch): Float32Array =>
   scratch?.widened(count) ?? new Float32Array(count)
 
-/** Fills `numbers`; beyond so many the same come again, or billions would take minutes. */
+/**
+ * Fills `numbers`. After a limit they repeat, because billions of random numbers would take
+ * minutes.
+ */
 const NUMBERS_MAX = 2 ** 20
 
 function randomValues(name: string, shape: readonly number[], numbers: Float32Array): Float32Array {
@@ -144,7 +147,7 @@ export interface WatermarkSizes {
   rates: readonly number[]
 }
 
-/** Shapes of the watermark, whose weights lie among those of the codec's decoder. */
+/** Shapes of the watermark, whose weights are stored among those of the codec's decoder. */
 export function watermarkShapes({ decoderRates }: CodecConfig, sizes: WatermarkSizes): Shapes {
   const { channels, hiddenDim, codeDim, bits, rates } = sizes
   const unit = (name: string, dim: number): Shapes => ({
@@ -204,7 +207,7 @@ export function conditionShapes({
   }
 }
 
-/** Under a common path, such as `transformer`. */
+/** Puts shapes under a common path, such as `transformer`. */
 export const under = (path: string, shapes: Shapes): Shapes =>
   each(Object.entries(shapes), ([name, shape]) => ({ [`${path}.${name}`]: shape }))
 

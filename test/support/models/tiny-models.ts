@@ -9,7 +9,7 @@ const scnet = join(fixtureFolder('scnet'), 'model')
 const spleeter = join(fixtureFolder('spleeter'), 'model')
 const roformer = join(fixtureFolder('roformer'), 'model-bs')
 
-/** The tiny AudioSep's text encoder has 4 heads, which no file of it states. */
+/** The text encoder of the tiny AudioSep has 4 heads, which its files do not state. */
 function textConfig(): string {
   const file = join(mkdtempSync(join(tmpdir(), 'tiny-text-')), 'config.json')
   writeFileSync(file, JSON.stringify({ num_attention_heads: 4 }))
@@ -17,8 +17,8 @@ function textConfig(): string {
 }
 
 /**
- * The words of `winnow model import` after the command, for each tiny model: in the formats of the
- * published checkpoints, with random weights.
+ * Arguments of `winnow model import` for each tiny model: files in the formats of the published
+ * checkpoints, with random weights.
  */
 export const TINY_MODELS: Readonly<Record<string, readonly string[]>> = {
   htdemucs: [join(demucs, '000003bb-feeb7c97.th'), '--name', 'htdemucs'],

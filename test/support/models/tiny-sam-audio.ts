@@ -1,4 +1,4 @@
-/** Folder of the tests' tiny SAM-Audio. */
+/** Folder of the tiny SAM-Audio for tests. */
 import { fileURLToPath } from 'node:url'
 
 export const FIXTURES = fileURLToPath(new URL('../../fixtures/sam-audio', import.meta.url))

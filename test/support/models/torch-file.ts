@@ -1,4 +1,4 @@
-/** Writes state dicts as torch.save does, sound ones and, where asked, hostile ones. */
+/** Writes state dicts like torch.save, valid ones and, on request, malicious ones. */
 import { writeZip, type Entry, type ZipOptions } from './zip-file.ts'
 
 /** Opcodes of pickle's protocol 2, and their operands. */
@@ -40,7 +40,7 @@ function word(opcode: string, value: number): Buffer {
   return bytes
 }
 
-/** In the shortest of the ways that Python writes it. */
+/** Writes a number in the shortest of Python's encodings. */
 function integer(value: number): Buffer {
   if (value >= 0 && value < 0x100) return Buffer.of(0x4b, value)
   if (value >= 0 && value < 0x10000) return Buffer.of(0x4d, value & 0xff, value >> 8)
@@ -65,7 +65,7 @@ export interface SavedStorage {
 }
 
 export interface SavedTensor {
-  /** Which of the storages it lies on. */
+  /** Index of its storage. */
   storage: number
   offset: number
   shape: readonly number[]

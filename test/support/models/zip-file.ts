@@ -1,19 +1,19 @@
-/** Writes zip archives of stored entries, sound ones and, where asked, unsound ones. */
+/** Writes zip archives of uncompressed entries, valid ones and, on request, invalid ones. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 export interface Entry {
   name: string
   data: Uint8Array
-  /** Zeros before `data`: they cost nothing, on file systems that keep holes. */
+  /** Number of zeros before `data`, which take no space on file systems with sparse files. */
   gap?: number
   /** False statements about the entry. */
   claims?: { bytes?: number; storedBytes?: number; start?: number; method?: number; flags?: number }
 }
 
 export interface ZipOptions {
-  /** Always with 64-bit fields; otherwise only where they are needed. */
+  /** Always writes 64-bit fields, not only where they are necessary. */
   wide?: boolean
-  /** Bytes of padding in each entry's own header, as torch aligns storages. */
+  /** Bytes of padding in each local header, like torch's alignment of storages. */
   padding?: number
   comment?: string
 }
@@ -44,7 +44,7 @@ export function writeZip(file: string, entries: readonly Entry[], options: ZipOp
 function localHeader({ name }: Entry, { padding = 0 }: ZipOptions): Buffer {
   const extra = padding < 4 ? Buffer.alloc(0) : Buffer.alloc(padding)
   if (extra.length > 0) extra.writeUInt16LE(extra.length - 4, 2)
-  const header = Buffer.alloc(30) // its sizes are left 0: only the directory's count
+  const header = Buffer.alloc(30) // its sizes stay 0, because only the directory's count
   header.writeUInt32LE(0x04034b50, 0)
   header.writeUInt16LE(Buffer.byteLength(name), 26)
   header.writeUInt16LE(extra.length, 28)

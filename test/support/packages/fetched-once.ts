@@ -1,4 +1,4 @@
-/** Fetches from registries once for all tests, and keeps it under .runtime. */
+/** Fetches from registries once for all tests, and keeps the files under .runtime. */
 
 import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url'
 
 const RUNTIME = fileURLToPath(new URL('../../../.runtime', import.meta.url))
 
-/** The folder of that name; where there is none, `fetch` fills one, which then takes its place. */
+/**
+ * Returns the folder of that name. If it is missing, `fetch` fills a temporary one, which is then
+ * renamed.
+ */
 export async function fetchedOnce(
   name: string,
   fetch: (folder: string) => Promise<unknown>,
@@ -20,7 +23,7 @@ export async function fetchedOnce(
     await rename(fresh, folder)
   } catch (error) {
     await rm(fresh, { recursive: true })
-    if (!existsSync(folder)) throw error // else another was faster
+    if (!existsSync(folder)) throw error // otherwise another process was faster
   }
   return folder
 }

@@ -1,4 +1,7 @@
-/** npm packages that a test alone uses, and that are too large for everybody's node_modules. */
+/**
+ * Installs npm packages that only one test uses, and that are too large for everybody's
+ * node_modules.
+ */
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,8 +11,8 @@ import { fetchedOnce } from './fetched-once.ts'
 const runFile = promisify(execFile)
 
 /**
- * The `node_modules` with the packages, such as `weed@1.2.0`, which are fetched when they are not
- * there. No script of theirs is run.
+ * Returns a `node_modules` with packages such as `weed@1.2.0`, which are fetched if necessary.
+ * Their scripts do not run.
  * @param name of their folder in .runtime
  */
 export async function npmPackages(name: string, ...packages: readonly string[]): Promise<string> {

@@ -1,4 +1,4 @@
-/** Python packages that tests use, each set in a folder of its own under .runtime. */
+/** Installs Python packages that tests use, each set in its own folder under .runtime. */
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -7,8 +7,8 @@ import { fetchedOnce } from './fetched-once.ts'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * The folder with the packages, such as `weed==1.2`, which are fetched when they are not there. No
- * virtual environment: a fresh Debian has pip but no module for those.
+ * Returns a folder with packages such as `weed==1.2`, which are fetched if necessary. Uses no
+ * virtual environment, because a fresh Debian has pip but not the module for those.
  */
 export async function pythonPackages(...packages: readonly string[]): Promise<string> {
   const options = ['--quiet', '--disable-pip-version-check', '--target']

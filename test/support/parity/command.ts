@@ -1,4 +1,4 @@
-/** The command line of `parity`. */
+/** Defines the command line of `parity`. */
 import { commandText } from '../../../scripts/cli/command-name.ts'
 import { action, command, FLAG, UsageError } from '../../../scripts/cli/command.ts'
 import { agrees, type Comparison } from './comparison.ts'

@@ -12,7 +12,7 @@ import { missingFor, runStage, STAGES } from './stages.ts'
 
 export interface Comparable {
   stages: Readonly<Record<string, ComparableStage>>
-  /** As `GoldenFolder.untouched`. */
+  /** See `GoldenFolder.untouched`. */
   readonly untouched: GoldenFolder['untouched']
 }
 
@@ -22,7 +22,7 @@ interface ComparableStage {
   run(): Promise<Comparison[]>
 }
 
-/** By how the manifest's `what` begins. */
+/** Models by the beginning of the manifest's `what`. */
 const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>> = {
   AudioSep: AUDIOSEP_STAGES,
   'BS-RoFormer': ROFORMER_STAGES,
@@ -31,7 +31,7 @@ const OPEN_MODELS: Readonly<Record<string, Readonly<Record<string, OpenStage>>>>
   Spleeter: SPLEETER_STAGES,
 }
 
-/** @throws Error when there is no manifest, or it is of a model that is not known */
+/** @throws Error if there is no manifest, or its model is unknown */
 export async function openComparable(folder: string): Promise<Comparable> {
   return GoldenFolder.isOne(folder) ? openModel(folder) : openSamAudio(folder)
 }

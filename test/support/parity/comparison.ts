@@ -1,20 +1,20 @@
 /** The difference between a result of this port and the reference's. */
 
 export interface Comparison {
-  /** The file of the reference, and what in it. */
+  /** The file of the reference, and the tensor in it. */
   file: string
   name: string
-  /** In what company the reference made it, such as `as batched there` or `row 0 alone`. */
+  /** How the reference computed it, such as `as batched there` or `row 0 alone`. */
   against: string
-  /** The largest difference; of what must be exact, how many items differ. */
+  /** The largest difference; for exact values, the number of items that differ. */
   error: number
-  /** The largest that is allowed. */
+  /** The largest allowed difference. */
   allowed: number
 }
 
 type Numbers = Float32Array | Int32Array | readonly number[]
 
-/** A value that is no number counts as infinitely wrong, and so does another length. */
+/** Returns the largest difference. NaN and a different length count as infinite. */
 export function largestDifference(actual: Numbers, expected: Numbers): number {
   if (actual.length !== expected.length) return Infinity
   let worst = 0

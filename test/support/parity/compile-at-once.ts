@@ -1,6 +1,7 @@
 /**
- * Preloaded by xla.test.ts: graphs are those of a GPU, and XLA compiles each while its first call
- * waits, so that tests see what it has made. A graph that it refuses fails the test.
+ * Preloaded by xla.test.ts: builds graphs as for a GPU, and makes the first call of each wait until
+ * XLA has compiled it, so that tests see the compiled graph. A graph that XLA refuses fails the
+ * test.
  */
 import type { Binding } from '../../../models/tensorflow/binding.ts'
 import { native } from '../../../models/tensorflow/tensor.ts'

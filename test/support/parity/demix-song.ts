@@ -1,19 +1,19 @@
 /**
- * Whole songs, cut and joined as `demix` of ZFTurbo/Music-Source-Separation-Training does it, one
- * chunk at a time.
+ * Separates whole songs, cut and joined like `demix` of ZFTurbo/Music-Source-Separation-Training,
+ * one chunk at a time.
  */
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
 import { joinStems } from './join-stems.ts'
 
-/** A window rises and falls over this share of a chunk: a tenth. */
+/** A window rises and falls over this share of a chunk. */
 const FADE_SHARE = 10
 
 interface Chunks {
-  /** Samples of each. */
+  /** Length of each chunk in samples. */
   samples: number
-  /** A chunk begins this many times within another's length. */
+  /** Number of chunks that begin within the length of one. */
   overlaps: number
-  /** A rest of more samples is mirrored on its right, one of fewer followed by zeros. */
+  /** A longer last chunk is mirrored on its right, a shorter one is followed by zeros. */
   mirroredBeyond: number
 }
 
@@ -75,7 +75,7 @@ function filled(part: Tensor, chunk: number, isMirrored: boolean): Tensor {
   ])
 }
 
-/** Ones, with a rise at the begin and a fall at the end. */
+/** Returns a window of ones, with a rise at the start and a fall at the end. */
 function fadesOf(chunk: number, isFirst: boolean, isLast: boolean): Float32Array {
   const fade = Math.floor(chunk / FADE_SHARE)
   return Float32Array.from({ length: chunk }, (_, i) => {

@@ -1,4 +1,4 @@
-/** The tensors of one file of a reference run, and how far others are from them. */
+/** Reads the tensors of one file of a reference run, and compares others with them. */
 import { openSafetensors } from '../../../models/checkpoint/safetensors.ts'
 import type { StoredTensor } from '../../../models/checkpoint/stored-tensor.ts'
 import { tf, type Tensor } from '../../../models/tensorflow/tensor.ts'
@@ -9,11 +9,11 @@ export interface ManifestEntry {
   suggested_atol_all?: number
   suggested_atol_final?: number
   final_outputs?: readonly string[]
-  /** In manifests of the open models each tensor has a tolerance of its own. */
+  /** Manifests of the open models have a tolerance for each tensor. */
   tensors?: Readonly<Record<string, { atol?: number }>>
 }
 
-/** How the reference made what is compared, where nothing else is said. */
+/** The usual value of `Comparison.against`: computed like the reference did. */
 const AS_THERE = 'as there'
 
 export class GoldenFile {
@@ -29,7 +29,7 @@ export class GoldenFile {
     this.#untouched = new Set(this.#stored.keys())
   }
 
-  /** Tensors that no stage has used, as an input or in a comparison. */
+  /** Tensors that no stage has used yet, as an input or in a comparison. */
   get untouched(): readonly string[] {
     return [...this.#untouched]
   }
@@ -51,9 +51,9 @@ export class GoldenFile {
   }
 
   /**
-   * The waves `name.0`, `name.1` and so on.
-   * @param lengths samples of each, where the manifest states them
-   * @throws Error naming the wave whose length is another
+   * Returns the waves `name.0`, `name.1` and so on.
+   * @param lengths samples of each, if the manifest states them
+   * @throws Error naming a wave of a different length
    */
   waves(name: string, count: number, lengths?: readonly number[]): Float32Array[] {
     return Array.from({ length: count }, (_, row) => {
@@ -67,18 +67,21 @@ export class GoldenFile {
     })
   }
 
-  /** As it is stored; float32, or what was stored as int32, as numbers. The caller frees it. */
+  /** Returns the stored tensor as float32, converting int32. The caller frees it. */
   tensor(name: string): Tensor {
     const { shape, values } = this.#find(name)
     return tf.tensor(Float32Array.from(values()), [...shape], 'float32')
   }
 
-  /** From the reference's [batch, channels, frames] to [batch, frames, channels]. */
+  /**
+   * Returns a tensor transposed from the reference's [batch, channels, frames] to [batch, frames,
+   * channels].
+   */
   turned(name: string): Tensor {
     return tf.tidy(() => tf.transpose(this.tensor(name), [0, 2, 1]))
   }
 
-  /** The tolerance that the manifest states for this tensor. */
+  /** Returns the manifest's tolerance for this tensor. */
   tolerance(name: string): number {
     const { final_outputs: outputs, suggested_atol: any, tensors } = this.#entry
     const isFinal = outputs?.includes(name)
@@ -88,7 +91,7 @@ export class GoldenFile {
     throw new Error(`the manifest states no tolerance for ${name} of ${this.#file}`)
   }
 
-  /** Compares, and frees `actual`. */
+  /** Compares with a stored tensor, and frees `actual`. */
   compare(name: string, actual: Tensor, against = AS_THERE): Comparison {
     const { shape, values } = this.#find(name)
     const isShaped = String(actual.shape) === String(shape)
@@ -97,14 +100,17 @@ export class GoldenFile {
     return { file: this.#file, name, against, error, allowed: this.tolerance(name) }
   }
 
-  /** As `compare`, of [batch, frames, channels] with the reference's [batch, channels, frames]. */
+  /**
+   * Like `compare`, for ours of [batch, frames, channels] and the reference's [batch, channels,
+   * frames].
+   */
   compareTurned(name: string, actual: Tensor, against = AS_THERE): Comparison {
     const turned = tf.tidy(() => tf.transpose(actual, [0, 2, 1]))
     actual.dispose()
     return this.compare(name, turned, against)
   }
 
-  /** As `compare`, of one row of a batch, cut to what there is of `actual` [1, length, ...]. */
+  /** Like `compare`, for one row of a batch, cut to the shape of `actual` [1, length, ...]. */
   compareRow(name: string, row: number, actual: Tensor, against: string): Comparison {
     const expected = tf.tidy(() => {
       const rest = actual.shape.slice(1)
@@ -116,7 +122,7 @@ export class GoldenFile {
     return { file: this.#file, name, against, error, allowed: this.tolerance(name) }
   }
 
-  /** As `compare`, leaving out what `valid` [batch, length] has 0 for: what padding becomes. */
+  /** Like `compare`, but ignores frames where `valid` [batch, length] is 0, which are padding. */
   compareReal(name: string, actual: Tensor, valid: Tensor): Comparison {
     const padding = tf.tidy(() => tf.sub(1, valid).expandDims(-1))
     const ours = tf.tidy(() => actual.mul(tf.sub(1, padding)).add(this.tensor(name).mul(padding)))

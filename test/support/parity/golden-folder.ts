@@ -1,4 +1,6 @@
-/** The results of a reference: files of tensors, and a MANIFEST.json with their tolerances. */
+/**
+ * Reads the results of a reference: files of tensors, and a MANIFEST.json with their tolerances.
+ */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,9 +10,9 @@ export interface Manifest {
   /** The model and its size, in a sentence. */
   what?: string
   files: Readonly<Record<string, ManifestEntry>>
-  /** Of SCNet: the level of each chunk's spectrum is taken away in its network. */
+  /** For SCNet: whether its network removes the level of each chunk's spectrum. */
   normalize_spectrogram?: boolean
-  /** Inputs of SAM-Audio's runs, as `inputsOf` reads them. */
+  /** Inputs of SAM-Audio's runs, in the format of `inputsOf`. */
   inputs?: unknown
 }
 
@@ -26,7 +28,7 @@ export class GoldenFolder {
     this.manifest = manifest
   }
 
-  /** @throws Error when there is no manifest */
+  /** @throws Error if there is no manifest */
   static async open(folder: string): Promise<GoldenFolder> {
     return new GoldenFolder(folder, JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')))
   }
@@ -43,7 +45,7 @@ export class GoldenFolder {
     return existsSync(join(this.folder, file))
   }
 
-  /** @throws Error naming the file when it is not there, or unsound */
+  /** @throws Error naming the file if it is missing or invalid */
   golden(file: string): GoldenFile {
     const opened =
       this.#opened.get(file) ??

@@ -1,13 +1,13 @@
-/** Checks whether a batch of texts is what the reference made its tokens of. */
+/** Checks that the reference made its tokens from the texts of a batch. */
 import { TOKENS_MAX } from '../../../models/sam-audio/config.ts'
 import { TextTokenizer } from '../../../models/text/tokenizer.ts'
 import { compareExactly, type Comparison } from './comparison.ts'
 import type { Reference } from './reference.ts'
 
 /**
- * Compares the tokens of each text with those that `file` has, without their padding.
+ * Compares the tokens of each text with those in `file`, without their padding.
  * @param folder of the tokenizer
- * @param texts that the manifest states; nothing is compared where it states none
+ * @param texts that the manifest states; without them nothing is compared
  */
 export async function compareTexts(
   reference: Reference,

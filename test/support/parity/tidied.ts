@@ -1,4 +1,3 @@
-/** Comparisons whose tensors are freed. */
 import { tf } from '../../../models/tensorflow/tensor.ts'
 import type { Comparison } from './comparison.ts'
 

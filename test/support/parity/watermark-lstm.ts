@@ -1,11 +1,13 @@
-/** Two recurrent layers, added to what came in (torch.nn.LSTM in AudioSeal's StreamableLSTM). */
+/**
+ * Two recurrent layers with a residual connection (torch.nn.LSTM in AudioSeal's StreamableLSTM).
+ */
 import type { Layer } from '../../../models/layers/layers.ts'
 import { tf, type Tensor, type Tensor2D } from '../../../models/tensorflow/tensor.ts'
 import type { Weights } from '../../../models/checkpoint/weights.ts'
 
 const LAYERS = 2
 
-/** [batch, frames, dim] to the same. */
+/** Takes and returns [batch, frames, dim]. */
 export function loadResidualLstm(weights: Weights, dim: number): Layer {
   const layers = Array.from({ length: LAYERS }, (_, i) => loadLstmLayer(weights.at('lstm'), i, dim))
   return (x) => tf.tidy(() => x.add(layers.reduce((y, layer) => layer(y), x)))
@@ -25,7 +27,7 @@ function loadLstmLayer(weights: Weights, index: number, dim: number): Layer {
   return (x) =>
     tf.tidy(() => {
       const [batch, frames] = x.shape as [number, number, number]
-      // The input's share is known for every frame at once.
+      // The input's part of the gates can be computed for all frames at once.
       const driven = tf
         .matMul(x.reshape([-1, dim]), input)
         .add(bias)

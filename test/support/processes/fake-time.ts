@@ -1,21 +1,21 @@
-/** A clock for real processes that a test sets: Debian's libfaketime, preloaded. */
+/** Gives real processes a clock that a test sets, by preloading Debian's libfaketime. */
 
 import { existsSync, writeFileSync } from 'node:fs'
 
 const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'
 
 export interface FakeTime {
-  /** For the processes that are to have the clock. */
+  /** Environment of the processes that get the clock. */
   environment: Readonly<Record<string, string>>
-  /** Moves it forward, or back. Timers go on as before. */
+  /** Moves the clock forward or back, without affecting timers. */
   jump(ms: number): void
 }
 
-/** Why no process can have such a clock; null where it can. */
+/** Why the clock can't be faked; null if it can. */
 export const whyNoFakeTime = (): string | null =>
   existsSync(LIBRARY) ? null : 'there is no libfaketime: apt-get install libfaketime'
 
-/** @param file tells the processes how far their clock is ahead; they read it once a second */
+/** @param file with the offset of the clock, which processes read once a second */
 export function createFakeTime(file: string): FakeTime {
   let aheadMs = 0
   const write = () => writeFileSync(file, `${aheadMs < 0 ? '' : '+'}${aheadMs / 1_000}\n`)
@@ -24,7 +24,7 @@ export function createFakeTime(file: string): FakeTime {
     environment: {
       LD_PRELOAD: LIBRARY,
       FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_DONT_FAKE_MONOTONIC: '1', // else timers would fire at once
+      FAKETIME_DONT_FAKE_MONOTONIC: '1', // otherwise timers would fire immediately
       FAKETIME_CACHE_DURATION: '1',
     },
     jump(ms) {

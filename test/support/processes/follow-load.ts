@@ -1,4 +1,4 @@
-/** Starts the process of `steady-load.ts`, and reads what it prints. */
+/** Starts `steady-load.ts` in a process, and reads its output. */
 
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -13,9 +13,9 @@ import { API_KEY } from './start-winnow.ts'
 import type { LoadReport } from './steady-load.ts'
 
 export interface Load {
-  /** Resolves when so many more requests have been accepted. */
+  /** Resolves when that many more requests have been accepted. */
   submitMore(count: number): Promise<void>
-  /** Ends it, and resolves when each of its requests has ended. */
+  /** Stops submitting, and resolves when all requests have ended. */
   finish(): Promise<LoadReport>
 }
 
@@ -23,7 +23,7 @@ const PROGRAM = fileURLToPath(new URL('steady-load.ts', import.meta.url))
 
 /**
  * Submits 8 requests a second to a service, in a process that ends with the test.
- * @param folder for the media that is separated
+ * @param folder for the media
  */
 export async function startLoad(
   t: TestContext,
@@ -41,7 +41,7 @@ export async function startLoad(
   return followLoad(child)
 }
 
-/** Resolves when the process has begun. */
+/** Resolves when the process has started. */
 export async function followLoad({ stdin, stdout }: ChildProcess): Promise<Load> {
   const lines = createInterface(stdout!)[Symbol.asyncIterator]()
   const next = async () => String((await lines.next()).value)

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
 /**
- * Linux takes the local port of an outgoing connection from 32768 on: a port below it stays free
- * while the server that listens there is started again.
+ * Linux takes local ports of outgoing connections from 32768 upwards, so a lower port stays free
+ * while the server that listens there restarts.
  */
 const RANGE = [20_000, 32_768] as const
 
 /**
- * Ports that were free a moment ago. No outgoing connection takes them meanwhile, and no other
- * caller gets them while this process lives.
+ * Returns ports that are free. No outgoing connection can take them, and no other caller gets them
+ * while this process lives.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
@@ -21,7 +21,10 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...ports]
 }
 
-/** False where a test that runs now has the port: its socket of that name ends with its process. */
+/**
+ * Returns false if another running test has the port. The socket with that name is closed when its
+ * process ends.
+ */
 async function claim(port: number): Promise<boolean> {
   const server = createServer().listen(`\0winnow-test-port-${port}`)
   server.unref()
@@ -36,7 +39,7 @@ async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/** False where the address is taken. */
+/** Resolves with false if the address is in use. */
 async function isListening(server: Server): Promise<boolean> {
   try {
     await once(server, 'listening')

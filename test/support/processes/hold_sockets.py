@@ -1,6 +1,9 @@
-"""Starts a command as systemd does that holds its listening sockets, again whenever it ends, until
-standard input is closed. Usage: hold_sockets.py NAME[:NAME] COMMAND [WORD ...]; prints one line of
-JSON: the port of each name."""
+"""Starts a command like systemd does for a service whose listening sockets it holds, and restarts it
+whenever it ends, until standard input is closed.
+
+Usage: hold_sockets.py NAME[:NAME] COMMAND [WORD ...]; prints one line of JSON: the port of each
+name.
+"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-/** Runs a command of ours: its output, and how it ends. */
+/** Runs one of our commands, and returns its output and exit code. */
 
 import { Readable } from 'node:stream'
 import type { CommandIo } from '../../../scripts/cli/command.ts'

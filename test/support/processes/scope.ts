@@ -1,8 +1,8 @@
-/** A script gives it to helpers that clean up after a test. */
+/** Lets scripts use helpers that clean up after a test. */
 
 export interface Scope {
   after(end: () => unknown): void
-  /** Undoes all, the latest first. */
+  /** Runs all clean-ups, the latest first. */
   end(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Searches what processes have logged for secrets that they were given, made or handed out. */
+/** Searches the logs of processes for secrets that they received, generated or issued. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,9 @@ import { join } from 'node:path'
 /** Settings that are secrets, or contain one. */
 const SECRET_SETTING = /KEY|TOKEN|SECRET|PASSWORD|NATS_URL|DATABASE_URL/
 
-/** Secrets of clients, by their form: a webhook's, a signed address's, a key's, a share's, an operator's. */
+/**
+ * Secrets of clients, by their format: of a webhook, a signed address, a key, a share, an admin.
+ */
 const FORMS = [
   /whsec_[A-Za-z0-9+/]{16,}/,
   /[?&](?:signature|X-Amz-Signature)=\w{16,}/,
@@ -17,8 +19,8 @@ const FORMS = [
 ]
 
 /**
- * The lines of `log` with a secret in them, without the secret itself.
- * @param folder the process's DATA_DIR, with the key files that it made
+ * Returns the lines of `log` that contain a secret, with the secret removed.
+ * @param folder the process's DATA_DIR, with the key files that it generated
  * @param environment its settings
  */
 export function linesWithSecrets(
@@ -35,7 +37,9 @@ export function linesWithSecrets(
   })
 }
 
-/** Secrets of settings: an address's password, or the token in place of a user. */
+/**
+ * Returns the secret in a setting: the password of an address, or the token in place of its user.
+ */
 function secretsOf(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(environment)
     .filter(([name]) => SECRET_SETTING.test(name) && !name.endsWith('_FILE'))

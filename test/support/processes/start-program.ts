@@ -1,35 +1,38 @@
-/** Starts a process of ours, gateway or engine, for the time of a test. */
+/** Starts a gateway or an engine as a process, for a test. */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** A folder that is not there: what set-up has fetched on this machine changes no test. */
+/**
+ * A folder that does not exist, so that models which set-up fetched on this machine do not affect
+ * tests.
+ */
 const NO_MODEL = '/nowhere'
 
 export type Environment = Readonly<Record<string, string>>
 
 export interface Program {
   child: ChildProcess
-  /** The settings that it was started with, besides those of this process. */
+  /** The settings that it was started with, in addition to those of this process. */
   environment: Environment
   /** The details that it announced when it became ready. */
   ready: Readonly<Record<string, string>>
   log(): string
-  /** Sends the signal and waits for the end; answers the exit code, or the signal that ended it. */
+  /** Sends the signal and waits for the end; returns the exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
 /** A process that may not be ready yet. */
 export type StartingProgram = Omit<Program, 'ready'> & {
-  /** Rejects, with its log, when it ends before it is ready. */
+  /** Rejects with its log if it ends before it is ready. */
   ready: Promise<Program['ready']>
   /** The exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals>
 }
 
-/** @param path its main file, from the root of the checkout, which is this one unless named */
+/** @param path its main file, relative to the root of the checkout, by default this one */
 export function launchProgram(
   path: string,
   environment: Environment,
@@ -53,7 +56,7 @@ export function launchProgram(
     child.once('message', (message) => resolve(message as Environment))
     child.once('exit', () => reject(new Error(`${path} did not start:\n${log}`)))
   })
-  ready.catch(() => undefined) // awaited by who wants to know
+  ready.catch(() => undefined) // callers that care await it themselves
   return {
     child,
     environment,

@@ -1,6 +1,6 @@
 /**
- * Starts the real processes, nats-server, gateway and engines, for the time of a test. A test fails
- * whose processes logged a secret.
+ * Starts the real processes (nats-server, gateway and engines) for a test, and fails the test if a
+ * process logged a secret.
  */
 
 import assert from 'node:assert/strict'
@@ -36,39 +36,40 @@ export interface Winnow {
   gateway: Program
   engines: Program[]
   client: Client
-  /** @param program its main file, from the root of the checkout, which is this one unless named */
+  /** @param program its main file, relative to the root of the checkout, by default this one */
   startEngine(env?: Environment, program?: string, checkout?: string): Promise<Program>
-  /** As `startEngine`. */
+  /** Like `startEngine`. */
   startGateway(env?: Environment, program?: string, checkout?: string): Promise<Program>
   startNats(): Promise<void>
 }
 
 interface WinnowOptions {
   engines?: number
-  /** For gateways and engines. */
+  /** Settings of gateways and engines. */
   env?: Environment
-  /** For engines alone. */
+  /** Settings of engines only. */
   engineEnv?: Environment
-  /** Folder of the broker's store; default: in the folder of the rest. */
+  /** Folder of the broker's store; default: within the service's folder. */
   natsFolder?: string
 }
 
 /**
- * The whole service with `engines` engines; everything ends with the test, also where that ends
- * while the service starts, as when another part of its set-up fails first.
+ * Starts the whole service with `engines` engines. Everything ends with the test, even if that ends
+ * while the service is starting, for example because another part of its set-up fails.
  */
 export async function startWinnow(
   t: Pick<TestContext, 'after'>,
   { engines = 1, env = {}, engineEnv = {}, natsFolder }: WinnowOptions = {},
 ): Promise<Winnow> {
-  const folder = mkdtempSync(join(tmpdir(), 'winnow-test-')) // nothing is awaited before `after`
+  // synchronous, because nothing may be awaited before `after`
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-test-'))
   const ofNats = natsFolder ?? join(folder, 'nats')
-  const portsTaken = freePorts(2) // gateway and broker come back where they were
+  const portsTaken = freePorts(2) // gateway and broker use the same ports after a restart
   const natsStarting = portsTaken.then(([, port]) => startNatsServer({ folder: ofNats, port }))
   const programs: StartingProgram[] = []
   const winnow = { folder, engines: [] as Program[] } as Winnow
   t.after(async () => {
-    // `programs` holds all that start with NATS once this has waited for it.
+    // Once NATS has started, `programs` contains everything that starts along with it.
     const nats = await natsStarting.catch(() => undefined)
     await Promise.all(programs.map((program) => program.end('SIGKILL')))
     ;(winnow.nats ?? nats)?.process.kill('SIGKILL')
@@ -121,7 +122,7 @@ export async function startWinnow(
   return winnow
 }
 
-/** Uploads a file and submits it; answers what the submission answered. */
+/** Uploads a file and submits it; returns the response of the submit. */
 export async function submitFile(
   { client }: Winnow,
   path: string,
@@ -132,7 +133,7 @@ export async function submitFile(
   return client.submit({ input: { ...input, file_id: fileId } })
 }
 
-/** Follows a request to its end; every status on the way, the last one terminal. */
+/** Follows a request to its end; returns every status, the last one terminal. */
 export async function followToEnd(
   { client }: Winnow,
   submitted: Parameters<Client['follow']>[0],
@@ -142,7 +143,7 @@ export async function followToEnd(
   return statuses
 }
 
-/** The terminal status of a file's separation. */
+/** Separates a file, and returns the terminal status. */
 export async function separateFile(
   winnow: Winnow,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * Submits 8 requests a second, fewer while 40 are under way, until standard input ends; follows
- * each by its status stream and takes its webhook; then prints as JSON what came of them. Prints
- * `submitted` for each accepted request on the way. Words: URL, key, a file of sound.
+ * Submits 8 requests a second, fewer while 40 are in flight, until standard input ends. Follows
+ * each by its status stream and receives its webhook, and finally prints a report as JSON. Prints
+ * `submitted` for each accepted request. Arguments: URL, key, a sound file.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -12,18 +12,18 @@ import { createClient, type Client } from '../../../clients/typescript/node.ts'
 import { UnreachableError } from '../../../clients/typescript/errors.ts'
 
 const PERIOD_MS = 125
-/** A slow machine is not given more than it can do. */
+/** Keeps a slow machine from being overloaded. */
 const UNDER_WAY_MAX = 40
-const SUBMIT_TRIES_MAX = 4
+const SUBMIT_ATTEMPTS_MAX = 4
 const WEBHOOKS_MS_MAX = 60_000
 
 export interface LoadReport {
   submitted: number
   completed: number
   webhooks: number
-  /** The longest that a submit took, in ms. */
+  /** Duration of the slowest submit. */
   submitMsMax: number
-  /** Submits that were sent again, with their idempotency key, since their connection broke. */
+  /** Submits that were repeated with their idempotency key because their connection broke. */
   repeated: number
   failures: string[]
 }
@@ -66,8 +66,8 @@ console.log(JSON.stringify({ ...report, webhooks: delivered.size } satisfies Loa
 process.exit()
 
 /**
- * As a client does that keeps its connections open: a killed gateway breaks all of them, and the
- * next call takes another of those until this process has read that they are closed.
+ * Retries like a client that keeps connections open: a killed gateway breaks all of them, and the
+ * next call uses another broken one until this process has noticed.
  */
 async function submit(client: Client) {
   const submission = { input: { file_id: fileId, prompt: 'noise' }, webhookUrl }
@@ -76,7 +76,7 @@ async function submit(client: Client) {
     try {
       return await client.submit(submission, options)
     } catch (error) {
-      if (!(error instanceof UnreachableError) || tries === SUBMIT_TRIES_MAX) throw error
+      if (!(error instanceof UnreachableError) || tries === SUBMIT_ATTEMPTS_MAX) throw error
       report.repeated += 1
       await sleep(PERIOD_MS * tries)
     }
@@ -85,7 +85,7 @@ async function submit(client: Client) {
 
 async function request(): Promise<void> {
   const startedAt = performance.now()
-  const client = createClient({ baseUrl, apiKey, retries: 0 }) // `submit` counts its own
+  const client = createClient({ baseUrl, apiKey, retries: 0 }) // `submit` counts retries itself
   report.submitted += 1
   try {
     const submitted = await submit(client)

@@ -1,5 +1,7 @@
-"""Stops the threads of the given name, of process PID, where they stand, until they end: the process
-goes on without them. Usage: stop_thread.py PID NAME; prints `stopped` once all stand."""
+"""Freezes the threads of the given name in process PID, while the rest of the process goes on.
+
+Usage: stop_thread.py PID NAME; prints `stopped` once all are frozen.
+"""
 
 import ctypes
 import os

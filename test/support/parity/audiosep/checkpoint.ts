@@ -1,4 +1,4 @@
-/** The checkpoint of a reference run, and its sizes: `model/`. */
+/** Opens the checkpoint of a reference run with its sizes, from `model/`. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUsedTensor, openAudioSepCheckpoint } from '../../../../models/audiosep/checkpoint.ts'
@@ -14,7 +14,7 @@ export interface LoadedCheckpoint {
   text: ReturnType<typeof loadTextEncoder>
 }
 
-/** @throws Error naming weights that are missing, misshapen or unread */
+/** @throws Error naming weights that are missing, unused or of the wrong shape */
 export async function openCheckpoint({ folder }: GoldenFolder): Promise<LoadedCheckpoint> {
   const model = join(folder, 'model')
   const name = (await readdir(model)).find((file) => file.endsWith('.ckpt'))

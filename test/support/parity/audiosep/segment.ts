@@ -1,4 +1,4 @@
-/** One segment: every block of the network, and waves of several lengths. */
+/** Compares one segment: every block of the network, and waves of several lengths. */
 import { spectrumOf, wavesOf } from '../../../../models/audiosep/spectrum.ts'
 import { poolAfter } from '../../../../models/audiosep/network/network.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
@@ -10,10 +10,10 @@ import { openCheckpoint, type LoadedCheckpoint } from './checkpoint.ts'
 
 export const WAVE_FILES = [0, 1, 2, 3].map((i) => `forward_${i}.safetensors`)
 
-/** Bins softer than this have phases that are not compared: the reference leaves them at zero. */
+/** Phases of bins softer than this are not compared, because the reference leaves them at zero. */
 const MAGNITUDE_MIN = 1e-3
 
-/** [batch, channels, frames, bins] of ours, which has the channels last. */
+/** Converts ours, which has the channels last, to [batch, channels, frames, bins]. */
 const theirs = (x: Tensor): Tensor => tf.transpose(x, [0, 3, 1, 2])
 
 export async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
@@ -50,7 +50,7 @@ function* compareBlocks(golden: GoldenFile, { network, config }: LoadedCheckpoin
   yield golden.compare('base.after_conv', theirs(network.after(decoded.at(-1)!)))
 }
 
-/** Waves in a batch and each alone, and one by another's length. */
+/** Compares waves in a batch and alone, and one padded to another's length. */
 export async function compareWaves(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openCheckpoint(folder)
   return withTidy(() => {
@@ -78,7 +78,10 @@ export async function compareWaves(folder: GoldenFolder): Promise<Comparison[]> 
   })
 }
 
-/** waves [batch, samples], condition [batch, conditionDim]; to the targets, shaped as the waves. */
+/**
+ * Separates waves [batch, samples] with condition [batch, conditionDim] into targets of the waves'
+ * shape.
+ */
 function separate(waves: Tensor, condition: Tensor, { network, config }: LoadedCheckpoint): Tensor {
   return tf.tidy(() => {
     const spectrum = spectrumOf(waves, config)

@@ -25,7 +25,7 @@ export interface Bag {
   members: readonly { checkpoint: string; weights: readonly number[] }[]
 }
 
-/** The run's bag of networks, as `model/bag.yaml` says. */
+/** Opens the run's bag of networks, as described in `model/bag.yaml`. */
 export async function bagOf({ folder }: GoldenFolder): Promise<Bag> {
   const { models, weights } = parse(await readFile(join(folder, 'model/bag.yaml'), 'utf8'))
   const checkpoints = await checkpointsOf(folder)

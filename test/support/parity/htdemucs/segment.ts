@@ -1,4 +1,6 @@
-/** One segment: every block of the network, batches, and segments that are short or silent. */
+/**
+ * Compares one segment: every block of the network, batches, and segments that are short or silent.
+ */
 import type { Branches } from '../../../../models/htdemucs/network/branches.ts'
 import { momentsOf, normalize } from '../../../../models/layers/norms.ts'
 import { spectrumOf, wavesOf } from '../../../../models/htdemucs/spectrum.ts'
@@ -16,7 +18,7 @@ export const ITEM_FILES = [
   'forward_silence.safetensors',
 ]
 
-/** Every block's output. */
+/** Compares the output of every block. */
 export async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await firstNetwork(folder)
   const golden = folder.golden(FULL)
@@ -112,7 +114,7 @@ function inputsOf(golden: GoldenFile, config: LoadedNetwork['config']): Branches
 
 const normalized = (x: Tensor): Tensor => normalize(x, momentsOf(x))
 
-/** Segments in a batch and each alone, cut short, and silent in part: stems alone. */
+/** Compares only the stems of segments in a batch and alone, cut short, and partly silent. */
 export async function compareItems(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await firstNetwork(folder)
   return withTidy(() =>
@@ -133,7 +135,7 @@ export async function compareItems(folder: GoldenFolder): Promise<Comparison[]> 
   )
 }
 
-/** Separates a mixture of a segment at most, filled with zeros on the right. */
+/** Separates a mixture of at most one segment, padded with zeros on the right. */
 function stemsOf(mixture: Tensor, { network, config }: LoadedNetwork): Tensor {
   const samples = mixture.shape[2]!
   const filled = pad(mixture, [

@@ -29,7 +29,7 @@ export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** Each stem of a bag is the weighted mean of its networks' answers. */
+/** Separates with a bag, in which each stem is the weighted mean of its networks' results. */
 export async function compareBag(folder: GoldenFolder): Promise<Comparison[]> {
   const { members } = await bagOf(folder)
   return withTidy(() => {
@@ -85,7 +85,7 @@ function separateSong(song: Tensor, { network, config }: LoadedNetwork, overlap:
   return tf.tidy(() => joinStems(windows(), [sources.length, audioChannels, samples]))
 }
 
-/** Takes samples from `start`, which may lie before the song; zeros stand outside of it. */
+/** Takes samples from `start`, which may be before the song; outside of it there are zeros. */
 function around(song: Tensor, start: number, samples: number): Tensor {
   const from = Math.max(0, start)
   const to = Math.min(song.shape[1]!, start + samples)

@@ -1,4 +1,4 @@
-/** Whole songs, cut and joined as either reference does it. */
+/** Separates whole songs, cut and joined like each of the two references. */
 import { triangle } from '../../../../models/lanes/chunk-weights.ts'
 import { tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 import type { Comparison } from '../comparison.ts'
@@ -8,7 +8,7 @@ import { joinStems } from '../join-stems.ts'
 import { withTidy } from '../tidied.ts'
 import { openScnet, type LoadedScnet } from './open.ts'
 
-/** As ZFTurbo's training repository does it. */
+/** Like ZFTurbo's training repository. */
 export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   const { network, config } = await openScnet(folder)
   const golden = folder.golden('song.safetensors')
@@ -21,7 +21,7 @@ export async function compareSong(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** As the author's repository does it. */
+/** Like the author's repository. */
 export async function compareTriangleSong(folder: GoldenFolder): Promise<Comparison[]> {
   const loaded = await openScnet(folder)
   const golden = folder.golden('song_triangle.safetensors')

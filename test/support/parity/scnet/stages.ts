@@ -48,7 +48,7 @@ async function compareParts(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** What the first encoder takes. */
+/** The input of the first encoder. */
 function inputOf(mixture: Tensor, { config }: LoadedScnet): Tensor {
   const spectrum = spectrumOf(mixture, config)
   return config.levelsSpectrum ? normalize(spectrum, momentsOf(spectrum)) : spectrum
@@ -140,7 +140,7 @@ async function compareLevelled(folder: GoldenFolder): Promise<Comparison[]> {
   })
 }
 
-/** With and without the level of each chunk's spectrum, together and each alone. */
+/** Compares with and without the level of each chunk's spectrum, in a batch and alone. */
 async function compareBatch(folder: GoldenFolder): Promise<Comparison[]> {
   const golden = folder.golden('forward_batch.safetensors')
   const variants = [

@@ -1,10 +1,12 @@
-/** Masks as the reference's `zeros`: nothing above the network's bins, in no stem. */
+/**
+ * Makes masks like the reference's `zeros`, in which no stem has anything above the network's bins.
+ */
 import { maskOf } from '../../../../models/spleeter/masks.ts'
 import type { SpleeterConfig } from '../../../../models/spleeter/config.ts'
 import { spectrumOf, wavesOf } from '../../../../models/spleeter/spectrum.ts'
 import { pad, tf, type Tensor } from '../../../../models/tensorflow/tensor.ts'
 
-/** As `maskOf`, of one song: shares [segments, frames, bins, 2] to [2, frames, all bins]. */
+/** Like `maskOf`, for one song: shares [segments, frames, bins, 2] to [2, frames, all bins]. */
 export function dullMaskOf(shares: Tensor, config: SpleeterConfig): Tensor {
   return tf.tidy(() => {
     const lower = tf.slice(maskOf(shares, 1, config), [0, 0, 0], [-1, -1, config.bins])
