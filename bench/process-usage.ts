@@ -1,6 +1,4 @@
-/**
- * Measures the processor time and memory of processes and their descendants, from Linux's `/proc`.
- */
+/** Measures the processor time and memory of processes, from Linux's `/proc`. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -15,69 +13,77 @@ export interface Usage {
   peakBytes: number
 }
 
-/** Starts measuring; the returned function ends it. A process that has ended counts as nothing. */
+/**
+ * Starts measuring processes and their descendants; the returned function ends it. A process that
+ * has ended counts as nothing.
+ */
 export function watchUsage(pids: readonly number[]): () => Usage {
-  const before = cpuSecondsOf(familyOf(pids))
-  let peakBytes = memoryOf(familyOf(pids))
-  const timer = setInterval(() => {
-    peakBytes = Math.max(peakBytes, memoryOf(familyOf(pids)))
-  }, SAMPLE_MS)
+  const before = cpuSecondsOf(pids)
+  let peakBytes = memoryOf(pids)
+  const measurePeak = () => {
+    peakBytes = Math.max(peakBytes, memoryOf(pids))
+  }
+  const timer = setInterval(measurePeak, SAMPLE_MS)
   return () => {
     clearInterval(timer)
-    const family = familyOf(pids)
-    peakBytes = Math.max(peakBytes, memoryOf(family))
-    return { cpuSeconds: cpuSecondsOf(family) - before, peakBytes }
+    measurePeak()
+    return { cpuSeconds: cpuSecondsOf(pids) - before, peakBytes }
   }
 }
 
-interface ProcessState {
-  parent: number
-  cpuSeconds: number
-}
-
-/** The processes and all that descend from them, with their processor time. */
-function familyOf(pids: readonly number[]): Map<number, ProcessState> {
-  const all = new Map<number, ProcessState>()
-  for (const name of readdirSync('/proc')) {
-    const state = /^\d+$/.test(name) ? readState(name) : null
-    if (state) all.set(Number(name), state)
+/** Returns a process's own seconds, and those of its descendants, including ended ones. */
+export function processorSeconds(pid: number): { own: number; children: number } {
+  const { own, ended } = ticksOf(pid)
+  return {
+    own: own / TICKS_PER_SECOND,
+    children: ended / TICKS_PER_SECOND + cpuSecondsOf(childrenOf(pid)),
   }
-  const family = new Map<number, ProcessState>()
-  let added = pids.filter((pid) => all.has(pid))
-  while (added.length > 0) {
-    for (const pid of added) family.set(pid, all.get(pid)!)
-    added = [...all].flatMap(([pid, { parent }]) =>
-      family.has(parent) && !family.has(pid) ? [pid] : [],
-    )
-  }
-  return family
 }
 
-/** Null of a process that has ended meanwhile. */
-function readState(pid: string): ProcessState | null {
-  const text = readOrNull(`/proc/${pid}/stat`)
-  if (text === null) return null
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // from the state, field 3, on
-  const [user, system, ofChildren, systemOfChildren] = fields.slice(11, 15).map(Number)
-  const ticks = user! + system! + ofChildren! + systemOfChildren!
-  return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS_PER_SECOND }
+/** Returns the seconds of one thread of a process, by default the first, which runs JavaScript. */
+export function threadSeconds(pid: number, thread: number | string = pid): number {
+  const [nanoseconds = ''] = read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')
+  return Number(nanoseconds) / 1e9
 }
 
-const cpuSecondsOf = (family: ReadonlyMap<number, ProcessState>): number =>
-  [...family.values()].reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+const cpuSecondsOf = (pids: readonly number[]): number =>
+  pids.map(processorSeconds).reduce((sum, { own, children }) => sum + own + children, 0)
 
-function memoryOf(family: ReadonlyMap<number, ProcessState>): number {
-  return [...family.keys()].reduce((sum, pid) => {
-    const text = readOrNull(`/proc/${pid}/smaps_rollup`)
-    const kibibytes = Number(/^Pss:\s+(\d+) kB$/m.exec(text ?? '')?.[1] ?? 0)
-    return sum + 1_024 * kibibytes
+const memoryOf = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const kibibytes = Number(/^Pss:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0)
+    return sum + 1_024 * kibibytes + memoryOf(childrenOf(pid))
   }, 0)
+
+/** Returns the ticks of the process itself, and of its children that have ended. */
+function ticksOf(pid: number): { own: number; ended: number } {
+  const line = read(`/proc/${pid}/stat`)
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = line
+    .slice(line.lastIndexOf(')') + 2) // the name before it may contain spaces
+    .split(' ')
+    .slice(11)
+    .map(Number)
+  return { own: user + system, ended: endedUser + endedSystem }
 }
 
-function readOrNull(path: string): string | null {
+const childrenOf = (pid: number): number[] =>
+  threadsOf(pid).flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  )
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
+
+/** Returns the file's text; empty if the process has ended in the meantime. */
+function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return null
+    return ''
   }
 }

@@ -20,7 +20,7 @@ import { createDatabase } from '../test/support/database/start-postgres.ts'
 import { startWinnow, type Winnow } from '../test/support/processes/start-winnow.ts'
 import { wavBytes } from '../test/support/media/wav.ts'
 import { load1 } from './load/own-service.ts'
-import { processorSeconds, threadSeconds } from './pipeline/processor-time.ts'
+import { processorSeconds, threadSeconds } from './process-usage.ts'
 import { quantile, report, round } from './report.ts'
 
 const words = process.argv.slice(2)

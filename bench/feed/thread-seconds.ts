@@ -2,7 +2,7 @@
  * Reads the processor time of this process's two threads that serve jobs, in seconds, from Linux.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { threadSeconds } from '../pipeline/processor-time.ts'
+import { threadSeconds } from '../process-usage.ts'
 
 const TASKS = '/proc/self/task'
 /** The name that compute-worker.ts gives its thread. */

@@ -1,7 +1,7 @@
 /** Measures whole requests through gateway, broker and engine: many at once, and for some time. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { processorSeconds, threadSeconds } from '../../pipeline/processor-time.ts'
+import { processorSeconds, threadSeconds } from '../../process-usage.ts'
 import { connectEngine } from '../../../shared/engine-control.ts'
 import { createScope } from '../../../test/support/processes/scope.ts'
 import { noise } from '../../../test/support/media/signals.ts'
