@@ -8,7 +8,7 @@ import { Snippets } from '../new/snippets.tsx'
 import { Keys } from './keys.tsx'
 import { Webhooks } from './webhooks.tsx'
 
-/** Stands in the code until the form has media. */
+/** Appears in the code as long as the form has no media. */
 const EXAMPLE: Source = {
   kind: 'file',
   name: 'song.wav',
@@ -16,7 +16,7 @@ const EXAMPLE: Source = {
   bytes: new Blob(),
 }
 
-/** Keys, clients, code and webhooks of whoever calls the service from a program. */
+/** Keys, clients, code and webhooks for those who call the service from a program. */
 export function Developers() {
   const heading = useLostFocus<HTMLHeadingElement>()
   const chosen = source.value
@@ -44,7 +44,7 @@ export function Developers() {
   )
 }
 
-/** The lines that install the clients which this service serves. */
+/** Shows how to install the clients that this service offers. */
 function Clients() {
   const [packages, setPackages] = useState<ClientPackage[] | null>(null)
   const [problem, setProblem] = useState('')
@@ -55,16 +55,16 @@ function Clients() {
     <section aria-labelledby="clients">
       <h2 id="clients">Install a client</h2>
       {packages?.length === 0 && <p>This service has no clients to install.</p>}
-      {packages?.map((one) => (
-        <figure key={one.file_name}>
+      {packages?.map((client) => (
+        <figure key={client.file_name}>
           <figcaption>
-            {one.language === 'python' ? 'Python' : 'TypeScript and JavaScript'}
+            {client.language === 'python' ? 'Python' : 'TypeScript and JavaScript'}
           </figcaption>
           <pre tabIndex={0}>
-            <code>{installLine(one)}</code>
+            <code>{installLine(client)}</code>
           </pre>
-          <CopyButton text={installLine(one)} />
-          <small>SHA-256 {one.sha256}</small>
+          <CopyButton text={installLine(client)} />
+          <small>SHA-256 {client.sha256}</small>
         </figure>
       ))}
       <p role="alert" class="problem">

@@ -21,7 +21,6 @@ const LIFETIMES = [
   ['', 'until it is revoked'],
 ] as const
 
-/** The account's keys. */
 export function Keys() {
   const [list, setList] = useState<KeyList | null>(null)
   const [made, setMade] = useState<NewKey | null>(null)
@@ -63,7 +62,7 @@ export function Keys() {
 const ownKey = ({ data, current_key_id: id }: KeyList): Key | undefined =>
   data.find((key) => key.key_id === id)
 
-/** Shows a secret that the service does not show again. */
+/** Shows a secret that the service only shows once. */
 function Secret({ made, isOwn }: { made: NewKey; isOwn: boolean }) {
   return (
     <div class="secret" role="status">
@@ -80,7 +79,7 @@ function Secret({ made, isOwn }: { made: NewKey; isOwn: boolean }) {
 }
 
 interface KeyFormProps {
-  /** The key of this session, which gives no scope that it lacks. */
+  /** The key of this session; a new key can only get scopes that this one has. */
   own: Key | undefined
   create(key: Parameters<typeof createKey>[0]): Promise<unknown>
 }

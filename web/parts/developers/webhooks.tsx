@@ -6,7 +6,7 @@ import { Table, type Column } from '../admin/table.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Time } from '../time.tsx'
 
-/** Tries a receiver, and lists what came of the account's webhooks. */
+/** Tests a receiver, and lists the attempts to deliver the account's webhooks. */
 export function Webhooks() {
   const [attempts, setAttempts] = useState<Attempt[] | null>(null)
   const [tests, setTests] = useState<Attempt[]>([])
