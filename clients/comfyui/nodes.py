@@ -120,7 +120,7 @@ def _input(prompts: list[str], file_id: str, options: dict[str, Any]) -> Input:
 
 
 def _outputs(results: list[Download], scale: np.float32) -> Outputs:
-    """Combines the results of a batch of sounds into a batch for each target and one of residuals."""
+    """Combines the results of a batch of sounds: a batch for each target, and one of residuals."""
     sample_rate = results[0].sample_rate
     by_prompt = zip(*(result.targets for result in results), strict=True)
     targets = [batch_of([scale * planes for planes in items], sample_rate) for items in by_prompt]
@@ -129,7 +129,7 @@ def _outputs(results: list[Download], scale: np.float32) -> Outputs:
 
 
 def _text_of(findings: list[list[str]]) -> str:
-    """Returns a line for each prompt; with several sounds, prefixed with the number of the sound."""
+    """Returns a line per prompt; with several sounds, prefixed with the number of the sound."""
     if len(findings) == 1:
         return "\n".join(findings[0])
     lines = [f"{number}. {line}" for number, sound in enumerate(findings, 1) for line in sound]

@@ -94,7 +94,7 @@ def test_each_sound_of_a_batch_is_separated_also_beyond_1(package: ModuleType) -
 
 
 def assert_outputs_of_last_request(client: Client, audio: ModuleType, given: list[Any]) -> None:
-    """:param given: a node's outputs for the last request: its targets in order, and the residual"""
+    """:param given: a node's outputs for the last request: its targets in order, the residual"""
     data = client.result(client.list(limit=1)["data"][0])["data"]
     outputs = [*data.get("targets", [data["target"]]), data["residual"]]
     for sound, output in zip(given, outputs, strict=True):

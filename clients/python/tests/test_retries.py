@@ -219,7 +219,7 @@ def test_a_download_of_media_that_changed_meanwhile_begins_again(
 
 @pytest.fixture
 def hanging() -> Iterator[tuple[str, list[int]]]:
-    """Yields the address of a service that accepts connections and never responds, and their count."""
+    """Yields the address of a service that never responds, and its number of connections."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         taken: list[socket.socket] = []
         count = [0]

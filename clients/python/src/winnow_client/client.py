@@ -292,7 +292,7 @@ class Client:
         return self._ask(_core.cancel(request))
 
     def delete(self, request: types.RequestRef) -> None:
-        """Deletes a request and its outputs; an unfinished one is canceled first. Its file is kept."""
+        """Deletes a request and its outputs; cancels an unfinished one first. Keeps its file."""
         self._delete(_core.delete(request))
 
     def list(
