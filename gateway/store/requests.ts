@@ -111,10 +111,9 @@ export const latestFailures = (store: Store, limit: number): Promise<RequestRow[
     .execute()
 
 /** The part of an unfinished request that tells how much work it is. */
-export type OpenRequest = Pick<
-  RequestRow,
-  'request_id' | 'status' | 'options' | 'duration' | 'attempt_id'
->
+export type OpenRequest = Pick<RequestRow, 'request_id' | 'options' | 'duration' | 'attempt_id'> & {
+  status: (typeof UNFINISHED)[number]
+}
 
 /** Returns an account's unfinished requests. */
 export const listOpen = (store: Store, accountId: string, limit: number): Promise<RequestRow[]> =>
@@ -133,6 +132,7 @@ export function openRequests(store: Store): Promise<OpenRequest[]> {
       .selectFrom('requests')
       .select(['request_id', 'status', 'options', 'duration', 'attempt_id', 'created_at'])
       .where('status', '=', status)
+      .$narrowType<Pick<OpenRequest, 'status'>>()
   return oldestFirst(UNFINISHED.map(open)).execute()
 }
 
@@ -152,7 +152,7 @@ const oldestFirst = <Row>(queries: SelectQueryBuilder<Tables, 'requests', Row>[]
 export const lastCompleted = (store: Store, limit: number) =>
   store
     .selectFrom('requests')
-    .select(['options', 'duration', 'started_at', 'finished_at'])
+    .select(['engine_id', 'options', 'duration', 'started_at', 'finished_at'])
     .where('kind', '=', 'separate')
     .where('status', '=', 'COMPLETED')
     .where('finished_at', 'is not', null)

@@ -66,6 +66,14 @@ const gatewayMetrics = {
     help: 'Requests not finished, by status.',
     labelNames: ['status'],
   },
+  winnow_work_seconds: {
+    of: 'gateway',
+    type: 'gauge',
+    help:
+      'Estimated seconds that one engine needs for the rest of unfinished requests, by the model ' +
+      'that they name (auto: none) and status. Every gateway has all of it: take max, not sum.',
+    labelNames: ['model', 'status'],
+  },
   winnow_queue_oldest_seconds: {
     of: 'gateway',
     type: 'gauge',

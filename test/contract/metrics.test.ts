@@ -106,6 +106,34 @@ test('extension: metrics count what waits, what ended how, and what was called',
     assert.equal(values.get(name), value, name)
 })
 
+test('extension: metrics say how long one engine has to work, by model and status', async (t) => {
+  const gateway = await startGateway(t)
+  const address = await startMetrics(t, gateway)
+  const source = { audio_url: 'https://media.example/x.wav' }
+  const first = await submitted(gateway, source)
+  await gateway.event('started', first)
+  gateway.clock.advance(10_000)
+  await gateway.event('completed', first, { duration: 20 })
+  const running = await submitted(gateway, source)
+  await submitted(gateway, { ...source, separator: 'htdemucs' })
+  await gateway.event('started', running)
+  gateway.feed.progressed({
+    request_id: running,
+    attempt_id: 'attempt-1',
+    at: new Date(gateway.clock.now()).toISOString(),
+    progress: 0.75,
+  })
+  gateway.clock.advance(1_000) // as old as what was read may be
+  const values = await read(address)
+  const left = [...values].filter(([name]) => name.startsWith('winnow_work_seconds'))
+  assert.deepEqual(Object.fromEntries(left), {
+    'winnow_work_seconds{model="auto",status="IN_QUEUE"}': 0,
+    'winnow_work_seconds{model="auto",status="IN_PROGRESS"}': 2.5,
+    'winnow_work_seconds{model="htdemucs",status="IN_QUEUE"}': 10,
+    'winnow_work_seconds{model="htdemucs",status="IN_PROGRESS"}': 0,
+  })
+})
+
 test('extension: metrics count webhooks that are still to be sent', async (t) => {
   const gateway = await startGateway(t)
   const address = await startMetrics(t, gateway)
@@ -143,6 +171,7 @@ const COUNTED_IN_DATABASE = [
   'winnow_queue_oldest_seconds',
   'winnow_outbox_jobs',
   'winnow_webhooks_due',
+  'winnow_work_seconds{model="auto",status="IN_QUEUE"}',
 ]
 
 async function assertWithoutDatabase(address: string): Promise<void> {

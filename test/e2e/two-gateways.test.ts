@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { createClient } from '../../clients/typescript/node.ts'
 import { separationClient } from '../support/clients/separation-client.ts'
 import { readOwnAddress } from '../../shared/own-address.ts'
@@ -89,13 +90,12 @@ test('a gateway is killed and comes back, then all are upgraded in turn: no requ
   await load.submitMore(SUBMITTED_BETWEEN)
   const second = await winnow.startGateway({ PORT: String(portOf(victim)) })
   await load.submitMore(SUBMITTED_BETWEEN)
+  const upgraded: Program[] = []
   for (const older of [second, first]) {
     assert.equal(await older.end('SIGTERM'), 0)
     await load.submitMore(SUBMITTED_BETWEEN) // the other one alone
-    await winnow.startGateway(
-      { PORT: String(portOf(older)) },
-      'test/support/database/next-release.ts',
-    )
+    const newer = 'test/support/database/next-release.ts'
+    upgraded.push(await winnow.startGateway({ PORT: String(portOf(older)) }, newer))
     await load.submitMore(SUBMITTED_BETWEEN) // after the first turn: an older and a newer gateway, the newer schema
   }
   const heard = assertSeparated(fleet) // under load, while engines come and go
@@ -106,7 +106,36 @@ test('a gateway is killed and comes back, then all are upgraded in turn: no requ
   }
   await heard
   assertNoneLost(t, await load.finish())
+  await assertSameWork(fleet, upgraded)
 })
+
+/** What the metrics of every gateway say of the work that waits. */
+const workOf = (gateways: readonly Program[]) =>
+  Promise.all(
+    gateways.map(async ({ ready }) => {
+      const text = await (await fetch(`${ready.metrics}/metrics`)).text()
+      return text.split('\n').filter((line) => /^winnow_work_seconds.*IN_QUEUE/.test(line))
+    }),
+  )
+
+/** Without engines, each gateway reports the same work, whichever took the requests. */
+async function assertSameWork(
+  { winnow, balancer }: Fleet,
+  gateways: readonly Program[],
+): Promise<void> {
+  await Promise.all(winnow.engines.slice(-2).map((engine) => engine.end('SIGTERM')))
+  const client = createClient({ baseUrl: balancer.url, apiKey: API_KEY })
+  const fileId = await client.upload(examplePath(`${EXAMPLE}.wav`), 'audio/wav')
+  for (const separator of ['auto', 'mini']) {
+    await client.submit({ input: { prompt: 'siren', file_id: fileId, separator } })
+  }
+  for (;;) {
+    const [one, other] = await workOf(gateways)
+    if (one!.length < 2 || !isDeepStrictEqual(one, other)) continue
+    assert.match(one!.join('\n'), /^winnow_work_seconds\{model="auto",[^}]*\} 0\.?\d+\n.*mini/)
+    return
+  }
+}
 
 /** The processes whose calls a log has, over HTTP or gRPC. */
 const answering = (log: string, isCall: (call: { method: string }) => boolean): number[] => {

@@ -4,13 +4,15 @@
  */
 
 import type { Clock } from '../../../shared/clock.ts'
+import { AUTO } from '../../../shared/prompts/route-prompt.ts'
 import { kindOf } from '../../../shared/request-kind.ts'
 import type { SeparationOptions } from '../../../shared/separation-options.ts'
 import type { RequestFeed } from '../follow/request-feed.ts'
 import type { Store } from '../../store/database.ts'
 import { lastCompleted, openRequests, type OpenRequest } from '../../store/requests.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
-import { secondsLeft, speedOf, type OpenWork, type Speed } from './time-left.ts'
+import { engineSeconds, type EngineSeconds } from './engine-seconds.ts'
+import { secondsLeft, speedOf, type DoneWork, type OpenWork, type Speed } from './time-left.ts'
 
 interface EstimateDeps {
   store: Store
@@ -39,6 +41,8 @@ const UNCHANGED_MS_MAX = 5_000
  * enough to average out, and few enough to be recent.
  */
 const COMPLETED_MAX = 17
+/** The same for the speeds by model: enough to include the models that are seldom asked for. */
+const COMPLETED_OF_MODELS_MAX = 200
 /** From this progress on, a request's own pace tells how long it will still take. */
 const PART_MIN = 0.1
 /**
@@ -98,11 +102,11 @@ export class QueueEstimates {
   }
 
   #allSecondsLeft({ open }: Rows, speed: Speed): ReadonlyMap<string, number> {
-    const weightOf = createWeighing()
+    const read = createReading()
     const workOf = (request: OpenRequest): OpenWork => ({
       requestId: request.request_id,
       mediaSeconds: request.duration,
-      weight: weightOf(request.options),
+      weight: read(request.options).weight,
       done: this.#deps.feed.progressOf(request.request_id, request.attempt_id) ?? 0,
       secondsAtLeast: this.#deps.feed.secondsAtLeastOf(request.request_id, request.attempt_id),
     })
@@ -111,6 +115,21 @@ export class QueueEstimates {
       open.filter(({ status }) => status === 'IN_QUEUE'),
     ]
     return secondsLeft(running.map(workOf), waiting.map(workOf), speed)
+  }
+
+  /** Returns the work that is left in all unfinished requests, by status and the model they name. */
+  async engineSeconds(): Promise<EngineSeconds[]> {
+    const { store, feed } = this.#deps
+    const { open } = await this.#current()
+    const completed = await lastCompleted(store, COMPLETED_OF_MODELS_MAX)
+    const read = createReading()
+    const left = open.map(({ request_id: id, attempt_id: attempt, status, duration, options }) => ({
+      ...read(options),
+      status,
+      mediaSeconds: duration,
+      done: feed.progressOf(id, attempt) ?? 0,
+    }))
+    return engineSeconds(left, doneWork(completed))
   }
 
   /**
@@ -139,32 +158,52 @@ export class QueueEstimates {
     const { store, feed, clock } = this.#deps
     const [changes, readAt] = [feed.changes, clock.elapsed()]
     const [open, completed] = [await openRequests(store), await lastCompleted(store, COMPLETED_MAX)]
-    const weightOf = createWeighing()
-    const done = completed.map(({ duration, options, started_at, finished_at }) => ({
-      mediaSeconds: duration,
-      weight: weightOf(options),
-      startedAt: Date.parse(started_at),
-      finishedAt: Date.parse(finished_at),
-    }))
     const waiting = open.filter(({ status }) => status === 'IN_QUEUE')
     const positions = new Map(waiting.map(({ request_id: id }, index) => [id, index + 1]))
-    this.#rows = { changes, readAt, open, positions, speed: speedOf(done.reverse()) }
+    this.#rows = { changes, readAt, open, positions, speed: speedOf(doneWork(completed)) }
     return this.#rows
   }
 }
 
+/** @param completed the newest first */
+function doneWork(
+  completed: Awaited<ReturnType<typeof lastCompleted>>,
+): (DoneWork & ReadOptions)[] {
+  const read = createReading()
+  return completed
+    .map(({ engine_id: engineId, duration, options, started_at, finished_at }) => ({
+      ...read(options),
+      engineId,
+      mediaSeconds: duration,
+      startedAt: Date.parse(started_at),
+      finishedAt: Date.parse(finished_at),
+    }))
+    .reverse()
+}
+
 /**
- * Returns a function that weighs the options of requests. It remembers the weights, because most
- * requests have the same options.
+ * Returns a function that reads the options of requests. It remembers them, because most requests
+ * have the same.
  */
-function createWeighing(): (options: string) => number {
-  const weights = new Map<string, number>()
-  return (options) => {
-    const weight = weights.get(options) ?? workPerSecond(JSON.parse(options) as SeparationOptions)
-    weights.set(options, weight)
-    return weight
+function createReading(): (options: string) => ReadOptions {
+  const known = new Map<string, ReadOptions>()
+  return (text) => {
+    const read = known.get(text) ?? readOptions(JSON.parse(text) as SeparationOptions)
+    known.set(text, read)
+    return read
   }
 }
+
+interface ReadOptions {
+  weight: number
+  /** The model that the request names. */
+  model: string
+}
+
+const readOptions = (options: SeparationOptions): ReadOptions => ({
+  weight: workPerSecond(options),
+  model: options.separator ?? AUTO,
+})
 
 /** Returns the work per second of media: prompts × candidates × the weight of the acceleration. */
 function workPerSecond(options: SeparationOptions): number {

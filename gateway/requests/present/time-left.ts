@@ -21,16 +21,19 @@ export interface OpenWork {
 
 /** A completed request; times are epoch milliseconds. */
 export interface DoneWork {
+  engineId: string | null
   mediaSeconds: number
   weight: number
   startedAt: number
   finishedAt: number
 }
 
-/** How fast all engines together separated the last requests. */
+/** How fast the engines separated the last requests. */
 export interface Speed {
-  /** Work per second, counting only the time in which there was work. */
+  /** Work per second of all engines together, counting only the time in which there was work. */
   perSecond: number
+  /** Work of one engine in a second, while it had work. */
+  perEngineSecond: number
   /** The mean length of their media, which stands in for a length that is not known yet. */
   meanSeconds: number
 }
@@ -51,7 +54,10 @@ export function speedOf(finished: readonly DoneWork[]): Speed | undefined {
   const work = sum(counted.map(({ mediaSeconds, weight }) => mediaSeconds * weight))
   if (seconds <= 0 || work <= 0) return undefined
   const meanSeconds = sum(counted.map(({ mediaSeconds }) => mediaSeconds)) / counted.length
-  return { perSecond: work / seconds, meanSeconds }
+  const engines = [...new Set(counted.map(({ engineId }) => engineId))]
+  const runsOf = (engine: string | null) => counted.filter(({ engineId }) => engineId === engine)
+  const engineSeconds = sum(engines.map((engine) => busyMs(runsOf(engine), from))) / 1_000
+  return { perSecond: work / seconds, perEngineSecond: work / engineSeconds, meanSeconds }
 }
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)

@@ -52,6 +52,14 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
         queries: [{ expr: 'max by (status) (winnow_requests)', legend: '{{status}}' }],
       },
       {
+        title: 'Work left for one engine',
+        unit: 's',
+        stacked: true,
+        queries: [
+          { expr: 'max by (model, status) (winnow_work_seconds)', legend: '{{model}} {{status}}' },
+        ],
+      },
+      {
         title: 'Oldest in the queue',
         unit: 's',
         queries: [{ expr: 'max(winnow_queue_oldest_seconds)', legend: 'age' }],

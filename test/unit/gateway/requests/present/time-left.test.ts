@@ -13,7 +13,7 @@ const open = (
   done = 0,
   { weight = 1, secondsAtLeast = 0 } = {},
 ): OpenWork => ({ requestId, mediaSeconds, weight, done, secondsAtLeast })
-const SPEED = { perSecond: 10, meanSeconds: 50 }
+const SPEED = { perSecond: 10, perEngineSecond: 10, meanSeconds: 50 }
 const left = (...given: Parameters<typeof secondsLeft>) =>
   Object.fromEntries([...secondsLeft(...given)].map(([id, s]) => [id, Math.round(s * 10) / 10]))
 
@@ -103,7 +103,7 @@ test('whatever runs and waits: all work is done at the end, each in its turn, ne
       (a, b, perSecond) => {
         const running = a.map(({ work, done }, i) => open(`a${i}`, work, done))
         const waiting = b.map(({ work, done }, i) => open(`b${i}`, work, done))
-        const result = secondsLeft(running, waiting, { perSecond, meanSeconds: 1 })
+        const result = secondsLeft(running, waiting, { ...SPEED, perSecond, meanSeconds: 1 })
         const times = [...result.values()]
         const total = [...a, ...b].reduce((sum, { work, done }) => sum + work * (1 - done), 0)
         assert.equal(result.size, a.length + b.length)
@@ -121,7 +121,13 @@ test('whatever runs and waits: all work is done at the end, each in its turn, ne
   )
 })
 
-const run = (mediaSeconds: number, startedAt: number, finishedAt: number, weight = 1) => ({
+const run = (
+  mediaSeconds: number,
+  startedAt: number,
+  finishedAt: number,
+  { weight = 1, engineId = 'engine-1' } = {},
+) => ({
+  engineId,
   mediaSeconds,
   weight,
   startedAt: startedAt * 1_000,
@@ -129,15 +135,24 @@ const run = (mediaSeconds: number, startedAt: number, finishedAt: number, weight
 })
 
 test('the speed is the work over the time in which something ran', () => {
+  const speed = (perSecond: number, meanSeconds: number, perEngineSecond = perSecond) => ({
+    perSecond,
+    perEngineSecond,
+    meanSeconds,
+  })
   assert.equal(speedOf([]), undefined)
-  assert.deepEqual(speedOf([run(60, 0, 6)]), { perSecond: 10, meanSeconds: 60 })
-  assert.deepEqual(speedOf([run(60, 0, 6, 2)]), { perSecond: 20, meanSeconds: 60 })
+  assert.deepEqual(speedOf([run(60, 0, 6)]), speed(10, 60))
+  assert.deepEqual(speedOf([run(60, 0, 6, { weight: 2 })]), speed(20, 60))
   // idle from 6 to 100
   const apart = [run(60, 0, 6), run(30, 100, 103), run(50, 103, 108)]
-  assert.deepEqual(speedOf(apart), { perSecond: 10, meanSeconds: 40 })
+  assert.deepEqual(speedOf(apart), speed(10, 40))
   // two at once, each at half the speed
   const together = [run(50, 0, 10), run(50, 0, 10), run(50, 10, 20), run(50, 10, 20)]
-  assert.deepEqual(speedOf(together), { perSecond: 15, meanSeconds: 50 })
+  assert.deepEqual(speedOf(together), speed(15, 50))
+  // the same at once on two engines: each has the time to itself
+  const [a, b] = [{ engineId: 'engine-1' }, { engineId: 'engine-2' }]
+  const apiece = [run(9, 0, 10, a), run(50, 10, 20, a), run(50, 10, 20, b)]
+  assert.deepEqual(speedOf(apiece), speed(10, 50, 5))
 })
 
 test('media of no length, or clocks that differ, give no speed', () => {
