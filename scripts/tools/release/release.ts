@@ -32,6 +32,8 @@ const PLACES: Readonly<Record<string, Change>> = {
   'clients/python/pyproject.toml': inToml,
   'models/training/pyproject.toml': inToml,
   'docs/how-to/install.md': inText,
+  'docs/how-to/kubernetes.md': inText,
+  'ops/helm/winnow/Chart.yaml': inText,
 }
 
 /** Stands in for the repository's address until the first release sets the real one. */

@@ -124,7 +124,7 @@ export async function startWinnow(
 
 /** Uploads a file and submits it; returns the response of the submit. */
 export async function submitFile(
-  { client }: Winnow,
+  { client }: Pick<Winnow, 'client'>,
   path: string,
   input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
   contentType = 'audio/wav',
@@ -135,7 +135,7 @@ export async function submitFile(
 
 /** Follows a request to its end; returns every status, the last one terminal. */
 export async function followToEnd(
-  { client }: Winnow,
+  { client }: Pick<Winnow, 'client'>,
   submitted: Parameters<Client['follow']>[0],
 ): Promise<Status[]> {
   const statuses: Status[] = []
@@ -145,7 +145,7 @@ export async function followToEnd(
 
 /** Separates a file, and returns the terminal status. */
 export async function separateFile(
-  winnow: Winnow,
+  winnow: Pick<Winnow, 'client'>,
   path: string,
   input: Omit<Submission['input'], 'file_id' | 'audio_url'>,
   contentType?: string,
@@ -158,7 +158,7 @@ export async function separateFile(
 
 /** Downloads both results of a completed request. */
 export async function downloadResult(
-  { client }: Winnow,
+  { client }: Pick<Winnow, 'client'>,
   submitted: Parameters<Client['result']>[0],
 ): Promise<{ target: Buffer; residual: Buffer; result: Awaited<ReturnType<Client['result']>> }> {
   const result = await client.result(submitted)

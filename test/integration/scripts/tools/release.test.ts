@@ -15,6 +15,8 @@ const PATHS = [
   'clients/python/pyproject.toml',
   'models/training/pyproject.toml',
   'docs/how-to/install.md',
+  'docs/how-to/kubernetes.md',
+  'ops/helm/winnow/Chart.yaml',
   'CHANGELOG.md',
 ]
 
