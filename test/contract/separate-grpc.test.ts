@@ -1,8 +1,6 @@
 /** One call with a file and its prompt over gRPC, as over HTTP: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as grpc from '@grpc/grpc-js'
@@ -17,6 +15,7 @@ import {
   type Gateway,
   type GatewayOptions,
 } from '../support/gateway/start-gateway.ts'
+import { heldMedia, NO_MEDIA } from '../support/gateway/stored.ts'
 
 const SOURCE = { name: 'concert.m4a', content_type: 'audio/mp4', size: FILE_BYTES.length }
 const SUBMIT = { input: { prompt: 'a bell' } }
@@ -48,21 +47,9 @@ async function assertRefused(
   assert.equal(error.metadata.get('winnow-param')[0], param)
 }
 
-/** The media that is kept, and the bytes that the account is said to hold. */
-async function held({ folder, store }: Gateway) {
-  const entries = await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true })
-  const { sum } = await store
-    .selectFrom('accounts')
-    .select(({ fn }) => fn.sum<number>('media_held_bytes').as('sum'))
-    .executeTakeFirstOrThrow()
-  return { files: entries.filter((entry) => entry.isFile()).length, bytes: Number(sum) }
-}
-
-const NOTHING = { files: 0, bytes: 0 }
-
 async function assertNothingHeld(gateway: Gateway): Promise<void> {
-  while ((await held(gateway)).bytes > 0) await sleep(10)
-  assert.deepEqual(await held(gateway), NOTHING)
+  while ((await heldMedia(gateway)).bytes > 0) await sleep(10)
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
   assert.deepEqual(gateway.logged('error'), [])
 }
 
@@ -75,7 +62,7 @@ test('grpc: options and a file in one call are a submit', async (t) => {
   const reply = await separate([{ options: { submit, file: SOURCE } }, ...PIECES])
   assert.equal(reply.submitted.status, 'IN_QUEUE')
   assert.equal(reply.separation, null)
-  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
   await gateway.publish()
   const job = gateway.broker.jobOf(reply.submitted.request_id)
   const { further_prompts, max_chunk_duration, output_format } = job.options
@@ -136,7 +123,7 @@ test('grpc: a message that is too long ends the call, and leaves nothing', async
   const { gateway, separate } = await start(t)
   const messages = async function* () {
     yield* [OPTIONS, PIECES[0]!]
-    while ((await held(gateway)).bytes === 0) await sleep(10)
+    while ((await heldMedia(gateway)).bytes === 0) await sleep(10)
     yield { piece: Buffer.alloc(300_000) }
   }
   await assert.rejects(separate(messages()), { code: grpc.status.RESOURCE_EXHAUSTED })
@@ -148,7 +135,7 @@ test('grpc: a client that hangs up leaves nothing', async (t) => {
   const gone = new AbortController()
   const messages = async function* () {
     yield* [OPTIONS, PIECES[0]!]
-    while ((await held(gateway)).bytes === 0) await sleep(10)
+    while ((await heldMedia(gateway)).bytes === 0) await sleep(10)
     gone.abort()
     await sleep(60_000, undefined, { ref: false })
   }
@@ -189,12 +176,12 @@ test('grpc: a refused submit leaves no file, and a file needs its scope', async 
   const { gateway, separate } = await start(t, { config: { queueMaxPerAccount: 1 } })
   await separate(WHOLE)
   await assertRefused(separate(WHOLE), 'RESOURCE_EXHAUSTED', 'RATE_LIMITED')
-  assert.equal((await held(gateway)).files, 1)
+  assert.equal((await heldMedia(gateway)).files, 1)
   const key = await gateway.newKey(['audio:separate'])
   await assertRefused(separate(WHOLE, { key }), 'PERMISSION_DENIED', 'PERMISSION_DENIED')
   const other = await gateway.newKey(['files:write'])
   await assertRefused(separate(WHOLE, { key: other }), 'PERMISSION_DENIED', 'PERMISSION_DENIED')
-  assert.equal((await held(gateway)).files, 1)
+  assert.equal((await heldMedia(gateway)).files, 1)
 })
 
 test('grpc: a repeated call with the same key submits once and keeps one file', async (t) => {
@@ -202,12 +189,12 @@ test('grpc: a repeated call with the same key submits once and keeps one file', 
   const metadata = { 'idempotency-key': 'one' }
   const first = await separate(WHOLE, { metadata })
   assert.deepEqual(await separate(WHOLE, { metadata }), first)
-  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
   const bytes = Buffer.from('other...')
   const file = { ...SOURCE, size: bytes.length }
   const other = separate([{ options: { submit: SUBMIT, file } }, { piece: bytes }], { metadata })
   await assertRefused(other, 'ALREADY_EXISTS', 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
-  assert.equal((await held(gateway)).files, 1)
+  assert.equal((await heldMedia(gateway)).files, 1)
 })
 
 test('grpc: who waits gets the result, or why the request failed', async (t) => {

@@ -1,9 +1,7 @@
 /** One call with a file and its prompt: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { LIMITS } from '../../shared/separation-options.ts'
 import {
@@ -15,6 +13,7 @@ import {
   type Gateway,
   type GatewayOptions,
 } from '../support/gateway/start-gateway.ts'
+import { heldMedia, NO_MEDIA } from '../support/gateway/stored.ts'
 
 type Field = [name: string, value: string | Blob, fileName?: string]
 
@@ -69,18 +68,6 @@ function assertRefused({ status, body }: PostAnswer, code: string, param?: strin
   assert.ok(status >= 400)
 }
 
-/** The media that is kept, and the bytes that the account is said to hold. */
-async function held({ folder, store }: Gateway) {
-  const entries = await readdir(join(folder, 'media'), { recursive: true, withFileTypes: true })
-  const { sum } = await store
-    .selectFrom('accounts')
-    .select(({ fn }) => fn.sum<number>('media_held_bytes').as('sum'))
-    .executeTakeFirstOrThrow()
-  return { files: entries.filter((entry) => entry.isFile()).length, bytes: Number(sum) }
-}
-
-const NOTHING = { files: 0, bytes: 0 }
-
 test('a file and its prompt in one call are a submit', async (t) => {
   const { gateway, post } = await start(t)
   const { status, body } = await post([
@@ -95,7 +82,7 @@ test('a file and its prompt in one call are a submit', async (t) => {
   ])
   assert.equal(status, 202, JSON.stringify(body))
   assert.equal(body.status, 'IN_QUEUE')
-  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
   await gateway.publish()
   const job = gateway.broker.jobOf(body.request_id)
   assert.equal(job.prompt, 'a bell')
@@ -151,7 +138,7 @@ test('what is wrong is said, and nothing is kept', async (t) => {
     [[PROMPT, ['metadata', 'x'.repeat(262_145)], FILE], 'PAYLOAD_TOO_LARGE'],
   ]
   for (const [fields, code, param] of refusals) assertRefused(await post(fields), code, param)
-  assert.deepEqual(await held(gateway), NOTHING)
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
 })
 
 test('the fields may follow the file', async (t) => {
@@ -161,7 +148,7 @@ test('the fields may follow the file', async (t) => {
   await gateway.publish()
   const { prompt, options } = gateway.broker.jobOf(body.request_id)
   assert.deepEqual([prompt, options.output_format, options.separator], ['a bell', 'flac', 'x'])
-  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
 })
 
 test('a file without a type is taken, as requests.post(files=…, data=…) sends it', async (t) => {
@@ -240,7 +227,7 @@ test('a body that is no form, or a broken one, is refused', async (t) => {
     assert.equal(status, 400, `${body}: ${JSON.stringify(answer)}`)
     assert.match(answer.error.message, message)
   }
-  assert.deepEqual(await held(gateway), NOTHING)
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
   assert.deepEqual(gateway.logged('error'), [])
 })
 
@@ -260,7 +247,7 @@ test('fields that come too slowly are refused, before the file and after it', as
     assert.equal(status, 400)
     assert.match(body.error.message, /incomplete after 0.3 seconds/)
   }
-  assert.deepEqual(await held(gateway), NOTHING)
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
 })
 
 test('a connection that breaks off leaves nothing', async (t) => {
@@ -270,10 +257,12 @@ test('a connection that breaks off leaves nothing', async (t) => {
     'POST /v1/audio/separate HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n' +
       `Authorization: Bearer ${gateway.key}\r\nContent-Type: ${FORM}\r\n\r\n${HALF_A_FORM}`,
   )
-  while ((await held(gateway)).bytes === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  while ((await heldMedia(gateway)).bytes === 0)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   socket.destroy()
-  while ((await held(gateway)).bytes > 0) await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.deepEqual(await held(gateway), NOTHING)
+  while ((await heldMedia(gateway)).bytes > 0)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
 })
 
 test('a sender that falls silent is refused in time', async (t) => {
@@ -284,7 +273,7 @@ test('a sender that falls silent is refused in time', async (t) => {
   const { status, body } = await postRaw(silent)
   assert.equal(status, 400)
   assert.match(body.error.message, /No data received/)
-  assert.deepEqual(await held(gateway), NOTHING)
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
 })
 
 test('a form that is too long for a file is refused before it is sent', async (t) => {
@@ -305,7 +294,7 @@ test('the file counts in the media of the account from its first byte', async (t
   const { gateway, post } = await start(t, { config: { mediaBytesMaxPerAccount: 1_000 } })
   const large: Field = ['file', new Blob([new Uint8Array(1_001)], { type: 'audio/wav' }), 'a.wav']
   assertRefused(await post([PROMPT, large]), 'MEDIA_QUOTA_EXCEEDED')
-  assert.deepEqual(await held(gateway), NOTHING)
+  assert.deepEqual(await heldMedia(gateway), NO_MEDIA)
   assert.equal((await post([PROMPT, FILE])).status, 202)
 })
 
@@ -313,7 +302,7 @@ test('a refused submit leaves no file', async (t) => {
   const { gateway, post } = await start(t, { config: { queueMaxPerAccount: 1 } })
   assert.equal((await post([PROMPT, FILE])).status, 202)
   assertRefused(await post([PROMPT, FILE]), 'RATE_LIMITED')
-  assert.equal((await held(gateway)).files, 1)
+  assert.equal((await heldMedia(gateway)).files, 1)
 })
 
 test('both scopes are needed for a file', async (t) => {
@@ -332,10 +321,10 @@ test('a repeated call with the same key submits once and keeps one file', async 
   const first = await post([PROMPT, FILE], { headers })
   const again = await post([PROMPT, FILE], { headers })
   assert.deepEqual(again.body, first.body)
-  assert.deepEqual(await held(gateway), { files: 1, bytes: FILE_BYTES.length })
+  assert.deepEqual(await heldMedia(gateway), { files: 1, bytes: FILE_BYTES.length })
   const other: Field = ['file', new Blob(['other...'], { type: 'audio/mp4' }), 'concert.m4a']
   assertRefused(await post([PROMPT, other], { headers }), 'IDEMPOTENCY_CONFLICT', 'Idempotency-Key')
-  assert.equal((await held(gateway)).files, 1)
+  assert.equal((await heldMedia(gateway)).files, 1)
 })
 
 test('who waits gets the result', async (t) => {

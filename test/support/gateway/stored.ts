@@ -14,6 +14,17 @@ export async function onDisk({ folder }: Gateway): Promise<string[]> {
     .sort()
 }
 
+/** The media on disk, and the bytes that all accounts are charged for. */
+export async function heldMedia(gateway: Gateway): Promise<{ files: number; bytes: number }> {
+  const { sum } = await gateway.store
+    .selectFrom('accounts')
+    .select(({ fn }) => fn.sum<number>('media_held_bytes').as('sum'))
+    .executeTakeFirstOrThrow()
+  return { files: (await onDisk(gateway)).length, bytes: Number(sum) }
+}
+
+export const NO_MEDIA = { files: 0, bytes: 0 }
+
 /** Returns the tables that still hold anything of a request or file. */
 export async function leftRows({ store }: Gateway): Promise<string[]> {
   const tables = [
