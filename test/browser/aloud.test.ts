@@ -1,6 +1,6 @@
 /**
- * Tests the page for screen readers: where the focus goes when its element is gone, and which
- * changes are said. docs/how-to/playground.md tells what Orca made of it.
+ * Tests the page for screen readers: where the focus goes when its element disappears, and which
+ * changes are announced. docs/how-to/playground.md reports what Orca read out.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,7 @@
-/** A gateway behind a proxy that takes a path off, as PUBLIC_URL has it: everything works below. */
+/**
+ * A gateway behind a proxy that strips a path, which PUBLIC_URL contains: everything works below
+ * it.
+ */
 
 import assert from 'node:assert/strict'
 import { request, type RequestListener } from 'node:http'

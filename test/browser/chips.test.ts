@@ -1,4 +1,4 @@
-/** Each lane says what it is. */
+/** Tests the chip of each lane, which shows what was found. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

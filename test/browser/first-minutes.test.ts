@@ -1,4 +1,7 @@
-/** The first minutes: an example in one press, and what is wrong before anything is sent. */
+/**
+ * Tests a user's first minutes: an example with one click, and problems that show before anything
+ * is uploaded.
+ */
 
 import assert from 'node:assert/strict'
 import { truncate, writeFile } from 'node:fs/promises'

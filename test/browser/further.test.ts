@@ -1,4 +1,4 @@
-/** Separates an output once more, in a real browser with the real service. */
+/** Separates an output again, in a real browser with the real service. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

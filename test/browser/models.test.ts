@@ -1,4 +1,7 @@
-/** Which model answers, in the page: while one types, as buttons, and for people without one. */
+/**
+ * Tests how the page shows which model answers: while typing, as buttons, and to people without any
+ * such model.
+ */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

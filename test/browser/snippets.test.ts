@@ -1,4 +1,4 @@
-/** What the page has for developers: code that runs as it was copied, keys, clients, webhooks. */
+/** Tests the developers' view of the page: code that runs as copied, keys, clients, webhooks. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** `npm start`, as who has just cloned the repository runs it, and the address that it prints. */
+/**
+ * Runs `npm start` like somebody who has just cloned the repository, and opens the address that it
+ * prints.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** Tasks fill the form, and decide what is heard and offered first. */
+/** Tasks fill in the form, and decide what is played and offered first. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

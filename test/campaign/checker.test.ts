@@ -1,4 +1,4 @@
-/** The checker finds what is wrong in a history, and nothing in one that is right. */
+/** The checker finds the errors in a history, and none in a correct one. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

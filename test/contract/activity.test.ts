@@ -1,4 +1,4 @@
-/** Operators' pages besides accounts and keys: the last day, models, tries, storage. */
+/** The admin API other than accounts and keys: the last day, models, attempts, storage. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

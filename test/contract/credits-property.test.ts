@@ -1,4 +1,4 @@
-/** Whatever happens to the requests of an account, in whatever order: its credits stay sound. */
+/** The credits of an account stay consistent whatever happens to its requests, in any order. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** Servers that clients name may be slow: only the account that named them waits for them. */
+/** Servers that clients name may be slow, which only delays the account that named them. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

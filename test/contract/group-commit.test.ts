@@ -1,4 +1,4 @@
-/** Works that share a transaction: gateway/store/driver/group-commit.ts. */
+/** Pieces of work that share a transaction: gateway/store/driver/group-commit.ts. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** Files that an engine on the gateway's host takes and gives by name: docs/decisions/api.md. */
+/** An engine on the gateway's host receives and delivers files by name: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

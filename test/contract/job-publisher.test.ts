@@ -1,4 +1,4 @@
-/** The publisher's way from the outbox to the broker. */
+/** The publisher moves jobs from the outbox to the broker. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

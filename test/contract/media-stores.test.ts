@@ -1,4 +1,7 @@
-/** Reads and writes the addresses of media as clients and engines do, in either home: docs/decisions/api.md. */
+/**
+ * Reads and writes media by their addresses, as clients and engines do, in both media stores:
+ * docs/decisions/api.md.
+ */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Refusals that come before a body was sent reach a client that is still sending it. */
+/** A refusal before the end of a body reaches a client that is still sending it. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

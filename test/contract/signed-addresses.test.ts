@@ -1,4 +1,4 @@
-/** For whom the signed addresses of media are: docs/decisions/api.md. */
+/** Who can use the signed addresses of media: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'

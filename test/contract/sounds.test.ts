@@ -1,4 +1,4 @@
-/** What is in media: docs/decisions/api.md. */
+/** Lists of the sounds in media: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** How many statements a request makes, from its call to its result: much of a gateway's work. */
+/**
+ * Counts the statements that a request makes from its call to its result, which are much of a
+ * gateway's work.
+ */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'

@@ -1,4 +1,6 @@
-/** Text that clients give: what is accepted can be stored anywhere, and sent in any header. */
+/**
+ * Text from clients: whatever is accepted can be stored in any database, and sent in any header.
+ */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** How a broker is entered that is not ours: over TLS, with credentials, as part of a cluster. */
+/** Connects to a broker that others run: over TLS, with credentials, as part of a cluster. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** `npm run doctor` on a service that runs, and on what is broken. */
+/** Runs `npm run doctor` on a running service, and on broken ones. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** An engine as its operator sees it: its control plane, its log, and what it does in an outage. */
+/** An engine as an admin sees it: its control plane, its log, and its behaviour in an outage. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** The GPU programme runs through on a processor, with tiny shapes, and goes on where it ended. */
+/**
+ * The GPU programme runs completely on a processor, with tiny shapes, and continues where it was
+ * interrupted.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

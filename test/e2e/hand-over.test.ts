@@ -1,4 +1,4 @@
-/** An engine on the gateway's host takes and gives files by name: docs/decisions/api.md. */
+/** An engine on the gateway's host receives and delivers files by name: docs/decisions/api.md. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * The gateway does what its API description says, and nothing else: no 500, no undocumented status
- * or body, invalid bodies refused, keys required. Cases are made by schemathesis, with a fixed seed.
+ * The gateway behaves exactly as its API description says: no 500, no undocumented status or body,
+ * invalid bodies refused, keys required. Schemathesis generates the cases with a fixed seed.
  */
 
 import assert from 'node:assert/strict'

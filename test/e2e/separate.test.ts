@@ -1,5 +1,5 @@
 /**
- * The service's main job on the real parts, over HTTP: what is said of the sound is measured on the
+ * The service's main job with the real parts, over HTTP: claims about the sound are measured on the
  * sound.
  */
 

@@ -1,6 +1,6 @@
 /**
- * A gateway on sockets that its service manager opened and keeps: clients that come while it
- * restarts wait, and none is refused.
+ * A gateway on sockets that its service manager holds: clients that connect during a restart wait,
+ * and none is refused.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Vocals out of a song by what set-up fetches, as somebody asks for them on the command line. */
+/** Separates vocals from a song with the model that set-up fetches, from the command line. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

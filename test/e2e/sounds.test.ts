@@ -1,4 +1,4 @@
-/** What is in media, from a file to the list of its sounds, by the real tagger. */
+/** Lists the sounds in media, from the file to the list, with the real tagger. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

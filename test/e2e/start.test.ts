@@ -1,4 +1,4 @@
-/** `npm start`: one on a data folder, which ends with npm. */
+/** `npm start`: only one per data folder, and it ends with npm. */
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,4 +1,6 @@
-/** Disks fill up: refusals say so, nothing accepted is lost, and all goes on once there is room. */
+/**
+ * Disks fill up: refusals say so, nothing accepted is lost, and work continues once there is space.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

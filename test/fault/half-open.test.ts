@@ -1,4 +1,4 @@
-/** One end of a connection is gone, and the other gets no word: it finds out by itself. */
+/** One end of a connection disappears without a word, and the other end notices by itself. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

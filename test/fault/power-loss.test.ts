@@ -1,4 +1,7 @@
-/** The disk of a SQLite database loses power under load: what was stored is there afterwards. */
+/**
+ * The disk of a SQLite database loses power under load: everything stored is still there
+ * afterwards.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

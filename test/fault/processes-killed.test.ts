@@ -1,4 +1,7 @@
-/** Processes end at the worst moment: every accepted request still ends once, as it should. */
+/**
+ * Processes die at the worst moment: every accepted request still ends exactly once, with the right
+ * status.
+ */
 
 import assert from 'node:assert/strict'
 import { readdir, stat, writeFile } from 'node:fs/promises'

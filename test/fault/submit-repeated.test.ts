@@ -1,4 +1,4 @@
-/** A gateway dies in the middle of submits: sent again under their keys, each is there once. */
+/** A gateway dies during submits: repeated with their keys, each request exists once. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

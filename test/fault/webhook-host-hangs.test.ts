@@ -1,4 +1,6 @@
-/** A receiver takes connections and never answers, under any number of names: nobody else waits. */
+/**
+ * A receiver accepts connections and never answers, under any number of names: nobody else waits.
+ */
 
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-/** Receivers and gateways break: a webhook arrives all the same, as the one it was. */
+/** Receivers and gateways fail: a webhook still arrives, unchanged. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

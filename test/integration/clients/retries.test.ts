@@ -1,4 +1,4 @@
-/** The TypeScript client and a service that refuses for now, hangs or hangs up. */
+/** The TypeScript client and a service that refuses temporarily, hangs or breaks connections. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * The TypeScript client and a status stream that falls silent. Alone in its file: what fetch keeps
- * of timers that a test has replaced would be in the way of another.
+ * The TypeScript client and a status stream that falls silent. Alone in its file, because fetch
+ * keeps timers that one test has replaced, which would disturb another.
  */
 
 import assert from 'node:assert/strict'

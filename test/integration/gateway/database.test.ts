@@ -1,4 +1,4 @@
-/** A database that can't be used, is away, or moves: said clearly, and nothing is lost. */
+/** A database is unusable, unavailable, or moves: the error is clear, and nothing is lost. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** Who may use a database of which schema, and who changes it. */
+/** Which releases may use which schema of a database, and which change it. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

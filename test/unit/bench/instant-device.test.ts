@@ -1,4 +1,4 @@
-/** The device that needs no time answers with the shapes that TensorFlow gives, graphs too. */
+/** The device that needs no time answers with the same shapes as TensorFlow, for graphs too. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instantDevice } from '../../../bench/feed/instant-device.ts'

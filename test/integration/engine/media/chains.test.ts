@@ -1,4 +1,4 @@
-/** Recordings one after the other in one file, whose rate or channels change: all is decoded. */
+/** Files with several recordings in a row, whose rate or channels change: all are decoded. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

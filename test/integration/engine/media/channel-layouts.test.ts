@@ -1,4 +1,4 @@
-/** Every channel is in every kind of file, at its level, whatever its loudspeaker is called. */
+/** Every kind of file keeps every channel at its level, whatever loudspeaker it is for. */
 
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'

@@ -1,4 +1,4 @@
-/** Encrypted media is refused by that name, before it is decoded: it would be noise. */
+/** Encrypted media is refused as such before it is decoded, which would only yield noise. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Formats that few people have: decoded as they were written, or refused by name. */
+/** Rare formats are decoded exactly, or refused by name. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Files in whose times there are gaps: sound stays in its place, and lasts as long as is measured. */
+/** Files with gaps in their timestamps: sound stays in place, and lasts as long as measured. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Media whose headers state what no recording has. */
+/** Media whose headers contain impossible values. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Blocks come back as they were added: from memory, and what is beyond its bound from a file. */
+/** Blocks are returned unchanged: from memory, and from a file beyond its limit. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'

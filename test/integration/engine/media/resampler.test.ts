@@ -1,4 +1,6 @@
-/** Streams at another rate, and back: what is not in the way of a model comes back as it was. */
+/**
+ * Streams resampled to another rate and back: what the model does not touch comes back unchanged.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Resampler } from '../../../../engine/media/resampler.ts'

@@ -1,4 +1,4 @@
-/** Files that take too much are refused, and whoever reads another meanwhile does not notice. */
+/** Files that need too many resources are refused, without affecting others that are being read. */
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'

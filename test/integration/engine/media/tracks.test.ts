@@ -1,4 +1,4 @@
-/** Files with several tracks of sound: which are read, and that the others are named. */
+/** Files with several audio tracks: which one is read, and how the others are named. */
 
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'

@@ -1,4 +1,7 @@
-/** Work on pictures that takes too much, or is given up, ends; the process that waits for it does not. */
+/**
+ * Video work that needs too many resources, or is canceled, ends without affecting the process that
+ * waits for it.
+ */
 
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'

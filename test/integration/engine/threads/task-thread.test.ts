@@ -1,4 +1,4 @@
-/** A thread answers tasks, passes on what its work throws, and is replaced when it has ended. */
+/** A thread answers tasks, passes on errors of its work, and is replaced after it has ended. */
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'

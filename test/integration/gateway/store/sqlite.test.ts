@@ -1,4 +1,4 @@
-/** Writes to SQLite are durable before anybody knows of them: gateway/store/driver/sqlite.ts. */
+/** Writes to SQLite are durable before anybody learns of them: gateway/store/driver/sqlite.ts. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, open, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** The units, as systemd itself judges them, and how they get onto a host. */
+/** The units as verified by systemd itself, and how they are installed on a host. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** Own outputs are known by what the engine's encoder writes, not by their names. */
+/** Our own outputs are recognized by what the engine's encoder writes, not by their names. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

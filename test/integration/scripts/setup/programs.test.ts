@@ -1,4 +1,7 @@
-/** Programs run compiled from the sources as they are now, and from these where that can't be. */
+/**
+ * Programs run compiled from the current sources, or directly from the sources where compiling is
+ * impossible.
+ */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

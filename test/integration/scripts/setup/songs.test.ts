@@ -1,4 +1,4 @@
-/** Set-up and the model for songs: what it does where that can't be had, or isn't wanted. */
+/** Set-up when the model for songs can't be fetched, or isn't wanted. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Set-up's SQLite driver for Node 20: compiled or brought by a package; nothing is fetched. */
+/** Set-up's SQLite driver for Node 20 is compiled, or prebuilt in a package; nothing is fetched. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -1,4 +1,6 @@
-/** Debian's package and the image, without what set-up fetches: test/package makes them whole. */
+/**
+ * Debian's package and the image, without what set-up fetches; test/package builds them completely.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** Folders that are made, and those that can't be. */
+/** Makes folders, and reports those that can't be made. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * Nearly every call of the built-in model runs as a graph: a simulation with the policy of batches,
- * the lengths of chunks, the plans of batches and the cache of graphs as they are.
+ * Nearly every call of the built-in model runs as a graph: a simulation with the real batching
+ * policy, chunk lengths, batch plans and graph cache.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

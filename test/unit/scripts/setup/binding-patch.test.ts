@@ -1,4 +1,4 @@
-/** Set-up's changes of TensorFlow.js's binding fit the sources that npm installs, and no others. */
+/** Set-up's patches of TensorFlow.js's binding fit the sources that npm installs, and no others. */
 import assert from 'node:assert/strict'
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

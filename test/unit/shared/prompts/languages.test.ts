@@ -1,4 +1,4 @@
-/** Prompts in ten languages: every name, and what is negated, joined or cleaned up. */
+/** Prompts in ten languages: every name, and negated, joined and cleaned-up forms. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The test signals of EBU Tech 3341, made here. */
+/** Generates the test signals of EBU Tech 3341. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

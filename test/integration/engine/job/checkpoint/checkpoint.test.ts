@@ -1,4 +1,4 @@
-/** A job that is interrupted goes on where it was. */
+/** An interrupted job resumes where it stopped. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Outputs take no more than what was set aside for them. */
+/** Outputs take no more space than was reserved for them. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, stat } from 'node:fs/promises'

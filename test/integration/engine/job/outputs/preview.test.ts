@@ -1,4 +1,4 @@
-/** The preview of outputs: its segments, decoded one by one, are the sounds to the sample. */
+/** The segments of a preview, decoded one by one, contain every sample of the sounds. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

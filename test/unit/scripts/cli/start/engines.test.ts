@@ -1,4 +1,4 @@
-/** `npm start` runs an engine for each GPU; no two share what one alone can have. */
+/** `npm start` runs an engine for each GPU; no two share what only one may have. */
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
