@@ -2,7 +2,7 @@
 
 import { ApiError, UnreachableError } from './errors.ts'
 
-/** With a longer `Retry-After` a call fails at once. */
+/** The longest `Retry-After` that the client waits for. */
 export const RETRY_AFTER_SECONDS_MAX = 60
 /** The first pause if the service names none; each further one is twice as long. */
 const PAUSE_MS = 500

@@ -153,7 +153,7 @@ class Traffic {
     this.#release()
   }
 
-  /** Adds one direction of one connection. */
+  /** Returns a stream for one direction of one connection. */
   way(): Transform {
     return new Transform({
       transform: (piece: Buffer, _encoding, done) => {

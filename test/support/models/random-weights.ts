@@ -37,10 +37,7 @@ export function randomTensors(shapes: Shapes): Map<string, StoredTensor> {
 const roomFor = (count: number, scratch?: Scratch): Float32Array =>
   scratch?.widened(count) ?? new Float32Array(count)
 
-/**
- * Fills `numbers`. After a limit they repeat, because billions of random numbers would take
- * minutes.
- */
+/** A larger tensor repeats its first numbers, because billions of new ones would take minutes. */
 const NUMBERS_MAX = 2 ** 20
 
 function randomValues(name: string, shape: readonly number[], numbers: Float32Array): Float32Array {

@@ -34,7 +34,7 @@ STREAM_SILENCE_SECONDS_MAX = 30.0
 STREAM_TRIES_MAX = 24
 # Each pause between them is longer by this; together they are 75 s.
 STREAM_WAIT_SECONDS = 0.25
-# With a longer `Retry-After` a call fails at once.
+# The longest `Retry-After` that a client waits for.
 RETRY_AFTER_SECONDS_MAX = 60
 
 
