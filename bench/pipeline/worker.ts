@@ -12,28 +12,16 @@ import type {
   ToWorker,
 } from '../../engine/compute/compute-messages.ts'
 import type { HeadResult, Lane, Model, ModelDescription } from '../../models/model.ts'
+import { PLAIN_MODEL } from '../../test/support/models/plain-model.ts'
 
 /** Like the built-in model's, so that chunks and batches have the same lengths. */
 const DESCRIPTION: ModelDescription = {
+  ...PLAIN_MODEL,
   name: 'free',
   summary: 'Passes the mixture through.',
-  answers: 'text',
-  stems: [],
   framesPerSecond: 31.25,
-  framesOnProcessor: 4_096,
-  sampleRate: null,
-  frameSamples: 1,
-  chunkSecondsMax: 10,
-  fixedChunks: null,
-  joining: { kind: 'seam' },
   overlapSecondsMax: { fast: 1, balanced: 2, quality: 2 },
   passes: { fast: 'none', balanced: 'none', quality: 'none' },
-  needsPreviousChunk: false,
-  givesCandidates: false,
-  predictsSpans: false,
-  precision: 'float32',
-  parameters: 0,
-  weightsSha256: '',
 }
 
 interface FreeLane extends Lane {
