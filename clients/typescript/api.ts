@@ -787,6 +787,8 @@ export interface components {
             input: Record<string, never>;
             /** @description JSON Schema of `data` in a result. */
             output: Record<string, never>;
+            /** @description An extension: the longest media that it takes, in seconds. */
+            media_seconds_max?: number;
             engines?: components["schemas"]["Engine"][];
             /** @description An extension: the models to choose from, in order of preference. */
             separators?: components["schemas"]["Separator"][];

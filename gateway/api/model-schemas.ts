@@ -62,6 +62,9 @@ const Model = Type.Object(
     description: Type.String(),
     input: Type.Object({}, { description: 'JSON Schema of `input` in a submit.' }),
     output: Type.Object({}, { description: 'JSON Schema of `data` in a result.' }),
+    media_seconds_max: Type.Optional(
+      Type.Integer({ description: 'An extension: the longest media that it takes, in seconds.' }),
+    ),
     engines: Type.Optional(Type.Array(Engine)),
     separators: Type.Optional(
       Type.Array(Separator, {

@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { responses } from '../api/openapi.ts'
-import { presentModels } from '../requests/present/present-models.ts'
+import { presentModels, type ModelsConfig } from '../requests/present/present-models.ts'
 import { ModelList } from '../api/model-schemas.ts'
 import type { EngineRegistry } from '../operations/engine-registry.ts'
-import type { Keys } from '../secrets.ts'
 
 interface ModelsDeps {
   engineRegistry: Pick<EngineRegistry, 'describe'>
-  /** Used to hide the ids of engines. */
-  config: { encryptionKeys: Keys }
+  config: ModelsConfig
 }
 
 /** Endpoint 2: the API's only model, and the engines that serve it now. */

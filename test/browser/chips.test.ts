@@ -176,7 +176,9 @@ async function silence(place: Place): Promise<void> {
   const path = join(place.winnow.folder, 'silent.wav')
   await writeFile(path, wavBytes([new Float32Array(8_000)], 8_000))
   await page.getByLabel('Choose files').setInputFiles(path)
+  await page.getByText('This file is silent').waitFor()
   await page.getByLabel('Prompt 1').fill('piano')
+  page.on('dialog', (dialog) => void dialog.accept()) // it asks whether to send it anyway
   await separate(page)
   await playerIsThere(page)
   await page.getByText('This file is silent').waitFor()

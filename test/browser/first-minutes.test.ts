@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { FILE_BYTES_MAX } from '../../shared/file-limits.ts'
 import { anyChromium, launchBrowser, openPage } from '../support/page/browser.ts'
-import { assertAccessible, signedIn, type Place } from './playground.ts'
+import { assertAccessible, separate, signedIn, type Place } from './playground.ts'
+import { examplePath } from '../support/media/examples.ts'
 import { makeMedia } from '../support/media/make-media.ts'
 import { noise } from '../support/media/signals.ts'
 import { startWinnow } from '../support/processes/start-winnow.ts'
@@ -62,6 +63,39 @@ async function beforeItIsSent(place: Place): Promise<void> {
   assert.equal(await button.isEnabled(), true)
 }
 
+/** The browser may misread a file: so it can be sent even so, and the service has the last word. */
+async function asksBeforeItSends(place: Place): Promise<void> {
+  const page = await signedIn(place)
+  const path = join(place.winnow.folder, 'a minute and a second.wav')
+  await writeFile(path, wavBytes([noise(61, 8_000)], 8_000))
+  await page.getByLabel('Choose files').setInputFiles(path)
+  const said = 'This file lasts 1:01, and the service takes at most 1:00.'
+  await page.getByRole('alert').filter({ hasText: said }).waitFor()
+  await page.getByLabel('Prompt 1').fill('noise')
+  let calls = 0
+  await page.route('**/v1/files', (route) => {
+    calls += 1
+    return route.continue()
+  })
+  const asked = page.waitForEvent('dialog')
+  const pressed = separate(page)
+  const dialog = await asked
+  assert.equal(dialog.message(), `${said} Send it anyway?`)
+  await dialog.dismiss()
+  await pressed
+  assert.equal(calls, 0, 'nothing is sent')
+  page.on('dialog', (dialog) => void dialog.accept())
+  await separate(page)
+  await page.getByText(/^The media lasts .* the limit is 60 s\./).waitFor()
+
+  await page.getByRole('button', { name: 'New separation' }).click()
+  await page.getByLabel('Choose files').setInputFiles([path, examplePath('siren-and-speech.wav')])
+  await separate(page)
+  const files = page.getByRole('region', { name: 'Files' })
+  await files.getByText('1 of 2 separated, 1 failed').waitFor()
+  await files.getByRole('listitem').filter({ hasText: 'a minute' }).getByText(said).waitFor()
+}
+
 /** Decoded, two hours would take gigabytes. */
 async function longFile(place: Place): Promise<void> {
   const path = join(place.winnow.folder, 'long.flac')
@@ -100,11 +134,12 @@ async function beforeTheScript({ t, winnow, browser }: Place): Promise<void> {
 
 test('the first minutes', async (t) => {
   const browser = await launchBrowser(t, await anyChromium())
-  const winnow = await startWinnow(t)
+  const winnow = await startWinnow(t, { env: { MEDIA_SECONDS_MAX: '60' } })
   const cases: [string, (place: Place) => Promise<void>][] = [
     ['an example plays, and its drums alone by one press', oneClick],
     ['its name is painted before the script runs', beforeTheScript],
     ['size, type and silence are seen before it is sent', beforeItIsSent],
+    ['it asks before it sends what lasts too long', asksBeforeItSends],
     ['a long file is not decoded when it is chosen', longFile],
   ]
   for (const [name, run] of cases) await t.test(name, (t) => run({ t, winnow, browser }))

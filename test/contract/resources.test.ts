@@ -26,6 +26,7 @@ test('2.2 the model list has the one model, also without an engine', async (t) =
     list.data.map((model: { id: string }) => model.id),
     ['audio/separate'],
   )
+  assert.equal(list.data[0].media_seconds_max, gateway.deps.config.mediaSecondsMax)
   assert.ok(Value.Check(list.data[0].input, { prompt: 'a bell', file_id: 'file_1' }))
   assert.ok(!Value.Check(list.data[0].input, { prompt: '' }))
 })

@@ -36,8 +36,11 @@ export async function decodeShort(
   return seconds > secondsMax ? null : decode(await bytes.arrayBuffer(), sampleRate)
 }
 
-/** Returns the length that the header states. @throws Error if this browser cannot read it */
-async function statedSeconds(bytes: Blob): Promise<number> {
+/**
+ * Returns the length that the header states, in seconds; infinite if it states none.
+ * @throws Error if this browser cannot read it
+ */
+export async function statedSeconds(bytes: Blob): Promise<number> {
   const audio = new Audio()
   audio.src = URL.createObjectURL(bytes)
   try {

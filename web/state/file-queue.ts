@@ -9,6 +9,7 @@ import { ApiError } from '../../clients/typescript/errors.ts'
 import { newIdempotencyKey } from '../../clients/typescript/idempotency-key.ts'
 import { FILES_MAX } from './choose-files.ts'
 import { credential, currentClient, messageOf } from './credential.ts'
+import { doubtLength } from './doubt.ts'
 import { askedInput, givenPrompts, setSource, type FileSource, type SeveralFiles } from './draft.ts'
 import { keepSource, loadSource } from './kept-sources.ts'
 import { isAway, waitFor, sleep } from './patience.ts'
@@ -184,6 +185,8 @@ async function upload({ given, state, abort: { signal } }: Entry): Promise<Submi
   if (!given) throw new Error(LOST)
   const { source, ...asked } = given
   await source.bytes.slice(0, 1).arrayBuffer() // throws where the file is gone or was changed
+  const doubt = await doubtLength(source.bytes)
+  if (doubt) throw new Error(doubt)
   const place = await placeOf(source, currentClient(signal), (part) => {
     state.value = { kind: 'sending', part }
   })

@@ -12,6 +12,8 @@ export type Separator = NonNullable<ModelList['data'][number]['separators']>[num
 
 /** In order of preference; empty if there is no engine, or the service does not list them. */
 export const separators = signal<readonly Separator[]>([])
+/** The longest media that the service takes, in seconds; infinite while it is not known. */
+export const mediaSecondsMax = signal(Infinity)
 /** Why they are unknown. */
 export const separatorsProblem = signal('')
 
@@ -31,6 +33,7 @@ async function load(): Promise<void> {
   try {
     const { data } = await currentClient().models()
     separators.value = data[0]?.separators ?? []
+    mediaSecondsMax.value = data[0]?.media_seconds_max ?? Infinity
     separatorsProblem.value = ''
   } catch (error) {
     separatorsProblem.value = messageOf(error)

@@ -8,9 +8,16 @@ import { AudioSeparateInput, MODEL_ID } from '../../api/schemas.ts'
 import { heldModels } from './held-models.ts'
 import type { Keys } from '../../secrets.ts'
 
+export interface ModelsConfig {
+  /** They hide the ids of engines. */
+  encryptionKeys: Keys
+  /** The longest media, as the engines have it. */
+  mediaSecondsMax: number
+}
+
 export function presentModels(
   engines: readonly EngineDescription[],
-  { encryptionKeys: [key] }: { encryptionKeys: Keys },
+  { encryptionKeys: [key], mediaSecondsMax }: ModelsConfig,
 ): ModelList {
   // an engine's id may contain the name of its host
   const hidden = (id: string) =>
@@ -24,6 +31,7 @@ export function presentModels(
         description: 'Separates a sound, described in plain language, from audio or video.',
         input: AudioSeparateInput,
         output: SeparationData,
+        media_seconds_max: mediaSecondsMax,
         engines: engines.map(({ engine_id, version, device, model }) => ({
           engine_id: hidden(engine_id),
           version,

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { doubt } from '../../state/doubt.ts'
 import { givenPrompts, PROMPTS_MAX, prompts, source } from '../../state/draft.ts'
 import { sending, sendProblem, separate } from '../../state/open-request.ts'
 import { separateFiles } from '../../state/file-queue.ts'
@@ -31,6 +32,7 @@ export function NewSeparation() {
   const missing = lacks.length === 0 ? '' : `Still needed: ${lacks.join(' and ')}.`
   const send = (event: Event) => {
     event.preventDefault()
+    if (doubt.value && !confirm(`${doubt.value} Send it anyway?`)) return
     if (chosen?.kind === 'files') separateFiles(chosen)
     else if (chosen) void separate(chosen)
   }

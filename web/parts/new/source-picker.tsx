@@ -9,7 +9,7 @@ import {
   type PickedFile,
 } from '../../state/choose-files.ts'
 import { setSource, source, type SeveralFiles, type Source } from '../../state/draft.ts'
-import { silent } from '../../state/silence.ts'
+import { doubt } from '../../state/doubt.ts'
 import { Examples } from './examples.tsx'
 
 const problem = signal('')
@@ -46,7 +46,7 @@ export function SourcePicker() {
         </p>
         {!chosen && <p class="quiet">One file, several, or a folder. Or paste a file.</p>}
         <p role="alert" class="problem">
-          {problem.value || (silent.value && 'This file is silent: there is nothing to separate.')}
+          {problem.value || doubt.value}
         </p>
         <div class="ways">
           <FileInput label="Choose files" accept="audio/*,video/*" isMain={!chosen} />

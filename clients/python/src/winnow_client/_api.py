@@ -113,6 +113,8 @@ class _Model(TypedDict):
 
 
 class Model(_Model, total=False):
+    # An extension: the longest media that it takes, in seconds.
+    media_seconds_max: int
     engines: list[Engine]
     # An extension: the models to choose from, in order of preference.
     separators: list[Separator]
