@@ -1,4 +1,7 @@
-/** The page is loaded again between a submit and its answer, in a real browser with the service. */
+/**
+ * The page is loaded again between a submit and its answer, or the service goes away and comes back,
+ * in a real browser with the service.
+ */
 
 import assert from 'node:assert/strict'
 import { copyFile } from 'node:fs/promises'
@@ -6,9 +9,12 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Dialog, Page } from 'playwright-core'
 import { launchBrowser } from '../support/page/browser.ts'
-import { playerIsThere, separate, signedIn, type Place } from './playground.ts'
+import { chooseLongFile, playerIsThere, separate, signedIn, type Place } from './playground.ts'
 import { examplePath } from '../support/media/examples.ts'
 import { startWinnow } from '../support/processes/start-winnow.ts'
+
+/** A slow machine may take this long to separate the long file. */
+const LONG_FILE_MS_MAX = 300_000
 
 /** The fate of a submit whose answer the page does not get. */
 type Arrival = 'arrives' | 'is lost'
@@ -80,6 +86,24 @@ async function severalFiles(place: Place, arrival: Arrival): Promise<void> {
   assert.deepEqual(await outcomes(place, names), ['COMPLETED', 'COMPLETED'], 'a request each')
   await page.reload()
   await list.getByRole('status').getByText('2 of 2 separated', { exact: true }).waitFor()
+}
+
+/** The page, which is not loaded again, says that nobody answers, and goes on to the result. */
+async function killedService(place: Place): Promise<void> {
+  const { winnow } = place
+  const page = await signedIn(place)
+  await chooseLongFile(place, page)
+  await separate(page)
+  await page.getByRole('progressbar', { name: 'Progress of noise' }).waitFor()
+  await page.evaluate(() => (document.documentElement.dataset.page = 'the same'))
+  await winnow.gateway.end('SIGKILL')
+  const away = page.getByRole('alert').getByText('The service does not answer.')
+  await away.waitFor()
+  await page.getByText(/Trying again in \d+ s\./).waitFor()
+  await winnow.startGateway()
+  await away.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Null test' }).waitFor({ timeout: LONG_FILE_MS_MAX })
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.page), 'the same')
 }
 
 /** A request canceled while it was submitted is canceled after the reload, or was never made. */
@@ -161,18 +185,21 @@ async function signedOut(place: Place): Promise<void> {
   assert.equal(await kept(page), null)
 }
 
-test('loaded again before a submit is answered, the page goes on', async (t) => {
+test('the page goes on', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t)
   for (const arrival of ['arrives', 'is lost'] as const) {
-    await t.test(`with one file whose submit ${arrival}`, (t) =>
+    await t.test(`loaded again before its submit ${arrival}`, (t) =>
       oneFile({ t, winnow, browser }, arrival),
     )
     await t.test(
-      `with several whose submits ${arrival === 'arrives' ? 'arrive' : 'are lost'}`,
+      `loaded again before several submits ${arrival === 'arrives' ? 'arrive' : 'are lost'}`,
       (t) => severalFiles({ t, winnow, browser }, arrival),
     )
   }
+  await t.test('after its service was killed and started again', (t) =>
+    killedService({ t, winnow, browser }),
+  )
 })
 
 test(
