@@ -37,6 +37,10 @@ export interface components {
             audio_seconds: number;
             /** @description Media that was stored in the last 24 hours and is still held. */
             added_bytes: number;
+            /** @description Of media that expires in the next 24 hours. */
+            expiring_bytes: number;
+            /** @description The limit for its media; null: no limit. */
+            media_bytes_max: number | null;
         };
         Activity: {
             /** Format: date-time */

@@ -8,6 +8,7 @@ import { REQUEST_KINDS } from '../../shared/request-kind.ts'
 import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
 import type { SeparationOptions } from '../../shared/separation-options.ts'
 import { record, type ChangeDeps } from '../accounts/accounts.ts'
+import { limitOf, type LimitDefaults } from '../accounts/limits.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
 import { DateTime, Nullable } from '../api/schemas.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
@@ -112,6 +113,13 @@ export const AdminUsage = Type.Object(
             minimum: 0,
             description: 'Media that was stored in the last 24 hours and is still held.',
           }),
+          expiring_bytes: Type.Integer({
+            minimum: 0,
+            description: 'Of media that expires in the next 24 hours.',
+          }),
+          media_bytes_max: Type.Union([Type.Integer(), Type.Null()], {
+            description: 'The limit for its media; null: no limit.',
+          }),
         },
         { title: 'AccountUse' },
       ),
@@ -128,6 +136,7 @@ export const AdminUsage = Type.Object(
 export interface OverviewDeps {
   store: Store
   clock: Clock
+  config: Pick<LimitDefaults, 'mediaBytesMaxPerAccount'>
   feed: Pick<RequestFeed, 'progressOf'>
 }
 
@@ -222,14 +231,24 @@ export async function allChanges(
 export async function usageOfAll({
   store,
   clock,
-}: Pick<OverviewDeps, 'store' | 'clock'>): Promise<Static<typeof AdminUsage>> {
+  config: { mediaBytesMaxPerAccount },
+}: Pick<OverviewDeps, 'store' | 'clock' | 'config'>): Promise<Static<typeof AdminUsage>> {
   const now = clock.now()
   const day = isoTime(now - (USE_DAYS - 1) * DAY_MS).slice(0, 10)
-  const [data, expiring] = await Promise.all([
+  const [rows, expiring] = await Promise.all([
     useOfAccounts(store, { day, addedFrom: isoTime(now - DAY_MS) }),
     bytesThatExpire(store, isoTime(now + DAY_MS)),
   ])
-  return { at: isoTime(now), days: USE_DAYS, data, expiring_bytes: expiring }
+  const data = rows.map(({ max_media_bytes: own, ...use }) => {
+    const { max } = limitOf({ max_media_bytes: own }, 'media_bytes', mediaBytesMaxPerAccount)
+    return {
+      ...use,
+      expiring_bytes: expiring.get(use.account_id) ?? 0,
+      media_bytes_max: Number.isFinite(max) ? max : null,
+    }
+  })
+  const all = [...expiring.values()].reduce((sum, bytes) => sum + bytes, 0)
+  return { at: isoTime(now), days: USE_DAYS, data, expiring_bytes: all }
 }
 
 /**

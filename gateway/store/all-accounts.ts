@@ -59,13 +59,13 @@ interface UseRange {
 }
 
 /**
- * Returns what each account has used since a day, and the bytes that it added and still holds.
- * Deleted accounts are left out.
+ * Returns what each account has used since a day, the bytes that it added and still holds, and its
+ * own limit. Deleted accounts are left out.
  */
 export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
   const rows = await store
     .selectFrom('accounts')
-    .select('account_id')
+    .select(['account_id', 'max_media_bytes'])
     .select(({ selectFrom }) => {
       const days = selectFrom('usage_days')
         .whereRef('usage_days.account_id', '=', 'accounts.account_id')
@@ -93,6 +93,7 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
   // sums of no rows are null
   return rows.map((row) => ({
     account_id: row.account_id,
+    max_media_bytes: row.max_media_bytes,
     completed: Number(row.completed),
     failed: Number(row.failed),
     audio_seconds: Number(row.audioSeconds),
@@ -100,19 +101,25 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
   }))
 }
 
-/** Returns the bytes of the media that expires before a time. */
-export async function bytesThatExpire(store: Store, before: string): Promise<number> {
+/** Returns the bytes of the media that expires before a time, by account. */
+export async function bytesThatExpire(store: Store, before: string): Promise<Map<string, number>> {
   const files = await store
     .selectFrom('files')
-    .select(({ fn }) => fn.sum<number | null>('file_size').as('sum'))
+    .select(['account_id', ({ fn }) => fn.sum<number | null>('file_size').as('sum')])
     .where('media_removed_at', 'is', null)
     .where('expires_at', '<', before)
-    .executeTakeFirstOrThrow()
+    .groupBy('account_id')
+    .execute()
   const outputs = await store
     .selectFrom('requests')
-    .select(({ fn }) => fn.sum<number | null>('media_bytes').as('sum'))
+    .select(['account_id', ({ fn }) => fn.sum<number | null>('media_bytes').as('sum')])
     .where('media_removed_at', 'is', null)
     .where('outputs_expire_at', '<', before)
-    .executeTakeFirstOrThrow()
-  return Number(files.sum) + Number(outputs.sum)
+    .groupBy('account_id')
+    .execute()
+  const bytes = new Map<string, number>()
+  for (const { account_id: id, sum } of [...files, ...outputs]) {
+    bytes.set(id, (bytes.get(id) ?? 0) + Number(sum))
+  }
+  return bytes
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { createPass } from '../../gateway/accounts/admin-pass.ts'
 import { sweep } from '../../gateway/files/sweeper.ts'
 import { DAY_MS, MINUTE_MS } from '../../shared/durations.ts'
 import {
@@ -17,9 +18,13 @@ import { assertAccessible } from './playground.ts'
 
 const PAGE = fileURLToPath(new URL('../../.runtime/web', import.meta.url))
 
+const ADMIN_TOKEN = 'the-admin-token-of-this-test'
+
 async function start(t: TestContext) {
   const browser = await launchBrowser(t)
-  const gateway = await startGateway(t, { config: { playgroundFolder: PAGE } })
+  const gateway = await startGateway(t, {
+    config: { playgroundFolder: PAGE, adminToken: ADMIN_TOKEN },
+  })
   return { browser, gateway, url: await gateway.listen() }
 }
 
@@ -85,4 +90,16 @@ test('a code of an address that is ten minutes old gets its message, and a key i
   await assertAccessible(page, 'a code that is too old')
   await enterKey(page, gateway.key)
   await page.getByRole('heading', { name: 'What do you want to take out?' }).waitFor()
+})
+
+test('an expired code of an admin names the command that makes another', async (t) => {
+  const { browser, gateway, url } = await start(t)
+  const { token: code } = createPass(ADMIN_TOKEN, 'code', gateway.clock.now())
+  gateway.clock.advance(10 * MINUTE_MS)
+  const page = await openPage(t, browser, `${url}/#operator=${code}`)
+  const said = 'This sign-in code has expired: `winnow open --operators` makes another.'
+  await page.getByRole('alert').getByText(said).waitFor()
+  await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByText('Nothing runs or waits.').waitFor()
 })

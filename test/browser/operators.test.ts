@@ -116,6 +116,28 @@ async function creditsAccount(page: Page, accountId: string): Promise<void> {
   await credit.getByText('The balance is 60 s.').waitFor()
 }
 
+/** Limits that are left empty are as the settings say. */
+async function limitsAccount(page: Page, accountId: string): Promise<void> {
+  await page.getByRole('link', { name: 'limits of Metered' }).click()
+  const form = page.getByRole('form', { name: 'Set the limits' })
+  await form.getByLabel('media bytes').fill('50000000')
+  await form.getByLabel('streams').fill('4')
+  await sendTwice(form, 'Set the limits')
+  await form.getByText('The limits are set.').waitFor()
+  await page.reload()
+  await form.getByLabel('media bytes').waitFor()
+  assert.equal(await form.getByLabel('media bytes').inputValue(), '50000000')
+  assert.equal(await form.getByLabel('file bytes').inputValue(), '')
+  await form.getByLabel('streams').fill('')
+  await sendTwice(form, 'Set the limits')
+  await form.getByText('The limits are set.').waitFor()
+  await assertAccessible(page, 'limits of an account')
+  await open(page, 'Storage')
+  await rowOf(page, 'Storage by account', 'Metered').getByText('50.0 MB').waitFor()
+  await open(page, 'Accounts')
+  await rowOf(page, 'Accounts', accountId).waitFor()
+}
+
 /** A key does what the page does, for the account that was chosen, which pays for it. */
 async function separatesWithKey(winnow: Winnow, page: Page, key: string): Promise<void> {
   const client = createClient({ baseUrl: winnow.url, apiKey: key })
@@ -188,6 +210,7 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   const poorId = await createsAccount(page, { name: 'Poor', ...metered })
   const accountId = await createsAccount(page, { name: 'Metered', ...metered })
   await creditsAccount(page, accountId)
+  await limitsAccount(page, accountId)
   const secrets = await changesKeys(page, winnow, accountId)
   await assertAccessible(page, 'keys')
   await open(page, 'Accounts')

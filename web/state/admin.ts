@@ -7,7 +7,7 @@ import { adminAddress, goTo, parameters, readAddress } from './address.ts'
 /** All throw an Error that says what was wrong. */
 export interface Admin {
   read<T>(path: string): Promise<T>
-  act<T>(path: string, body?: object): Promise<T>
+  act<T>(path: string, body?: object, method?: 'POST' | 'PUT'): Promise<T>
   remove(path: string): Promise<void>
   /** Ends the session, where the token is that of one. */
   end(): Promise<void>
@@ -58,9 +58,9 @@ export function createAdmin(token: string): Admin {
   }
   return {
     read: async (path) => (await send(path, {})).json(),
-    async act(path, body = {}) {
+    async act(path, body = {}, method = 'POST') {
       const headers = { 'content-type': 'application/json' }
-      const reply = await send(path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const reply = await send(path, { method, headers, body: JSON.stringify(body) })
       return reply.json()
     },
     async remove(path) {

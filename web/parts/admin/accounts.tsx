@@ -4,7 +4,7 @@ import type { components } from '../../../clients/typescript/api.ts'
 import { sizeText } from '../../state/choose-files.ts'
 import { PastTime } from '../time.tsx'
 import { AccountFilter, AccountLink, AdminLink, State, type SectionProps } from './cells.tsx'
-import { AccountForm, CreditForm, KeyActions, KeyForm } from './operator-forms.tsx'
+import { AccountForm, CreditForm, KeyActions, KeyForm, LimitsForm } from './operator-forms.tsx'
 import { Table, type Column } from './table.tsx'
 import { useUsage, type Usage } from './usage.ts'
 
@@ -28,6 +28,8 @@ export function Accounts({ state, admin, filters }: SectionProps) {
         rows={shown}
         keyOf={({ account_id: id }) => id}
       />
+      {account !== undefined &&
+        shown.map((one) => <LimitsForm key={one.account_id} account={one} admin={admin} />)}
       <AccountForm admin={admin} />
       <CreditForm accounts={accounts} admin={admin} />
     </>
@@ -78,16 +80,14 @@ function columnsOf(usage: Usage | null): Column<Account>[] {
   ]
 }
 
+/** The sections that have something of an account, and how its link is called. */
+const LINKS = { work: 'work', keys: 'keys', audit: 'audit', accounts: 'limits' }
+
 const Links = ({ id, name }: { id: string; name: string }) => (
   <span class="links">
-    {(['work', 'keys', 'audit'] as const).map((section) => (
-      <AdminLink
-        key={section}
-        to={section}
-        filters={{ account: id }}
-        label={`${section} of ${name}`}
-      >
-        {section}
+    {Object.entries(LINKS).map(([section, word]) => (
+      <AdminLink key={section} to={section} filters={{ account: id }} label={`${word} of ${name}`}>
+        {word}
       </AdminLink>
     ))}
   </span>

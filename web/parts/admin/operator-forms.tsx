@@ -41,6 +41,38 @@ export function CreditForm({ accounts, admin }: FormProps) {
   )
 }
 
+/** Sets all limits of an account: those that are left empty are as the settings say. */
+export function LimitsForm({ account, admin }: Pick<FormProps, 'admin'> & { account: Account }) {
+  const { account_id: id, own_limits: limits } = account
+  if (!limits) return null
+  const names = Object.keys(limits) as (keyof typeof limits)[]
+  return (
+    <ActionForm
+      action="Set the limits"
+      act={async (fields) => {
+        const given = names.filter((name) => textOf(fields, name) !== '')
+        const body = Object.fromEntries(given.map((name) => [name, Number(textOf(fields, name))]))
+        await admin.act(`accounts/${encodeURIComponent(id)}/limits`, body, 'PUT')
+        return 'The limits are set.'
+      }}
+    >
+      {names.map((name) => (
+        <label key={`${name} ${limits[name]}`}>
+          {name.replaceAll('_', ' ')}
+          <input
+            name={name}
+            type="number"
+            min="1"
+            step="1"
+            placeholder="as the settings say"
+            defaultValue={limits[name] ?? ''}
+          />
+        </label>
+      ))}
+    </ActionForm>
+  )
+}
+
 /** Creates a key for all that the page does, and shows it once. */
 export function KeyForm({ accounts, admin }: FormProps) {
   return (

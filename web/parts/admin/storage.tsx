@@ -5,6 +5,9 @@ import { useUsage, type Usage } from './usage.ts'
 
 type Account = AdminState['accounts'][number]
 
+/** A forecast further ahead would say nothing. */
+const DAYS_SAID_MAX = 3_650
+
 /** What is stored, for whom, and when the place is full if it goes on so. */
 export function Storage({ state, admin }: SectionProps) {
   const { fleet, accounts } = state
@@ -40,8 +43,12 @@ export function Storage({ state, admin }: SectionProps) {
 }
 
 function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column<Account>[] {
-  const addedOf = (id: string): number | null =>
-    usage?.data.find(({ account_id: other }) => other === id)?.added_bytes ?? null
+  const useOf = (id: string) => usage?.data.find(({ account_id: other }) => other === id)
+  const addedOf = (id: string): number | null => useOf(id)?.added_bytes ?? null
+  const daysOf = (account: Account): number | null => {
+    const use = useOf(account.account_id)
+    return use ? daysToQuota(account, use) : null
+  }
   return [
     {
       head: 'account',
@@ -76,7 +83,39 @@ function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column
         return added === null ? '–' : sizeText(added)
       },
     },
+    {
+      head: 'quota',
+      isNumber: true,
+      by: ({ account_id: id }) => useOf(id)?.media_bytes_max ?? null,
+      cell: ({ account_id: id }) => {
+        const most = useOf(id)?.media_bytes_max ?? null
+        return most === null ? '–' : sizeText(most)
+      },
+    },
+    {
+      head: 'reaches it in',
+      isNumber: true,
+      by: daysOf,
+      cell: (account) => {
+        const days = daysOf(account)
+        return days === null ? '–' : daysText(days)
+      },
+    },
   ]
+}
+
+/** Linear, as the forecast; null if it does not come nearer, or there is no quota. */
+function daysToQuota(account: Account, use: Usage['data'][number]): number | null {
+  const { media_bytes: held, media_reserved_bytes: reserved } = account
+  const growth = use.added_bytes - use.expiring_bytes
+  if (use.media_bytes_max === null || growth <= 0) return null
+  return Math.max(0, use.media_bytes_max - held - reserved) / growth
+}
+
+/** For example `about 12 days`. */
+function daysText(days: number): string {
+  if (days > DAYS_SAID_MAX) return 'over ten years'
+  return days < 1 ? 'a day' : `about ${Math.round(days)} days`
 }
 
 const addedTo = ({ data }: Usage): number => data.reduce((sum, each) => sum + each.added_bytes, 0)
@@ -89,8 +128,8 @@ function forecast(usage: Usage, free: number | null): string {
   if (free === null) return `${rate}.`
   const days = free / growth
   const when =
-    days > 3_650
+    days > DAYS_SAID_MAX
       ? 'and there is room for over ten years'
-      : `and is full ${days < 1 ? 'within a day' : `in about ${Math.round(days)} days`}`
+      : `and is full ${days < 1 ? 'within' : 'in'} ${daysText(days)}`
   return `${rate}, ${when}, if every day is like the last one.`
 }
