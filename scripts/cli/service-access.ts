@@ -12,6 +12,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The options of every client command. */
 export const SERVICE = { url: TEXT, key: TEXT }
 
+/** For a client of a command that a person waits for: it soon says that no service is there. */
+export const ONE_RETRY = { retries: 1 }
+
 export interface Access {
   baseUrl: string
   apiKey: string | undefined

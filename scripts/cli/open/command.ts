@@ -5,7 +5,14 @@ import { readFleet, readGateway, type Gateway } from '../admin-access.ts'
 import { commandText } from '../command-name.ts'
 import { action, command, FLAG, TEXT } from '../command.ts'
 import { pageAddress } from '../page-address.ts'
-import { describe, readAccess, SERVICE, type Access, type Environment } from '../service-access.ts'
+import {
+  describe,
+  ONE_RETRY,
+  readAccess,
+  SERVICE,
+  type Access,
+  type Environment,
+} from '../service-access.ts'
 
 const HELP = `Usage: ${commandText('open', '[ID] [options]')}
 
@@ -44,7 +51,7 @@ export const open = command({
 
 /** @throws Error if the service refuses the key, has no such request, or no page */
 async function ownPage(access: Access, requestId?: string): Promise<string> {
-  const client = createClient(access)
+  const client = createClient({ ...access, ...ONE_RETRY })
   await (requestId === undefined ? client.account() : client.status(requestId))
   const { baseUrl: address, apiKey: key = '' } = access
   const page = await pageAddress({ address, key, requestId })

@@ -19,7 +19,7 @@ import {
   type CommandIo,
 } from '../command.ts'
 import { printed } from '../operator/print.ts'
-import { describe, readAccess, SERVICE } from '../service-access.ts'
+import { describe, ONE_RETRY, readAccess, SERVICE } from '../service-access.ts'
 
 const HELP = `Usage: ${commandText('requests', 'list [options]')}
        ${commandText('requests', 'delete ID… [options]')}
@@ -64,7 +64,7 @@ export const requests = command({
       async run({ limit: most, status, json, ...access }, _operands, { env, signal }) {
         const limit = wholeNumber('--limit', most, 1, LIMIT_MAX)
         const wantedStatus = oneOf('--status', status?.toUpperCase(), STATUSES)
-        const client = createClient({ ...readAccess(access, env), signal })
+        const client = createClient({ ...readAccess(access, env), ...ONE_RETRY, signal })
         const data = await newest(client, limit, wantedStatus)
         return listed(data, json)
       },
@@ -83,7 +83,7 @@ export const requests = command({
       options: { for: { ...TEXT, default: SHARED_FOR }, ...COMMON },
       async run({ for: time, json, ...access }, [id], { env, signal, stderr }) {
         const expiresInSeconds = readSeconds('--for', time)
-        const client = createClient({ ...readAccess(access, env), signal })
+        const client = createClient({ ...readAccess(access, env), ...ONE_RETRY, signal })
         const share = await client.share(id!, { expiresInSeconds })
         if (json) return `${JSON.stringify(share)}\n`
         stderr.write(`plays until ${share.expires_at}; revoke it: unshare ${share.share_id}\n`)
@@ -93,7 +93,8 @@ export const requests = command({
     shares: action({
       options: COMMON,
       async run({ json, ...access }, _operands, { env, signal }) {
-        const shares = await createClient({ ...readAccess(access, env), signal }).shares()
+        const client = createClient({ ...readAccess(access, env), ...ONE_RETRY, signal })
+        const shares = await client.shares()
         return json ? `${JSON.stringify(shares)}\n` : printed(shares)
       },
     }),

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,6 +50,23 @@ test('requests are listed, the newest first, and deleted by their ids', async (t
   assert.deepEqual(deleted, { code: 0, text: `${second}\n${first}\n`, errors: '' })
   assert.equal((await run('list')).text, 'none\n')
   assert.equal((await onDisk(gateway)).filter((path) => path.startsWith('outputs')).length, 0)
+})
+
+test('a service that is not there is tried twice, and then named', async (t) => {
+  let tries = 0
+  const server = createServer((socket) => {
+    tries += 1
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { signal } = new AbortController()
+  const env = { WINNOW_URL: url, WINNOW_API_KEY: 'any' }
+  const { code, errors } = await runCommand(requests, ['list'], { env, signal })
+  assert.equal(code, 1)
+  assert.ok(errors.startsWith(`${url} does not answer. Is the service running?`), errors)
+  assert.equal(tries, 2)
 })
 
 test('a list goes on over pages, as far as its limit', async (t) => {
