@@ -36,7 +36,7 @@ try {
   await page.setViewportSize(WIDE)
   await sendFiles(page)
   await save(page, 'files')
-  await showOperators(page)
+  await showAdmins(page)
   await save(page, 'operators')
 } finally {
   await scope.end()
@@ -67,8 +67,8 @@ async function sendFiles(page: Page): Promise<void> {
   await page.getByText(/^[2-4] of 7 separated/).waitFor()
 }
 
-async function showOperators(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Operators' }).click()
+async function showAdmins(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Admins' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('link', { name: 'Engines' }).click()

@@ -172,7 +172,7 @@ test('what can not be is refused with what there is, and keys of accounts do not
 test('on the page an admin accepts a licence, sees the download, loads, unloads and removes', async (t) => {
   const browser = await launchBrowser(t)
   const page = await openPage(t, browser, winnow.url)
-  await page.getByRole('button', { name: 'Operators' }).click()
+  await page.getByRole('button', { name: 'Admins' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('link', { name: 'Models', exact: true }).click()

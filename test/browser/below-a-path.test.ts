@@ -73,10 +73,10 @@ test('the page signs in, separates an example, and shares the result', async (t)
   await shared.getByRole('button', { name: 'Save this mix' }).waitFor()
 })
 
-test('the page of operators shows the engines', async (t) => {
+test('the view of admins shows the engines', async (t) => {
   const page = await openPage(t, browser, `${winnow.url}/`)
   watch(t, page)
-  await page.getByRole('button', { name: 'Operators' }).click()
+  await page.getByRole('button', { name: 'Admins' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill(ADMIN_TOKEN)
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'Engines', exact: true }).click()

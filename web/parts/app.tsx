@@ -1,6 +1,6 @@
 import { TASKS } from '../../shared/tasks.ts'
 import { goTo, view } from '../state/address.ts'
-import { showAdmin, takeOperatorCode } from '../state/admin.ts'
+import { showAdmin, takeAdminCode } from '../state/admin.ts'
 import { credential, signOut } from '../state/credential.ts'
 import { clearDraft } from '../state/draft.ts'
 import { forgetSources } from '../state/kept-sources.ts'
@@ -11,13 +11,13 @@ import { Mark } from './brand.tsx'
 import { Developers } from './developers/developers.tsx'
 import { History } from './history/history.tsx'
 import { NewSeparation } from './new/new-separation.tsx'
-import { Operators } from './admin/operators.tsx'
+import { AdminView } from './admin/admin-view.tsx'
 import { Request } from './result/request.tsx'
 import { SeveralFiles } from './new/several-files.tsx'
 import { SharedPage } from './result/shared-page.tsx'
 import { SignIn } from './sign-in.tsx'
 
-takeOperatorCode()
+takeAdminCode()
 
 const isAdminView = () => view.value.kind === 'admin'
 
@@ -30,7 +30,7 @@ export function App({ secret }: { secret: string | null }) {
         {secret !== null ? (
           <SharedPage secret={secret} />
         ) : isAdminView() ? (
-          <Operators />
+          <AdminView />
         ) : (
           <Body />
         )}
@@ -117,7 +117,7 @@ function Views() {
       )}
       {kind !== 'admin' && (
         <button class="link" onClick={() => showAdmin('work')}>
-          Operators
+          Admins
         </button>
       )}
     </>

@@ -1,4 +1,4 @@
-/** Calls of the operator's API, with ADMIN_TOKEN or a session of it. */
+/** Calls of the admin API, with ADMIN_TOKEN or a session of it. */
 
 import { signal } from '@preact/signals'
 import { readError } from '../../clients/typescript/errors.ts'
@@ -30,7 +30,7 @@ export const showAdmin = (section: string): void => goTo({ kind: 'admin', sectio
 export const codeProblem = signal('')
 
 /** Opens a session with the code in `#operator=…`, which leaves the address at once. */
-export function takeOperatorCode(): void {
+export function takeAdminCode(): void {
   const code = parameters().get('operator')
   if (code === null) return
   history.replaceState(null, '', adminAddress('work'))
@@ -41,7 +41,7 @@ export function takeOperatorCode(): void {
     .catch((error: Error) => (codeProblem.value = error.message))
 }
 
-/** Returns whether the gateway has operators' pages; true where nobody knows. */
+/** Returns whether the gateway has a view of admins; true where nobody knows. */
 export async function hasAdmin(): Promise<boolean> {
   const reply = await fetch('admin/fleet').catch(() => undefined)
   return reply?.status !== 404

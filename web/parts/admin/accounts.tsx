@@ -4,7 +4,7 @@ import type { components } from '../../../clients/typescript/api.ts'
 import { sizeText } from '../../state/choose-files.ts'
 import { PastTime } from '../time.tsx'
 import { AccountFilter, AccountLink, AdminLink, State, type SectionProps } from './cells.tsx'
-import { AccountForm, CreditForm, KeyActions, KeyForm, LimitsForm } from './operator-forms.tsx'
+import { AccountForm, CreditForm, KeyActions, KeyForm, LimitsForm } from './admin-forms.tsx'
 import { Table, type Column } from './table.tsx'
 import { useUsage, type Usage } from './usage.ts'
 

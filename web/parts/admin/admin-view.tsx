@@ -24,8 +24,8 @@ type Schemas = components['schemas']
 
 const EVERY_MS = 2_000
 
-/** The service as its operator sees it, by sections that each have an address. */
-export function Operators() {
+/** The service as its admins see it, by sections that each have an address. */
+export function AdminView() {
   const [state, setState] = useState<AdminState | null>(null)
   const [problem, setProblem] = useState('')
   const [isAbsent, setAbsent] = useState(false)
@@ -49,14 +49,14 @@ export function Operators() {
   }
   const hasForm = current === null || (problem !== '' && !state)
   return (
-    <section class="card admin" aria-labelledby="operators">
+    <section class="card admin" aria-labelledby="admins">
       <div class="title">
-        <h1 id="operators">Operators</h1>
+        <h1 id="admins">Admins</h1>
         {state && current !== null && <button onClick={forget}>Forget the token</button>}
       </div>
       {isAbsent && (
         <p>
-          There are no operators' pages at this address: the gateway runs without{' '}
+          There is no view of admins at this address: the gateway runs without{' '}
           <code>ADMIN_TOKEN</code>, or a proxy keeps them back.
         </p>
       )}

@@ -1,4 +1,4 @@
-/** The page at `/` as operators use it, in a real browser with the real service. */
+/** The page at `/` as admins use it, in a real browser with the real service. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -42,7 +42,7 @@ const open = (page: Page, section: string): Promise<void> =>
 
 /** @param failedId the request that has failed */
 async function showsTheService(page: Page, failedId: string): Promise<void> {
-  await page.getByRole('button', { name: 'Operators' }).click()
+  await page.getByRole('button', { name: 'Admins' }).click()
   await page.getByLabel('ADMIN_TOKEN of the gateway').fill('a-wrong-token')
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByText('The admin token is missing or invalid').waitFor()
@@ -196,7 +196,7 @@ async function sortsAccounts(page: Page): Promise<void> {
   }
 }
 
-test('operators see engines, queue and failures, and change accounts and keys', async (t) => {
+test('admins see engines, queue and failures, and change accounts and keys', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { env: { ADMIN_TOKEN } })
   const path = join(winnow.folder, 'no-sound.wav')
@@ -215,7 +215,7 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   await assertAccessible(page, 'keys')
   await open(page, 'Accounts')
   await rowOf(page, 'Accounts', poorId).getByText('0 s, 0 s reserved', { exact: true }).waitFor()
-  await assertAccessible(page, 'the operators view')
+  await assertAccessible(page, 'the view of admins')
   await page.reload()
   await region(page, 'Accounts').waitFor() // the tab keeps the token, and it alone
   await sortsAccounts(page)
@@ -233,7 +233,7 @@ test('operators see engines, queue and failures, and change accounts and keys', 
   await page.getByLabel('API key').waitFor()
 })
 
-test('operators see what waits and cancel it, and are told when their gateway is gone', async (t) => {
+test('admins see what waits and cancel it, and are told when their gateway is gone', async (t) => {
   const browser = await launchBrowser(t)
   const winnow = await startWinnow(t, { engines: 0, env: { ADMIN_TOKEN } })
   const path = examplePath('speech-over-piano.wav')

@@ -1,5 +1,5 @@
 /**
- * Forms for an operator's changes: accounts, balances, keys. The tables show them within two
+ * Forms for an admin's changes: accounts, balances, keys. The tables show them within two
  * seconds.
  */
 
