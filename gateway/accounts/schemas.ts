@@ -7,6 +7,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { SCOPES } from './auth.ts'
+import { listOf } from '../api/list-schemas.ts'
 import { NO_NUL } from '../api/schemas.ts'
 import type { LimitName } from '../store/schema/tables.ts'
 import { checkBody } from '../api/validation.ts'
@@ -121,9 +122,6 @@ export const Usage = Type.Object(
   },
   { title: 'Usage' },
 )
-
-const listOf = (item: object, title: string) =>
-  Type.Object({ object: Type.Literal('list'), data: Type.Array(item) }, { title })
 
 export const AccountList = listOf(Account, 'AccountList')
 

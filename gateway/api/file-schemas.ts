@@ -1,6 +1,7 @@
 /** Uploaded files (docs/reference/contract.md, part 2) as JSON Schemas. */
 
 import { Type, type Static } from 'typebox'
+import { pagedListOf } from './list-schemas.ts'
 import { LIMITS } from '../../shared/separation-options.ts'
 import { DateTime, NO_NUL, Nullable } from './schemas.ts'
 
@@ -21,16 +22,7 @@ export const File = Type.Object(
   { title: 'File' },
 )
 
-export const FileList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(File),
-    next_cursor: Nullable(
-      Type.String({ description: 'Cursor of the next page; `null` on the last page.' }),
-    ),
-  },
-  { title: 'FileList' },
-)
+export const FileList = pagedListOf(File, 'FileList')
 
 /**
  * Patterns of JSON Schema have no flags. Anything that fits into a header may follow the first

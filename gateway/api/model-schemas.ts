@@ -1,6 +1,7 @@
 /** JSON Schemas of the models and engines. */
 
 import { Type, type Static } from 'typebox'
+import { listOf } from './list-schemas.ts'
 
 /** At most this many names of a model are listed. */
 export const NAMES_MAX = 200
@@ -75,9 +76,6 @@ const Model = Type.Object(
   { title: 'Model' },
 )
 
-export const ModelList = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(Model) },
-  { title: 'ModelList' },
-)
+export const ModelList = listOf(Model, 'ModelList')
 
 export type ModelList = Static<typeof ModelList>

@@ -4,6 +4,7 @@
  */
 
 import { Type, type Static, type TSchema } from 'typebox'
+import { pagedListOf } from './list-schemas.ts'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { AUTO } from '../../shared/prompts/route-prompt.ts'
@@ -326,16 +327,7 @@ const ListedRequest = Type.Object(
   { title: 'ListedRequest' },
 )
 
-export const RequestList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(ListedRequest),
-    next_cursor: Nullable(
-      Type.String({ description: 'Cursor of the next page; `null` on the last page.' }),
-    ),
-  },
-  { title: 'RequestList' },
-)
+export const RequestList = pagedListOf(ListedRequest, 'RequestList')
 
 export const StreamTimeout = Type.Object(
   { request_id: Type.String(), status: Type.Enum([...REQUEST_STATUSES]), message: Type.String() },

@@ -4,6 +4,7 @@
  */
 
 import { Type, type Static } from 'typebox'
+import { listOf } from './list-schemas.ts'
 import { Compile } from 'typebox/compile'
 import { SeparationData } from './result-schemas.ts'
 import { DateTime } from './schemas.ts'
@@ -46,10 +47,7 @@ export const NewShare = Type.Object(
   { title: 'NewShare' },
 )
 
-export const ShareList = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(Share) },
-  { title: 'ShareList' },
-)
+export const ShareList = listOf(Share, 'ShareList')
 
 export const SharedResult = Type.Object(
   {

@@ -4,6 +4,7 @@
  */
 
 import { Type, type Static } from 'typebox'
+import { listOf } from './list-schemas.ts'
 import { FAILURE_CODES } from '../../shared/errors.ts'
 import { QueueResultResponse, SeparationData } from './result-schemas.ts'
 import { MODEL_ID, Nullable, SOUNDS_MODEL, WebhookSecret, WebhookUrl } from './schemas.ts'
@@ -99,10 +100,7 @@ export const WebhookAttempt = Type.Object({
   error: Nullable(Type.String({ description: 'Why it was not delivered; `null` if it was.' })),
 })
 
-export const WebhookAttemptList = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(WebhookAttempt) },
-  { title: 'WebhookAttemptList' },
-)
+export const WebhookAttemptList = listOf(WebhookAttempt, 'WebhookAttemptList')
 
 const header = (name: string, description: string) => ({
   name,

@@ -1,6 +1,6 @@
 /** Shows admins the requests, webhooks, usage, storage and changes of all accounts. */
 
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { isoTime, type Clock } from '../../shared/clock.ts'
 import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
@@ -9,6 +9,7 @@ import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-statu
 import type { SeparationOptions } from '../../shared/separation-options.ts'
 import { record, type ChangeDeps } from '../accounts/accounts.ts'
 import { limitOf, type LimitDefaults } from '../accounts/limits.ts'
+import { pagedListOf } from '../api/list-schemas.ts'
 import { cursorAfter, pageOf, pageStartOf } from '../api/pagination.ts'
 import { DateTime, Nullable } from '../api/schemas.ts'
 import type { RequestFeed } from '../requests/follow/request-feed.ts'
@@ -22,16 +23,6 @@ import type { ChangeRow, RequestRow } from '../store/schema/tables.ts'
 import { redeliver, type RedeliveryDeps } from '../webhooks/delivery-status.ts'
 
 const Count = Type.Integer({ minimum: 0 })
-
-const pageOfAll = <Item extends TSchema>(item: Item, title: string) =>
-  Type.Object(
-    {
-      object: Type.Literal('list'),
-      data: Type.Array(item),
-      next_cursor: Type.Union([Type.String(), Type.Null()]),
-    },
-    { title },
-  )
 
 export const AdminRequest = Type.Object(
   {
@@ -56,7 +47,7 @@ export const AdminRequest = Type.Object(
   },
   { title: 'AdminRequest' },
 )
-export const AdminRequestList = pageOfAll(AdminRequest, 'AdminRequestList')
+export const AdminRequestList = pagedListOf(AdminRequest, 'AdminRequestList')
 
 export const AdminDelivery = Type.Object(
   {
@@ -77,7 +68,7 @@ export const AdminDelivery = Type.Object(
   },
   { title: 'AdminDelivery', description: 'One attempt to deliver a webhook.' },
 )
-export const AdminDeliveryList = pageOfAll(AdminDelivery, 'AdminDeliveryList')
+export const AdminDeliveryList = pagedListOf(AdminDelivery, 'AdminDeliveryList')
 
 export const AdminChange = Type.Object(
   {
@@ -91,7 +82,7 @@ export const AdminChange = Type.Object(
   },
   { title: 'AdminChange' },
 )
-export const AdminChangeList = pageOfAll(AdminChange, 'AdminChangeList')
+export const AdminChangeList = pagedListOf(AdminChange, 'AdminChangeList')
 
 const USE_DAYS = 30
 

@@ -3,6 +3,7 @@
  */
 
 import { Type, type Static } from 'typebox'
+import { listOf } from '../api/list-schemas.ts'
 import { Compile } from 'typebox/compile'
 import { checkBody } from '../api/validation.ts'
 import { NO_NUL } from '../api/schemas.ts'
@@ -49,10 +50,7 @@ export const AdminModel = Type.Object(
   { title: 'AdminModel' },
 )
 
-export const AdminModelList = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(AdminModel) },
-  { title: 'AdminModelList' },
-)
+export const AdminModelList = listOf(AdminModel, 'AdminModelList')
 
 const engineId = Type.Optional(
   Type.String({
