@@ -17,6 +17,7 @@ import { Audit } from './audit.tsx'
 import { AdminLink, type AdminState, type SectionProps } from './cells.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Engines } from './engines.tsx'
+import { usePolled } from './polled.ts'
 import { Storage } from './storage.tsx'
 import { Work } from './work.tsx'
 
@@ -26,28 +27,21 @@ const EVERY_MS = 2_000
 
 /** The service as its admins see it, by sections that each have an address. */
 export function AdminView() {
-  const [state, setState] = useState<AdminState | null>(null)
   const [problem, setProblem] = useState('')
   const [isAbsent, setAbsent] = useState(false)
   const current = adminToken.value
   const admin = useMemo(() => (current === null ? null : createAdmin(current)), [current])
+  const look = useMemo(() => admin && lookWith(admin), [admin])
+  const { answer: state, problem: unread } = usePolled(look, EVERY_MS)
   useEffect(() => {
     if (current === null) void hasAdmin().then((has) => setAbsent(!has))
   }, [current])
-  useEffect(() => {
-    if (admin === null) return
-    const show = (read: AdminState) => {
-      setState(read)
-      setProblem('')
-    }
-    return followState(admin, show, setProblem)
-  }, [admin])
   const forget = () => {
     admin?.end().catch((error: Error) => setProblem(error.message))
     keepAdminToken(null)
-    setState(null)
   }
-  const hasForm = current === null || (problem !== '' && !state)
+  const said = problem || unread
+  const hasForm = current === null || (said !== '' && !state)
   return (
     <section class="card admin" aria-labelledby="admins">
       <div class="title">
@@ -69,7 +63,7 @@ export function AdminView() {
         />
       )}
       <p role="alert" class="problem">
-        {problem || (current === null && codeProblem.value)}
+        {said || (current === null && codeProblem.value)}
       </p>
       {state && admin && <Section state={state} admin={admin} />}
     </section>
@@ -115,26 +109,12 @@ function Section({ state, admin }: Omit<SectionProps, 'filters'>) {
   )
 }
 
-/** Reads the state again and again; returns the function that stops it. */
-function followState(
-  admin: Admin,
-  onState: (state: AdminState) => void,
-  onProblem: (message: string) => void,
-): () => void {
+/** Returns a function that reads the state, and remembers earlier looks for its rates. */
+function lookWith(admin: Admin): () => Promise<AdminState> {
   const looks: Schemas['Fleet'][] = []
-  let timer: ReturnType<typeof setTimeout>
-  let isOver = false
-  const refresh = () =>
-    readState(admin)
-      .then((state) => onState({ ...state, before: keepLook(looks, state.fleet) }))
-      .catch((error: Error) => onProblem(error.message))
-      .finally(() => {
-        if (!isOver) timer = setTimeout(() => void refresh(), EVERY_MS)
-      })
-  void refresh()
-  return () => {
-    isOver = true
-    clearTimeout(timer)
+  return async () => {
+    const state = await readState(admin)
+    return { ...state, before: keepLook(looks, state.fleet) }
   }
 }
 

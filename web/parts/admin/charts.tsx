@@ -2,7 +2,7 @@
 
 import type { components } from '../../../clients/typescript/api.ts'
 import type { Admin } from '../../state/admin.ts'
-import { usePolled } from './polled.ts'
+import { usePath } from './polled.ts'
 
 type Activity = components['schemas']['Activity']
 type Hour = Activity['hours'][number]
@@ -45,7 +45,7 @@ const CHARTS: readonly ChartOf[] = [
 ]
 
 export function Charts({ admin }: { admin: Admin }) {
-  const { answer: activity } = usePolled<Activity>(admin, 'activity', EVERY_MS)
+  const { answer: activity } = usePath<Activity>(admin, 'activity', EVERY_MS)
   if (!activity) return null
   return (
     <div class="charts">

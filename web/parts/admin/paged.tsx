@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Admin } from '../../state/admin.ts'
-import { usePolled } from './polled.ts'
+import { usePath } from './polled.ts'
 
 const ROWS = 50
 const EVERY_MS = 2_000
@@ -27,7 +27,7 @@ export function Paged<Row>({ admin, list, filters, children }: PagedProps<Row>) 
   const [cursors, setCursors] = useState<readonly string[]>([])
   const cursor = cursors.at(-1)
   const query = new URLSearchParams({ ...filters, limit: `${ROWS}`, ...(cursor && { cursor }) })
-  const { answer: page, problem } = usePolled<PageOf<Row>>(admin, `${list}?${query}`, EVERY_MS)
+  const { answer: page, problem } = usePath<PageOf<Row>>(admin, `${list}?${query}`, EVERY_MS)
   if (!page) return <p class="quiet">{problem || 'Loading…'}</p>
   const { next_cursor: next } = page
   return (

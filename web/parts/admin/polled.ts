@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Admin } from '../../state/admin.ts'
 
 interface Polled<Answer> {
@@ -8,27 +8,49 @@ interface Polled<Answer> {
   problem: string
 }
 
-/** Reads a path of the admin API, again every `everyMs`, as long as it is shown. */
-export function usePolled<Answer>(admin: Admin, path: string, everyMs: number): Polled<Answer> {
+/** Reads a path of the admin API again and again, as long as it is shown. */
+export const usePath = <Answer>(admin: Admin, path: string, everyMs: number): Polled<Answer> =>
+  usePolled(
+    useCallback(() => admin.read<Answer>(path), [admin, path]),
+    everyMs,
+  )
+
+/**
+ * Reads again, `everyMs` after the end of each read, as long as it is shown.
+ * @param read another function is called at once; null: there is nothing to read
+ */
+export function usePolled<Answer>(
+  read: (() => Promise<Answer>) | null,
+  everyMs: number,
+): Polled<Answer> {
   const [answer, setAnswer] = useState<Answer | null>(null)
   const [problem, setProblem] = useState('')
   useEffect(() => {
+    if (read === null) {
+      setAnswer(null)
+      return undefined
+    }
+    setProblem('')
+    let timer: ReturnType<typeof setTimeout>
     let isOver = false
-    const read = () =>
-      admin.read<Answer>(path).then(
-        (next) => {
-          if (isOver) return
-          setAnswer(next)
-          setProblem('')
-        },
-        (error: Error) => setProblem(error.message),
-      )
-    void read()
-    const timer = setInterval(() => void read(), everyMs)
+    const refresh = () =>
+      read()
+        .then(
+          (next) => {
+            if (isOver) return
+            setAnswer(next)
+            setProblem('')
+          },
+          (error: Error) => setProblem(error.message),
+        )
+        .finally(() => {
+          if (!isOver) timer = setTimeout(() => void refresh(), everyMs)
+        })
+    void refresh()
     return () => {
       isOver = true
-      clearInterval(timer)
+      clearTimeout(timer)
     }
-  }, [admin, path])
+  }, [read])
   return { answer, problem }
 }

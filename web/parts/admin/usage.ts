@@ -1,6 +1,6 @@
 import type { components } from '../../../clients/typescript/api.ts'
 import type { Admin } from '../../state/admin.ts'
-import { usePolled } from './polled.ts'
+import { usePath } from './polled.ts'
 
 export type Usage = components['schemas']['AdminUsage']
 
@@ -8,4 +8,4 @@ const EVERY_MS = 30_000
 
 /** What accounts used and stored; null until it is read. The state says what is wrong. */
 export const useUsage = (admin: Admin): Usage | null =>
-  usePolled<Usage>(admin, 'usage', EVERY_MS).answer
+  usePath<Usage>(admin, 'usage', EVERY_MS).answer
