@@ -130,6 +130,19 @@ async function showsWhatIsHeard(place: Place): Promise<void> {
   const lanes = ['Mixture', 'piano', 'The rest'].map((name) => look(name, 'borderLeftColor'))
   assert.equal(new Set(await Promise.all(lanes)).size, 3, 'each lane has its colour')
   await assertAccessible(page, 'solo and mute')
+
+  await page.emulateMedia({ forcedColors: 'active' })
+  const [pressed, other] = ['Solo The rest', 'Solo piano'].map((name) =>
+    look(name, 'backgroundColor'),
+  )
+  assert.notEqual(await pressed, await other, 'high contrast too shows what is pressed')
+  const [line, under] = await page.evaluate(() =>
+    ['.playhead', '.card'].map(
+      (selector) => getComputedStyle(document.querySelector(selector)!).backgroundColor,
+    ),
+  )
+  assert.notEqual(line, under, 'and where it plays')
+  await page.emulateMedia({ forcedColors: null })
 }
 
 /** Hertz of what is streamed. */

@@ -4,6 +4,7 @@ import { Table, type Column } from './table.tsx'
 import { useUsage, type Usage } from './usage.ts'
 
 type Account = AdminState['accounts'][number]
+type AccountUse = Usage['data'][number]
 
 /** A forecast further ahead would say nothing. */
 const DAYS_SAID_MAX = 3_650
@@ -45,10 +46,6 @@ export function Storage({ state, admin }: SectionProps) {
 function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column<Account>[] {
   const useOf = (id: string) => usage?.data.find(({ account_id: other }) => other === id)
   const addedOf = (id: string): number | null => useOf(id)?.added_bytes ?? null
-  const daysOf = (account: Account): number | null => {
-    const use = useOf(account.account_id)
-    return use ? daysToQuota(account, use) : null
-  }
   return [
     {
       head: 'account',
@@ -83,12 +80,20 @@ function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column
         return added === null ? '–' : sizeText(added)
       },
     },
+    ...quotaColumns(useOf),
+  ]
+}
+
+function quotaColumns(useOf: (id: string) => AccountUse | undefined): Column<Account>[] {
+  const quotaOf = ({ account_id: id }: Account) => useOf(id)?.media_bytes_max ?? null
+  const daysOf = (account: Account) => daysToQuota(account, useOf(account.account_id))
+  return [
     {
       head: 'quota',
       isNumber: true,
-      by: ({ account_id: id }) => useOf(id)?.media_bytes_max ?? null,
-      cell: ({ account_id: id }) => {
-        const most = useOf(id)?.media_bytes_max ?? null
+      by: quotaOf,
+      cell: (account) => {
+        const most = quotaOf(account)
         return most === null ? '–' : sizeText(most)
       },
     },
@@ -105,10 +110,11 @@ function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column
 }
 
 /** Linear, as the forecast; null if it does not come nearer, or there is no quota. */
-function daysToQuota(account: Account, use: Usage['data'][number]): number | null {
+function daysToQuota(account: Account, use: AccountUse | undefined): number | null {
+  if (!use || use.media_bytes_max === null) return null
   const { media_bytes: held, media_reserved_bytes: reserved } = account
   const growth = use.added_bytes - use.expiring_bytes
-  if (use.media_bytes_max === null || growth <= 0) return null
+  if (growth <= 0) return null
   return Math.max(0, use.media_bytes_max - held - reserved) / growth
 }
 
