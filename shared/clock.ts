@@ -12,3 +12,6 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
 
 /** Formats epoch milliseconds as the API and the database do. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+/** Returns the day, in UTC, of a time that `isoTime` has formatted, such as `2026-01-31`. */
+export const dayOfTime = (time: string): string => time.slice(0, '2026-01-31'.length)

@@ -118,6 +118,9 @@ export const isOutputPart = (text: string): text is OutputPart =>
 export const LOG_LINES_MAX = 256
 const LogLine = Type.Object({ timestamp: EventTime, message: StoredText })
 
+/** A year: no attempt takes as long. */
+const DEVICE_SECONDS_MAX = 366 * 86_400
+
 /** Fields that all events share: the request, the engine and its attempt. */
 const eventFields = {
   request_id: Id,
@@ -126,6 +129,11 @@ const eventFields = {
   at: EventTime,
   /** When the attempt began, by the same clock. Absent in events of earlier versions. */
   started_at: Type.Optional(EventTime),
+  /**
+   * Seconds of the device that the attempt took, in `completed`, `failed` and `released`. Absent in
+   * events of earlier versions.
+   */
+  device_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: DEVICE_SECONDS_MAX })),
   logs: Type.Array(LogLine, { maxItems: LOG_LINES_MAX }),
 }
 

@@ -27,25 +27,47 @@ export interface components {
             object: "list";
             data: components["schemas"]["Account"][];
         };
+        AccountUsageDay: {
+            day: string;
+            account_id: string;
+            /** @description Empty if the account is deleted. */
+            name: string;
+            /** @description Number of requests. */
+            completed: number;
+            /** @description Number of requests, including canceled ones. */
+            failed: number;
+            /** @description Seconds of completed requests as charged, that is, once for each target. */
+            audio_seconds: number;
+            /** @description Seconds of engines' devices that its requests took, including failed, canceled and interrupted ones, on the day when each attempt ended. What an engine computed that was killed is not counted. */
+            device_seconds: number;
+        };
+        AccountUsageDays: {
+            object: "list";
+            /** @description The first day, for example `2026-01-31`. */
+            from: string;
+            /** @description The last day. */
+            to: string;
+            /** @description By day and account; without days on which an account used nothing. */
+            data: components["schemas"]["AccountUsageDay"][];
+            next_cursor: string | null;
+        };
         AccountUse: {
             account_id: string;
-            /** @description Completed requests. */
+            /** @description Requests. */
             completed: number;
-            /** @description Failed requests, including canceled ones. */
+            /** @description Requests, canceled ones included. */
             failed: number;
-            /** @description Seconds as charged. */
+            /** @description As they are charged. */
             audio_seconds: number;
-            /** @description Media that was stored in the last 24 hours and is still held. */
+            /** @description Of engines' devices. */
+            device_seconds: number;
+            /** @description Of media stored in the last 24 hours that is still held. */
             added_bytes: number;
-            /** @description Of media that expires in the next 24 hours. */
-            expiring_bytes: number;
-            /** @description The limit for its media; null: no limit. */
-            media_bytes_max: number | null;
         };
         Activity: {
             /** Format: date-time */
             at: string;
-            /** @description Hours in UTC, oldest first; the last one is not over yet. */
+            /** @description Of UTC, oldest first; the last one is under way. */
             hours: components["schemas"]["ActivityHour"][];
         };
         /**
@@ -55,26 +77,26 @@ export interface components {
             /** Format: date-time */
             start: string;
             completed: number;
-            /** @description Without canceled requests. */
+            /** @description Without those that were canceled. */
             failed: number;
             canceled: number;
-            /** @description Seconds of media of completed requests. */
+            /** @description Of the media of completed requests. */
             audio_seconds: number;
-            /** @description Average time from submit to the start of the last attempt; `null` if no request that ended had started. */
+            /** @description From submit to the start of the last attempt, on average; null: no request that ended had started. */
             waiting_seconds: number | null;
         };
         AdminChange: {
             /** Format: date-time */
             created_at: string;
-            /** @description For example `admin_api`. */
+            /** @description Such as `admin_api`. */
             tool: string;
             /** @description The client's address, or user and host. */
             origin: string;
-            /** @description For example `key.revoke`. */
+            /** @description Such as `key.revoke`. */
             action: string;
             account_id: string | null;
             key_id: string | null;
-            /** @description What was set, as JSON without secrets. */
+            /** @description JSON: what was set, without secrets. */
             details: string;
         };
         AdminChangeList: {
@@ -88,21 +110,21 @@ export interface components {
         AdminDelivery: {
             request_id: string;
             account_id: string;
-            /** @description Host of the receiver. */
+            /** @description The receiver's. */
             host: string;
             /**
-             * @description Present state of the webhook.
+             * @description The webhook's, now.
              */
             delivery_status: "pending" | "sending" | "delivered" | "failed";
-            /** @description Attempts of the webhook so far. */
+            /** @description The webhook's, so far. */
             attempts: number;
             next_attempt_at: string | null;
             /** Format: date-time */
             started_at: string;
             duration_ms: number;
-            /** @description `null` if there was no answer. */
+            /** @description Null: no answer. */
             status_code: number | null;
-            /** @description `null` if it was delivered. */
+            /** @description Null: it was delivered. */
             error: string | null;
         };
         AdminDeliveryList: {
@@ -114,21 +136,21 @@ export interface components {
             name: string;
             /** @description One sentence. */
             summary: string | null;
-            /** @description It came with Winnow and cannot be removed. */
+            /** @description It came with Winnow, and stays. */
             built_in: boolean;
-            /** @description Size of the download. */
+            /** @description To download. */
             megabytes: number | null;
-            /** @description The licence of its weights, in a word or two. */
+            /** @description The licence of its weights in a word or two. */
             licence_word: string | null;
-            /** @description The licence in sentences, as far as it is known. */
+            /** @description That in sentences, as far as it is known. */
             licence: string;
-            /** @description The page that states the licence. */
+            /** @description The page that states it. */
             licence_url: string | null;
-            /** @description Whether the licence must be accepted to fetch it. */
+            /** @description Whether who fetches it must accept that. */
             licence_question: boolean;
-            /** @description The address of its first file. */
+            /** @description Address of its first file. */
             source: string | null;
-            /** @description Its state on each engine. */
+            /** @description How it is on each. */
             engines: components["schemas"]["EngineModel"][];
         };
         AdminModelList: {
@@ -142,7 +164,7 @@ export interface components {
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
             prompts: string[];
             file_name: string;
-            /** @description The model that the client chose; `null` if the service chooses. */
+            /** @description The model that the client chose; null: the service chooses. */
             separator: string | null;
             /** Format: date-time */
             created_at: string;
@@ -164,11 +186,11 @@ export interface components {
         AdminUsage: {
             /** Format: date-time */
             at: string;
-            /** @description Number of days counted, of which today is the last. */
+            /** @description How many days of use are counted; today is the last. */
             days: number;
-            /** @description Every account that is not deleted. */
+            /** @description Of every account that is not deleted. */
             data: components["schemas"]["AccountUse"][];
-            /** @description Media of all accounts that expires in the next 24 hours. */
+            /** @description Of media of all accounts that expires in the next 24 hours. */
             expiring_bytes: number;
         };
         ApiKey: {
@@ -180,7 +202,7 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description Updated once a minute. */
+            /** @description To the minute. */
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
@@ -253,17 +275,17 @@ export interface components {
              */
             acceleration?: ("fast" | "balanced" | "quality") | null;
             /**
-             * @description Seconds of media in one model pass; anything less than 1 counts as 1.
+             * @description Seconds of media in one model pass; less than 1 is taken for 1.
              * @default 60
              */
             max_chunk_duration?: number | null;
             /**
-             * @description Seconds that neighbouring chunks share; at most half a chunk is used.
+             * @description Seconds; more than half a chunk is taken for half of one.
              * @default 5
              */
             chunk_overlap?: number | null;
             /**
-             * @description Format of the outputs.
+             * @description Coding of the outputs.
              * @default wav
              */
             output_format?: ("wav" | "mp3" | "flac") | null;
@@ -305,7 +327,7 @@ export interface components {
             include?: boolean | null;
         };
         ChangeModelRequest: {
-            /** @description All engines by default. */
+            /** @description Without it, all engines. */
             engine_id?: string | null;
         };
         CreateAccountRequest: {
@@ -450,11 +472,11 @@ export interface components {
         EngineModel: {
             engine_id: string;
             state: "FETCHABLE" | "WAITING" | "DOWNLOADING" | "CONVERTING" | "NOT_LOADED" | "LOADING" | "LOADED" | "UNLOADING";
-            /** @description Bytes downloaded; `null` if it is not being fetched. */
+            /** @description Downloaded; null: it is not being fetched. */
             bytes: number | null;
-            /** @description Bytes to download, if known. */
+            /** @description To download, as far as it is known. */
             bytes_total: number | null;
-            /** @description A sentence on why it is not fetched or loaded, or what it waits for. */
+            /** @description Why it is not fetched or loaded, or whom it waits for, in a sentence. */
             problem: string | null;
         };
         /**
@@ -482,10 +504,10 @@ export interface components {
             };
         };
         FetchModelRequest: {
-            /** @description All engines by default. */
+            /** @description Without it, all engines. */
             engine_id?: string | null;
             /**
-             * @description Required if `licence_question` is true.
+             * @description Needed where there is a `licence_question`.
              * @default false
              */
             licence_accepted?: boolean | null;
@@ -609,7 +631,7 @@ export interface components {
                 lanes: number;
                 batch_frames_max: number;
                 steps_total: number;
-                /** @description Frames of all lanes in all steps. */
+                /** @description Of all lanes, in all steps. */
                 frames_total: number;
                 busy_seconds_total: number;
                 /** @description Seconds of media separated. */
@@ -621,15 +643,15 @@ export interface components {
                 summary: string;
                 parameters: number;
                 weights_sha256: string;
-                /** @description Licence of its weights; empty if unknown. */
+                /** @description Of its weights; empty: unknown. */
                 licence: string;
-                /** @description Number of engines that hold it. */
+                /** @description Engines that hold it. */
                 engines: number;
             }[];
             queue: {
                 waiting: number;
                 in_progress: number;
-                /** @description Age of the oldest waiting request. */
+                /** @description Age of the oldest that waits. */
                 oldest_seconds: number;
                 jobs_to_hand_over: number;
                 webhooks_due: number;
@@ -646,7 +668,7 @@ export interface components {
             /** @description Latest first. */
             webhook_attempts: {
                 request_id: string;
-                /** @description Host of the receiver. */
+                /** @description The receiver's. */
                 host: string;
                 /** Format: date-time */
                 started_at: string;
@@ -655,13 +677,13 @@ export interface components {
                 error: string | null;
             }[];
             storage: {
-                /** @description Where the media is. */
+                /** @description The media's. */
                 place: string;
-                /** @description Files and outputs of all accounts. */
+                /** @description Of files and outputs of all accounts. */
                 held_bytes: number;
-                /** @description For outputs of unfinished requests. */
+                /** @description For outputs of requests under way. */
                 reserved_bytes: number;
-                /** @description How much uploads may still take; if negative, they are refused; `null` for a bucket. */
+                /** @description That uploads may still take; below 0: they are refused; null: a bucket. */
                 free_bytes: number | null;
             };
         };
@@ -699,11 +721,11 @@ export interface components {
             calls_per_minute?: number | null;
         };
         LimitsRequest: {
-            /** @description Calls per minute of each key. */
+            /** @description Calls of each key in a minute. */
             calls_per_minute?: number | null;
-            /** @description Waiting requests. */
+            /** @description Requests that wait. */
             queued_requests?: number | null;
-            /** @description Requests that engines have at once; further ones wait. */
+            /** @description Requests that are given to engines at once; more of them wait. */
             concurrent_jobs?: number | null;
             /** @description Bytes of files and outputs. */
             media_bytes?: number | null;
@@ -791,8 +813,6 @@ export interface components {
             input: Record<string, never>;
             /** @description JSON Schema of `data` in a result. */
             output: Record<string, never>;
-            /** @description An extension: the longest media that it takes, in seconds. */
-            media_seconds_max?: number;
             engines?: components["schemas"]["Engine"][];
             /** @description An extension: the models to choose from, in order of preference. */
             separators?: components["schemas"]["Separator"][];
@@ -813,7 +833,7 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description Updated once a minute. */
+            /** @description To the minute. */
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
@@ -866,11 +886,11 @@ export interface components {
             current_key_id: string;
         };
         OwnLimits: {
-            /** @description Calls per minute of each key. */
+            /** @description Calls of each key in a minute. */
             calls_per_minute: number | null;
-            /** @description Waiting requests. */
+            /** @description Requests that wait. */
             queued_requests: number | null;
-            /** @description Requests that engines have at once; further ones wait. */
+            /** @description Requests that are given to engines at once; more of them wait. */
             concurrent_jobs: number | null;
             /** @description Bytes of files and outputs. */
             media_bytes: number | null;
@@ -1142,17 +1162,17 @@ export interface components {
              */
             acceleration?: "fast" | "balanced" | "quality";
             /**
-             * @description Seconds of media in one model pass; anything less than 1 counts as 1.
+             * @description Seconds of media in one model pass; less than 1 is taken for 1.
              * @default 60
              */
             max_chunk_duration?: number;
             /**
-             * @description Seconds that neighbouring chunks share; at most half a chunk is used.
+             * @description Seconds; more than half a chunk is taken for half of one.
              * @default 5
              */
             chunk_overlap?: number;
             /**
-             * @description Format of the outputs.
+             * @description Coding of the outputs.
              * @default wav
              */
             output_format?: "wav" | "mp3" | "flac";
@@ -1549,53 +1569,53 @@ export interface components {
             };
         };
         StandingLimits: {
-            /** @description Calls per minute of each key. */
+            /** @description Calls of each key in a minute. */
             calls_per_minute: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Waiting requests. */
+            /** @description Requests that wait. */
             queued_requests: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Requests that engines have at once; further ones wait. */
+            /** @description Requests that are given to engines at once; more of them wait. */
             concurrent_jobs: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Bytes of files and outputs. */
             media_bytes: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Seconds of completed requests in a calendar month, UTC. */
             seconds_per_month: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Status streams and waiting calls at one gateway. */
             streams: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Bytes of one uploaded file. */
             file_bytes: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description How much is used now; `null` for a limit that applies to each key or file. */
+                /** @description What is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
         };
@@ -1704,7 +1724,7 @@ export interface components {
             object: "list";
             data: {
                 request_id: string;
-                /** @description Host of the receiver. */
+                /** @description The receiver's. */
                 host: string;
                 /** Format: date-time */
                 started_at: string;

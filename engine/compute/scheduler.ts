@@ -27,6 +27,8 @@ export interface LaneOptions {
   onStep: (share: number) => void
   /** Called when a batch with the first lane begins, and again if that step has to be retried. */
   onBegin?: (() => void) | undefined
+  /** Called after each batch with its share of the batch's seconds, by frames. */
+  onServed?: ((seconds: number) => void) | undefined
 }
 
 interface OpenLane extends WaitingLane {
@@ -36,6 +38,7 @@ interface OpenLane extends WaitingLane {
   stepsLeft: number
   onStep: (share: number) => void
   onBegin: (() => void) | undefined
+  onServed: ((seconds: number) => void) | undefined
   resolve(results: HeadResult[]): void
   reject(error: unknown): void
 }
@@ -155,12 +158,13 @@ export class Scheduler {
     { lane: id, heads, rows, frames, steps }: OpenedLane,
     model: string,
     owner: LaneOwner,
-    { onStep, onBegin }: LaneOptions,
+    { onStep, onBegin, onServed }: LaneOptions,
   ) {
     const { promise, resolve, reject } = promiseWithResolvers<HeadResult[]>()
     promise.catch(() => undefined) // awaited by the caller: until then it is not unhandled
     const size = { heads, rows, frames, steps, stepsLeft: steps }
-    this.#lanes.set(id, { id, model, ...owner, ...size, onStep, onBegin, resolve, reject })
+    const calls = { onStep, onBegin, onServed, resolve, reject }
+    this.#lanes.set(id, { id, model, ...owner, ...size, ...calls })
     return { id, heads, promise }
   }
 
@@ -311,10 +315,11 @@ export class Scheduler {
     this.#totals.laneStepsTotal += batch.length
     const total = batch.reduce((sum, lane) => sum + framesOf(lane), 0)
     for (const lane of batch) {
-      const { accountId, requestId } = lane
+      const { accountId, requestId, onServed } = lane
       const share = (seconds * framesOf(lane)) / total
       this.#secondsByAccount.add(accountId, share)
       this.#secondsByRequest.add(requestId, share)
+      onServed?.(share)
     }
     this.#totals.framesTotal += total
     return total

@@ -32,6 +32,7 @@ import {
 import type { JobMedia, JobOutputs } from './job-media.ts'
 import { fetchMedia } from './fetch-media.ts'
 import { JobProgress } from './reports/job-progress.ts'
+import { withDeviceMeter } from './reports/device-meter.ts'
 import { createReporter, type JobReporter } from './reports/job-reporter.ts'
 import { TransientError, LONG_RETRY_POLICY, withRetries } from '../media/retry.ts'
 import { UploadRefusedError } from '../media/write/upload.ts'
@@ -86,9 +87,10 @@ export interface JobDeps {
 export async function separateJob(
   job: Job,
   attemptId: string,
-  deps: JobDeps,
+  unmetered: JobDeps,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const deps = withDeviceMeter(unmetered)
   const reporter = createReporter(job, attemptId, deps)
   // No other event may precede it.
   const start = new StartReport(reporter.event('started'), {
@@ -97,8 +99,7 @@ export async function separateJob(
   })
   let folder: string | null = null
   try {
-    folder = await deps.media.makeFolder(deps.config.scratchFolder)
-    const into = folder
+    const into = (folder = await deps.media.makeFolder(deps.config.scratchFolder))
     const fetch = () => fetchMedia(job, into, signal, deps)
     const { path: sourcePath, ...named } = await inTraceSpan('fetch', {}, fetch)
     const work = { folder, sourcePath, reporter, start, signal, attemptId }

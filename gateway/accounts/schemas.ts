@@ -100,25 +100,24 @@ export const Account = Type.Object(
   { title: 'Account' },
 )
 
+export const UsageDay = Type.Object(
+  {
+    day: Type.String(),
+    completed: Type.Integer({ description: 'Number of requests.' }),
+    failed: Type.Integer({ description: 'Number of requests, including canceled ones.' }),
+    audio_seconds: Type.Integer({
+      description: 'Seconds of completed requests as charged, that is, once for each target.',
+    }),
+  },
+  { title: 'UsageDay' },
+)
+
 export const Usage = Type.Object(
   {
     object: Type.Literal('list'),
     from: Type.String({ description: 'The first day, for example `2026-01-31`.' }),
     to: Type.String({ description: 'The last day.' }),
-    data: Type.Array(
-      Type.Object(
-        {
-          day: Type.String(),
-          completed: Type.Integer({ description: 'Number of requests.' }),
-          failed: Type.Integer({ description: 'Number of requests, including canceled ones.' }),
-          audio_seconds: Type.Integer({
-            description: 'Seconds of completed requests as charged, that is, once for each target.',
-          }),
-        },
-        { title: 'UsageDay' },
-      ),
-      { description: 'The days on which requests ended, oldest first.' },
-    ),
+    data: Type.Array(UsageDay, { description: 'The days on which requests ended, oldest first.' }),
   },
   { title: 'Usage' },
 )

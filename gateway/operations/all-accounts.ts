@@ -1,7 +1,7 @@
 /** Shows admins the requests, webhooks, usage, storage and changes of all accounts. */
 
-import { Type, type Static } from 'typebox'
-import { isoTime, type Clock } from '../../shared/clock.ts'
+import { Type, type Static, type TSchema } from 'typebox'
+import { dayOfTime, isoTime, type Clock } from '../../shared/clock.ts'
 import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
 import { REQUEST_KINDS } from '../../shared/request-kind.ts'
@@ -100,6 +100,7 @@ export const AdminUsage = Type.Object(
             description: 'Failed requests, including canceled ones.',
           }),
           audio_seconds: Type.Number({ minimum: 0, description: 'Seconds as charged.' }),
+          device_seconds: Type.Number({ minimum: 0, description: "Seconds of engines' devices." }),
           added_bytes: Type.Integer({
             minimum: 0,
             description: 'Media that was stored in the last 24 hours and is still held.',
@@ -225,7 +226,7 @@ export async function usageOfAll({
   config: { mediaBytesMaxPerAccount },
 }: Pick<OverviewDeps, 'store' | 'clock' | 'config'>): Promise<Static<typeof AdminUsage>> {
   const now = clock.now()
-  const day = isoTime(now - (USE_DAYS - 1) * DAY_MS).slice(0, 10)
+  const day = dayOfTime(isoTime(now - (USE_DAYS - 1) * DAY_MS))
   const [rows, expiring] = await Promise.all([
     useOfAccounts(store, { day, addedFrom: isoTime(now - DAY_MS) }),
     bytesThatExpire(store, isoTime(now + DAY_MS)),

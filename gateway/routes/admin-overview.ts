@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import { listFiltersOf } from '../api/list-filters.ts'
@@ -18,11 +19,12 @@ import {
   usageOfAll,
   type OverviewDeps,
 } from '../operations/all-accounts.ts'
+import { AccountUsageDays, asksForCsv, usageByDay, usageCsv } from '../accounts/usage-days.ts'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import type { CancelDeps } from '../requests/own-requests.ts'
 import type { RedeliveryDeps } from '../webhooks/delivery-status.ts'
 import { authoredBy, describe } from './admin.ts'
-import { pageParameters, type RequestParams } from './parameters.ts'
+import { dayParameters, pageParameters, type RequestParams } from './parameters.ts'
 
 interface ListQuery {
   Querystring: {
@@ -40,6 +42,7 @@ type Deps = OverviewDeps & AccountDeps & CancelDeps & RedeliveryDeps
 export function adminOverviewRoutes(app: FastifyInstance, deps: Deps): void {
   requestRoutes(app, deps)
   listRoutes(app, deps)
+  usageRoutes(app, deps)
 }
 
 const ofAccount = { type: 'string', description: 'Only those of this account.' } as const
@@ -137,6 +140,9 @@ function listRoutes(app: FastifyInstance, deps: Deps): void {
     },
     async ({ query }) => allChanges(deps, { ...pageQueryOf(query), action: textOf(query.action) }),
   )
+}
+
+function usageRoutes(app: FastifyInstance, deps: Deps): void {
   app.get(
     '/admin/usage',
     {
@@ -147,4 +153,38 @@ function listRoutes(app: FastifyInstance, deps: Deps): void {
     },
     async () => usageOfAll(deps),
   )
+  app.get<UsageRoute>(
+    '/admin/usage/days',
+    {
+      schema: {
+        ...describe('listUsageDays', 'List what each account used by day, oldest first'),
+        description:
+          'Use `format=csv`, or `Accept: text/csv`, to get all rows at once as CSV. A cell that ' +
+          'a spreadsheet would take for a formula begins with an apostrophe.',
+        querystring: {
+          type: 'object',
+          properties: {
+            ...dayParameters,
+            account_id: ofAccount,
+            ...pageParameters,
+            format: { type: 'string', enum: ['json', 'csv'], default: 'json' },
+          },
+        },
+        response: responses({ 200: AccountUsageDays }, ['INVALID_PARAMETER', 401, 500]),
+      },
+    },
+    async ({ query: { from, to, format, ...query }, headers }, reply) => {
+      const asked = { from, to, ...pageQueryOf(query) }
+      if (!asksForCsv(format, headers.accept)) return usageByDay(deps, asked)
+      const csv = usageCsv(deps, asked)
+      return reply
+        .header('content-disposition', 'attachment; filename="usage.csv"')
+        .type('text/csv; charset=utf-8')
+        .send(Readable.from(csv))
+    },
+  )
+}
+
+interface UsageRoute {
+  Querystring: ListQuery['Querystring'] & { from?: unknown; to?: unknown; format?: unknown }
 }

@@ -36,6 +36,14 @@ export const pageParameters = {
   cursor: { type: 'string', description: '`next_cursor` of the previous page.' },
 } as const
 
+const day = (description: string) => ({ type: 'string', format: 'date', description }) as const
+
+/** The range of days of a report. */
+export const dayParameters = {
+  from: day('The first day; 29 days before the last one by default.'),
+  to: day('The last day; today by default.'),
+} as const
+
 export const logsParameter = {
   type: 'boolean',
   default: false,

@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { usageOf, USAGE_DAYS_MAX } from '../accounts/usage.ts'
 import { Usage } from '../accounts/schemas.ts'
 import { responses } from '../api/openapi.ts'
+import { dayParameters } from './parameters.ts'
 import type { AccountDeps } from '../accounts/accounts.ts'
-
-const day = (description: string) => ({ type: 'string', format: 'date', description })
 
 /** Extension: what the account has used on each day; for a key of any scope. */
 export function usageRoute(app: FastifyInstance, deps: AccountDeps): void {
@@ -19,13 +18,7 @@ export function usageRoute(app: FastifyInstance, deps: AccountDeps): void {
           `Extension. Works with a key of any scope. Days are in UTC, at most ${USAGE_DAYS_MAX} ` +
           'per call. They outlive the records of requests. Counted since version 0.3.0.',
         tags: ['account'],
-        querystring: {
-          type: 'object',
-          properties: {
-            from: day('The first day; 29 days before the last one by default.'),
-            to: day('The last day; today by default.'),
-          },
-        },
+        querystring: { type: 'object', properties: dayParameters },
         response: responses({ 200: Usage }, ['INVALID_PARAMETER', 401, 'ACCOUNT_DISABLED', 500]),
       },
     },

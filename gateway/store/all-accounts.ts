@@ -65,29 +65,32 @@ interface UseRange {
 export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) {
   const rows = await store
     .selectFrom('accounts')
-    .select(['account_id', 'max_media_bytes'])
-    .select(({ selectFrom }) => {
-      const days = selectFrom('usage_days')
-        .whereRef('usage_days.account_id', '=', 'accounts.account_id')
-        .where('day', '>=', day)
-      return [
-        days.select(({ fn }) => fn.sum<number>('completed').as('sum')).as('completed'),
-        days.select(({ fn }) => fn.sum<number>('failed').as('sum')).as('failed'),
-        days.select(({ fn }) => fn.sum<number>('audio_seconds').as('sum')).as('audioSeconds'),
-        selectFrom('files')
-          .whereRef('files.account_id', '=', 'accounts.account_id')
-          .where('created_at', '>=', addedFrom)
-          .where('media_removed_at', 'is', null)
-          .select(({ fn }) => fn.sum<number>('file_size').as('sum'))
-          .as('fileBytes'),
-        selectFrom('requests')
-          .whereRef('requests.account_id', '=', 'accounts.account_id')
-          .where('created_at', '>=', addedFrom)
-          .where('media_removed_at', 'is', null)
-          .select(({ fn }) => fn.sum<number>('media_bytes').as('sum'))
-          .as('outputBytes'),
-      ]
-    })
+    .leftJoin('usage_days', (join) =>
+      join.onRef('usage_days.account_id', '=', 'accounts.account_id').on('day', '>=', day),
+    )
+    .groupBy('accounts.account_id')
+    .select(({ fn }) => [
+      'accounts.account_id',
+      'max_media_bytes',
+      fn.sum<number>('completed').as('completed'),
+      fn.sum<number>('failed').as('failed'),
+      fn.sum<number>('audio_seconds').as('audioSeconds'),
+      fn.sum<number>('device_seconds').as('deviceSeconds'),
+    ])
+    .select(({ selectFrom }) => [
+      selectFrom('files')
+        .whereRef('files.account_id', '=', 'accounts.account_id')
+        .where('created_at', '>=', addedFrom)
+        .where('media_removed_at', 'is', null)
+        .select(({ fn }) => fn.sum<number>('file_size').as('sum'))
+        .as('fileBytes'),
+      selectFrom('requests')
+        .whereRef('requests.account_id', '=', 'accounts.account_id')
+        .where('created_at', '>=', addedFrom)
+        .where('media_removed_at', 'is', null)
+        .select(({ fn }) => fn.sum<number>('media_bytes').as('sum'))
+        .as('outputBytes'),
+    ])
     .where('deleted_at', 'is', null)
     .execute()
   // sums of no rows are null
@@ -97,6 +100,7 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
     completed: Number(row.completed),
     failed: Number(row.failed),
     audio_seconds: Number(row.audioSeconds),
+    device_seconds: Number(row.deviceSeconds),
     added_bytes: Number(row.fileBytes) + Number(row.outputBytes),
   }))
 }

@@ -270,6 +270,26 @@ export const isKnownAttempt = (row: RequestRow, attemptId: string): boolean =>
 
 const markOf = (attemptId: string): string => `${attemptId} `
 
+/**
+ * Notes that the device seconds of an attempt are counted.
+ * @returns whose they are; undefined when they were counted before, or the request is deleted
+ */
+export async function noteCounted(
+  store: Store,
+  requestId: string,
+  attemptId: string,
+): Promise<string | undefined> {
+  const mark = markOf(attemptId)
+  const row = await store
+    .updateTable('requests')
+    .set({ counted_attempt_ids: sql`counted_attempt_ids || ${mark}` })
+    .where('request_id', '=', requestId)
+    .where('counted_attempt_ids', 'not like', `%${mark}%`)
+    .returning('account_id')
+    .executeTakeFirst()
+  return row?.account_id
+}
+
 interface Start {
   requestId: string
   attemptId: string

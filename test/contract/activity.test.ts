@@ -12,6 +12,9 @@ import {
 } from '../../gateway/operations/all-accounts.ts'
 import { Fleet } from '../../gateway/operations/fleet.ts'
 import { insertAttempt } from '../../gateway/store/delivery-attempts.ts'
+import { AccountUsageDays } from '../../gateway/accounts/usage-days.ts'
+import { createAccount } from '../../gateway/accounts/accounts.ts'
+import { addUse } from '../../gateway/store/usage.ts'
 import { isoTime } from '../../shared/clock.ts'
 import { HOUR_MS } from '../../shared/durations.ts'
 import { assertShape } from '../support/gateway/assert-shape.ts'
@@ -220,4 +223,88 @@ test('extension: use of each account, and what it stored in a day and still hold
   assert.ok(later.expiring_bytes > 0, 'what has expired is not yet deleted')
   const [all] = later.data.filter((use: { completed: number }) => use.completed > 0)
   assert.equal(all.expiring_bytes, later.expiring_bytes)
+})
+
+async function usageDays(gateway: Gateway) {
+  const { body } = await call(gateway, 'GET', 'usage/days')
+  assertShape(AccountUsageDays, body)
+  return body.data as { day: string; completed: number; failed: number; device_seconds: number }[]
+}
+
+test('extension: device seconds of each attempt are counted once, whatever is redelivered', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const [first, canceled] = [await submitted(gateway), await submitted(gateway)]
+  const interrupted = { attempt_id: 'attempt-0', device_seconds: 1.5 }
+  await gateway.event('started', first, { attempt_id: 'attempt-0' })
+  for (let i = 0; i < 2; i += 1) await gateway.event('released', first, interrupted)
+  await complete(gateway, first, { device_seconds: 2.25 })
+  await gateway.event('failed', first, { device_seconds: 2.25 })
+  await gateway.event('released', first, interrupted)
+  await gateway.event('started', canceled)
+  await gateway.call('PUT', `/v1/queue/requests/${canceled}/cancel`)
+  for (let i = 0; i < 2; i += 1) await gateway.event('failed', canceled, { device_seconds: 0.5 })
+
+  const [day, ...others] = await usageDays(gateway)
+  assert.deepEqual(others, [])
+  assert.deepEqual([day?.completed, day?.failed, day?.device_seconds], [1, 1, 4.25])
+  const { body: all } = await call(gateway, 'GET', 'usage')
+  assert.deepEqual(
+    all.data.map(({ device_seconds: seconds }: { device_seconds: number }) => seconds),
+    [4.25],
+  )
+  const own = await gateway.call('GET', '/v1/account/usage')
+  assert.equal('device_seconds' in own.json().data[0], false, "the operator's figure")
+})
+
+const csvOf = async (gateway: Gateway, query: string, accept?: string) => {
+  const headers = { authorization: `Bearer ${TOKEN}`, ...(accept !== undefined && { accept }) }
+  const reply = await gateway.call('GET', `/admin/usage/days?${query}`, { headers })
+  assert.equal(reply.statusCode, 200, reply.body)
+  assert.equal(reply.headers['content-type'], 'text/csv; charset=utf-8')
+  return reply.body
+}
+
+test('extension: use of all accounts by day comes in pages, and as CSV that runs no formula', async (t) => {
+  const gateway = await startGateway(t, ADMIN)
+  const author = { tool: 'admin_api', origin: '' } as const
+  const names = ['=HYPERLINK("http://x","y")', 'Studio, "A"\n']
+  const ids: string[] = []
+  for (const name of names) {
+    const { account_id } = await createAccount({ ...gateway.deps, author }, { name })
+    ids.push(account_id)
+    for (const day of ['2025-12-31', '2026-01-01', '2026-01-02']) {
+      const use = { completed: 1, audio_seconds: 3, device_seconds: 0.1 + 0.2 }
+      await addUse(gateway.store, { account_id, day, ...use })
+    }
+  }
+  const range = 'from=2026-01-01&to=2026-01-02'
+  const rows: string[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body } = await call(gateway, 'GET', `usage/days?${range}&limit=3&cursor=${cursor}`)
+    assertShape(AccountUsageDays, body)
+    rows.push(
+      ...body.data.map((row: { day: string; account_id: string }) => row.day + row.account_id),
+    )
+    cursor = body.next_cursor
+  }
+  const expected = ['2026-01-01', '2026-01-02'].flatMap((day) =>
+    ids.toSorted().map((id) => day + id),
+  )
+  assert.deepEqual(rows, expected)
+
+  const cells = { [ids[0]!]: `"'=HYPERLINK(""http://x"",""y"")"`, [ids[1]!]: `"Studio, ""A""\n"` }
+  const lines = expected.map((key) => {
+    const [day, id] = [key.slice(0, 10), key.slice(10)]
+    return `${day},${id},${cells[id]},1,0,3,0.3`
+  })
+  const head = 'day,account_id,name,completed,failed,audio_seconds,device_seconds'
+  const csv = [head, ...lines, ''].join('\r\n')
+  assert.equal(await csvOf(gateway, `${range}&format=csv`), csv)
+  assert.equal(await csvOf(gateway, range, 'text/csv'), csv)
+  const own = await csvOf(gateway, `${range}&format=csv&account_id=${ids[1]}`)
+  assert.equal(own.split('\r\n').length, 4)
+  for (const wrong of ['format=xml', 'from=2024-01-01&format=csv', 'from=1', 'to=2026-02-30']) {
+    const { status, body } = await call(gateway, 'GET', `usage/days?${wrong}`)
+    assert.deepEqual([status, body.error.code], [400, 'INVALID_PARAMETER'], wrong)
+  }
 })

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { closeAccounts } from '../../gateway/requests/follow/account-closer.ts'
 import { accounts } from '../../scripts/cli/operator/accounts.ts'
 import { keys } from '../../scripts/cli/operator/keys.ts'
-import { startGateway, submitted } from '../support/gateway/start-gateway.ts'
+import { complete, startGateway, submitted } from '../support/gateway/start-gateway.ts'
 import { createDatabase } from '../support/database/start-postgres.ts'
 import { databaseKind, type DatabasePlace } from '../support/database/test-database.ts'
 import { runCommand } from '../support/processes/run-command.ts'
@@ -131,6 +131,23 @@ test('accounts changes prints who changed what, the latest first', async (t) => 
     const { code, stderr } = await run(place, 'accounts', 'changes', '--limit', wrong)
     assert.deepEqual([code, stderr], [1, 'limit must be a whole number from 1 to 1000.\n'])
   }
+})
+
+test('accounts usage prints what each account used by day, as a table, JSON or CSV', async (t) => {
+  const gateway = await startGateway(t)
+  const place = gateway.database
+  await complete(gateway, await submitted(gateway), { device_seconds: 1.25 })
+  const words = ['accounts', 'usage', '--from', '2026-01-01', '--to', '2026-01-31'] as const
+  const { data } = await runJson(place, ...words)
+  const { account_id: id } = data[0]
+  assert.deepEqual([data.length, data[0].completed, data[0].device_seconds], [1, 1, 1.25])
+  const csv = await run(place, ...words, '--csv')
+  assert.match(csv.stdout, RegExp(`^day,.*device_seconds\r\n2026-01-02,${id},.*,1,0,13,1.25\r\n$`))
+  const table = await run(place, ...words, '--account', id)
+  assert.match(table.stdout, RegExp(`^day .*\n2026-01-02 +${id} `))
+  const wrong = await run(place, 'accounts', 'usage', '--from', 'x', '--csv')
+  assert.deepEqual([wrong.code, wrong.stdout], [1, ''])
+  assert.equal(wrong.stderr, 'from must be a day such as 2026-01-31.\n')
 })
 
 test('a running gateway applies at once what a tool has done to its keys', async (t) => {

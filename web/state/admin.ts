@@ -9,6 +9,8 @@ export interface Admin {
   read<T>(path: string): Promise<T>
   act<T>(path: string, body?: object, method?: 'POST' | 'PUT'): Promise<T>
   remove(path: string): Promise<void>
+  /** Gets a file, such as a report. */
+  file(path: string): Promise<Blob>
   /** Ends the session, where the token is that of one. */
   end(): Promise<void>
 }
@@ -66,6 +68,7 @@ export function createAdmin(token: string): Admin {
     async remove(path) {
       await send(path, { method: 'DELETE' })
     },
+    file: async (path) => (await send(path, {})).blob(),
     async end() {
       await send('session', { method: 'DELETE' })
     },

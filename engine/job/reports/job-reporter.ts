@@ -3,6 +3,7 @@
 import type { Clock } from '../../../shared/clock.ts'
 import type { Event, Job } from '../../../shared/messages.ts'
 import type { EngineConfig } from '../../config.ts'
+import type { DeviceMeter } from './device-meter.ts'
 import { LogLines } from './log-lines.ts'
 
 /** The fields that all events of an attempt share. */
@@ -13,14 +14,22 @@ export interface JobReporter {
 
 type EventHead = Pick<
   Event,
-  'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'started_at' | 'logs'
+  'request_id' | 'attempt_id' | 'engine_id' | 'at' | 'started_at' | 'device_seconds' | 'logs'
 >
 
 /** Creates the reporter at the start of an attempt. */
 export function createReporter(
   job: Pick<Job, 'request_id'>,
   attemptId: string,
-  { config, clock }: { config: Pick<EngineConfig, 'engineId'>; clock: Clock },
+  {
+    config,
+    clock,
+    scheduler: meter,
+  }: {
+    config: Pick<EngineConfig, 'engineId'>
+    clock: Clock
+    scheduler: Pick<DeviceMeter, 'seconds'>
+  },
 ): JobReporter {
   const lines = new LogLines()
   const now = () => new Date(clock.now()).toISOString()
@@ -38,8 +47,11 @@ export function createReporter(
         engine_id: config.engineId,
         at: now(),
         started_at: startedAt,
+        ...(isOutcome(type) && { device_seconds: meter.seconds }),
         logs,
       }
     },
   }
 }
+
+const isOutcome = (type: Event['type']): boolean => type !== 'started' && type !== 'measured'

@@ -4,7 +4,7 @@
  * one brings the start of its attempt with it.
  */
 
-import { isoTime } from '../../../shared/clock.ts'
+import { dayOfTime, isoTime } from '../../../shared/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../../shared/durations.ts'
 import type { FailureCode } from '../../../shared/errors.ts'
 import { targetNames, type Event } from '../../../shared/messages.ts'
@@ -23,12 +23,14 @@ import {
   findRequest,
   findRequestToChange,
   isKnownAttempt,
+  noteCounted,
   noteMeasured,
   promptsOfRow,
   startAttempt,
 } from '../../store/requests.ts'
 import { giveUpLateOutputs, giveUpOtherPlaces } from '../../store/retention.ts'
 import type { RequestRow } from '../../store/schema/tables.ts'
+import { addUse } from '../../store/usage.ts'
 import type { Logger } from '../../../shared/telemetry/log.ts'
 import type { EngineCanceler } from '../own-requests.ts'
 
@@ -76,6 +78,7 @@ async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
   const effect = await inTransaction(deps.store, async (store) => {
     const effect = await applyEvent(store, event, deps)
     if (effect !== 'unchanged') await appendLogs(store, requestId, event.logs)
+    await countDeviceSeconds(store, event, isoTime(deps.clock.now()))
     return effect
   })
   const status = typeof effect === 'string' ? effect : effect.finished.status
@@ -87,6 +90,15 @@ async function handleEvent(event: Event, deps: FollowerDeps): Promise<void> {
   if (effect === 'changed' && event.type === 'released') deps.wakePublisher()
   if (effect === 'changed') deps.feed.rowChanged(requestId)
   else await stopIfFinished(event, deps)
+}
+
+/** Counts what an attempt took once, however it ended and whatever its event changes. */
+async function countDeviceSeconds(store: Store, event: Event, now: string): Promise<void> {
+  const { request_id: requestId, attempt_id: attemptId, device_seconds: seconds = 0 } = event
+  if (seconds === 0) return
+  const accountId = await noteCounted(store, requestId, attemptId)
+  if (accountId === undefined) return
+  await addUse(store, { account_id: accountId, day: dayOfTime(now), device_seconds: seconds })
 }
 
 async function applyEvent(store: Store, event: Event, deps: FollowerDeps): Promise<Effect> {

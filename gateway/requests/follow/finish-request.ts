@@ -1,6 +1,6 @@
 /** Finishes requests: changes the status, settles the credits and queues the webhook. */
 
-import { isoTime, type Clock } from '../../../shared/clock.ts'
+import { dayOfTime, isoTime, type Clock } from '../../../shared/clock.ts'
 import type { FailureCode } from '../../../shared/errors.ts'
 import { costOf } from '../../accounts/credits.ts'
 import type { MediaPresenter } from '../present/presenter.ts'
@@ -12,9 +12,6 @@ import type { RequestRow } from '../../store/schema/tables.ts'
 import { addUse } from '../../store/usage.ts'
 import { newDelivery } from './webhook-event.ts'
 import type { RequestFeed } from './request-feed.ts'
-
-/** The length of the day in a timestamp (UTC). */
-const DAY_CHARACTERS = '2026-01-31'.length
 
 type Ending = Move & { to: 'COMPLETED' | 'FAILED' }
 
@@ -33,7 +30,7 @@ export async function finishRequest(
   await withdrawFromOutbox(store, ending.requestId)
   await addUse(store, {
     account_id: row.account_id,
-    day: ending.now.slice(0, DAY_CHARACTERS),
+    day: dayOfTime(ending.now),
     completed: row.status === 'COMPLETED' ? 1 : 0,
     failed: row.status === 'FAILED' ? 1 : 0,
     audio_seconds: row.status === 'COMPLETED' ? costOf(row, row.duration ?? 0) : 0,

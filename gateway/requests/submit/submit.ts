@@ -167,6 +167,7 @@ function emptyRow(
     finished_at: null,
     attempt_id: null,
     attempt_ids: '',
+    counted_attempt_ids: '',
     attempts: 0,
     engine_id: null,
     job_sequence: null,

@@ -7,6 +7,7 @@
 import { sql, type Kysely, type Migration, type SqlBool } from 'kysely'
 import { addChanges } from './changes-migration.ts'
 import { addCredits } from './credits-migration.ts'
+import { addDeviceSeconds } from './device-seconds-migration.ts'
 import { addFileCounts } from './file-counts-migration.ts'
 import { addGateways } from './gateways-migration.ts'
 import { addIndexes } from './indexes-migration.ts'
@@ -46,6 +47,7 @@ export const migrations: Record<string, Migration> = {
   '026-sounds': { up: addSounds },
   '027-webhook-format': { up: addWebhookFormat },
   '028-own-limits': { up: addOwnLimits },
+  '030-device-seconds': { up: addDeviceSeconds },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

@@ -119,6 +119,8 @@ export interface RequestRow {
    */
   attempt_ids: string
   attempts: number
+  /** Attempts whose device seconds are counted, as `attempt_ids`. */
+  counted_attempt_ids: string
   engine_id: string | null
   /** The sequence of its job in the broker stream, once it is published. */
   job_sequence: number | null
@@ -326,6 +328,8 @@ export interface UsageDayRow {
   failed: number
   /** Seconds charged for completed requests, once per target. */
   audio_seconds: number
+  /** Seconds of engines' devices that attempts took, by the day of their end. */
+  device_seconds: number
 }
 
 /**

@@ -10,11 +10,13 @@ import {
   latestChanges,
   limitAccount,
   showAccount,
+  type AccountDeps,
 } from '../../../gateway/accounts/accounts.ts'
+import { usageByDay, usageCsv, type UsageQuery } from '../../../gateway/accounts/usage-days.ts'
 import { LIMIT_NAMES } from '../../../gateway/accounts/limits.ts'
 import { commandText } from '../command-name.ts'
-import { command, FLAG, TEXT, TEXTS, UsageError } from '../command.ts'
-import { change } from './change.ts'
+import { action, command, FLAG, TEXT, TEXTS, UsageError } from '../command.ts'
+import { answerText, change, withDatabase } from './change.ts'
 
 const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
 
@@ -35,6 +37,9 @@ const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
                  set all its limits: what is left out is as the settings say. Names:
                  ${LIMIT_NAMES.slice(0, 4).join(', ')},
                  ${LIMIT_NAMES.slice(4).join(', ')}
+  usage [--from DAY] [--to DAY] [--account ID] [--csv]
+                 what each account used by day, such as 2026-01-31: by default, in the last 30 days;
+                 --csv for a spreadsheet
   changes [--account ID] [--key ID] [--limit 100]
                  who changed accounts and keys, the latest first
 
@@ -67,6 +72,16 @@ export const accounts = command({
     limit: change('ID', { set: TEXTS }, (deps, { set = [] }, id = '') =>
       limitAccount(deps, id, Object.fromEntries(set.map(readLimit))),
     ),
+    usage: action({
+      options: { from: TEXT, to: TEXT, account: TEXT, csv: FLAG, json: FLAG },
+      run: ({ from, to, account: accountId, csv, json }, _words, io) =>
+        withDatabase(io, async (deps) => {
+          const query = { from, to, accountId }
+          if (!csv) return answerText(await allUsage(deps, query), json)
+          for await (const lines of usageCsv(deps, query)) io.stdout.write(lines)
+          return 0
+        }),
+    }),
     disable: change('ID', {}, (deps, _options, id = '') => disableAccount(deps, id)),
     enable: change('ID', {}, (deps, _options, id = '') => enableAccount(deps, id)),
     delete: change('ID', { yes: FLAG }, (deps, { yes }, id = '') => {
@@ -93,4 +108,18 @@ function readLimit(text: string): [string, number] {
     throw new UsageError(`--set must be NAME=NUMBER, such as streams=5, not "${text}".`)
   }
   return [name, Number(number)]
+}
+
+const ROWS_AT_ONCE = 1_000
+
+/** All pages as one list. */
+async function allUsage(deps: AccountDeps, query: UsageQuery): Promise<object> {
+  const first = await usageByDay(deps, { ...query, limit: ROWS_AT_ONCE })
+  const data = [...first.data]
+  for (let cursor = first.next_cursor; cursor !== null;) {
+    const page = await usageByDay(deps, { ...query, limit: ROWS_AT_ONCE, cursor })
+    data.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return { object: 'list', data }
 }

@@ -27,12 +27,15 @@ export const change = <const O extends Options>(
     options: { ...options, ...JSON_FLAG },
     async run(values, words, io: CommandIo) {
       const answer = await withDatabase(io, (deps) => work(deps, values as Values<O>, ...words))
-      return (values as { json: boolean }).json ? `${JSON.stringify(answer)}\n` : printed(answer)
+      return answerText(answer, (values as { json: boolean }).json)
     },
   })
 
+export const answerText = (answer: object, asJson: boolean): string =>
+  asJson ? `${JSON.stringify(answer)}\n` : printed(answer)
+
 /** Gateways may be running; the database isolates us from them. */
-async function withDatabase<T>(
+export async function withDatabase<T>(
   { env, stderr }: CommandIo,
   use: (deps: ChangeDeps) => Promise<T>,
 ): Promise<T> {

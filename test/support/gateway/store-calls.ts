@@ -69,6 +69,7 @@ const ofRequests: Calls<typeof requests> = {
   openRequests: (store) => requests.openRequests(store),
   lastCompleted: (store) => requests.lastCompleted(store, 10),
   isKnownAttempt: PURE,
+  noteCounted: (store, { open }) => requests.noteCounted(store, open.request_id, 'attempt_new'),
   noteMeasured: (store, { open }) =>
     requests.noteMeasured(store, open.request_id, { duration: 1, media_bytes: 1 }),
   async countWaiting(store, { account }) {
@@ -413,6 +414,12 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call | strin
       }),
     readUsage: (store, { account }) =>
       usage.readUsage(store, account.account_id, { from: '2026-01-01', to: '2026-02-01' }),
+    async listUsage(store, { account: { account_id: accountId } }) {
+      const range = { from: '2026-01-01', to: '2026-02-01', ...page }
+      const after = { day: '2026-01-02', account_id: accountId }
+      await usage.listUsage(store, range)
+      await usage.listUsage(store, { ...range, accountId, after })
+    },
     usedSince: (store, { account }) => usage.usedSince(store, account.account_id, '2026-01-01'),
   } satisfies Calls<typeof usage>,
   'work-counts': {

@@ -137,6 +137,7 @@ const TEXTS = [
 ]
 const NUMBERS = [
   ['duration'],
+  ['device_seconds'],
   ['sample_rate'],
   ['outputs', 'target', 'bytes'],
   ['outputs', 'residual', 'bytes'],

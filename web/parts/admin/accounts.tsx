@@ -1,7 +1,10 @@
 /** Accounts with what they use and hold, and their keys. */
 
 import type { components } from '../../../clients/typescript/api.ts'
+import { DAY_MS } from '../../../shared/durations.ts'
+import type { Admin } from '../../state/admin.ts'
 import { sizeText } from '../../state/choose-files.ts'
+import { save, saveProblem } from '../../state/save.ts'
 import { PastTime } from '../time.tsx'
 import { AccountFilter, AccountLink, AdminLink, State, type SectionProps } from './cells.tsx'
 import { AccountForm, CreditForm, KeyActions, KeyForm, LimitsForm } from './admin-forms.tsx'
@@ -30,10 +33,27 @@ export function Accounts({ state, admin, filters }: SectionProps) {
       />
       {account !== undefined &&
         shown.map((one) => <LimitsForm key={one.account_id} account={one} admin={admin} />)}
+      <p>
+        <button onClick={() => void saveUsage(admin, account)}>Download use by day (CSV)</button>
+        <span role="alert" class="problem">
+          {saveProblem.value}
+        </span>
+      </p>
       <AccountForm admin={admin} />
       <CreditForm accounts={accounts} admin={admin} />
     </>
   )
+}
+
+/** Saves what each account used on each of the last 366 days. @param account only this one */
+function saveUsage(admin: Admin, account: string | undefined): Promise<void> {
+  const from = new Date(Date.now() - 365 * DAY_MS).toISOString().slice(0, 10)
+  const query = new URLSearchParams({
+    format: 'csv',
+    from,
+    ...(account !== undefined && { account_id: account }),
+  })
+  return save('usage.csv', () => admin.file(`usage/days?${query}`))
 }
 
 function columnsOf(usage: Usage | null): Column<Account>[] {

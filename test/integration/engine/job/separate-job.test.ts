@@ -79,7 +79,12 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
     failures: 0,
     successes: 0,
   }
-  const separate: Parameters<typeof makeJobDeps>[0]['separate'] = async (order, _, { onStep }) => {
+  const separate: Parameters<typeof makeJobDeps>[0]['separate'] = async (
+    order,
+    _,
+    { onStep, onServed },
+  ) => {
+    onServed?.(0.25)
     if (fails) throw fails
     onStep(1)
     const { chunk } = order.request
@@ -122,6 +127,14 @@ async function serveJob(t: TestContext, setting: Setting, signal = new AbortCont
   const outcome = await separateJob(job, 'attempt', deps, signal)
   return { outcome, ...seen, last: seen.events.at(-1) }
 }
+
+test('an attempt reports the seconds of the device that it took, however it ends', async (t) => {
+  const { events } = await serveJob(t, {})
+  assert.equal(events[0]?.device_seconds, undefined)
+  assert.deepEqual([events.at(-1)?.type, events.at(-1)?.device_seconds], ['completed', 0.25])
+  const { last } = await serveJob(t, { fails: new DeviceError('gone') })
+  assert.deepEqual([last?.type, last?.device_seconds], ['released', 0.25])
+})
 
 test('a job that its device fails is given back, and its engine notes it', async (t) => {
   const { outcome, last, deviceFailed } = await serveJob(t, {

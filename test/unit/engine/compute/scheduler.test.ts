@@ -147,6 +147,32 @@ test('a lane of several steps is stepped until it is done, and says so after eac
   assert.equal(scheduler.stats().lanes, 0)
 })
 
+test("each lane of a batch is told its share of the device's seconds", async (t) => {
+  let milliseconds = 0
+  t.mock.method(performance, 'now', () => milliseconds)
+  const compute = new FakeCompute(2)
+  const step = compute.step.bind(compute)
+  compute.step = (lanes) => {
+    milliseconds += 1_000
+    return step(lanes)
+  }
+  const scheduler = new Scheduler(compute, budgets())
+  const served = await Promise.all(
+    ['first', 'second'].map(async (name) => {
+      let seconds = 0
+      const onServed = (share: number) => void (seconds += share)
+      const { signal } = new AbortController()
+      await scheduler.separate(order(name), owner(name), { signal, onStep() {}, onServed })
+      return seconds
+    }),
+  )
+  assert.deepEqual(compute.batches, [
+    ['first', 'second'],
+    ['first', 'second'],
+  ])
+  assert.deepEqual(served, [1, 1])
+})
+
 test('a new lane joins those that are half done', async () => {
   const compute = new FakeCompute(3)
   const scheduler = new Scheduler(compute, budgets())
