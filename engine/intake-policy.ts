@@ -22,10 +22,12 @@ const isSuspect = ({ deliveries }: HeldJob): boolean => deliveries >= SUSPECT_DE
 
 /**
  * How much of an engine the jobs of a queue may fill, together with those of all queues before it.
- * So each queue has a quarter that no queue before it can take, which keeps room for a short job
- * beside any number of long ones, and for an account's only job beside the many of others.
+ * So each queue has a part that no queue before it can take, which keeps room for a short job
+ * beside any number of long ones, for an account's only job beside the many of others, and for
+ * interactive jobs beside those that can wait.
  */
 const SHARES: Readonly<Record<JobQueue, number>> = {
+  batch: 1 / 8,
   further: 1 / 4,
   first: 1 / 2,
   'short-further': 3 / 4,

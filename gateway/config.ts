@@ -3,6 +3,7 @@
 import { readBrokerAddress } from '../shared/broker/connection.ts'
 import { DAY_SECONDS } from '../shared/durations.ts'
 import { FILE_BYTES_MAX } from '../shared/file-limits.ts'
+import { PRIORITIES } from '../shared/priority.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
@@ -80,6 +81,7 @@ const otherSettings = (reader: SettingReader) => {
     queueMaxPerAccount: integer('QUEUE_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
     jobsMaxPerAccount: integer('JOBS_MAX_PER_ACCOUNT', 0, 1_000_000, 0), // 0: no limit
     monthSecondsMaxPerAccount: integer('MONTH_SECONDS_MAX_PER_ACCOUNT', 0, 1e9, 0), // 0: no limit
+    priority: choice('PRIORITY', PRIORITIES, 'interactive'), // the highest of accounts without one
     fileBytesMax: MEGABYTE * integer('FILE_MB_MAX', 0, 524, 0) || FILE_BYTES_MAX, // of one file
     mediaSecondsMax: integer('MEDIA_SECONDS_MAX', 1, 604_800, 7_200), // as the engines have it
     streamsMaxPerAccount: integer('STREAMS_MAX_PER_ACCOUNT', 1, 1_000_000, 1_000), // open here

@@ -23,6 +23,7 @@ import { WebhookSender } from './webhooks/sender.ts'
 import { TESTS_PER_MINUTE, WebhookTester } from './webhooks/tester.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/telemetry/log.ts'
+import type { PriorityDefault } from './accounts/priority.ts'
 import type { MediaLimits } from './accounts/media-quota.ts'
 import type { TrustedProxies } from './api/call-log.ts'
 import type { Lifetime } from './files/times.ts'
@@ -60,6 +61,7 @@ export interface GatewayConfig
     MediaProxy,
     OutputLimits,
     PlaygroundConfig,
+    PriorityDefault,
     QueueLimits,
     RecordLifetime,
     StreamWindow,

@@ -9,6 +9,7 @@ import { HeardSounds } from './heard-sounds.ts'
 import { ID_PATTERN } from './ids.ts'
 import { MEASURED_SECONDS_MAX } from './media-limits.ts'
 import { PLACE_PATTERN } from './output-places.ts'
+import { PRIORITIES } from './priority.ts'
 import { SeparationOptions } from './separation-options.ts'
 import { StoredText, Text } from './short-text.ts'
 
@@ -71,6 +72,8 @@ export const Job = Type.Object({
   created_at: Time,
   prompt: Type.String(),
   options: SeparationOptions,
+  /** Absent in jobs of earlier versions, which are all interactive. */
+  priority: Type.Optional(Type.Enum([...PRIORITIES])),
   /**
    * How many earlier attempts engines released, not counting drains; they were deliveries of other
    * jobs. Absent in jobs of earlier versions.

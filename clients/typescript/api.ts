@@ -20,6 +20,10 @@ export interface components {
             media_reserved_bytes: number;
             /** @description The limit for both together. Only in `GET /v1/account`. */
             media_bytes_max?: number;
+            /**
+             * @description The highest class of its requests, which is also their default. Only in `GET /v1/account`.
+             */
+            priority?: "interactive" | "batch";
             own_limits?: components["schemas"]["OwnLimits"];
             limits?: components["schemas"]["StandingLimits"];
         };
@@ -162,6 +166,7 @@ export interface components {
             account_id: string;
             kind: "separate" | "sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+            priority: "interactive" | "batch";
             prompts: string[];
             file_name: string;
             /** @description The model that the client chose; null: the service chooses. */
@@ -735,6 +740,8 @@ export interface components {
             streams?: number | null;
             /** @description Bytes of one uploaded file. */
             file_bytes?: number | null;
+            /** @description The highest class of its requests, which is also their default. */
+            priority?: ("interactive" | "batch") | null;
         };
         /**
          * @description The status of a request, with its prompt, its file and how long its outputs are kept.
@@ -757,6 +764,10 @@ export interface components {
              */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+            /**
+             * @description An extension.
+             */
+            priority?: "interactive" | "batch";
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -900,6 +911,8 @@ export interface components {
             streams: number | null;
             /** @description Bytes of one uploaded file. */
             file_bytes: number | null;
+            /** @description The highest class of its requests, which is also their default. */
+            priority: ("interactive" | "batch") | null;
         };
         PromptFinding: {
             prompt: string;
@@ -1020,6 +1033,10 @@ export interface components {
              */
             model: "audio/separate" | "audio/sounds";
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+            /**
+             * @description An extension.
+             */
+            priority?: "interactive" | "batch";
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1178,6 +1195,10 @@ export interface components {
             output_format?: "wav" | "mp3" | "flac";
             /** @description Where the target is present, or absent. */
             spans?: components["schemas"]["AudioSpan"][];
+            /**
+             * @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`.
+             */
+            priority?: "interactive" | "batch";
             /**
              * Format: uri
              * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
@@ -1503,6 +1524,10 @@ export interface components {
             /** @description An extension: which audio track of the media to separate, from 1. By default it is the best one, or two matching mono tracks as the channels of one sound; `logs` name the others. */
             audio_track?: number;
             /**
+             * @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`.
+             */
+            priority?: "interactive" | "batch";
+            /**
              * Format: uri
              * @description A public HTTPS URL to notify when the request ends; see `webhooks`.
              */
@@ -1655,6 +1680,8 @@ export interface components {
          */
         SubmitAudioSeparateRequest: {
             input: components["schemas"]["AudioSeparateInput"];
+            /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
+            priority?: ("interactive" | "batch") | null;
             /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string | null;
             /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */
@@ -1677,6 +1704,8 @@ export interface components {
          */
         SubmitAudioSoundsRequest: {
             input: components["schemas"]["AudioSoundsInput"];
+            /** @description An extension: `batch` lets interactive requests go first. The default is the highest class that the account may have, usually `interactive`. */
+            priority?: ("interactive" | "batch") | null;
             /** @description A public HTTPS URL to notify when the request ends; see `webhooks`. */
             webhookUrl?: string | null;
             /** @description The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded bytes. Without one the service creates one. */

@@ -1,5 +1,6 @@
 /** Decides which lanes step next, as a pure function of the open lanes and the limits. */
 
+import { DEVICE_SHARES, type Priority } from '../../shared/priority.ts'
 import { groupBy } from '../../models/group-by.ts'
 
 /** What the policy needs to know of an open lane. */
@@ -7,6 +8,8 @@ export interface WaitingLane {
   id: number
   accountId: string
   requestId: string
+  /** Default: interactive. */
+  priority?: Priority | undefined
   /** Name of its model; all lanes of a batch have the same model. */
   model: string
   /** How many rows of a batch it takes. */
@@ -30,6 +33,8 @@ export interface BatchLimits {
  * first.
  */
 export interface DeviceSeconds {
+  /** Those of each class, divided by its share of the device; absent: none. */
+  priorities?: ReadonlyMap<Priority, number>
   accounts: ReadonlyMap<string, number>
   requests: ReadonlyMap<string, number>
 }
@@ -38,9 +43,9 @@ export interface DeviceSeconds {
 const FILL_MIN = 0.8
 
 /**
- * Returns the next batch in order of priority; empty if no lane waits. The account that was served
- * least comes first, within it the request that was served least, and within that the lane that was
- * opened first. So a short request overtakes a long one, and an account with many requests gets no
+ * Returns the next batch in order of priority; empty if no lane waits. The class that was served
+ * least for its share comes first, within it the account, within that the request that was served
+ * least, and within that the lane that was opened first. So a short request overtakes a long one, and an account with many requests gets no
  * more than its share (start-time fair queueing, Goyal, Vin and Cheng 1997, measured in device
  * seconds). All lanes of the batch have the model of the first one, and each takes one step. A lane
  * waits for the next batch if its length would fill this one with padding, and so do the last lanes
@@ -51,27 +56,34 @@ export function nextBatch(
   served: DeviceSeconds,
   limitsOf: (model: string) => BatchLimits,
 ): WaitingLane[] {
-  const model = accountsOf(waiting, served).at(-1)?.requests.at(-1)?.lanes.at(-1)?.model
+  const model = classesOf(waiting, served)
+    .at(-1)
+    ?.accounts.at(-1)
+    ?.requests.at(-1)
+    ?.lanes.at(-1)?.model
   if (model === undefined) return []
   const { framesMax, secondsPerFrame } = limitsOf(model)
-  const accounts = accountsOf(
+  const classes = classesOf(
     waiting.filter((lane) => lane.model === model),
     served,
   )
   const batch: WaitingLane[] = []
   let size: BatchSize = { rows: 0, longest: 0, filled: 0 }
-  for (let account = accounts.pop(); account; account = accounts.pop()) {
+  for (let turn = classes.pop(); turn; turn = classes.pop()) {
+    const account = turn.accounts.pop()!
     const request = account.requests.pop()!
     const lane = request.lanes.pop()!
     const grown = grow(size, lane)
     if (batch.length === 0 || fits(grown, framesMax)) {
       batch.push(lane)
       size = grown
+      turn.served += (secondsPerFrame * framesOf(lane)) / DEVICE_SHARES[turn.priority]
       account.served += secondsPerFrame * framesOf(lane)
       request.served += secondsPerFrame * framesOf(lane)
     }
     if (request.lanes.length > 0) insert(account.requests, request, compareRequests)
-    if (account.requests.length > 0) insert(accounts, account, compareAccounts)
+    if (account.requests.length > 0) insert(turn.accounts, account, compareAccounts)
+    if (turn.accounts.length > 0) insert(classes, turn, compareClasses)
   }
   return trimToBucket(batch)
 }
@@ -134,6 +146,26 @@ interface AccountTurn {
   requests: RequestTurn[]
 }
 
+/** The accounts of a class; the next one to serve is last in the list. */
+interface ClassTurn {
+  priority: Priority
+  served: number
+  accounts: AccountTurn[]
+}
+
+export const priorityOf = ({ priority }: Pick<WaitingLane, 'priority'>): Priority =>
+  priority ?? 'interactive'
+
+/** Returns all classes; the next one to serve is last in the list. */
+const classesOf = (waiting: readonly WaitingLane[], served: DeviceSeconds): ClassTurn[] =>
+  [...groupBy(waiting, priorityOf)]
+    .map(([priority, lanes]) => ({
+      priority,
+      served: served.priorities?.get(priority) ?? 0,
+      accounts: accountsOf(lanes, served),
+    }))
+    .sort(compareClasses)
+
 /** Returns all accounts; the next one to serve is last in the list. */
 function accountsOf(waiting: readonly WaitingLane[], served: DeviceSeconds): AccountTurn[] {
   const lanes = [...waiting].sort((a, b) => b.id - a.id)
@@ -153,6 +185,9 @@ const compareRequests = (a: RequestTurn, b: RequestTurn): number =>
 
 const compareAccounts = (a: AccountTurn, b: AccountTurn): number =>
   b.served - a.served || compareRequests(a.requests.at(-1)!, b.requests.at(-1)!)
+
+const compareClasses = (a: ClassTurn, b: ClassTurn): number =>
+  b.served - a.served || compareAccounts(a.accounts.at(-1)!, b.accounts.at(-1)!)
 
 /** Inserts an item into a sorted list by binary search. */
 function insert<T>(sorted: T[], item: T, compare: (a: T, b: T) => number): void {

@@ -3,11 +3,13 @@
  */
 
 import type { HeadResult } from '../../models/model.ts'
+import { DEVICE_SHARES, type Priority } from '../../shared/priority.ts'
 import type { BatchBudget } from './batch-budget.ts'
 import {
   framesOf,
   nextBatch,
   paddedFrames,
+  priorityOf,
   type BatchLimits,
   type WaitingLane,
 } from './batch-policy.ts'
@@ -20,6 +22,8 @@ import { ServedSeconds } from './served-seconds.ts'
 export interface LaneOwner {
   accountId: string
   requestId: string
+  /** Default: interactive. */
+  priority?: Priority | undefined
 }
 
 export interface LaneOptions {
@@ -83,6 +87,8 @@ export class Scheduler {
   readonly #secondsPerFrame = new Map<string, number>()
   readonly #observer: SchedulerObserver
   readonly #lanes = new Map<number, OpenLane>()
+  /** Divided by each class's share of the device. */
+  readonly #secondsByPriority = new ServedSeconds<Priority>()
   readonly #secondsByAccount = new ServedSeconds()
   readonly #secondsByRequest = new ServedSeconds()
   /** Lanes that the compute has been asked to open. */
@@ -181,6 +187,7 @@ export class Scheduler {
         // begin no sooner, and the lanes of a chunk would not share their encoding.
         await Promise.allSettled(this.#opening)
         const served = {
+          priorities: this.#secondsByPriority.seconds,
           accounts: this.#secondsByAccount.seconds,
           requests: this.#secondsByRequest.seconds,
         }
@@ -271,8 +278,9 @@ export class Scheduler {
     this.#compute.discard(id).catch(() => undefined)
   }
 
-  #join({ accountId, requestId }: LaneOwner): void {
+  #join({ accountId, requestId, priority = 'interactive' }: LaneOwner): void {
     const open = [...this.#lanes.values()]
+    this.#secondsByPriority.join(priority, open.map(priorityOf))
     this.#secondsByAccount.join(
       accountId,
       open.map((lane) => lane.accountId),
@@ -289,6 +297,7 @@ export class Scheduler {
   #leave(lane: OpenLane): void {
     this.#lanes.delete(lane.id)
     if (this.#lanes.size > 0) return
+    this.#secondsByPriority.clear()
     this.#secondsByAccount.clear()
     this.#secondsByRequest.clear()
   }
@@ -317,6 +326,8 @@ export class Scheduler {
     for (const lane of batch) {
       const { accountId, requestId, onServed } = lane
       const share = (seconds * framesOf(lane)) / total
+      const priority = priorityOf(lane)
+      this.#secondsByPriority.add(priority, share / DEVICE_SHARES[priority])
       this.#secondsByAccount.add(accountId, share)
       this.#secondsByRequest.add(requestId, share)
       onServed?.(share)

@@ -1,4 +1,4 @@
-/** Counts how many seconds of the device each account, or each request, has had. */
+/** Counts how many seconds of the device each class, account or request has had. */
 
 /**
  * How far below the others a newcomer starts; it goes first until it has had as much. This lets a
@@ -7,13 +7,13 @@
  */
 const NEWCOMER_SECONDS = 0.5
 
-export class ServedSeconds {
-  readonly #seconds = new Map<string, number>()
+export class ServedSeconds<Name extends string = string> {
+  readonly #seconds = new Map<Name, number>()
   /** What the others had had when a name joined. */
-  readonly #levels = new Map<string, number>()
+  readonly #levels = new Map<Name, number>()
 
   /** By name. */
-  get seconds(): ReadonlyMap<string, number> {
+  get seconds(): ReadonlyMap<Name, number> {
     return this.#seconds
   }
 
@@ -23,7 +23,7 @@ export class ServedSeconds {
    * beyond that, so neither idling nor coming often earns anything.
    * @param open the names with open lanes, which keep their counts
    */
-  join(name: string, open: readonly string[]): void {
+  join(name: Name, open: readonly Name[]): void {
     if (open.includes(name)) return
     const counts = open.map((other) =>
       Math.max(this.#seconds.get(other) ?? 0, this.#levels.get(other) ?? 0),
@@ -34,12 +34,12 @@ export class ServedSeconds {
     this.#seconds.set(name, Math.max(this.#seconds.get(name) ?? least, least))
   }
 
-  add(name: string, seconds: number): void {
+  add(name: Name, seconds: number): void {
     this.#seconds.set(name, (this.#seconds.get(name) ?? 0) + seconds)
   }
 
   /** Forgets all names but `open` once there are more than `namesMax`. */
-  prune(open: ReadonlySet<string>, namesMax: number): void {
+  prune(open: ReadonlySet<Name>, namesMax: number): void {
     if (this.#seconds.size <= namesMax) return
     for (const name of this.#seconds.keys()) {
       if (open.has(name)) continue

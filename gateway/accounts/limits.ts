@@ -3,6 +3,7 @@
  * this file knows which of the two applies.
  */
 
+import type { Priority } from '../../shared/priority.ts'
 import type { AccountRow, LimitColumns, LimitName } from '../store/schema/tables.ts'
 
 export const LIMIT_NAMES = [
@@ -68,15 +69,25 @@ export const limitsOf = (account: AccountRow, config: LimitDefaults): Limit[] =>
 export const limitText = ({ name, of }: { name: LimitName; of: Limit['of'] | 'key' }): string =>
   `(limit ${name} of ${of === 'service' ? 'every account' : `this ${of}`})`
 
-/** Returns the limits that an admin has set for an account; null where the settings apply. */
-export const ownLimits = (account: LimitColumns) =>
-  Object.fromEntries(LIMIT_NAMES.map((name) => [name, account[`max_${name}`]])) as Record<
+/** Returns what an admin has set for an account; null where the settings apply. */
+export const ownLimits = (account: SetLimits) => ({
+  ...(Object.fromEntries(LIMIT_NAMES.map((name) => [name, account[`max_${name}`]])) as Record<
     LimitName,
     number | null
-  >
+  >),
+  priority: account.own_priority,
+})
+
+/** The columns of an account that an admin sets as its limits. */
+type SetLimits = LimitColumns & Pick<AccountRow, 'own_priority'>
 
 /** Returns the columns for `limits`; those left out are null, so that the settings apply. */
-export const limitColumns = (limits: Partial<Record<LimitName, number>>): LimitColumns =>
-  Object.fromEntries(
+export const limitColumns = ({
+  priority,
+  ...limits
+}: Partial<Record<LimitName, number>> & { priority?: Priority }): SetLimits => ({
+  ...(Object.fromEntries(
     LIMIT_NAMES.map((name) => [`max_${name}`, limits[name] ?? null]),
-  ) as unknown as LimitColumns
+  ) as unknown as LimitColumns),
+  own_priority: priority ?? null,
+})

@@ -6,6 +6,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
+import { PRIORITIES } from '../../shared/priority.ts'
 import { SCOPES } from './auth.ts'
 import { listOf } from '../api/list-schemas.ts'
 import { NO_NUL } from '../api/schemas.ts'
@@ -37,6 +38,8 @@ const LIMITS = {
   file_bytes: 'Bytes of one uploaded file.',
 } satisfies Record<LimitName, string>
 
+const PRIORITY = 'The highest class of its requests, which is also their default.'
+
 const limitsOfType = <T extends TSchema>(typeOf: (description: string) => T) =>
   Object.fromEntries(
     Object.entries(LIMITS).map(([name, description]) => [name, typeOf(description)]),
@@ -44,7 +47,10 @@ const limitsOfType = <T extends TSchema>(typeOf: (description: string) => T) =>
 
 /** All limits at once: the settings apply for those that it leaves out. */
 export const LimitsRequest = Type.Object(
-  limitsOfType((description) => Type.Optional(Type.Integer({ ...MOST, description }))),
+  {
+    ...limitsOfType((description) => Type.Optional(Type.Integer({ ...MOST, description }))),
+    priority: Type.Optional(Type.Enum([...PRIORITIES], { description: PRIORITY })),
+  },
   { title: 'LimitsRequest', additionalProperties: false },
 )
 
@@ -58,7 +64,10 @@ export const KeyLimitsRequest = Type.Object(
 )
 
 const OwnLimits = Type.Object(
-  limitsOfType((description) => Type.Union([Type.Integer(), Type.Null()], { description })),
+  {
+    ...limitsOfType((description) => Type.Union([Type.Integer(), Type.Null()], { description })),
+    priority: Type.Union([Type.Enum([...PRIORITIES]), Type.Null()], { description: PRIORITY }),
+  },
   { title: 'OwnLimits' },
 )
 
@@ -93,6 +102,9 @@ export const Account = Type.Object(
     }),
     media_bytes_max: Type.Optional(
       Type.Integer({ description: 'The limit for both together. Only in `GET /v1/account`.' }),
+    ),
+    priority: Type.Optional(
+      Type.Enum([...PRIORITIES], { description: `${PRIORITY} Only in \`GET /v1/account\`.` }),
     ),
     own_limits: Type.Optional(OwnLimits),
     limits: Type.Optional(StandingLimits),

@@ -8,6 +8,7 @@ import { pagedListOf } from './list-schemas.ts'
 import { ERRORS, FAILURE_CODES } from '../../shared/errors.ts'
 import { ID_CHARACTERS_MAX } from '../../shared/ids.ts'
 import { AUTO } from '../../shared/prompts/route-prompt.ts'
+import { PRIORITIES } from '../../shared/priority.ts'
 import { REQUEST_STATUSES } from '../../shared/request-status.ts'
 import {
   AudioSpan,
@@ -225,6 +226,13 @@ export const DeliveryAttemptList = Type.Object(
 export const SubmitAudioSeparateRequest = Type.Object(
   {
     input: AudioSeparateInput,
+    priority: Type.Optional(
+      Type.Enum([...PRIORITIES], {
+        description:
+          'An extension: `batch` lets interactive requests go first. The default is the highest ' +
+          'class that the account may have, usually `interactive`.',
+      }),
+    ),
     webhookUrl: Type.Optional(WebhookUrl),
     webhookSecret: Type.Optional(WebhookSecret),
     metadata: Type.Optional(
@@ -280,6 +288,7 @@ export const QueueStatusResponse = Type.Object(
     request_id: Type.String(),
     model: ModelId,
     status: Type.Enum([...REQUEST_STATUSES]),
+    priority: Type.Optional(Type.Enum([...PRIORITIES], { description: 'An extension.' })),
     created_at: DateTime,
     updated_at: DateTime,
     result_url: Uri,

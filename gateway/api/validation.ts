@@ -3,6 +3,7 @@
 import type { Static, TObject } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts'
+import type { Priority } from '../../shared/priority.ts'
 import { readPrompt } from '../../shared/prompts/read-prompt.ts'
 import { AUTO } from '../../shared/prompts/route-prompt.ts'
 import { soundsOptions, TAGGER, type RequestKind } from '../../shared/request-kind.ts'
@@ -20,6 +21,8 @@ export interface Submission {
   prompt: string
   options: SeparationOptions
   source: { audioUrl: string } | { fileId: string } | OutputSource
+  /** Undefined: the account's highest. */
+  priority: Priority | undefined
   /** JSON text, with numbers as the client wrote them. */
   metadata: string | null
   /** Receives the result; its address is still to be checked. Without a secret, one is made. */
@@ -97,9 +100,10 @@ export const SUBMISSION_CHECKS: Readonly<
 > = { separate: checkSeparation, sounds: checkSoundsRequest }
 
 const checkTop = (
-  { webhookUrl, webhookSecret, metadata }: Omit<SubmitAudioSeparateRequest, 'input'>,
+  { priority, webhookUrl, webhookSecret, metadata }: Omit<SubmitAudioSeparateRequest, 'input'>,
   metadataText?: string,
-): Pick<Submission, 'metadata' | 'webhook'> => ({
+): Pick<Submission, 'priority' | 'metadata' | 'webhook'> => ({
+  priority,
   metadata: metadata === undefined ? null : checkMetadata(metadata, metadataText),
   webhook: webhookUrl === undefined ? null : { url: webhookUrl, secret: webhookSecret },
 })

@@ -19,6 +19,7 @@ export interface SubmitRequest {
   sounds: SoundsInput | null
   webhook_url?: string
   webhook_secret?: string
+  priority?: string
   metadata_json?: string
 }
 
@@ -115,6 +116,7 @@ export function submitBody({
   sounds,
   webhook_url: webhookUrl,
   webhook_secret: webhookSecret,
+  priority,
   metadata_json,
 }: SubmitRequest): Pick<OneCall, 'kind' | 'body' | 'metadataText'> {
   if (input && sounds) {
@@ -125,6 +127,7 @@ export function submitBody({
   const body = {
     ...(input && { input: inputBody(input) }),
     ...(sounds && { input: sourceBody(sounds) }),
+    ...(priority !== undefined && { priority }),
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(webhookSecret !== undefined && { webhookSecret }),
   }

@@ -4,6 +4,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { dayOfTime, isoTime, type Clock } from '../../shared/clock.ts'
 import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
+import { PRIORITIES } from '../../shared/priority.ts'
 import { REQUEST_KINDS } from '../../shared/request-kind.ts'
 import { REQUEST_STATUSES, type RequestStatus } from '../../shared/request-status.ts'
 import type { SeparationOptions } from '../../shared/separation-options.ts'
@@ -30,6 +31,7 @@ export const AdminRequest = Type.Object(
     account_id: Type.String(),
     kind: Type.Enum([...REQUEST_KINDS]),
     status: Type.Enum([...REQUEST_STATUSES]),
+    priority: Type.Enum([...PRIORITIES]),
     prompts: Type.Array(Type.String()),
     file_name: Type.String(),
     separator: Type.Union([Type.String(), Type.Null()], {
@@ -166,6 +168,7 @@ const presentRequest = (
   account_id: row.account_id,
   kind: row.kind,
   status: row.status,
+  priority: row.priority,
   prompts: promptsOfRow(row),
   file_name: row.file_name,
   separator: (JSON.parse(row.options) as Partial<SeparationOptions>).separator ?? null,

@@ -20,8 +20,8 @@ export function accountRoute(app: FastifyInstance, deps: AccountDeps & StandingD
     },
     async ({ accountId }) => {
       const { own_limits: _forOperators, ...account } = await showAccount(deps, accountId)
-      const limits = await standingOf(deps, accountId)
-      return { ...account, media_bytes_max: limits.media_bytes?.max, limits }
+      const standing = await standingOf(deps, accountId)
+      return { ...account, media_bytes_max: standing.limits.media_bytes?.max, ...standing }
     },
   )
 }

@@ -25,6 +25,7 @@ export const NEW_ACCOUNT = {
   max_seconds_per_month: null,
   max_streams: null,
   max_file_bytes: null,
+  own_priority: null,
 }
 
 /**

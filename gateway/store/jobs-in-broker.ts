@@ -31,7 +31,7 @@ export const isShort = sql<SqlBool>`(
   )
 )`
 
-/** Tells for each length if an account has unfinished requests whose jobs are with the broker. */
+/** Tells for each length if jobs of unfinished interactive requests are with the broker. */
 interface JobsInBroker {
   short: boolean
   long: boolean
@@ -54,6 +54,7 @@ export async function jobsInBroker(
         .whereRef('requests.account_id', '=', 'accounts.account_id')
         .where('status', 'in', UNFINISHED)
         .where('job_sequence', 'is not', null)
+        .where('priority', '=', 'interactive')
       return [
         exists(jobs.where(isShort)).as('short'),
         exists(jobs.where(sql<SqlBool>`not coalesce(${isShort}, false)`)).as('long'),

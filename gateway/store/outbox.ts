@@ -4,16 +4,28 @@
  */
 
 import type { SqlBool } from 'kysely'
+import type { Priority } from '../../shared/priority.ts'
 import { isPostgres, type Store } from './database.ts'
 import { isShort } from './jobs-in-broker.ts'
 import type { OutboxRow, RequestRow } from './schema/tables.ts'
 
-type NewOutboxRow = Omit<OutboxRow, 'not_before' | 'tries' | 'trace_parent'> & Partial<OutboxRow>
+type NewOutboxRow = Omit<OutboxRow, 'is_batch' | 'not_before' | 'tries' | 'trace_parent'> &
+  Partial<OutboxRow>
 
-export async function putInOutbox(store: Store, row: NewOutboxRow): Promise<void> {
+export async function putInOutbox(
+  store: Store,
+  row: NewOutboxRow,
+  priority: Priority,
+): Promise<void> {
   await store
     .insertInto('outbox')
-    .values({ not_before: null, tries: 0, trace_parent: null, ...row })
+    .values({
+      not_before: null,
+      tries: 0,
+      trace_parent: null,
+      ...row,
+      is_batch: priority === 'batch' ? 1 : 0,
+    })
     .execute()
 }
 
@@ -33,8 +45,9 @@ interface TakeOptions {
 }
 
 /**
- * Returns the requests that have waited longest and whose delay is over, each with the message id
- * of its job. They stay in the outbox until they are removed or put off.
+ * Returns the requests whose delay is over, each with the message id of its job: interactive ones
+ * first, and within a class those that have waited longest. They stay in the outbox until they are
+ * removed or put off.
  */
 export async function takeWaiting(
   store: Store,
@@ -66,14 +79,21 @@ export async function takeWaiting(
     .execute()
   // A row has the time of its request, so this is the order of the outbox.
   return taken.sort(
-    (a, b) => compare(a.created_at, b.created_at) || compare(a.message_id, b.message_id),
+    (a, b) =>
+      compare(b.priority, a.priority) || // interactive first
+      compare(a.created_at, b.created_at) ||
+      compare(a.message_id, b.message_id),
   )
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const inOrder = (store: Store) =>
-  store.selectFrom('outbox').orderBy('outbox.created_at').orderBy('outbox.message_id')
+  store
+    .selectFrom('outbox')
+    .orderBy('outbox.is_batch')
+    .orderBy('outbox.created_at')
+    .orderBy('outbox.message_id')
 
 const withRequests = (query: ReturnType<typeof inOrder>) =>
   query

@@ -23,9 +23,9 @@ export interface Source {
 
 /**
  * The job queues, starting with those that may use most of an engine. `short` and `first` hold an
- * account's only job of that length; `short-further` and `further` hold its others.
+ * account's only interactive job of that length; `short-further` and `further` hold its others.
  */
-export const JOB_QUEUE_NAMES = ['short', 'short-further', 'first', 'further'] as const
+export const JOB_QUEUE_NAMES = ['short', 'short-further', 'first', 'further', 'batch'] as const
 
 export type JobQueue = (typeof JOB_QUEUE_NAMES)[number]
 
@@ -40,6 +40,7 @@ export const JOB_QUEUES = {
     consumer: 'engines-short-further',
   },
   short: { stream: JOBS.stream, subject: 'jobs.short', consumer: 'engines-short' },
+  batch: { stream: JOBS.stream, subject: 'jobs.batch', consumer: 'engines-batch' },
 } as const satisfies Record<JobQueue, Source & { subject: string }>
 /** Prefix of the subjects of jobs that name their model. */
 const NAMED_SUBJECT = 'jobs.named'

@@ -169,6 +169,54 @@ test('an operator sets limits of one account, which it sees with what is used', 
   assert.equal((await standing()).queued_requests.max, null)
 })
 
+test('a request has the class that it asks for, up to that of its account', async (t) => {
+  const { gateway, other, put, id } = await startLimited(t, {})
+  const classOf = async (body: object) => {
+    const requestId = await submitted(gateway, {}, body)
+    const status = await gateway.call('GET', `/v1/queue/requests/${requestId}/status`)
+    return status.json().priority
+  }
+  assert.deepEqual(
+    [await classOf({}), await classOf({ priority: 'batch' })],
+    ['interactive', 'batch'],
+  )
+  assertError(await submit(gateway, {}, { priority: 'urgent' }), 'INVALID_PARAMETER', 'priority')
+
+  const set = await put(`accounts/${id}`, { priority: 'batch' })
+  assert.equal(set.json().own_limits.priority, 'batch')
+  assert.equal((await gateway.call('GET', '/v1/account')).json().priority, 'batch')
+  assert.equal(await classOf({}), 'batch')
+  const refused = await submit(gateway, {}, { priority: 'interactive' })
+  assertError(refused, 'INVALID_PARAMETER', 'priority')
+  assert.equal((await submit(other, {}, { priority: 'interactive' })).statusCode, 202)
+  assert.equal((await put(`accounts/${id}`, { priority: 'urgent' })).statusCode, 400)
+})
+
+test('batch leaves a quarter of the places in the queue to interactive requests', async (t) => {
+  const { gateway } = await startLimited(t, { queued_requests: 4 })
+  const send = (priority: string) => submit(gateway, {}, { priority })
+  for (let i = 0; i < 3; i += 1) assert.equal((await send('batch')).statusCode, 202)
+  const refused = await send('batch')
+  assertError(refused, 'RATE_LIMITED')
+  assert.match(refused.json().error.message, /has 3 requests waiting.*of 4, 1 are kept from batch/)
+  assert.equal((await send('interactive')).statusCode, 202)
+  assertError(await send('interactive'), 'RATE_LIMITED')
+})
+
+test('an interactive request goes before the batch of its own account, which leaves it a job', async (t) => {
+  const { gateway } = await startLimited(t, { concurrent_jobs: 4 })
+  const given = () => gateway.broker.jobs.size
+  for (let i = 0; i < 5; i += 1) await submit(gateway, {}, { priority: 'batch' })
+  await gateway.publish()
+  assert.equal(given(), 3, 'one of four jobs is kept from batch')
+  gateway.clock.advance(2_001) // what is held back is looked at again
+  for (let i = 0; i < 64; i += 1) await submit(gateway, {}, { priority: 'batch' })
+  const { request_id: urgent } = (await submit(gateway)).json()
+  await gateway.publish()
+  assert.equal(given(), 4)
+  assert.equal(gateway.broker.queues.get(urgent), 'short')
+})
+
 test("an account's own limits of requests, streams and files hold for it alone", async (t) => {
   const limits = { queued_requests: 1, streams: 1, media_bytes: 5_000, file_bytes: 3_000 }
   const { gateway, other } = await startLimited(t, limits)

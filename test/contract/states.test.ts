@@ -178,6 +178,18 @@ test('3 beside long jobs of its account a short one goes first', async (t) => {
   assert.deepEqual(queuesIn(gateway, ids), queues)
 })
 
+test('3 batch jobs have a queue of their own, and no interactive one is further because of them', async (t) => {
+  const gateway = await startGateway(t)
+  const ids: string[] = []
+  for (const priority of ['batch', 'interactive', 'batch', 'interactive']) {
+    ids.push(await submitted(gateway, LONG, { priority }))
+  }
+  assert.deepEqual(queuesIn(gateway, ids), ['batch', 'first', 'batch', 'further'])
+  await release(gateway, ids[0]!, 'attempt-1', 'drain')
+  assert.deepEqual(queuesIn(gateway, [ids[0]!]), ['batch'])
+  assert.equal(gateway.broker.jobOf(ids[2]!).priority, 'batch')
+})
+
 test('3 a job is short by the length of its media, and by their bytes until that is known', async (t) => {
   const gateway = await startGateway(t)
   const { store } = gateway

@@ -53,7 +53,7 @@ export class Clients {
   }
 
   async #submit(action: Submit): Promise<void> {
-    const { id, account, source, prompts, hasWebhook, hasKey, isSentTwice } = action
+    const { id, account, source, prompts, priority, hasWebhook, hasKey, isSentTwice } = action
     const media =
       'url' in source
         ? { audio_url: `https://media.example/${source.url}.wav` }
@@ -64,6 +64,7 @@ export class Clients {
     const body = {
       input: { ...media, ...(prompts > 1 ? { prompts: names } : { prompt: names[0] }) },
       ...(hasWebhook && { webhookUrl: webhookUrlOf(account) }),
+      priority,
       metadata: { action: id },
     }
     const call = { accountId: account, body, ...(hasKey && { idempotencyKey: `key-${id}` }) }

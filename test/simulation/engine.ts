@@ -51,7 +51,7 @@ export function startEngine(parts: EngineParts) {
   const config = {
     engineId,
     scratchFolder: '/scratch',
-    jobsMax: 4, // a place of its own for each queue
+    jobsMax: 8, // a place of its own for each queue
     chunksInFlightMax: 2,
     leaseSeconds: LEASE_SECONDS,
     jobSecondsMax: JOB_SECONDS_MAX,

@@ -41,6 +41,7 @@ const CONFIG: Parameters<typeof createGateway>[0]['config'] = {
   streamWindowSeconds: 600,
   queueMax: 10_000,
   queueMaxPerAccount: 0,
+  priority: 'interactive',
   jobsMaxPerAccount: 0,
   monthSecondsMaxPerAccount: 0,
   fileBytesMax: 524_288_000,

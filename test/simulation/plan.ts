@@ -1,5 +1,6 @@
 /** Actions of clients, operators and misfortune in a run: a function of its seed. */
 
+import type { Priority } from '../../shared/priority.ts'
 import type { Choices, Rates } from './choices.ts'
 
 export const ACCOUNTS = ['acct_free', 'acct_paid', 'acct_poor'] as const
@@ -13,6 +14,7 @@ export type Action = { id: number; at: number } & (
       /** A file of that number, or an address of the web. */
       source: { file: number } | { url: number }
       prompts: number
+      priority: Priority
       hasWebhook: boolean
       /** Then it is sent again, until it is answered. */
       hasKey: boolean
@@ -99,6 +101,7 @@ function clientAction(choices: Choices, submits: readonly Action[]): ActionField
       account,
       source: isLikely('url', 0.2) ? { url: number } : { file: number },
       prompts: isLikely('prompts', 0.2) ? 2 : 1,
+      priority: isLikely('batch', 0.3) ? 'batch' : 'interactive',
       hasWebhook: isLikely('webhook', 0.7),
       hasKey: isLikely('key', 0.7),
       isSentTwice: isLikely('twice', 0.2),

@@ -3,6 +3,7 @@
  * sounds.
  */
 
+import { laneOwnerOf } from '../lane-owner.ts'
 import type { TaggerConfig } from '../../../models/tagger/config.ts'
 import type { HeardSound } from '../../../shared/heard-sounds.ts'
 import type { Job } from '../../../shared/messages.ts'
@@ -25,13 +26,13 @@ interface ListingDeps {
 
 /** @throws whatever decoding or the tagger throws */
 export async function listSounds(
-  { account_id: accountId, request_id: requestId }: Job,
+  job: Job,
   mixture: Mixture,
   { scheduler, tagger, signal, secondsExpected, onProgress }: ListingDeps,
 ): Promise<{ seconds: number; sounds: HeardSound[] }> {
   if (!tagger) throw new Error('the engine has no tagger')
   const stop = new AbortController()
-  const pass = new TagPass({ accountId, requestId }, mixture.sampleRate, {
+  const pass = new TagPass(laneOwnerOf(job), mixture.sampleRate, {
     scheduler,
     tagger,
     signal: AbortSignal.any([signal, stop.signal]),

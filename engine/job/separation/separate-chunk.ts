@@ -1,5 +1,6 @@
 /** Asks one model all questions about one chunk, with as many heads at once as memory allows. */
 
+import { laneOwnerOf } from '../lane-owner.ts'
 import { createHash } from 'node:crypto'
 import type { Level } from '../../../models/lanes/level.ts'
 import type {
@@ -72,7 +73,7 @@ export async function separateChunk(
   questions: readonly ModelQuestion[],
   deps: ChunkDeps,
 ): Promise<CandidateRanking[]> {
-  const { options, account_id: accountId, request_id: requestId } = job
+  const { options, request_id: requestId } = job
   const { sampleRate, channelMask, levels, candidates, model, spans: traces } = deps
   const samples = channels[0]?.length ?? 0
   const heads = questions.flatMap((question, i) =>
@@ -96,7 +97,7 @@ export async function separateChunk(
     const order = { model: model.name, request: chunkRequest, heads: part }
     const where = { chunk_start_seconds: startSample / sampleRate, candidate: part[0]!.candidate! }
     return traces.trace(where, (onBegin) =>
-      deps.scheduler.separate(order, { accountId, requestId }, { ...deps, onBegin }),
+      deps.scheduler.separate(order, laneOwnerOf(job), { ...deps, onBegin }),
     )
   }
   const rankings = questions.map((): CandidateRanking | null => null)

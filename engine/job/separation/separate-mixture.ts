@@ -2,6 +2,7 @@
  * The core of a job: takes the mixture, and writes it with its targets, using one model or several.
  */
 
+import { laneOwnerOf } from '../lane-owner.ts'
 import type { Level } from '../../../models/lanes/level.ts'
 import type { ModelDescription } from '../../../models/model.ts'
 import type { TaggerConfig } from '../../../models/tagger/config.ts'
@@ -149,11 +150,11 @@ const progressOf = (passes: Iterable<ModelPass>): number =>
   Math.min(0.99, ...[...passes].map(({ progress }) => progress))
 
 function openTagging(
-  { account_id: accountId, request_id: requestId }: Job,
+  job: Job,
   { sampleRate }: Mixture,
   { tagger, ...deps }: SeparationDeps & { onFailed(error: unknown): void },
 ): TagPass | null {
-  return tagger && new TagPass({ accountId, requestId }, sampleRate, { ...deps, tagger })
+  return tagger && new TagPass(laneOwnerOf(job), sampleRate, { ...deps, tagger })
 }
 
 /**

@@ -51,13 +51,14 @@ export async function releaseRequest(
     return finishRequest(store, { ...move, ...end }, presenter)
   }
   await moveRequest(store, { ...move, to: 'IN_QUEUE', set: { job_sequence: null, interruptions } })
-  await putInOutbox(store, {
+  const waiting = {
     // The broker must not drop the new job as a repeat of the old one.
     message_id: `${requestId}-${attemptId}`,
     request_id: requestId,
     created_at: row.created_at, // it keeps its place in the queue
     not_before: isInterrupted ? isoTime(now + retryDelayMs(interruptions)) : null,
     trace_parent: currentTraceParent(),
-  })
+  }
+  await putInOutbox(store, waiting, row.priority)
   return 'queued'
 }

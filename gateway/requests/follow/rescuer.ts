@@ -133,7 +133,8 @@ async function queueAgain(
     // The broker must not drop it as a repeat of the lost job.
     const messageId = `${requestId}-${row.requeues + 1}`
     // It keeps its place in the queue.
-    await putInOutbox(store, { message_id: messageId, request_id: requestId, created_at })
+    const waiting = { message_id: messageId, request_id: requestId, created_at }
+    await putInOutbox(store, waiting, row.priority)
     return true
   })
   if (!requeued) return

@@ -2,6 +2,7 @@
 
 import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { limitsOf, type LimitDefaults } from '../../accounts/limits.ts'
+import { highestPriority, type PriorityDefault } from '../../accounts/priority.ts'
 import { usedInMonth } from '../../accounts/month.ts'
 import type { RequestFeed } from '../follow/request-feed.ts'
 import { accountOf, mediaOf } from '../../store/accounts.ts'
@@ -16,12 +17,13 @@ export interface StandingDeps {
   store: Store
   clock: Clock
   feed: Pick<RequestFeed, 'watchesOf'>
-  config: LimitDefaults
+  config: LimitDefaults & PriorityDefault
 }
 
 /**
- * Returns the maximum and the use of each limit by its name. `max` is null if there is no limit;
- * `used` is null for limits on each single key or file.
+ * Returns the highest class of the account's requests, and the maximum and the use of each limit by
+ * its name. `max` is null if there is no limit; `used` is null for limits on each single key or
+ * file.
  */
 export async function standingOf({ store, clock, feed, config }: StandingDeps, accountId: string) {
   const account = await accountOf(store, { account_id: accountId })
@@ -35,10 +37,11 @@ export async function standingOf({ store, clock, feed, config }: StandingDeps, a
     streams: feed.watchesOf(accountId),
     file_bytes: null,
   }
-  return Object.fromEntries(
+  const limits = Object.fromEntries(
     limitsOf(account, config).map(({ name, max }) => [
       name,
       { max: max === Infinity ? null : max, used: used[name] },
     ]),
   )
+  return { priority: highestPriority(account, config), limits }
 }

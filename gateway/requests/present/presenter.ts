@@ -94,6 +94,7 @@ export function presentStatus(
     request_id: row.request_id,
     model: modelOf(row),
     status: row.status,
+    priority: row.priority,
     created_at: row.created_at,
     updated_at: row.updated_at,
     result_url: `${requestUrl(row, config)}/result`,

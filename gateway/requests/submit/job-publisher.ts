@@ -263,6 +263,7 @@ async function jobOf(row: WaitingJob, deps: JobDeps): Promise<Job> {
     created_at: row.created_at,
     prompt: row.prompt,
     options,
+    priority: row.priority,
     interruptions: row.interruptions,
     start_may_measure: true,
     source:

@@ -1,19 +1,23 @@
 /** Chooses the queue of a job, so that no account fills all engines while another waits. */
 
 import type { JobQueue } from '../../../shared/broker/broker.ts'
+import { RESERVED_SHARE } from '../../../shared/priority.ts'
 import { limitOf } from '../../accounts/limits.ts'
 import type { Store } from '../../store/database.ts'
 import { countJobs, jobsInBroker } from '../../store/jobs-in-broker.ts'
 import type { WaitingJob } from '../../store/outbox.ts'
 
-type QueuedJob = Pick<WaitingJob, 'request_id' | 'account_id' | 'attempts' | 'is_short'>
+type QueuedJob = Pick<
+  WaitingJob,
+  'request_id' | 'account_id' | 'attempts' | 'priority' | 'is_short'
+>
 
 /**
- * Returns the queue of each job by the id of its request. An account's only long job with the
- * broker goes to `first`, its only short one to `short`. So does a job that was attempted before,
- * because it has waited already. The others go to the further queue of their length, which may fill
- * only a part of an engine. Jobs get no queue if their account has as many with the broker as it
- * may.
+ * Returns the queue of each job by the id of its request. An account's only long interactive job
+ * with the broker goes to `first`, its only short one to `short`. So does a job that was attempted
+ * before, because it has waited already. The others go to the further queue of their length, which
+ * may fill only a part of an engine; batch jobs go to `batch`. Jobs get no queue if their account
+ * has as many with the broker as it may; batch jobs leave a share of these to interactive ones.
  */
 export async function queuesOf(
   store: Store,
@@ -22,19 +26,26 @@ export async function queuesOf(
 ): Promise<Map<string, JobQueue>> {
   const accountIds = [...new Set(waiting.map((row) => row.account_id))]
   const present = await jobsInBroker(store, accountIds)
-  const rooms = new Map<string, number>()
+  const rooms = new Map<string, { room: number; reserved: number }>()
   for (const [accountId, jobs] of present) {
     const { max } = limitOf(jobs, 'concurrent_jobs', jobsMaxPerAccount)
     if (max === Infinity) continue
-    rooms.set(accountId, max - (await countJobs(store, accountId, max)))
+    const room = max - (await countJobs(store, accountId, max))
+    rooms.set(accountId, { room, reserved: Math.floor(RESERVED_SHARE * max) })
   }
   const queues = new Map<string, JobQueue>()
-  for (const { request_id: requestId, account_id: accountId, attempts, is_short } of waiting) {
+  for (const { request_id: requestId, account_id: accountId, ...row } of waiting) {
+    const { attempts, priority, is_short } = row
     const jobs = present.get(accountId) ?? NOTHING
-    const room = rooms.get(accountId) ?? Infinity
+    const place = rooms.get(accountId)
+    const least = priority === 'batch' ? (place?.reserved ?? 0) : 0
     // a job that was attempted before is not held back
-    if (room <= 0 && attempts === 0) continue
-    rooms.set(accountId, room - 1)
+    if (place && place.room <= least && attempts === 0) continue
+    if (place) place.room -= 1
+    if (priority === 'batch') {
+      queues.set(requestId, 'batch')
+      continue
+    }
     const length = is_short ? 'short' : 'long'
     const isFurther = attempts === 0 && jobs[length]
     queues.set(requestId, QUEUES[length][isFurther ? 'further' : 'only'])

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { nextAccount } from '../../../shared/fair-share.ts'
+import { RESERVED_SHARE, type Priority } from '../../../shared/priority.ts'
 import { limitOf, limitText } from '../../accounts/limits.ts'
 import { isPostgres, oneAtATime, type Store } from '../../store/database.ts'
 import { countWaiting } from '../../store/requests.ts'
@@ -33,19 +34,27 @@ export async function assertRoom(
   store: Store,
   account: AccountRow,
   config: QueueLimits,
+  priority: Priority,
 ): Promise<void> {
   const { account_id: accountId } = account
   const { queueMax, queueMaxPerAccount } = config
-  if (!isBelowQuarter(config)) await assertShare(store, accountId, queueMax)
+  const placesFor = (most: number) => (priority === 'batch' ? batchPlaces(most) : most)
+  if (!isBelowQuarter(config)) await assertShare(store, accountId, placesFor(queueMax))
   if (isPostgres(store)) await noteIfBelowQuarter(store, config)
   const limit = limitOf(account, 'queued_requests', queueMaxPerAccount)
   if (limit.max === Infinity) return
-  if (await isBeyond(store, limit.max, accountId)) {
+  const most = placesFor(limit.max)
+  if (await isBeyond(store, most, accountId)) {
+    const kept =
+      most < limit.max ? `; of ${limit.max}, ${limit.max - most} are kept from batch` : ''
     throw queueFull(
-      `your account has ${limit.max} requests waiting, and may have no more ${limitText(limit)}`,
+      `your account has ${most} requests waiting, and may have no more ${limitText(limit)}${kept}`,
     )
   }
 }
+
+/** What is left for batch of the places that interactive requests may have. */
+const batchPlaces = (places: number): number => places - Math.floor(RESERVED_SHARE * places)
 
 /**
  * Shares the places of the queue as `fair-share.ts` shares slots: an account takes one only while

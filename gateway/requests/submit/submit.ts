@@ -3,11 +3,13 @@
 import { isoTime, type Clock } from '../../../shared/clock.ts'
 import { ServiceError } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
+import type { Priority } from '../../../shared/priority.ts'
 import { kindOf, type RequestKind } from '../../../shared/request-kind.ts'
 import { currentTraceParent } from '../../../shared/telemetry/tracing.ts'
 import { reserveAtSubmit } from '../../accounts/credits.ts'
 import { assertMonth, type MonthLimit } from '../../accounts/month.ts'
 import { assertMediaRoom, type MediaLimits } from '../../accounts/media-quota.ts'
+import { priorityOf, type PriorityDefault } from '../../accounts/priority.ts'
 import { SUBMISSION_CHECKS, type Submission } from '../../api/validation.ts'
 import { findAnswer, keepAnswer, readIdempotencyKey, type IdempotencyKey } from './idempotency.ts'
 import { assertSeparator } from '../present/held-models.ts'
@@ -78,6 +80,7 @@ export interface SubmitDeps extends SourceDeps, Pick<UrlChecks, 'checkWebhookUrl
 type SubmitConfig = PublicAddress &
   MediaLimits &
   MonthLimit &
+  PriorityDefault &
   QueueLimits & { encryptionKeys: Keys }
 
 /**
@@ -111,7 +114,8 @@ export async function submit(
     const source = await checkSource({ ...submission, received }, user, deps)
     row = newRow(deps, accountId, submission, { source, webhookFormat })
     answer = JSON.stringify(presentSubmitted(row, deps.config))
-    await insert(deps, row, { source, answered: key && { ...key, answer } })
+    const { priority } = submission
+    await insert(deps, row, { source, priority, answered: key && { ...key, answer } })
   } catch (error) {
     // Answers are looked up only after a failure, because a repeated submit always fails: its key
     // is taken.
@@ -153,6 +157,7 @@ function emptyRow(
     account_id: accountId,
     kind: kindOf(options),
     status: 'IN_QUEUE',
+    priority: 'interactive', // its account decides, in the transaction
     prompt,
     options: JSON.stringify(options),
     ...source.columns,
@@ -207,8 +212,13 @@ async function insert(
   row: RequestRow,
   {
     source,
+    priority: asked,
     answered,
-  }: { source: CheckedSource; answered: (IdempotencyKey & { answer: string }) | undefined },
+  }: {
+    source: CheckedSource
+    priority: Priority | undefined
+    answered: (IdempotencyKey & { answer: string }) | undefined
+  },
 ): Promise<void> {
   const { request_id, created_at } = row
   const trace_parent = currentTraceParent()
@@ -217,12 +227,14 @@ async function insert(
       if (answered) await keepAnswer(store, deps, { ...answered, requestId: request_id })
       await source.keep(store) // first: a file that has just arrived counts as media
       const account = await accountOf(store, row)
+      const priority = priorityOf(account, asked, deps.config)
       await reserveAtSubmit(store, { row, account }, created_at)
       await assertMonth(store, { row, account }, deps.config)
       if (row.kind === 'separate') assertMediaRoom(account, deps.config)
-      await insertRequest(store, row)
-      await putInOutbox(store, { message_id: request_id, request_id, created_at, trace_parent })
-      await assertRoom(store, account, deps.config)
+      await insertRequest(store, { ...row, priority })
+      const waiting = { message_id: request_id, request_id, created_at, trace_parent }
+      await putInOutbox(store, waiting, priority)
+      await assertRoom(store, account, deps.config, priority)
     })
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause

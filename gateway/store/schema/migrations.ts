@@ -14,6 +14,7 @@ import { addIndexes } from './indexes-migration.ts'
 import { addOwnLimits } from './limits-migration.ts'
 import { addMediaLedger } from './media-migration.ts'
 import { SCHEMA_USE } from './schema.ts'
+import { addPriorities } from './priorities-migration.ts'
 import { addShares } from './shares-migration.ts'
 import { addSounds } from './sounds-migration.ts'
 import { addUsage } from './usage-migration.ts'
@@ -48,6 +49,7 @@ export const migrations: Record<string, Migration> = {
   '027-webhook-format': { up: addWebhookFormat },
   '028-own-limits': { up: addOwnLimits },
   '030-device-seconds': { up: addDeviceSeconds },
+  '031-priorities': { up: addPriorities },
 }
 
 async function createFirstTables(db: Kysely<any>): Promise<void> {

@@ -4,6 +4,7 @@
  */
 
 import type { OutputName } from '../../../shared/messages.ts'
+import type { Priority } from '../../../shared/priority.ts'
 import type { RequestKind } from '../../../shared/request-kind.ts'
 import type { RequestStatus } from '../../../shared/request-status.ts'
 
@@ -38,6 +39,8 @@ export interface AccountRow extends LimitColumns {
   media_held_files: number
   /** Bytes reserved for the outputs of its unfinished requests. */
   media_reserved_bytes: number
+  /** The highest class of its requests; null where the settings apply. */
+  own_priority: Priority | null
   /** From then on its keys are refused. */
   disabled_at: string | null
   /** From then on it has no keys and no name, and its requests and files are removed. */
@@ -86,6 +89,7 @@ export interface RequestRow {
   /** Follows from `options`; stored for queries. */
   kind: RequestKind
   status: RequestStatus
+  priority: Priority
   /** Empty for a list of sounds. */
   prompt: string
   /** JSON: SeparationOptions. */
@@ -177,6 +181,8 @@ export interface OutboxRow {
   message_id: string
   request_id: string
   created_at: string
+  /** 1 if it waits until all others are handed over. */
+  is_batch: 0 | 1
   /** The job is not handed over before this time. */
   not_before: string | null
   /** How often the broker refused it. */

@@ -36,7 +36,8 @@ const HELP = `Usage: ${commandText('accounts', '<command> [--json]')}
   limit ID [--set NAME=NUMBER …]
                  set all its limits: what is left out is as the settings say. Names:
                  ${LIMIT_NAMES.slice(0, 4).join(', ')},
-                 ${LIMIT_NAMES.slice(4).join(', ')}
+                 ${LIMIT_NAMES.slice(4).join(', ')};
+                 priority=batch keeps it to that class
   usage [--from DAY] [--to DAY] [--account ID] [--csv]
                  what each account used by day, such as 2026-01-31: by default, in the last 30 days;
                  --csv for a spreadsheet
@@ -102,7 +103,8 @@ export const accounts = command({
 })
 
 /** @throws UsageError if the text does not look like `streams=5` */
-function readLimit(text: string): [string, number] {
+function readLimit(text: string): [string, number | string] {
+  if (text.startsWith('priority=')) return ['priority', text.slice('priority='.length)]
   const [, name, number] = /^(\w+)=(\d+)$/.exec(text) ?? []
   if (name === undefined) {
     throw new UsageError(`--set must be NAME=NUMBER, such as streams=5, not "${text}".`)

@@ -3,12 +3,13 @@
 import { existsSync } from 'node:fs'
 import { Value } from 'typebox/value'
 import { LIMITS, SeparationOptions, type AudioSpan } from '../../../shared/separation-options.ts'
+import { PRIORITIES } from '../../../shared/priority.ts'
 import { metadataOf, sideOf } from '../../../shared/tasks.ts'
 import type { Submission } from '../../../clients/typescript/node.ts'
 import { isMedia } from '../../../clients/typescript/content-type.ts'
 import { isDeeperThan } from '../../../gateway/api/json-text.ts'
 import { commandText } from '../command-name.ts'
-import { FLAG, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
+import { FLAG, oneOf, TEXT, TEXTS, UsageError, wholeNumber, type Action } from '../command.ts'
 import { readAccess, SERVICE, type Environment } from '../service-access.ts'
 import type { Arguments } from './arguments.ts'
 import { isUrl, namesMedia, NO_UTF8, PIPE, splitWords } from './sources.ts'
@@ -58,6 +59,8 @@ What to write
   --quiet               print nothing but warnings and errors
 
 For servers
+  --priority WORD       interactive or batch, which lets others go first (default: the highest
+                        that the account may have)
   --metadata JSON       an object that webhooks carry back
   --webhook URL         https address that receives the end
   --webhook-secret TEXT signs that message; without it the service makes one, shown once
@@ -166,6 +169,7 @@ export const OPTIONS = {
   logs: FLAG,
   json: FLAG,
   quiet: FLAG,
+  priority: TEXT,
   metadata: TEXT,
   webhook: TEXT,
   'webhook-secret': TEXT,
@@ -257,6 +261,7 @@ function readSpan(text: string, include: boolean): AudioSpan {
 
 function readWebhook(values: Values): Omit<Submission, 'input'> {
   const { webhook, 'webhook-secret': secret, metadata } = values
+  const priority = oneOf('--priority', values.priority, PRIORITIES)
   if (webhook !== undefined && !(/^https?:/i.test(webhook) && URL.canParse(webhook))) {
     throw new UsageError(`--webhook takes an https URL, not "${webhook}"`)
   }
@@ -265,6 +270,7 @@ function readWebhook(values: Values): Omit<Submission, 'input'> {
     throw new UsageError(`--webhook-secret takes ${least} to ${most} characters`)
   }
   return {
+    ...(priority !== undefined && { priority }),
     ...(webhook !== undefined && { webhookUrl: webhook }),
     ...(secret !== undefined && { webhookSecret: secret }),
     ...(metadata !== undefined && { metadata: readObject(metadata) }),

@@ -4,7 +4,11 @@ import type { Store } from '../../../gateway/store/database.ts'
 import { putInOutbox } from '../../../gateway/store/outbox.ts'
 
 export const put = (store: Store, id: string): Promise<void> =>
-  putInOutbox(store, { message_id: id, request_id: id, created_at: '2026-01-02T03:04:05.678Z' })
+  putInOutbox(
+    store,
+    { message_id: id, request_id: id, created_at: '2026-01-02T03:04:05.678Z' },
+    'interactive',
+  )
 
 /** Returns all ids, in order. */
 export const stored = async (store: Store): Promise<string[]> =>

@@ -114,6 +114,7 @@ const CONFIG: Omit<
   recordDays: 30,
   queueMax: 10_000,
   queueMaxPerAccount: 0,
+  priority: 'interactive',
   jobsMaxPerAccount: 0,
   monthSecondsMaxPerAccount: 0,
   fileBytesMax: 524_288_000,

@@ -247,7 +247,11 @@ const ofJobsInBroker: Calls<typeof jobsInBroker> = {
 
 const ofOutbox: Calls<typeof outbox> = {
   putInOutbox: (store, { now }) =>
-    outbox.putInOutbox(store, { message_id: 'new', request_id: 'req_new', created_at: now }),
+    outbox.putInOutbox(
+      store,
+      { message_id: 'new', request_id: 'req_new', created_at: now },
+      'interactive',
+    ),
   async takeWaiting(store, { future }) {
     const times = { now: future, until: future, latest: future }
     const taken = await outbox.takeWaiting(store, { ...page, ...times })

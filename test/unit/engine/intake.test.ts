@@ -31,7 +31,7 @@ function fakeQueue(requestIds: string[], deliveries: Record<string, number> = {}
     ack: async () => void ended.push(`ack ${requestId}`),
     nak: (delayMs) => void ended.push(`nak ${requestId} ${delayMs}`),
   })
-  const queues = { first: waiting, further: [], short: [], 'short-further': [] }
+  const queues = { first: waiting, further: [], short: [], 'short-further': [], batch: [] }
   const others: Omit<Record<JobQueue, string[]>, 'first'> = queues
   const named: Record<string, string[]> = {}
   const leaseJob = async (_waitMs: number, queue: JobQueue = 'first', model?: string) => {
@@ -269,6 +269,19 @@ test('long jobs take half of the room, further ones of accounts half of that; sh
   await until(() => queue.waiting.length === 0)
   intake.cancel('short 1')
   await until(() => queue['short-further'].length === 0)
+})
+
+test('batch jobs take an eighth of the room, and leave the rest to interactive ones', async (t) => {
+  const queue = fakeQueue([])
+  queue.batch.push(...[1, 2, 3].map((i) => `batch ${i}`))
+  const intake = startIntake(t, queue, 16, untilStopped)
+  await until(() => intake.jobs === 2)
+  await sleep(20)
+  assert.deepEqual([queue.batch, intake.state], [['batch 3'], 'READY'])
+  queue.further.push('further 1', 'further 2')
+  await until(() => queue.further.length === 0)
+  intake.cancel('batch 1')
+  await until(() => queue.batch.length === 0)
 })
 
 test('no queue waits for ever for the other: with room for one job they take turns', async (t) => {

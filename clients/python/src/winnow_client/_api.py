@@ -190,6 +190,9 @@ class _SubmitAudioSeparateRequest(TypedDict):
 
 
 class SubmitAudioSeparateRequest(_SubmitAudioSeparateRequest, total=False):
+    # An extension: `batch` lets interactive requests go first. The default is the highest class
+    # that the account may have, usually `interactive`.
+    priority: Literal["interactive", "batch"] | None
     # A public HTTPS URL to notify when the request ends; see `webhooks`.
     webhookUrl: str | None
     # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
@@ -345,6 +348,8 @@ class _QueueStatusResponse(TypedDict):
 
 
 class QueueStatusResponse(_QueueStatusResponse, total=False):
+    # An extension.
+    priority: Literal["interactive", "batch"]
     logs: list[QueueStatusResponseLogs]
     progress: float
     # 1 means next.
@@ -501,6 +506,9 @@ class _SubmitAudioSoundsRequest(TypedDict):
 
 
 class SubmitAudioSoundsRequest(_SubmitAudioSoundsRequest, total=False):
+    # An extension: `batch` lets interactive requests go first. The default is the highest class
+    # that the account may have, usually `interactive`.
+    priority: Literal["interactive", "batch"] | None
     # A public HTTPS URL to notify when the request ends; see `webhooks`.
     webhookUrl: str | None
     # The secret that signs the webhook: its UTF-8 bytes or, after `whsec_`, its base64-decoded
@@ -584,6 +592,8 @@ class _ListedRequest(TypedDict):
 
 
 class ListedRequest(_ListedRequest, total=False):
+    # An extension.
+    priority: Literal["interactive", "batch"]
     logs: list[ListedRequestLogs]
     progress: float
     # 1 means next.
@@ -672,6 +682,8 @@ class OwnLimits(TypedDict):
     streams: int | None
     # Bytes of one uploaded file.
     file_bytes: int | None
+    # The highest class of its requests, which is also their default.
+    priority: Literal["interactive", "batch"] | None
 
 
 class StandingLimitsCallsPerMinute(TypedDict):
@@ -759,6 +771,8 @@ class _Account(TypedDict):
 class Account(_Account, total=False):
     # The limit for both together. Only in `GET /v1/account`.
     media_bytes_max: int
+    # The highest class of its requests, which is also their default. Only in `GET /v1/account`.
+    priority: Literal["interactive", "batch"]
     own_limits: OwnLimits
     limits: StandingLimits
 

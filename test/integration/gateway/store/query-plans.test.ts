@@ -50,6 +50,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   holdBack: { 'filters outbox by not_before': 'those of one account: QUEUE_MAX holds' },
   insertAttempt: { 'filters delivery_attempts by attempt_id': 'of one webhook, which keeps 30' },
   jobsInBroker: {
+    'filters requests by priority': 'the unfinished ones of an account: QUEUE_MAX holds',
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
     'filters requests by duration': 'the unfinished ones of an account: QUEUE_MAX holds',
   },

@@ -182,3 +182,21 @@ test('of lanes alike a third waits at most, of many a half', () => {
     }
   }
 })
+
+test('the class that was served least for its share goes first, whichever account that is', () => {
+  const waiting = [
+    { ...lane(1, 'r1', 'a'), priority: 'batch' as const },
+    { ...lane(2, 'r2', 'b'), priority: 'batch' as const },
+    lane(3, 'r3', 'c'),
+  ]
+  const served = { accounts: new Map([['c', 900]]), requests: new Map([['r3', 900]]) }
+  const of = (interactive: number, batch: number) =>
+    new Map([
+      ['interactive', interactive],
+      ['batch', batch],
+    ] as const)
+  const next = (priorities: ReturnType<typeof of>) =>
+    ids(nextBatch(waiting, { ...served, priorities }, limits(100)))
+  assert.deepEqual(next(of(1, 2)), [3])
+  assert.deepEqual(next(of(2, 1)), [1])
+})

@@ -10,6 +10,7 @@ import {
 } from '../../../../engine/compute/compute-errors.ts'
 import { Scheduler } from '../../../../engine/compute/scheduler.ts'
 import type { ChunkOrder } from '../../../../engine/compute/compute-messages.ts'
+import type { Priority } from '../../../../shared/priority.ts'
 import type { HeadResult } from '../../../../models/model.ts'
 import { createLogger } from '../../../../shared/telemetry/log.ts'
 
@@ -171,6 +172,41 @@ test("each lane of a batch is told its share of the device's seconds", async (t)
     ['first', 'second'],
   ])
   assert.deepEqual(served, [1, 1])
+})
+
+/**
+ * Serves 40 chunks of a batch request in batches of one chunk, next to those of an interactive one;
+ * returns which requests the batches were of.
+ */
+async function withBatch(t: TestContext, interactive: number): Promise<string> {
+  let milliseconds = 0
+  t.mock.method(performance, 'now', () => milliseconds)
+  const compute = new FakeCompute()
+  const step = compute.step.bind(compute)
+  compute.step = (lanes) => {
+    milliseconds += 100
+    return step(lanes)
+  }
+  const scheduler = new Scheduler(compute, budgets(new BatchBudget(10, log)))
+  const options = { signal: new AbortController().signal, onStep: () => undefined }
+  const serve = (name: string, priority: Priority, chunks: number) =>
+    Promise.all(
+      Array.from({ length: chunks }, () =>
+        scheduler.separate(order(name), { ...owner(name, name), priority }, options),
+      ),
+    )
+  await Promise.all([serve('b', 'batch', 40), serve('i', 'interactive', interactive)])
+  t.mock.restoreAll()
+  return compute.batches.flat().join('')
+}
+
+test('batch has a quarter of the device while interactive requests wait, and then all of it', async (t) => {
+  const served = await withBatch(t, 30)
+  const untilLast = served.slice(0, served.lastIndexOf('i') + 1)
+  const shareOfBatch = untilLast.replaceAll('i', '').length / untilLast.length
+  assert.ok(shareOfBatch >= 0.15 && shareOfBatch <= 0.3, `${shareOfBatch} in ${served}`)
+  assert.match(served, /^.*i(b+)$/, 'the rest')
+  assert.equal(await withBatch(t, 0), 'b'.repeat(40))
 })
 
 test('a new lane joins those that are half done', async () => {
