@@ -1,6 +1,6 @@
 /** Shows admins the requests, webhooks, usage, storage and changes of all accounts. */
 
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { dayOfTime, isoTime, type Clock } from '../../shared/clock.ts'
 import { DAY_MS } from '../../shared/durations.ts'
 import { ServiceError } from '../../shared/errors.ts'
