@@ -32,6 +32,7 @@ import { accountRoute } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { adminModelRoutes } from './routes/admin-models.ts'
 import { adminOverviewRoutes } from './routes/admin-overview.ts'
+import { adminSignInRoutes } from './routes/admin-sign-in.ts'
 import { cancelRoute } from './routes/cancel.ts'
 import { clientRoutes } from './routes/clients.ts'
 import { createFileRoute } from './routes/create-file.ts'
@@ -141,6 +142,7 @@ async function adminApi(app: FastifyInstance, deps: GatewayDeps): Promise<void> 
     adminModelRoutes(admin, deps)
     adminOverviewRoutes(admin, deps)
   })
+  await app.register(async (open) => adminSignInRoutes(open, deps))
 }
 
 /**
@@ -194,7 +196,8 @@ function callNoter({ log, metrics }: CallLogDeps) {
     const ms = reply.elapsedTime
     const call = { callId: request.id, method, path, status, ms: Math.round(ms) }
     const caller = request.apiKey && callerOf(request.apiKey)
-    log.info({ ...call, ...caller, client: request.client }, outcome)
+    const admin = request.admin?.subject && { adminSubject: request.admin.subject }
+    log.info({ ...call, ...caller, ...admin, client: request.client }, outcome)
     metrics.httpAnswered({ method, route, status, ms })
   }
 }

@@ -5,6 +5,7 @@ import { DAY_SECONDS } from '../shared/durations.ts'
 import { FILE_BYTES_MAX } from '../shared/file-limits.ts'
 import { PRIORITIES } from '../shared/priority.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
+import { readOidcSettings } from './accounts/oidc-settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
 
@@ -55,6 +56,7 @@ const otherSettings = (reader: SettingReader) => {
     s3PublicEndpoint: url('S3_PUBLIC_ENDPOINT', WEB), // where clients reach it, if elsewhere
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
+    oidc: readOidcSettings(reader), // admins sign in there by name
     falApi: choice('FAL_API', ['on', 'off'], 'off'), // at /fal, for fal's clients
     playground: choice('PLAYGROUND', ['on', 'off'], 'on'), // the page at /
     trustedProxies: networks('TRUSTED_PROXIES'), // whose X-Forwarded-For names the client

@@ -33,6 +33,7 @@ const HOMES: [packages: RegExp, homes: readonly string[]][] = [
     ['shared/proto.ts', 'shared/engine-control.ts', 'engine/control-server.ts', 'gateway/grpc/'],
   ],
   [/^node-av/, ['engine/media/']],
+  [/^openid-client/, ['gateway/accounts/oidc.ts']],
   [
     /^koffi/,
     [

@@ -96,6 +96,8 @@ export interface components {
             tool: string;
             /** @description The client's address, or user and host. */
             origin: string;
+            admin_subject: string | null;
+            admin_name: string | null;
             /** @description Such as `key.revoke`. */
             action: string;
             account_id: string | null;

@@ -43,7 +43,8 @@ export interface AccountDeps {
 }
 
 /** Who makes a change, as the record of changes states it. */
-export type Author = Pick<ChangeRow, 'tool' | 'origin'>
+export type Author = Pick<ChangeRow, 'tool' | 'origin'> &
+  Partial<Pick<ChangeRow, 'admin_subject' | 'admin_name'>>
 
 export type ChangeDeps = AccountDeps & {
   author: Author

@@ -2,7 +2,7 @@
  * Passes for the admin page, signed with ADMIN_TOKEN: a code in an address opens one session, which
  * the page then holds instead of the token. Every gateway can check a pass without storing it. A
  * pass is valid until it expires or ADMIN_TOKEN changes. Sessions that were ended earlier stand in
- * the record of changes.
+ * the record of changes, as do those of admins who signed in by name (named-session.ts).
  */
 
 import { createHmac } from 'node:crypto'
@@ -14,6 +14,8 @@ import { inTransaction, type Store } from '../store/database.ts'
 import { useAdminCode } from '../store/installation.ts'
 import type { AccountDeps, ChangeDeps } from './accounts.ts'
 import { isSameSecret } from './auth.ts'
+import { isNamed, SESSION_ENDED, type NamedSession, type SignInSeals } from './named-session.ts'
+import { TOKEN_HOLDER, type Admin } from './roles.ts'
 import type { WrongTokens } from './wrong-tokens.ts'
 
 const LIFE_MS = { code: 10 * MINUTE_MS, session: 12 * HOUR_MS } as const
@@ -39,27 +41,51 @@ interface Admission {
   wrongTokens: WrongTokens
 }
 
+export interface AdminDeps extends AccountDeps {
+  seals: SignInSeals
+}
+
+export interface AdminCaller extends Admin {
+  /** Epoch milliseconds; null for the token itself. */
+  expiresAt: number | null
+}
+
 /**
- * Admits callers who have the token or a valid pass of the given kind.
+ * Admits callers who have the token, a valid pass of the given kind, or a session by name.
  * @throws ServiceError `UNAUTHENTICATED`; `RATE_LIMITED` after too many wrong tokens
  */
-export async function admitAdmin(deps: AccountDeps, admission: Admission): Promise<void> {
-  const { adminToken, kind, credential: credential, client, wrongTokens } = admission
+export async function admitAdmin(deps: AdminDeps, admission: Admission): Promise<AdminCaller> {
+  const { adminToken, kind, credential, client, wrongTokens } = admission
   const refusal = new ServiceError('UNAUTHENTICATED', { message: REFUSED })
   if (credential === undefined) throw refusal
+  if (isNamed(credential)) {
+    if (kind !== 'session') throw refusal
+    return admitNamed(deps, credential)
+  }
   if (isSigned(adminToken, 'code', credential) || isSigned(adminToken, 'session', credential)) {
     // Nobody can guess a signature, so this does not count as a wrong token: a page whose session
     // has ended may keep asking.
     const isValid =
       isSigned(adminToken, kind, credential) && deps.clock.now() < expiryOf(credential)
-    if (isValid && !(kind === 'session' && (await hasEnded(deps.store, credential)))) return
+    const expiresAt = expiryOf(credential)
+    const openedAt = expiresAt - LIFE_MS.session
+    const id = idOf(credential)
+    if (isValid && !(kind === 'session' && (await hasEnded(deps.store, { id, openedAt })))) {
+      return { ...TOKEN_HOLDER, expiresAt }
+    }
     if (!isSigned(adminToken, kind, credential)) throw refusal
     throw new ServiceError('UNAUTHENTICATED', { message: kind === 'code' ? EXPIRED : ENDED })
   }
   wrongTokens.assertFew(client)
-  if (isSameSecret(credential, adminToken)) return
+  if (isSameSecret(credential, adminToken)) return { ...TOKEN_HOLDER, expiresAt: null }
   wrongTokens.note(client)
   throw refusal
+}
+
+async function admitNamed({ store, seals }: AdminDeps, token: string): Promise<AdminCaller> {
+  const session = seals.openSession(token)
+  if (!(await hasEnded(store, session))) return session
+  throw new ServiceError('UNAUTHENTICATED', { message: SESSION_ENDED })
 }
 
 const REFUSED = 'The admin token is missing or invalid.'
@@ -80,28 +106,43 @@ export const openAdminSession = (deps: ChangeDeps, adminToken: string, credentia
     }
     const session = createPass(adminToken, 'session', deps.clock.now())
     const details = { by: isToken ? 'token' : 'code', expires_at: session.expires_at }
-    await record({ ...deps, store }, 'session.open', session.token, details)
+    await record({ ...deps, store }, 'session.open', idOf(session.token), details)
     return session
   })
 
 const USED = `This code, or a newer one, was used: ${ANOTHER}`
 
 /**
+ * Opens a session for an admin whom the provider knows.
+ * @param deps its author is that admin
+ */
+export async function openNamedSession(deps: ChangeDeps & AdminDeps, admin: Admin) {
+  const { session, token } = deps.seals.newSession(admin, LIFE_MS.session)
+  const expiresAt = isoTime(session.expiresAt)
+  const details = { by: 'provider', role: admin.role, expires_at: expiresAt }
+  await record(deps, 'session.open', session.id, details)
+  return { token, expires_at: expiresAt }
+}
+
+/**
  * Ends a session on every gateway. Does nothing for the token itself, which has no session.
  * @param session the credential that was admitted
  */
 export async function endAdminSession(
-  deps: ChangeDeps,
+  deps: ChangeDeps & AdminDeps,
   adminToken: string,
   session: string,
 ): Promise<void> {
-  if (isSigned(adminToken, 'session', session)) await record(deps, 'session.end', session, {})
+  if (isNamed(session)) await record(deps, 'session.end', deps.seals.openSession(session).id, {})
+  else if (isSigned(adminToken, 'session', session)) {
+    await record(deps, 'session.end', idOf(session), {})
+  }
 }
 
 const record = (
   { store, clock, author }: ChangeDeps,
   action: NewChange['action'],
-  session: string,
+  sessionId: string,
   details: NewChange['details'],
 ): Promise<void> =>
   addChange(store, {
@@ -109,16 +150,15 @@ const record = (
     ...author,
     action,
     account_id: null,
-    key_id: idOf(session),
+    key_id: sessionId,
     details,
   })
 
-const hasEnded = (store: Store, session: string): Promise<boolean> =>
-  hasChange(store, {
-    action: 'session.end',
-    keyId: idOf(session),
-    from: isoTime(expiryOf(session) - LIFE_MS.session - CLOCKS_APART_MS),
-  })
+const hasEnded = (
+  store: Store,
+  { id, openedAt }: Pick<NamedSession, 'id' | 'openedAt'>,
+): Promise<boolean> =>
+  hasChange(store, { action: 'session.end', keyId: id, from: isoTime(openedAt - CLOCKS_APART_MS) })
 
 /** Returns an id without the signature. Sessions that expire in the same millisecond share it. */
 const idOf = (session: string): string => `adm_session_${expiryOf(session)}`

@@ -14,6 +14,7 @@ import { deletePageSession, findPageSession, putPageSession } from '../store/pag
 import type { ApiKeyRow } from '../store/schema/tables.ts'
 import { admit, assertScope, hashApiKey, isSameSecret, isValid, type AuthDeps } from './auth.ts'
 import type { AccountDeps } from './accounts.ts'
+import { cookieIn, newCookie, type CookieOptions } from './cookies.ts'
 
 const CODE_MS = 10 * MINUTE_MS
 const SESSION_MS = 12 * HOUR_MS
@@ -135,20 +136,8 @@ const COOKIE = 'winnow_session'
 
 /** Returns the session's secret from a `Cookie` header. */
 export const secretOf = (header: string | undefined): string | undefined =>
-  new RegExp(`(?:^|; *)${COOKIE}=([0-9a-f]{64})(?:;|$)`).exec(header ?? '')?.[1]
+  /^[0-9a-f]{64}$/.exec(cookieIn(header, COOKIE) ?? '')?.[0]
 
-interface CookieOptions {
-  /** 0 makes the browser delete the cookie. */
-  seconds: number
-  /** True if the page came over HTTPS. */
-  isSecure: boolean
-}
-
-/**
- * Returns a `Set-Cookie` header for a cookie that scripts cannot read and other sites cannot send.
- * It names no path, so the browser sends the cookie to the folder it came from, whatever prefix a
- * proxy adds.
- */
-export const cookieOf = (secret: string, { seconds, isSecure }: CookieOptions): string =>
-  `${COOKIE}=${secret}; Max-Age=${seconds}; HttpOnly; SameSite=Strict` +
-  (isSecure ? '; Secure' : '')
+/** A `Set-Cookie` header that no other site's pages send. */
+export const cookieOf = (secret: string, options: CookieOptions): string =>
+  newCookie(COOKIE, secret, options)

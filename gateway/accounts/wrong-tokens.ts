@@ -31,8 +31,9 @@ export class WrongTokens {
       (this.#byAddress.get(address) ?? 0) < WRONG_MAX.fromAnAddress
     if (isFew || msLeft <= 0) return
     const retryAfterSeconds = Math.ceil(msLeft / 1_000)
+    const wrong = 'wrong admin tokens or sign-ins'
     throw new ServiceError('RATE_LIMITED', {
-      message: `There were too many wrong admin tokens; retry in ${retryAfterSeconds} seconds.`,
+      message: `There were too many ${wrong}; retry in ${retryAfterSeconds} seconds.`,
       retryAfterSeconds,
     })
   }

@@ -54,7 +54,11 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
             bearerFormat: 'shr_<secret>',
             description: 'The secret of a share',
           },
-          adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN of the gateway' },
+          adminToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'ADMIN_TOKEN of the gateway, or the session of an admin',
+          },
         },
       },
       security: [{ apiKey: [] }],

@@ -77,6 +77,10 @@ export const AdminChange = Type.Object(
     created_at: DateTime,
     tool: Type.String({ description: 'For example `admin_api`.' }),
     origin: Type.String({ description: "The client's address, or user and host." }),
+    admin_subject: Nullable(
+      Type.String({ description: 'The admin who signed in, as the provider knows them.' }),
+    ),
+    admin_name: Nullable(Type.String({ description: "The admin's e-mail address or name." })),
     action: Type.String({ description: 'For example `key.revoke`.' }),
     account_id: Nullable(Type.String()),
     key_id: Nullable(Type.String()),

@@ -15,11 +15,13 @@ import {
   checkFetchModel,
   FetchModelRequest,
 } from '../operations/model-schemas.ts'
-import { authoredBy, describe } from './admin.ts'
+import { authoredBy, describe, REFUSALS } from './admin.ts'
 
 interface ModelRoute {
   Params: { name: string }
 }
+
+const FAILURES = [400, ...REFUSALS, 404, 'MODEL_CONFLICT', 500, 503] as const
 
 /** Extension, for admins: lists and changes the models of engines while they run. */
 export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): void {
@@ -41,7 +43,7 @@ export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): v
         ...describe('fetchModel', 'Download a model and install it', 'name'),
         description: 'Stops when the gateway stops; another fetch resumes it.',
         body: FetchModelRequest,
-        response: responses({ 202: AdminModel }, [400, 401, 404, 'MODEL_CONFLICT', 500, 503]),
+        response: responses({ 202: AdminModel }, FAILURES),
       },
     },
     async (request, reply) => {
@@ -59,7 +61,7 @@ export function adminModelRoutes(app: FastifyInstance, deps: EngineModelDeps): v
         schema: {
           ...describe(`${verb}Model`, summary, 'name'),
           body: ChangeModelRequest,
-          response: responses({ 202: AdminModel }, [400, 401, 404, 'MODEL_CONFLICT', 500, 503]),
+          response: responses({ 202: AdminModel }, FAILURES),
         },
       },
       async (request, reply) => {
@@ -80,7 +82,7 @@ function removalRoute(app: FastifyInstance, deps: EngineModelDeps): void {
       schema: {
         ...describe('removeModel', 'Unload a model and remove it, or stop its fetch', 'name'),
         querystring: { type: 'object', properties: ChangeModelRequest.properties },
-        response: responses({ 202: AdminModel }, [400, 401, 404, 'MODEL_CONFLICT', 500, 503]),
+        response: responses({ 202: AdminModel }, FAILURES),
       },
     },
     async (request, reply) => {

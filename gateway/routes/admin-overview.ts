@@ -23,7 +23,7 @@ import { AccountUsageDays, asksForCsv, usageByDay, usageCsv } from '../accounts/
 import type { AccountDeps } from '../accounts/accounts.ts'
 import type { CancelDeps } from '../requests/own-requests.ts'
 import type { RedeliveryDeps } from '../webhooks/delivery-status.ts'
-import { authoredBy, describe } from './admin.ts'
+import { authoredBy, describe, REFUSALS } from './admin.ts'
 import { dayParameters, pageParameters, type RequestParams } from './parameters.ts'
 
 interface ListQuery {
@@ -90,7 +90,7 @@ function requestRoutes(app: FastifyInstance, deps: Deps): void {
     {
       schema: {
         ...describe('cancelAnyRequest', 'Cancel a request of any account', 'request_id'),
-        response: responses({ 200: AdminRequest }, [401, 404, 'REQUEST_FINISHED', 500]),
+        response: responses({ 200: AdminRequest }, [...REFUSALS, 404, 'REQUEST_FINISHED', 500]),
       },
     },
     async (request) => cancelForAccount(authored(request), request.params.request_id),
@@ -100,7 +100,12 @@ function requestRoutes(app: FastifyInstance, deps: Deps): void {
     {
       schema: {
         ...describe('redeliverAnyWebhook', 'Send the webhook of a request again', 'request_id'),
-        response: responses({ 200: WebhookDeliveryStatus }, [401, 404, 'RESULT_NOT_READY', 500]),
+        response: responses({ 200: WebhookDeliveryStatus }, [
+          ...REFUSALS,
+          404,
+          'RESULT_NOT_READY',
+          500,
+        ]),
       },
     },
     async (request) => redeliverForAccount(authored(request), request.params.request_id),

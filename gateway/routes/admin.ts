@@ -27,8 +27,16 @@ import {
   showAccount,
   type AccountDeps,
 } from '../accounts/accounts.ts'
-import { admitAdmin, endAdminSession, openAdminSession } from '../accounts/admin-pass.ts'
+import {
+  admitAdmin,
+  endAdminSession,
+  openAdminSession,
+  type AdminCaller,
+} from '../accounts/admin-pass.ts'
 import { bearerToken } from '../accounts/auth.ts'
+import { presentAdmin, SignInSeals, type SealDeps } from '../accounts/named-session.ts'
+import type { OidcSettings } from '../accounts/oidc-settings.ts'
+import { assertRole, roleFor, type Admin } from '../accounts/roles.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
@@ -36,7 +44,7 @@ import { responses } from '../api/openapi.ts'
 import { Activity, createActivity, type ActivityDeps } from '../operations/activity.ts'
 import { describeFleet, Fleet, type FleetDeps } from '../operations/fleet.ts'
 
-/** Opens a session for the token or for a code, and ends one. */
+/** Opens a session for the token or for a code, shows one, and ends one. */
 const SESSION = '/admin/session'
 
 interface AccountRoute {
@@ -47,29 +55,44 @@ interface KeyRoute {
   Params: { key_id: string }
 }
 
-export type AdminDeps = AccountDeps & FleetDeps & ActivityDeps & { config: AdminConfig }
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls the admin API; set on every route of it. */
+    admin: AdminCaller
+  }
+}
+
+export type AdminDeps = AccountDeps & FleetDeps & ActivityDeps & SealDeps & { config: AdminConfig }
 
 export interface AdminConfig extends BodyDeadline {
   /** Protects the admin API; without it there is none. */
   adminToken?: string | undefined
+  /** The provider that admins sign in with by name. */
+  oidc?: OidcSettings | undefined
 }
 
 /**
- * Extension: accounts and keys, for holders of the admin token. Without one these routes do not
- * exist.
+ * Extension: accounts and keys, for holders of the admin token and for admins by name, each as
+ * their role allows. Without a token these routes do not exist.
  */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { adminToken } = deps.config
   if (adminToken === undefined) return
   forbidStoring(app)
   const wrongTokens = new WrongTokens(deps.clock)
-  app.addHook('onRequest', async ({ headers, client, method, routeOptions }) => {
-    const kind = routeOptions.url === SESSION && method === 'POST' ? 'code' : 'session'
+  const seals = new SignInSeals(deps)
+  app.decorateRequest('admin')
+  app.addHook('onRequest', async (request) => {
+    const { headers, client, method } = request
+    const { url: route = '' } = request.routeOptions
+    const kind = route === SESSION && method === 'POST' ? 'code' : 'session'
     const credential = bearerToken(headers.authorization)
-    await admitAdmin(deps, { adminToken, kind, credential, client, wrongTokens })
+    const admission = { adminToken, kind, credential, client, wrongTokens } as const
+    request.admin = await admitAdmin({ ...deps, seals }, admission)
+    assertRole(request.admin, roleFor(method, route))
   })
   installBodyDeadline(app, deps.config.bodySecondsMax)
-  sessionRoutes(app, deps, adminToken)
+  sessionRoutes(app, { ...deps, seals }, adminToken)
   fleetRoute(app, deps)
   accountRoutes(app, deps)
   closingRoutes(app, deps)
@@ -81,18 +104,26 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
  * Adds the sessions of the admin page. The API description leaves them out, like the page's
  * sessions of API keys.
  */
-function sessionRoutes(app: FastifyInstance, deps: AccountDeps, adminToken: string): void {
+function sessionRoutes(
+  app: FastifyInstance,
+  deps: AccountDeps & { seals: SignInSeals },
+  adminToken: string,
+): void {
   const authored = authoredBy(deps)
   const hidden = { schema: { hide: true } }
   const tokenOf = ({ headers }: FastifyRequest) => bearerToken(headers.authorization) ?? ''
   app.post(SESSION, hidden, async (request) =>
     openAdminSession(authored(request), adminToken, tokenOf(request)),
   )
+  app.get(SESSION, hidden, async ({ admin }) => presentAdmin(admin, admin.expiresAt))
   app.delete(SESSION, hidden, async (request, reply) => {
     await endAdminSession(authored(request), adminToken, tokenOf(request))
     return reply.status(204).send()
   })
 }
+
+/** How a call that changes something is refused. */
+export const REFUSALS = [401, 'PERMISSION_DENIED'] as const
 
 /** Returns the common part of all admin routes in the API description. */
 export const describe = (operationId: string, summary: string, parameter?: string) => ({
@@ -134,13 +165,18 @@ function fleetRoute(app: FastifyInstance, deps: FleetDeps & ActivityDeps): void 
 
 /**
  * Adds the author of a change to the dependencies: the record of changes names the client's
- * address.
+ * address and the admin.
  */
 export const authoredBy =
   <Deps extends AccountDeps>(deps: Deps) =>
-  ({ client }: { client: string }) => ({
+  ({ client, admin }: { client: string; admin: Admin }) => ({
     ...deps,
-    author: { tool: 'admin_api', origin: client } as const,
+    author: {
+      tool: 'admin_api',
+      origin: client,
+      admin_subject: admin.subject,
+      admin_name: admin.name,
+    } as const,
   })
 
 function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
@@ -151,7 +187,7 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       schema: {
         ...describe('createAccount', 'Create an account'),
         body: CreateAccountRequest,
-        response: responses({ 201: Account }, [400, 401, 500]),
+        response: responses({ 201: Account }, [400, ...REFUSALS, 500]),
       },
     },
     async (request, reply) =>
@@ -183,7 +219,14 @@ function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       schema: {
         ...describe('creditAccount', 'Add seconds to the balance of an account', 'account_id'),
         body: CreditRequest,
-        response: responses({ 200: Account }, [400, 401, 402, 404, 'IDEMPOTENCY_CONFLICT', 500]),
+        response: responses({ 200: Account }, [
+          400,
+          ...REFUSALS,
+          402,
+          404,
+          'IDEMPOTENCY_CONFLICT',
+          500,
+        ]),
       },
     },
     async (request) => creditAccount(authored(request), request.params.account_id, request.body),
@@ -201,7 +244,7 @@ function closingRoutes(app: FastifyInstance, deps: AccountDeps): void {
       {
         schema: {
           ...describe(`${verb}Account`, summary, 'account_id'),
-          response: responses({ 200: Account }, [401, 404, 500]),
+          response: responses({ 200: Account }, [...REFUSALS, 404, 500]),
         },
       },
       async (request) => change(authored(request), request.params.account_id),
@@ -212,7 +255,7 @@ function closingRoutes(app: FastifyInstance, deps: AccountDeps): void {
     {
       schema: {
         ...describe('deleteAccount', 'Delete an account with its keys and media', 'account_id'),
-        response: responses({ 200: Account }, ['INVALID_PARAMETER', 401, 404, 500]),
+        response: responses({ 200: Account }, ['INVALID_PARAMETER', ...REFUSALS, 404, 500]),
       },
     },
     async (request) => deleteAccount(authored(request), request.params.account_id),
@@ -227,7 +270,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
       schema: {
         ...describe('createKey', 'Create an API key; only the answer contains its secret'),
         body: CreateKeyRequest,
-        response: responses({ 201: NewApiKey }, [400, 401, 500]),
+        response: responses({ 201: NewApiKey }, [400, ...REFUSALS, 500]),
       },
     },
     async (request, reply) =>
@@ -253,7 +296,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     {
       schema: {
         ...describe('revokeKey', 'Revoke an API key, at once and for good', 'key_id'),
-        response: responses({ 200: ApiKey }, [401, 404, 500]),
+        response: responses({ 200: ApiKey }, [...REFUSALS, 404, 500]),
       },
     },
     async (request) => revokeKey(authored(request), request.params.key_id),
@@ -263,7 +306,7 @@ function keyRoutes(app: FastifyInstance, deps: AccountDeps): void {
     {
       schema: {
         ...describe('rotateKey', 'Replace the secret of an API key', 'key_id'),
-        response: responses({ 200: NewApiKey }, [400, 401, 404, 500]),
+        response: responses({ 200: NewApiKey }, [400, ...REFUSALS, 404, 500]),
       },
     },
     async (request) => rotateKey(authored(request), request.params.key_id),
@@ -278,7 +321,7 @@ function limitRoutes(app: FastifyInstance, deps: AccountDeps): void {
       schema: {
         ...describe('limitAccount', 'Set all limits of an account', 'account_id'),
         body: LimitsRequest,
-        response: responses({ 200: Account }, [400, 401, 404, 500]),
+        response: responses({ 200: Account }, [400, ...REFUSALS, 404, 500]),
       },
     },
     async (request) => limitAccount(authored(request), request.params.account_id, request.body),
@@ -289,7 +332,7 @@ function limitRoutes(app: FastifyInstance, deps: AccountDeps): void {
       schema: {
         ...describe('limitKey', 'Set how often an API key may call', 'key_id'),
         body: KeyLimitsRequest,
-        response: responses({ 200: ApiKey }, [400, 401, 404, 500]),
+        response: responses({ 200: ApiKey }, [400, ...REFUSALS, 404, 500]),
       },
     },
     async (request) => limitKey(authored(request), request.params.key_id, request.body),

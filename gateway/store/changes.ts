@@ -7,7 +7,13 @@ import { newId } from '../../shared/ids.ts'
 import type { Store } from './database.ts'
 import type { ChangeRow } from './schema/tables.ts'
 
-export type NewChange = Omit<ChangeRow, 'change_id' | 'details'> & {
+export type NewChange = Omit<
+  ChangeRow,
+  'change_id' | 'details' | 'admin_subject' | 'admin_name'
+> & {
+  /** The admin who signed in by name. */
+  admin_subject?: string | null
+  admin_name?: string | null
   /** The values that were set, for people to read. */
   details: Readonly<Record<string, unknown>>
 }
@@ -16,7 +22,13 @@ export type NewChange = Omit<ChangeRow, 'change_id' | 'details'> & {
 export async function addChange(store: Store, { details, ...change }: NewChange): Promise<void> {
   await store
     .insertInto('changes')
-    .values({ change_id: newId('change'), details: JSON.stringify(details), ...change })
+    .values({
+      change_id: newId('change'),
+      admin_subject: null,
+      admin_name: null,
+      details: JSON.stringify(details),
+      ...change,
+    })
     .execute()
 }
 

@@ -48,6 +48,7 @@ export const migrations: Record<string, Migration> = {
   '026-sounds': { up: addSounds },
   '027-webhook-format': { up: addWebhookFormat },
   '028-own-limits': { up: addOwnLimits },
+  '029-admin-names': { up: addAdminNames },
   '030-device-seconds': { up: addDeviceSeconds },
   '031-priorities': { up: addPriorities },
 }
@@ -379,4 +380,10 @@ async function addAdminCodes(db: Kysely<any>): Promise<void> {
 /** Adds the format of a webhook, for clients of fal. */
 async function addWebhookFormat(db: Kysely<any>): Promise<void> {
   await db.schema.alterTable('requests').addColumn('webhook_format', 'text').execute()
+}
+
+/** Who made a change, of admins who sign in by name. */
+async function addAdminNames(db: Kysely<any>): Promise<void> {
+  await db.schema.alterTable('changes').addColumn('admin_subject', 'text').execute()
+  await db.schema.alterTable('changes').addColumn('admin_name', 'text').execute()
 }

@@ -276,6 +276,10 @@ export interface ChangeRow {
   tool: 'admin_api' | 'account_api' | 'command_line' | 'gateway'
   /** For an API the client's address; otherwise user and host, or the host. */
   origin: string
+  /** An admin who signed in by name, as the provider knows them; null for all others. */
+  admin_subject: string | null
+  /** Their e-mail address or name at the time. */
+  admin_name: string | null
   action:
     | 'account.create'
     | 'account.credit'
