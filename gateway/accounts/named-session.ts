@@ -69,7 +69,7 @@ export class SignInSeals {
   /** @param lifeMs how long the session lasts */
   newSession(admin: Admin, lifeMs: number): { session: NamedSession; token: string } {
     const openedAt = this.#deps.clock.now()
-    const id = `adm_session_${randomBytes(8).toString('hex')}`
+    const id = `adm_session_${randomBytes(6).toString('hex')}`
     const session = { ...admin, id, openedAt, expiresAt: openedAt + lifeMs }
     return { session, token: PREFIX + this.#seal('session', session) }
   }

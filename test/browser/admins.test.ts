@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { launchBrowser, openPage } from '../support/page/browser.ts'
+import { OIDC_CLIENT, startOidcProvider } from '../support/http/oidc-provider.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
 import { assertAccessible } from './playground.ts'
 import { createClient } from '../../clients/typescript/node.ts'
 import { examplePath } from '../support/media/examples.ts'
@@ -256,4 +258,68 @@ test('admins see what waits and cancel it, and are told when their gateway is go
   await rowOf(page, 'Requests', 'speech').waitFor()
   await winnow.gateway.end('SIGKILL')
   await page.getByRole('alert').filter({ hasText: /fetch/i }).waitFor()
+})
+
+/** On the provider's pages: any password does. */
+async function signInAs(page: Page, login: string): Promise<void> {
+  await page.getByRole('link', { name: 'Sign in with Test Provider' }).click()
+  await page.getByPlaceholder('Enter any login').fill(login)
+  await page.getByPlaceholder('and password').fill('any')
+  await page.getByRole('button', { name: 'Sign-in' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+}
+
+test('admins sign in by name, see what their role may do, and are named in the audit', async (t) => {
+  const [port] = await freePorts(1)
+  const redirectUri = `http://127.0.0.1:${port}/admin/sign-in/callback`
+  const users = {
+    vera: { groups: 'viewers', email: 'vera@example.com', email_verified: true },
+    olga: { groups: 'owners', email: 'olga@example.com', email_verified: true },
+  }
+  const [browser, { issuer }] = await Promise.all([
+    launchBrowser(t),
+    startOidcProvider(t, { redirectUri, users }),
+  ])
+  const env = {
+    ADMIN_TOKEN,
+    PORT: String(port),
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: OIDC_CLIENT.id,
+    OIDC_CLIENT_SECRET: OIDC_CLIENT.secret,
+    OIDC_PROVIDER_NAME: 'Test Provider',
+    OIDC_ROLE_CLAIM: 'groups',
+    OIDC_OWNERS: 'owners',
+    OIDC_VIEWERS: 'viewers',
+  }
+  const winnow = await startWinnow(t, { engines: 0, env })
+  const address = `${winnow.url}/#/admin/accounts`
+  const page = await openPage(t, browser, address)
+  await signInAs(page, 'gregor')
+  await page
+    .getByText('Test Provider has signed you in, but your claim "groups" is missing')
+    .waitFor()
+  await assertAccessible(page, 'without a role')
+
+  const viewing = await openPage(t, browser, address)
+  await signInAs(viewing, 'vera')
+  await viewing.getByText('vera@example.com, viewer').waitFor()
+  assert.equal(new URL(viewing.url()).hash, '#/admin/work')
+  await open(viewing, 'Accounts')
+  await rowOf(viewing, 'Accounts', 'default').waitFor()
+  assert.equal(await viewing.getByRole('form').count(), 0)
+  await open(viewing, 'Keys')
+  await region(viewing, 'Keys').waitFor()
+  assert.equal(await viewing.getByRole('button', { name: 'Revoke' }).count(), 0)
+  await viewing.reload()
+  await viewing.getByText('vera@example.com, viewer').waitFor()
+  await viewing.getByRole('button', { name: 'Sign out' }).click()
+  await viewing.getByRole('link', { name: 'Sign in with Test Provider' }).waitFor()
+
+  const owning = await openPage(t, browser, address)
+  await signInAs(owning, 'olga')
+  await open(owning, 'Accounts')
+  await createsAccount(owning, { name: 'Studio', isMetered: false, balance: '–' })
+  await open(owning, 'Audit')
+  await rowOf(owning, 'Changes', 'account.create').getByText('olga@example.com').waitFor()
+  await assertAccessible(owning, 'the audit with names')
 })

@@ -6,7 +6,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { components } from '../../../clients/typescript/api.ts'
-import type { Admin } from '../../state/admin.ts'
+import { mayAct, type Admin } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 
 type Account = components['schemas']['Account']
@@ -125,6 +125,7 @@ export function AccountForm({ admin }: Pick<FormProps, 'admin'>) {
 export function KeyActions({ keyId, admin }: { keyId: string; admin: Admin }) {
   const call = (action: string) =>
     admin.act<NewApiKey>(`keys/${encodeURIComponent(keyId)}/${action}`)
+  if (!mayAct('owner')) return null
   return (
     <>
       <ConfirmedButton
@@ -161,11 +162,12 @@ interface ActionFormProps {
   children: ComponentChildren
 }
 
-/** Acts when it is sent a second time without a change. */
+/** For owners. Acts when it is sent a second time without a change. */
 function ActionForm({ action, act, children }: ActionFormProps) {
   const [isSure, setSure] = useState(false)
   const [shown, setShown] = useState('')
   const [problem, setProblem] = useState('')
+  if (!mayAct('owner')) return null
   const send = (form: HTMLFormElement) => {
     setShown('')
     setProblem('')

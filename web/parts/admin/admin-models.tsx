@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { components } from '../../../clients/typescript/api.ts'
-import type { Admin } from '../../state/admin.ts'
+import { mayAct, type Admin } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { Table } from './table.tsx'
 
@@ -152,6 +152,7 @@ function Changes({ model, state, admin, engineIds }: ChangesProps) {
     }
     return null
   }
+  if (!mayAct('operator')) return null
   switch (state) {
     case 'FETCHABLE':
       return <FetchButton model={model} fetch={(body) => post('fetch', body)} />

@@ -7,9 +7,11 @@ import {
   adminToken,
   codeProblem,
   createAdmin,
-  hasAdmin,
   keepAdminToken,
+  readSignIn,
+  signedIn,
   type Admin,
+  type SignedInAdmin,
 } from '../../state/admin.ts'
 import { Accounts, Keys } from './accounts.tsx'
 import { AdminModels } from './admin-models.tsx'
@@ -29,12 +31,17 @@ const EVERY_MS = 2_000
 export function AdminView() {
   const [problem, setProblem] = useState('')
   const [isAbsent, setAbsent] = useState(false)
+  const [provider, setProvider] = useState<string | null>(null)
   const current = adminToken.value
   const admin = useMemo(() => (current === null ? null : createAdmin(current)), [current])
   const look = useMemo(() => admin && lookWith(admin), [admin])
   const { answer: state, problem: unread } = usePolled(look, EVERY_MS)
   useEffect(() => {
-    if (current === null) void hasAdmin().then((has) => setAbsent(!has))
+    if (current !== null) return
+    void readSignIn().then((signIn) => {
+      setAbsent(signIn === undefined)
+      setProvider(signIn?.provider ?? null)
+    })
   }, [current])
   const forget = () => {
     admin?.end().catch((error: Error) => setProblem(error.message))
@@ -46,7 +53,7 @@ export function AdminView() {
     <section class="card admin" aria-labelledby="admins">
       <div class="title">
         <h1 id="admins">Admins</h1>
-        {state && current !== null && <button onClick={forget}>Forget the token</button>}
+        {state && current !== null && <SignedIn onForget={forget} />}
       </div>
       {isAbsent && (
         <p>
@@ -56,6 +63,7 @@ export function AdminView() {
       )}
       {hasForm && !isAbsent && (
         <TokenForm
+          provider={provider}
           onToken={(given) => {
             setProblem('')
             keepAdminToken(given)
@@ -67,6 +75,17 @@ export function AdminView() {
       </p>
       {state && admin && <Section state={state} admin={admin} />}
     </section>
+  )
+}
+
+/** Who is signed in, and the way out. */
+function SignedIn({ onForget }: { onForget: () => void }) {
+  const admin = signedIn.value
+  if (admin?.subject == null) return <button onClick={onForget}>Forget the token</button>
+  return (
+    <p class="quiet">
+      {admin.name ?? admin.subject}, {admin.role} <button onClick={onForget}>Sign out</button>
+    </p>
   )
 }
 
@@ -113,9 +132,15 @@ function Section({ state, admin }: Omit<SectionProps, 'filters'>) {
 function lookWith(admin: Admin): () => Promise<AdminState> {
   const looks: Schemas['Fleet'][] = []
   return async () => {
+    await readIdentity(admin)
     const state = await readState(admin)
     return { ...state, before: keepLook(looks, state.fleet) }
   }
+}
+
+/** Once: a role stays as long as its session. */
+async function readIdentity({ read }: Admin): Promise<void> {
+  signedIn.value ??= await read<SignedInAdmin>('session')
 }
 
 async function readState({ read }: Admin): Promise<Omit<AdminState, 'before'>> {
@@ -128,7 +153,13 @@ async function readState({ read }: Admin): Promise<Omit<AdminState, 'before'>> {
   return { fleet, models: models.data, accounts: accounts.data, keys: keys.data }
 }
 
-function TokenForm({ onToken }: { onToken: (token: string) => void }) {
+interface TokenFormProps {
+  /** Whose sign-in the gateway knows; null: none. */
+  provider: string | null
+  onToken: (token: string) => void
+}
+
+function TokenForm({ provider, onToken }: TokenFormProps) {
   const [given, setGiven] = useState('')
   return (
     <form
@@ -137,6 +168,13 @@ function TokenForm({ onToken }: { onToken: (token: string) => void }) {
         onToken(given.trim())
       }}
     >
+      {provider !== null && (
+        <p>
+          <a class="button primary" href="admin/sign-in/start">
+            Sign in with {provider}
+          </a>
+        </p>
+      )}
       <p>
         <code>npm start</code> keeps one in <code>data/admin-token</code>, and prints an address
         that needs none. <code>winnow open --operators</code> makes another such address.

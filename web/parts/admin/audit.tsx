@@ -55,8 +55,13 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
               },
               {
                 head: 'by',
-                by: ({ tool, origin }) => `${tool} ${origin}`,
-                cell: ({ tool, origin }) => `${tool.replaceAll('_', ' ')}, ${origin}`,
+                by: (change) => `${nameOf(change)} ${placeOf(change)}`,
+                cell: (change) => (
+                  <>
+                    {change.admin_subject !== null && <strong>{nameOf(change)}</strong>}
+                    <small title={change.admin_subject ?? undefined}>{placeOf(change)}</small>
+                  </>
+                ),
               },
               { head: 'what was set', cell: ({ details }) => <code>{details}</code> },
             ]}
@@ -66,3 +71,7 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
     </>
   )
 }
+
+const nameOf = ({ admin_name: name, admin_subject: subject }: Change) => name ?? subject ?? ''
+
+const placeOf = ({ tool, origin }: Change) => `${tool.replaceAll('_', ' ')}, ${origin}`

@@ -1,4 +1,5 @@
 import type { components } from '../../../clients/typescript/api.ts'
+import { mayAct } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { PastTime } from '../time.tsx'
 import { AccountLink, State, type SectionProps } from './cells.tsx'
@@ -52,7 +53,8 @@ export const Deliveries = ({ state: { accounts }, admin }: SectionProps) => (
           {
             head: 'change',
             cell: ({ request_id: id, delivery_status: status }) =>
-              (status === 'failed' || status === 'delivered') && (
+              (status === 'failed' || status === 'delivered') &&
+              mayAct('operator') && (
                 <ConfirmedButton
                   action="Send again"
                   of={`the webhook of ${id}`}

@@ -1,7 +1,7 @@
 /** What runs and waits, of all accounts, and what ended. */
 
 import type { components } from '../../../clients/typescript/api.ts'
-import type { Admin } from '../../state/admin.ts'
+import { mayAct, type Admin } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 import { PastTime } from '../time.tsx'
 import {
@@ -110,7 +110,7 @@ function columnsOf(
       by: ({ engine_id: id }) => id,
     },
     { head: 'model', cell: (row) => modelOf(row) ?? '–', by: modelOf },
-    ...(shown === '' ? [cancelColumn(admin)] : []),
+    ...(shown === '' && mayAct('operator') ? [cancelColumn(admin)] : []),
   ]
 }
 
