@@ -27,7 +27,7 @@ export function readOidcSettings(reader: SettingReader): OidcSettings | undefine
   const settings = {
     clientId: text('OIDC_CLIENT_ID', ifUsed),
     clientSecret: optional('OIDC_CLIENT_SECRET'),
-    providerName: text('OIDC_PROVIDER_NAME', issuer && new URL(issuer).host),
+    providerName: text('OIDC_PROVIDER_NAME', issuer === undefined ? '' : new URL(issuer).host),
     scopes: text('OIDC_SCOPES', 'openid profile email'),
     roleClaim: text('OIDC_ROLE_CLAIM', 'roles'),
     valuesOf: {
