@@ -17,6 +17,7 @@ import { newId } from '../shared/ids.ts'
 import { ENGINE_ID_PATTERN } from '../shared/messages.ts'
 import { readBrokerAddress } from '../shared/broker/connection.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
+import { readTlsFiles } from '../shared/process/tls-files.ts'
 import { parseBatchFrames } from './compute/batch-budget.ts'
 import { parseJobsMax } from './jobs-max.ts'
 
@@ -69,6 +70,7 @@ export function engineSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   }
   return {
     brokerAddress: readBrokerAddress({ text, optional, integer }),
+    tlsFiles: readTlsFiles(reader), // for control plane and metrics
     engineId: parsed('ENGINE_ID', `${hostname()}-${newId('engine').slice(0, 15)}`, readEngineId),
     modelFolders,
     ...modelsOf(parsed, env, modelFolders),

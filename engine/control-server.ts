@@ -17,6 +17,8 @@ import {
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
 import { hostAndPort } from '../shared/local-url.ts'
+import type { Tls } from '../shared/process/tls-files.ts'
+import { serverCredentials } from '../shared/proto.ts'
 import { onPort } from '../shared/process/on-port.ts'
 import { beginTraceSpan, type TraceSpan } from '../shared/telemetry/tracing.ts'
 import { BATCH_FRAMES } from './compute/batch-budget.ts'
@@ -65,6 +67,7 @@ export async function startControlServer(
   host: string,
   port: number,
   engine: ControlledEngine,
+  tls?: Tls,
 ): Promise<ControlServer> {
   const server = new grpc.Server()
   const health = new HealthImplementation({ '': 'SERVING', [ENGINE_SERVICE]: 'SERVING' })
@@ -75,7 +78,7 @@ export async function startControlServer(
   server.addService(engineControlService, handlers(engine, notServing))
   health.addToServer(server)
   new ReflectionService(enginePackage).addToServer(server)
-  const credentials = grpc.ServerCredentials.createInsecure()
+  const credentials = serverCredentials(tls)
   const binding = new Promise<number>((resolve, reject) => {
     server.bindAsync(hostAndPort(host, port), credentials, (error, boundPort) =>
       error ? reject(error) : resolve(boundPort),

@@ -15,6 +15,7 @@ import {
   startOrEnd,
 } from '../shared/process/lifecycle.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
+import { loadTls } from '../shared/process/tls-files.ts'
 import { startMetricsServer } from '../shared/telemetry/metrics-server.ts'
 import { startTracing } from '../shared/telemetry/tracing.ts'
 import { version } from '../shared/version.ts'
@@ -92,16 +93,17 @@ const engine = createEngine({
   onModelsChanged: () => announce(),
   onSick: (reason) => void end(reason),
 })
+const tls = await startOrEnd(log, loadTls(config.tlsFiles))
 const control = await startOrEnd(
   log,
-  startControlServer(config.controlHost, config.controlPort, engine),
+  startControlServer(config.controlHost, config.controlPort, engine, tls),
 )
 const metricsServer =
   config.metricsPort === 'off'
     ? null
     : await startOrEnd(
         log,
-        startMetricsServer(config.metricsHost, config.metricsPort, { text: metricsText, log }),
+        startMetricsServer(config.metricsHost, config.metricsPort, { text: metricsText, log, tls }),
       )
 
 announce()

@@ -5,6 +5,7 @@ import { DAY_SECONDS } from '../shared/durations.ts'
 import { FILE_BYTES_MAX } from '../shared/file-limits.ts'
 import { PRIORITIES } from '../shared/priority.ts'
 import { readSettings, type SettingReader } from '../shared/process/settings.ts'
+import { readTlsFiles } from '../shared/process/tls-files.ts'
 import { readOidcSettings } from './accounts/oidc-settings.ts'
 
 export type Config = ReturnType<typeof loadConfig>
@@ -43,6 +44,7 @@ const otherSettings = (reader: SettingReader) => {
     grpcPort: integerOrOff('GRPC_PORT', 0, 65_535), // 0: any free one; unset: the one after PORT
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort: integerOrOff('METRICS_PORT', 0, 65_535), // unset: the 1000th after PORT
+    tlsFiles: readTlsFiles(reader), // for gRPC, metrics and engines
     brokerAddress: readBrokerAddress(reader),
     signingKeyFile: optional('SIGNING_KEY_FILE'),
     encryptionKeyFile: optional('ENCRYPTION_KEY_FILE'),

@@ -20,6 +20,7 @@ import { localUrl } from '../shared/local-url.ts'
 import { writeOwnAddress } from '../shared/own-address.ts'
 import { makeFolder } from '../shared/process/make-folder.ts'
 import { onPort } from '../shared/process/on-port.ts'
+import { loadTls } from '../shared/process/tls-files.ts'
 import { createLogger } from '../shared/telemetry/log.ts'
 import { startMetricsServer } from '../shared/telemetry/metrics-server.ts'
 import { startTracing } from '../shared/telemetry/tracing.ts'
@@ -90,6 +91,7 @@ const { bootstrapApiKey } = settings
 await inDataFolder(
   ensureFirstApiKey(store, { dataFolder, bootstrapApiKey, now: isoTime(clock.now()) }),
 )
+const tls = await startOrEnd(log, loadTls(settings.tlsFiles))
 const installation = await startOrEnd(log, keepInstallation(store, newId('inst')))
 const { brokerAddress: address, leaseSeconds } = settings
 const broker = await startOrEnd(
@@ -145,7 +147,7 @@ const gateway = createGateway({
   clock,
   log,
   metrics,
-  connectEngine: engineConnector(settings.engineNetworks),
+  connectEngine: engineConnector(settings.engineNetworks, tls),
   post: publicPost.post,
   ...createUrlChecks(publicFetch, publicPost, new EgressPool()),
   config: {
@@ -177,14 +179,14 @@ const { grpcHost, grpcPort = portAfter(settings.port, 1) } = settings
 const grpcServer =
   grpcPort === 'off'
     ? null
-    : await startOrEnd(log, startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc }))
+    : await startOrEnd(log, startGrpcServer(grpcHost, grpcPort, deps, { fd: sockets.grpc, tls }))
 const { metricsHost, metricsPort = portAfter(settings.port, 1_000) } = settings
 const metricsServer =
   metricsPort === 'off'
     ? null
     : await startOrEnd(
         log,
-        startMetricsServer(metricsHost, metricsPort, { text: createMetricsText(deps), log }),
+        startMetricsServer(metricsHost, metricsPort, { text: createMetricsText(deps), log, tls }),
       )
 
 await gateway.start(broker)

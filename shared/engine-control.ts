@@ -2,7 +2,8 @@
 
 import * as grpc from '@grpc/grpc-js'
 import { MINUTE_MS } from './durations.ts'
-import { loadProto } from './proto.ts'
+import type { Tls } from './process/tls-files.ts'
+import { channelCredentials, loadProto } from './proto.ts'
 import type { RoutedModel } from './prompts/route-prompt.ts'
 import { currentTraceParent, inTraceSpan } from './telemetry/tracing.ts'
 
@@ -162,10 +163,16 @@ export interface EngineClient {
  * Returns a client of the engine at `address` (`host:port`). Calls reject with a gRPC error if the
  * engine does not answer within two seconds, or within the time that the call states. A call made
  * within a trace becomes part of it.
+ * @param name the name in the engine's certificate, where the address has another
  */
-export function connectEngine(address: string): EngineClient {
+export function connectEngine(
+  address: string,
+  { tls, name }: { tls?: Tls | undefined; name?: string } = {},
+): EngineClient {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
-  const client = new Client(address, grpc.credentials.createInsecure())
+  const client = new Client(address, channelCredentials(tls), {
+    ...(tls && name && { 'grpc.ssl_target_name_override': name }),
+  })
   const call = <Reply>(method: string, request: object, deadlineMs = CALL_DEADLINE_MS) =>
     runTraced(
       method,

@@ -11,7 +11,8 @@ import { HealthImplementation } from 'grpc-health-check'
 import { MINUTE_MS } from '../../shared/durations.ts'
 import { hostAndPort } from '../../shared/local-url.ts'
 import { onPort } from '../../shared/process/on-port.ts'
-import { loadProto } from '../../shared/proto.ts'
+import type { Tls } from '../../shared/process/tls-files.ts'
+import { loadProto, serverCredentials } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
 import { inTraceSpan } from '../../shared/telemetry/tracing.ts'
 import { assertScope, authenticate, type AuthDeps, type Scope } from '../accounts/auth.ts'
@@ -79,7 +80,6 @@ const SCOPE: Scope = 'audio:separate'
 const CLOSE_MS_MAX = 3_000
 /** Longer than any check at submit may take. */
 const CALL_MS_MAX = MINUTE_MS
-const CREDENTIALS = grpc.ServerCredentials.createInsecure()
 const OPTIONS: grpc.ServerOptions = {
   'grpc.max_receive_message_length': BODY_BYTES_MAX, // Node limits metadata to 64 KiB
   'grpc.max_concurrent_streams': 1_000, // per connection
@@ -99,6 +99,12 @@ export type GrpcDeps = AuthDeps &
     config: TrustedProxies
   }
 
+interface GrpcOptions {
+  callMsMax?: number
+  fd?: number | undefined
+  tls?: Tls | undefined
+}
+
 /**
  * Listens on `host:port`; port 0 takes any free one. With `fd`, listens on that open socket
  * instead.
@@ -108,14 +114,17 @@ export async function startGrpcServer(
   host: string,
   port: number,
   deps: GrpcDeps,
-  { callMsMax = CALL_MS_MAX, fd }: { callMsMax?: number; fd?: number | undefined } = {},
+  { callMsMax = CALL_MS_MAX, fd, tls }: GrpcOptions = {},
 ): Promise<GrpcServer> {
   const server = new grpc.Server({ ...OPTIONS, interceptors: [deadline(callMsMax)] })
   const health = new HealthImplementation({ '': 'SERVING', [SEPARATION_SERVICE]: 'SERVING' })
   server.addService(separationPackage[SEPARATION_SERVICE] as grpc.ServiceDefinition, handlers(deps))
   health.addToServer(server)
   new ReflectionService(separationPackage).addToServer(server)
-  const { address, close } = await (fd === undefined ? bind(server, host, port) : adopt(server, fd))
+  const credentials = serverCredentials(tls)
+  const { address, close } = await (fd === undefined
+    ? bind(server, { host, port, credentials })
+    : adopt(server, fd, credentials))
   return {
     address,
     async stop() {
@@ -135,9 +144,18 @@ interface GrpcListener {
   close(): void
 }
 
-async function bind(server: grpc.Server, host: string, port: number): Promise<GrpcListener> {
+interface Place {
+  host: string
+  port: number
+  credentials: grpc.ServerCredentials
+}
+
+async function bind(
+  server: grpc.Server,
+  { host, port, credentials }: Place,
+): Promise<GrpcListener> {
   const binding = new Promise<number>((resolve, reject) => {
-    server.bindAsync(hostAndPort(host, port), CREDENTIALS, (error, boundPort) =>
+    server.bindAsync(hostAndPort(host, port), credentials, (error, boundPort) =>
       error ? reject(error) : resolve(boundPort),
     )
   })
@@ -149,8 +167,12 @@ async function bind(server: grpc.Server, host: string, port: number): Promise<Gr
  * Accepts the connections of an open socket and hands them to the library, which can only bind
  * addresses.
  */
-async function adopt(server: grpc.Server, fd: number): Promise<GrpcListener> {
-  const injector = server.createConnectionInjector(CREDENTIALS)
+async function adopt(
+  server: grpc.Server,
+  fd: number,
+  credentials: grpc.ServerCredentials,
+): Promise<GrpcListener> {
+  const injector = server.createConnectionInjector(credentials)
   const listener = createServer((connection) => injector.injectConnection(connection))
   listener.listen({ fd })
   await once(listener, 'listening')

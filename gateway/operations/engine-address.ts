@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import { connectEngine, type EngineClient } from '../../shared/engine-control.ts'
 import { matchesCidrs } from '../../shared/http/public-address.ts'
 import { createResolver } from '../../shared/http/resolver.ts'
+import type { Tls } from '../../shared/process/tls-files.ts'
 
 const RESOLVE_MS_MAX = 2_000
 const ADDRESS = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$/i
@@ -16,6 +17,7 @@ const ADDRESS = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$
  */
 export function engineConnector(
   networks: readonly string[],
+  tls?: Tls,
 ): (address: string) => Promise<EngineClient> {
   const isAllowed = matchesCidrs(networks)
   const resolve = createResolver()
@@ -30,6 +32,6 @@ export function engineConnector(
     const allowed = (await addressesOf(name)).find(({ address }) => isAllowed(address))
     if (!allowed) throw new Error(`${name} is in no network of ENGINE_NETWORKS`)
     const place = allowed.family === 6 ? `[${allowed.address}]` : allowed.address
-    return connectEngine(`${place}:${port}`)
+    return connectEngine(`${place}:${port}`, { tls, name })
   }
 }

@@ -2,14 +2,16 @@
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { localUrl } from '../local-url.ts'
 import { onPort } from '../process/on-port.ts'
+import { httpsOptions, type Tls } from '../process/tls-files.ts'
 import type { Logger } from './log.ts'
 import { MetricSet } from './metrics.ts'
 
 export interface MetricsServer {
-  /** Its address: `http://host:port`. */
+  /** Its address: `http://host:port`, or `https:` with TLS. */
   address: string
   stop(): Promise<void>
 }
@@ -18,6 +20,7 @@ interface MetricsSource {
   /** Returns all current metrics in the Prometheus text format. */
   text(): Promise<string>
   log: Logger
+  tls?: Tls | undefined
 }
 
 /**
@@ -29,11 +32,17 @@ export async function startMetricsServer(
   port: number,
   source: MetricsSource,
 ): Promise<MetricsServer> {
-  const server = createServer((request, reply) => void answer(source, request, reply))
+  const { tls } = source
+  const listener = (request: IncomingMessage, reply: ServerResponse) =>
+    void answer(source, request, reply)
+  const server = tls ? createTlsServer(httpsOptions(tls), listener) : createServer(listener)
   server.listen({ port, host, exclusive: true }) // of processes that share ports, each has its own
   await onPort({ host, port, prefix: 'METRICS_' }, once(server, 'listening'))
   return {
-    address: localUrl(host, (server.address() as AddressInfo).port),
+    address: localUrl(host, (server.address() as AddressInfo).port).replace(
+      /^http:/,
+      tls ? 'https:' : 'http:',
+    ),
     async stop() {
       server.close()
       server.closeAllConnections()

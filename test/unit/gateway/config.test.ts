@@ -70,3 +70,34 @@ test('a server that listens everywhere is reached on this machine', () => {
   assert.equal(localUrl('::1', 80), 'http://[::1]:80')
   assert.equal(localUrl('10.1.2.3', 8080), 'http://10.1.2.3:8080')
 })
+
+test('a provider of admins needs a client, an owner and the admin token; without one there is none', () => {
+  assert.equal(loadConfig({ NATS_URL }).oidc, undefined)
+  const OIDC_ISSUER = 'https://id.example.com/realms/a/'
+  const problemsOf = (env: object): readonly string[] => {
+    try {
+      loadConfig({ NATS_URL, ...env })
+    } catch (error) {
+      return (error as SettingsError).problems
+    }
+    return []
+  }
+  assert.deepEqual(problemsOf({ OIDC_ISSUER }), [
+    'ADMIN_TOKEN must be set',
+    'OIDC_CLIENT_ID must be set',
+    'OIDC_OWNERS must be set',
+  ])
+  const others = { ADMIN_TOKEN: 'a'.repeat(16), OIDC_CLIENT_ID: 'w', OIDC_OWNERS: 'Our Admins, b' }
+  const { oidc } = loadConfig({ NATS_URL, OIDC_ISSUER, ...others })
+  assert.equal(oidc?.issuer, OIDC_ISSUER, 'its final slash belongs to it')
+  assert.equal(oidc?.providerName, 'id.example.com')
+  assert.deepEqual(oidc?.valuesOf, { owner: ['Our Admins', 'b'], operator: [], viewer: [] })
+  for (const issuer of ['http://id.example.com', 'id.example.com', 'https://id.example.com/?a=b']) {
+    assert.match(
+      problemsOf({ ...others, OIDC_ISSUER: issuer })[0]!,
+      /^OIDC_ISSUER must be .* https:/,
+    )
+  }
+  assert.deepEqual(problemsOf({ ...others, OIDC_ISSUER: 'http://127.0.0.1:9000' }), [])
+  assert.deepEqual(problemsOf({ INTERNAL_TLS_CERT: 'a.pem' }), ['INTERNAL_TLS_KEY must be set'])
+})

@@ -1,0 +1,110 @@
+/** TLS between the parts of the service, with certificates that openssl makes. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after } from 'node:test'
+import { startControlServer, type ControlledEngine } from '../../../../engine/control-server.ts'
+import { engineConnector } from '../../../../gateway/operations/engine-address.ts'
+import { connectEngine } from '../../../../shared/engine-control.ts'
+import { loadTls, type Tls } from '../../../../shared/process/tls-files.ts'
+import { startMetricsServer } from '../../../../shared/telemetry/metrics-server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tls-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const openssl = (...words: string[]) =>
+  execFileSync('openssl', words, { cwd: folder, stdio: 'pipe' })
+
+const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+
+/** An authority, and a certificate of it for `localhost`. */
+async function makeTls(name: string): Promise<Tls> {
+  openssl(
+    'req',
+    '-x509',
+    ...KEY,
+    '-keyout',
+    `${name}-ca.key`,
+    '-out',
+    `${name}-ca.pem`,
+    '-subj',
+    `/CN=${name} authority`,
+  )
+  openssl('req', ...KEY, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', '/CN=a part')
+  writeFileSync(join(folder, 'names'), 'subjectAltName=DNS:localhost')
+  const signing = [
+    '-CA',
+    `${name}-ca.pem`,
+    '-CAkey',
+    `${name}-ca.key`,
+    '-CAcreateserial',
+    '-extfile',
+    'names',
+  ]
+  openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, ...signing)
+  return (await loadTls(filesOf(name)))!
+}
+
+const filesOf = (name: string) => ({
+  certificateFile: join(folder, `${name}.pem`),
+  keyFile: join(folder, `${name}.key`),
+  caFile: join(folder, `${name}-ca.pem`),
+})
+
+const ours = await makeTls('ours')
+const theirs = await makeTls('theirs')
+
+test('an engine answers who has a certificate of its authority, and nobody else', async (t) => {
+  const engine = { setBatching: () => undefined } as unknown as ControlledEngine
+  const server = await startControlServer('127.0.0.1', 0, engine, ours)
+  t.after(() => server.stop())
+  const port = server.address.split(':').at(-1)
+  const gateway = await engineConnector(['127.0.0.0/8', '::1/128'], ours)(`localhost:${port}`)
+  t.after(() => gateway.close())
+  assert.equal(await gateway.setBatching(512), 512)
+  for (const tls of [undefined, { ...ours, ca: theirs.ca! }, { ...theirs, ca: ours.ca! }]) {
+    const other = connectEngine(server.address, { tls, name: 'localhost' })
+    t.after(() => other.close())
+    await assert.rejects(other.setBatching(512), /UNAVAILABLE|DEADLINE_EXCEEDED/)
+  }
+  const elsewhere = connectEngine(server.address, { tls: ours, name: 'engine.example.com' })
+  t.after(() => elsewhere.close())
+  await assert.rejects(elsewhere.setBatching(512), /UNAVAILABLE|DEADLINE_EXCEEDED/)
+})
+
+test('metrics are for clients with a certificate; without an authority, for all over TLS', async (t) => {
+  const source = { text: async () => 'up 1\n', log: console as never }
+  const get = (address: string, tls: Partial<Tls>) =>
+    new Promise<string>((resolve, reject) => {
+      const options = { ...tls, ca: ours.ca!, servername: 'localhost', agent: false }
+      request(`${address}/metrics`, options, (reply) => {
+        reply.setEncoding('utf8').once('data', resolve)
+      })
+        .on('error', reject)
+        .end()
+    })
+  const server = await startMetricsServer('127.0.0.1', 0, { ...source, tls: ours })
+  t.after(() => server.stop())
+  assert.match(server.address, /^https:/)
+  const { cert, key } = ours
+  assert.equal(await get(server.address, { cert, key }), 'up 1\n')
+  await assert.rejects(get(server.address, {}), /certificate required|ECONNRESET|socket hang up/)
+  await assert.rejects(get(server.address, { cert: theirs.cert, key: theirs.key }))
+  const open = await startMetricsServer('127.0.0.1', 0, { ...source, tls: { cert, key } })
+  t.after(() => open.stop())
+  assert.equal(await get(open.address, {}), 'up 1\n')
+})
+
+test('a file that is missing, or belongs to another key, is named at the start', async () => {
+  const missing = loadTls({ ...filesOf('ours'), caFile: join(folder, 'none.pem') })
+  await assert.rejects(missing, /^StartError: INTERNAL_TLS_CA: ENOENT/)
+  const mixed = loadTls({ ...filesOf('ours'), keyFile: join(folder, 'theirs.key') })
+  await assert.rejects(
+    mixed,
+    /^StartError: INTERNAL_TLS_CERT, INTERNAL_TLS_KEY: .*key values mismatch/,
+  )
+})
