@@ -1,5 +1,6 @@
 /** Serves engine.proto, with the standard health and reflection services. */
 
+import { hostname } from 'node:os'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
@@ -16,7 +17,7 @@ import {
   type InstalledModel,
 } from '../shared/engine-control.ts'
 import { MINUTE_MS } from '../shared/durations.ts'
-import { hostAndPort } from '../shared/local-url.ts'
+import { hostAndPort, isEverywhere } from '../shared/local-url.ts'
 import type { Tls } from '../shared/process/tls-files.ts'
 import { serverCredentials } from '../shared/proto.ts'
 import { onPort } from '../shared/process/on-port.ts'
@@ -53,7 +54,7 @@ interface EngineFetch {
 }
 
 export interface ControlServer {
-  /** The `host:port` that it listens on. */
+  /** The `host:port` that others reach it at. */
   address: string
   /** Reports NOT_SERVING to health checks from now on. */
   notServing(): void
@@ -85,7 +86,8 @@ export async function startControlServer(
     )
   })
   const bound = await onPort({ host, port, prefix: 'CONTROL_' }, binding)
-  return { address: hostAndPort(host, bound), notServing, stop: () => server.forceShutdown() }
+  const address = hostAndPort(isEverywhere(host) ? hostname() : host, bound)
+  return { address, notServing, stop: () => server.forceShutdown() }
 }
 
 function handlers(

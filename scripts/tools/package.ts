@@ -1,4 +1,4 @@
-/** `winnow package`, `winnow package deb` and `winnow package image`; see --help. */
+/** `winnow package` and `winnow package deb`; see --help. */
 
 import { runMain } from '../cli/command.ts'
 import { makePackage } from './package/command.ts'

@@ -39,9 +39,11 @@ export const open = command({
     operands: ['[ID]'],
     options: { ...SERVICE, operators: FLAG, token: TEXT },
     async run(values, [requestId], { env, stderr, signal }) {
+      const isNamed = values.url !== undefined || env.WINNOW_URL !== undefined
+      const publicUrl = isNamed ? undefined : env.PUBLIC_URL?.replace(/\/+$/, '')
       const page = values.operators
-        ? await operatorsPage(readGateway(values, env), signal)
-        : await ownPage(readAccess(values, env), requestId)
+        ? await operatorsPage(readGateway(values, env), signal, publicUrl)
+        : await ownPage(readAccess(values, env), requestId, publicUrl)
       const isOpened = await openBrowser(page, env)
       stderr.write(isOpened ? OPENED : NOT_OPENED)
       return `${page}\n`
@@ -49,21 +51,28 @@ export const open = command({
   }),
 })
 
-/** @throws Error if the service refuses the key, has no such request, or no page */
-async function ownPage(access: Access, requestId?: string): Promise<string> {
+/**
+ * @param publicUrl where browsers reach the service, if not where this command does: in a container
+ * @throws Error if the service refuses the key, has no such request, or no page
+ */
+async function ownPage(access: Access, requestId?: string, publicUrl?: string): Promise<string> {
   const client = createClient({ ...access, ...ONE_RETRY })
   await (requestId === undefined ? client.account() : client.status(requestId))
-  const { baseUrl: address, apiKey: key = '' } = access
-  const page = await pageAddress({ address, key, requestId })
-  if (page === undefined) throw new Error(`${address} has no page: PLAYGROUND is off there.`)
+  const { baseUrl: listening, apiKey: key = '' } = access
+  const page = await pageAddress({ address: publicUrl ?? listening, listening, key, requestId })
+  if (page === undefined) throw new Error(`${listening} has no page: PLAYGROUND is off there.`)
   return page
 }
 
 /** @throws NoAnswerError if the gateway refuses the token */
-async function operatorsPage(gateway: Gateway, signal: AbortSignal): Promise<string> {
+async function operatorsPage(
+  gateway: Gateway,
+  signal: AbortSignal,
+  publicUrl = gateway.url,
+): Promise<string> {
   await readFleet(gateway, signal)
   const { token: code } = createPass(gateway.token, 'code', Date.now())
-  return `${gateway.url}/#operator=${code}`
+  return `${publicUrl}/#operator=${code}`
 }
 
 /** False if there is no display, or no program to open addresses. */

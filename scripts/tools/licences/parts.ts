@@ -146,4 +146,19 @@ function others(): Part[] {
   ]
 }
 
+/** @param list what scripts/tools/package/debian-packages.sh writes */
+export const debianParts = (list: string): Part[] =>
+  list
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [name = '', version = '', licences = ''] = line.split('\t')
+      return {
+        name,
+        version,
+        licence: licences.split('|').join(', ') || `see /usr/share/doc/${name}/copyright`,
+        url: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=amd64`,
+      }
+    })
+
 const byName = (a: Part, b: Part): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)

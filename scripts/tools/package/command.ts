@@ -2,18 +2,15 @@
 
 import { action, command, oneOf, TEXT, UsageError } from '../../cli/command.ts'
 import { makeDeb } from './deb.ts'
-import { makeImage } from './image.ts'
 import { COMPUTES, type Compute, type Say } from './types.ts'
 import { makeNpmPackage } from './npm-package.ts'
 
 const HELP = `npm run winnow -- package        dist/winnow-<version>.tgz, for npm
 npm run winnow -- package deb    dist/winnow_<version>_amd64.deb, for Debian and Ubuntu
-npm run winnow -- package image  dist/winnow-<version>-image.tar, for Docker and Podman
 
---compute cpu|cuda: for deb and image (default: cpu).
-The last two hold all that runs, Node included; with --compute cuda the version ends with cuda. An
-image needs mmdebstrap, and root or user namespaces. They are for machines of your own:
-docs/reference/licences.md says why they must not be passed on as they are.
+--compute cpu|cuda: for deb (default: cpu); with cuda the version ends with it.
+deb holds all that runs, Node included. It is for machines of your own: docs/reference/licences.md
+says why it must not be passed on as it is. For an image: docs/how-to/compose.md.
 DEBFULLNAME and DEBEMAIL: who the package names as its maintainer.
 The exit code is 0 when made, 1 when it failed, 2 when the command line is wrong.
 `
@@ -21,7 +18,6 @@ The exit code is 0 when made, 1 when it failed, 2 when the command line is wrong
 const MAKERS: Readonly<Record<string, (compute: Compute, say: Say) => Promise<string>>> = {
   npm: () => makeNpmPackage(),
   deb: makeDeb,
-  image: makeImage,
 }
 
 export const makePackage = command({

@@ -21,9 +21,7 @@ const DOCUMENTS = 'usr/share/doc/winnow'
  * CUDA's libraries get a tenth larger than with xz at its fastest setting, in a fortieth of the
  * time.
  */
-export const SMALL = ['-Zzstd', '-z3']
-/** No compression, for a package that is unpacked right away. */
-export const QUICK = ['-Znone']
+const COMPRESSION = ['-Zzstd', '-z3']
 
 /**
  * CPU and CUDA are versions of one package, so that installing one replaces the other and keeps
@@ -39,7 +37,7 @@ export async function makeDeb(compute: Compute, say: Say): Promise<string> {
   say('Setting the service up (some minutes) …')
   await layInstallation(join(root, INSTALLED), compute)
   say('Packing …')
-  const made = packDeb(root, compute, { folder: join(ROOT, 'dist'), compression: SMALL })
+  const made = packDeb(root, compute, join(ROOT, 'dist'))
   rmSync(root, { recursive: true })
   return made.slice(ROOT.length)
 }
@@ -48,11 +46,7 @@ export async function makeDeb(compute: Compute, say: Say): Promise<string> {
  * Adds the other files of a package to the installation in `root`, and packs it.
  * @returns the path of the package in `folder`
  */
-export function packDeb(
-  root: string,
-  compute: Compute,
-  { folder, compression }: { folder: string; compression: readonly string[] },
-): string {
+export function packDeb(root: string, compute: Compute, folder: string): string {
   const unit = (file: string) =>
     readFileSync(join(ROOT, 'scripts/cli/install-host/units', file), 'utf8')
   const node = join(INSTALLED, NODE)
@@ -78,7 +72,7 @@ export function packDeb(
   write(join(root, 'DEBIAN/md5sums'), checksums(root))
   write(join(root, 'DEBIAN/control'), control(compute, root))
   const path = join(folder, `winnow_${versionOf(compute)}_amd64.deb`)
-  execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', root, path], {
+  execFileSync('dpkg-deb', ['--root-owner-group', ...COMPRESSION, '--build', root, path], {
     env: { ...process.env, SOURCE_DATE_EPOCH: commitSeconds() },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

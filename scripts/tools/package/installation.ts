@@ -55,7 +55,8 @@ export async function layInstallation(folder: string, compute: Compute): Promise
   trim(folder)
 }
 
-function trim(folder: string): void {
+/** Removes what only set-up needs from an installation, and makes its files no programs. */
+export function trim(folder: string): void {
   for (const path of FOR_SET_UP) rmSync(join(folder, path), { recursive: true, force: true })
   prune(join(folder, 'node_modules'))
   chmodSync(join(folder, ESBUILD), 0o755)

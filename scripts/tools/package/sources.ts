@@ -15,7 +15,7 @@ export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /**
  * Paths, as git takes them, of what runs the service: no tests, no developers' tools, no training.
  */
-const SHIPPED = [
+export const SHIPPED = [
   ...['gateway', 'engine', 'models', 'shared', 'proto', 'clients/typescript'],
   ...['scripts/cli', 'scripts/setup', 'scripts/run.mjs'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -74,14 +74,21 @@ async function unpack(packageName: string, root: string): Promise<void> {
 }
 
 /**
+/**
  * Downloads package lists into `folder` and returns options to use them, for a machine without any,
  * such as a container.
+ * @param sources what sources.list would say, instead of the machine's
  */
-async function ownLists(folder: string): Promise<string[]> {
+export async function ownLists(folder: string, sources?: string): Promise<string[]> {
   const [lists, cache] = [join(folder, 'lists'), join(folder, 'cache')]
   await mkdir(join(lists, 'partial'), { recursive: true })
   await mkdir(join(cache, 'archives/partial'), { recursive: true })
   const options = ['-o', `Dir::State::Lists=${lists}`, '-o', `Dir::Cache=${cache}`]
+  if (sources !== undefined) {
+    await writeFile(join(folder, 'sources.list'), sources)
+    options.push('-o', `Dir::Etc::SourceList=${join(folder, 'sources.list')}`)
+    options.push('-o', 'Dir::Etc::SourceParts=-')
+  }
   await run('apt-get', [...options, 'update'])
   return options
 }

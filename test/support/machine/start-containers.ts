@@ -8,20 +8,18 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { composeEnvironment } from './docker-compose.ts'
 
 /**
- * Runs podman or docker, which take the same arguments; resolves with its standard output.
- * @throws Error with its output
+ * Runs podman or docker, which take the same words; resolves with its standard output.
+ * @throws Error with what it said
  */
 export type Containers = (...words: string[]) => Promise<string>
 
 const DOCKER_MS_MAX = 60_000
 const OUTPUT_BYTES_MAX = 2 ** 26
 
-/**
- * Settings that make up for what a machine in a container lacks: control groups, and rights to
- * raise limits.
- */
+/** Replaces what a machine that is itself a container may lack: control groups, and rights to raise limits. */
 const SETTINGS = `[containers]
 cgroups = "disabled"
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
@@ -29,10 +27,10 @@ default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 lock_type = "file"
 `
 
-/** Hides one version of control groups, because crun refuses to run if both are mounted. */
+/** crun refuses to run if control groups of both versions are mounted; it sees one alone here. */
 const NAMESPACE = 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo ready && exec sleep infinity'
 
-/** Needs root. Remaining containers are removed at the end, with their mounts and volumes. */
+/** Needs root. Containers that are left are removed at the end, with their mounts and volumes. */
 export async function startPodman(t: TestContext): Promise<Containers> {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-podman-'))
   const settings = join(folder, 'containers.conf')
@@ -64,8 +62,12 @@ export async function startPodman(t: TestContext): Promise<Containers> {
   return podman
 }
 
-/** Like `startPodman`, with a separate Docker daemon, whose bridge docker0 remains. Needs root. */
+/**
+ * As `startPodman`, by a Docker daemon of its own, with Compose; its bridge, docker0, stays. Needs
+ * root.
+ */
 export async function startDocker(t: TestContext): Promise<Containers> {
+  const env = { ...process.env, ...(await composeEnvironment()) }
   const folder = await mkdtemp(join(tmpdir(), 'winnow-docker-'))
   const address = `unix://${join(folder, 'docker.sock')}`
   const log = join(folder, 'log')
@@ -76,7 +78,7 @@ export async function startDocker(t: TestContext): Promise<Containers> {
   const daemon = spawn('sh', ['-c', 'exec dockerd "$@" 2>"$0"', log, ...words], { stdio: 'ignore' })
   const ended = once(daemon, 'exit')
   const docker: Containers = async (...given) => {
-    const options = { maxBuffer: OUTPUT_BYTES_MAX }
+    const options = { env, maxBuffer: OUTPUT_BYTES_MAX }
     const { stdout } = await promisify(execFile)('docker', ['--host', address, ...given], options)
     return stdout
   }

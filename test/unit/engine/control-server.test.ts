@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
 import test, { type TestContext } from 'node:test'
 import { startControlServer, type ControlledEngine } from '../../../engine/control-server.ts'
 import { ModelRefusal } from '../../../engine/model-refusal.ts'
@@ -27,6 +28,13 @@ test('the budget of a batch is set at run time, within its bounds', async (t) =>
 test('an engine may listen on an address of IPv6', async (t) => {
   const client = await start(t, { stats: () => ({ jobs: 3 }) as never }, '::1')
   assert.equal((await client.stats()).jobs, 3)
+})
+
+test('an engine that listens everywhere is reached by the name of its host', async (t) => {
+  const server = await startControlServer('0.0.0.0', 0, {} as ControlledEngine)
+  t.after(() => server.stop())
+  assert.match(server.address, /:\d+$/)
+  assert.equal(server.address.split(':')[0], hostname())
 })
 
 test('an engine of 0.2.0 has one model, which answers text', async (t) => {

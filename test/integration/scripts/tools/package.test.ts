@@ -1,19 +1,14 @@
-/**
- * Debian's package and the image, without what set-up fetches; test/package builds them completely.
- */
+/** Debian's package, without what set-up fetches; test/package builds it completely. */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import test, { before, type TestContext } from 'node:test'
-import { gunzipSync } from 'node:zlib'
-import { packDeb, QUICK, SMALL } from '../../../../scripts/tools/package/deb.ts'
-import { debianParts } from '../../../../scripts/tools/package/image.ts'
-import { packImage } from '../../../../scripts/tools/package/oci.ts'
+import { packDeb } from '../../../../scripts/tools/package/deb.ts'
+import { debianParts } from '../../../../scripts/tools/licences/parts.ts'
 import { layCommand, laySources } from '../../../../scripts/tools/package/sources.ts'
 import { makePackage } from '../../../../scripts/tools/package/command.ts'
 import { assertProgram } from '../../../support/machine/debian-package.ts'
@@ -38,7 +33,7 @@ test("Debian's package has units for its place, settings that an upgrade keeps, 
   const root = join(folder, 'root')
   laySources(join(root, 'usr/lib/winnow'))
   await layCommand(join(root, 'usr/lib/winnow'), 'debian-installation.mjs')
-  const deb = packDeb(root, 'cpu', { folder, compression: SMALL })
+  const deb = packDeb(root, 'cpu', folder)
 
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
   assert.equal(run('dpkg-deb', '--field', deb, 'Version').trim(), version)
@@ -97,12 +92,11 @@ test('packages hold every file that their programs name', async (t) => {
 test('the package for GPUs takes the place of the one for processors', async (t) => {
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'root/usr/lib/winnow'), { recursive: true })
-  const deb = packDeb(join(folder, 'root'), 'cuda', { folder, compression: QUICK })
+  const deb = packDeb(join(folder, 'root'), 'cuda', folder)
   assert.match(
     run('dpkg-deb', '--field', deb, 'Package', 'Version'),
     /^Package: winnow\nVersion: \d+\.\d+\.\d+\+cuda\n$/,
   )
-  assert.match(run('ar', 't', deb), /^data\.tar$/m) // as an image takes it
   const bill = run(
     'sh',
     '-c',
@@ -112,39 +106,8 @@ test('the package for GPUs takes the place of the one for processors', async (t)
   assert.doesNotMatch(bill, /pkg:pypi\/tensorflow-cpu@/)
 })
 
-test('an image is laid out as OCI and Docker do: every part under its digest', async (t) => {
-  const folder = await makeFolder(t)
-  await writeFile(join(folder, 'hello'), 'hello')
-  const layer = join(folder, 'layer.tar')
-  run('tar', '--create', '--file', layer, '--directory', folder, 'hello')
-  const archive = join(folder, 'image.tar')
-  await packImage({ name: 'thing', tag: '1', config: { User: 'me' } }, layer, archive)
-
-  run('tar', '--extract', '--file', archive, '--directory', folder)
-  const json = async (path: string) => JSON.parse(await readFile(join(folder, path), 'utf8'))
-  const blob = async ({ digest, size }: { digest: string; size: number }) => {
-    const bytes = await readFile(join(folder, 'blobs', digest.replace(':', '/')))
-    assert.deepEqual([digestOf(bytes), bytes.length], [digest, size])
-    return bytes
-  }
-  const [first] = (await json('index.json')).manifests
-  const manifest = JSON.parse(String(await blob(first)))
-  const config = JSON.parse(String(await blob(manifest.config)))
-  const content = gunzipSync(await blob(manifest.layers[0]))
-  assert.ok(content.equals(await readFile(layer)))
-  assert.deepEqual(config.rootfs.diff_ids, [digestOf(content)])
-  assert.deepEqual(config.config, { User: 'me' })
-  const [docker] = await json('manifest.json')
-  assert.deepEqual(docker.RepoTags, ['thing:1'])
-  assert.deepEqual(JSON.parse(await readFile(join(folder, docker.Config), 'utf8')), config)
-  await readFile(join(folder, docker.Layers[0]))
-})
-
-const digestOf = (bytes: Uint8Array): string =>
-  `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-
 test("Debian's packages in an image become parts of its bill of materials", () => {
-  const [part, other] = debianParts('zlib1g\t1:1.3.1+b1\tZlib|GPL-2\nwinnow\t1.0\t\nodd\t1\t\n')
+  const [part, other] = debianParts('zlib1g\t1:1.3.1+b1\tZlib|GPL-2\nodd\t1\t\n')
   assert.equal(part?.licence, 'Zlib, GPL-2')
   assert.equal(part?.url, 'pkg:deb/debian/zlib1g@1%3A1.3.1%2Bb1?arch=amd64')
   assert.equal(other?.licence, 'see /usr/share/doc/odd/copyright')
