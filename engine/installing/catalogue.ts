@@ -7,7 +7,7 @@ export interface CatalogueFile {
   /** Its name on the host and in messages. */
   name: string
   url: string
-  /** SHA-256 in hexadecimal: all of it, or as many digits as are published. Absent if none are. */
+  /** SHA-256 in hexadecimal. Absent if nobody has published it. */
   sha256?: string
   bytes?: number
 }
@@ -50,12 +50,11 @@ export interface CatalogueEntry {
 
 const DEMUCS = 'https://dl.fbaipublicfiles.com/demucs/hybrid_transformer/'
 
-/** The digits after the dash are the start of the file's SHA-256. */
-const demucsFile = (name: string): CatalogueFile => ({
-  name,
-  url: `${DEMUCS}${name}`,
-  sha256: name.slice(name.indexOf('-') + 1, name.indexOf('.')),
-})
+/** The name has the start of the SHA-256; all of it is as those who fetched the file report it. */
+function demucsFile(signature: string, sha256: string): CatalogueFile {
+  const name = `${signature}-${sha256.slice(0, 8)}.th`
+  return { name, url: `${DEMUCS}${name}`, sha256 }
+}
 
 const DEMUCS_LICENCE = {
   code: 'MIT (facebookresearch/demucs)',
@@ -69,10 +68,11 @@ const DEMUCS_LICENCE = {
 
 const TOKENIZER_REVISION = 'e2da8e2f811d1448a5b465c236feacd80ffbac7b'
 const TOKENIZER = `https://huggingface.co/FacebookAI/roberta-base/resolve/${TOKENIZER_REVISION}/`
-const TOKENIZER_FILES = ['tokenizer.json', 'tokenizer_config.json', 'config.json'].map((name) => ({
-  name,
-  url: `${TOKENIZER}${name}`,
-}))
+const TOKENIZER_FILES = Object.entries({
+  'tokenizer.json': '847bbeab6174d66a88898f729d52fa8d355fafe1bea101cf960dd404581df70e',
+  'tokenizer_config.json': '994f46754c5bf4014f1aa92d34b1374319c3a6b3f702105cd5b742beaecd18ce',
+  'config.json': 'ef0185e2aae6e06c5f105a285006952c340e20c7dbf43c86ec82601b13fc45e9',
+}).map(([name, sha256]) => ({ name, url: `${TOKENIZER}${name}`, sha256 }))
 
 const HIVE_REVISION = '113d2e4399a4f19b6a0d567bbde38f2fe1b11794'
 const HIVE = `https://huggingface.co/AlayaLab/AudioSep-hive/resolve/${HIVE_REVISION}/`
@@ -173,7 +173,9 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     name: 'htdemucs',
     kind: 'htdemucs',
     summary: 'Drums, bass, vocals and the rest out of songs.',
-    files: [demucsFile('955717e8-8726e21a.th')],
+    files: [
+      demucsFile('955717e8', '8726e21a993978c7ba086d3872e7608d7d5bfca646ca4aca459ffda844faa8b4'),
+    ],
     megabytes: 84,
     licence: DEMUCS_LICENCE,
     quality:
@@ -186,11 +188,11 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     kind: 'htdemucs',
     summary: 'As htdemucs, with a network for each stem; one stem takes as long as htdemucs.',
     files: [
-      'f7e0c4bc-ba3fe64a.th',
-      'd12395a8-e57c48e6.th',
-      '92cfc3b6-ef3bcb9c.th',
-      '04573f0d-f3cf25b2.th',
-    ].map(demucsFile),
+      demucsFile('f7e0c4bc', 'ba3fe64ae8ef66ac9a4857222ce48efbdc5eb3ad375cb79dd13debee5aaa4066'),
+      demucsFile('d12395a8', 'e57c48e6b0e38af4f7118d7bd08c49f0a0c0edf7d09143bdd902ea0d237303e6'),
+      demucsFile('92cfc3b6', 'ef3bcb9c8b40d14ae5d51b6db2587339cc12c6b77c0be151ce6d69002e087bf2'),
+      demucsFile('04573f0d', 'f3cf25b222c4eed7cd49dd8b2c9597d50c18bd154090f7b919cfa5f93cf22c49'),
+    ],
     stemOfFile: ['drums', 'bass', 'other', 'vocals'],
     megabytes: 336,
     licence: DEMUCS_LICENCE,
@@ -201,7 +203,9 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     name: 'htdemucs_6s',
     kind: 'htdemucs',
     summary: 'Six stems: as htdemucs, with guitar and piano.',
-    files: [demucsFile('5c90dfd2-34c22ccb.th')],
+    files: [
+      demucsFile('5c90dfd2', '34c22ccb381c6f9fdbf324f04e1e2fe21aaaf293f5ded163a162697ff9a02ddd'),
+    ],
     megabytes: 55,
     licence: DEMUCS_LICENCE,
     quality: 'no figures published; its README says that the piano does not work well',

@@ -170,12 +170,9 @@ async function receive(answer: Response, partial: string, receiving: DownloadSta
 /** Verifies the received file and gives it its final name. */
 async function finish(file: CatalogueFile, partial: string, path: string): Promise<DownloadedFile> {
   const { sha256, bytes } = await digest(partial)
-  if (file.sha256 && !sha256.startsWith(file.sha256)) {
+  if (file.sha256 !== undefined && sha256 !== file.sha256) {
     await Promise.all([rm(partial), rm(`${partial}.json`, { force: true })])
-    throw new FinalError(
-      `its SHA-256 is ${sha256}, which does not begin with the published ${file.sha256}; ` +
-        'the file is removed',
-    )
+    throw new FinalError(`its SHA-256 is ${sha256}, not ${file.sha256}; the file is removed`)
   }
   await rename(partial, path)
   await rm(`${partial}.json`, { force: true })

@@ -127,8 +127,8 @@ async function sourceOf(path: string, catalogued: CatalogueEntry | undefined) {
   const file = basename(path)
   const { sha256, bytes } = await digest(path)
   const published = catalogued?.files.find(({ name }) => name === file)?.sha256
-  if (published && !sha256.startsWith(published)) {
-    throw new Error(`${path}: its SHA-256 is ${sha256}; the published one begins ${published}`)
+  if (published !== undefined && sha256 !== published) {
+    throw new Error(`${path}: its SHA-256 is ${sha256}, not ${published}`)
   }
   return { path, file, sha256, bytes, verified: published !== undefined }
 }

@@ -3,10 +3,9 @@
  * `winnow licences --bom FILE`: also writes a bill of materials (CycloneDX 1.5).
  */
 
-import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { readOwnArgv, TEXT } from '../cli/command.ts'
-import { billOfMaterials, type Bill } from './licences/bill-of-materials.ts'
+import { repositoryBill } from './licences/bill-of-materials.ts'
 import { licencesPage } from './licences/page.ts'
 import { readParts } from './licences/parts.ts'
 
@@ -14,7 +13,5 @@ const { bom } = readOwnArgv({ bom: TEXT }).values
 const parts = readParts()
 writeFileSync('docs/reference/licences.md', licencesPage(parts))
 if (bom !== undefined) {
-  const command = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev']
-  const npmBill = JSON.parse(execFileSync('npm', command, { encoding: 'utf8' })) as Bill
-  writeFileSync(bom, `${JSON.stringify(billOfMaterials(npmBill, parts), null, 2)}\n`)
+  writeFileSync(bom, `${JSON.stringify(repositoryBill('.', parts), null, 2)}\n`)
 }

@@ -140,7 +140,7 @@ test('a file with another checksum leaves nothing but the reason', async () => {
   assert.equal((await admin('POST', '/wrong/fetch', {})).status, 202)
   const { state, problem } = await until('wrong', ({ problem }) => problem !== null)
   assert.equal(state, 'FETCHABLE')
-  assert.match(problem!, /its SHA-256 is [0-9a-f]{64}, which does not begin with .*feeb7c97/)
+  assert.match(problem!, /its SHA-256 is [0-9a-f]{64}, not feeb7c97/)
   const names = readdirSync(modelsFolder()).filter((name) => name !== '.downloads')
   assert.deepEqual(names, [])
   assert.deepEqual(readdirSync(join(modelsFolder(), '.downloads/wrong')), [])

@@ -205,7 +205,7 @@ test('compose.yaml and its image', { timeout: MS_MAX }, async (t) => {
   const image = `winnow:${await readVersion()}`
   const docker = await startDocker(t)
   await loadBaseImage(t, docker)
-  await docker('compose', 'build', 'gateway')
+  await docker('compose', '--progress', 'plain', 'build', 'gateway')
   await assertBill(docker, image)
 
   await t.test('by Compose', (t) => assertComposes(t, docker))

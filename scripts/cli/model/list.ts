@@ -117,21 +117,8 @@ const paragraph = (
   ].join('\n')
 }
 
-/** Hexadecimal digits of a complete SHA-256. */
-const DIGITS = 64
-
-/** Says how much of the checksums of a model's files is published. */
+/** Says of which of a model's files the checksum is known, and so checked. */
 function checksumsOf(files: CatalogueEntry['files']): string {
   const none = files.filter(({ sha256 }) => sha256 === undefined).map(({ name }) => name)
-  const short = files.filter(({ sha256 = '' }) => sha256.length > 0 && sha256.length < DIGITS)
-  const parts = [
-    ...(short.length > 0
-      ? [
-          `published are the first ${short[0]!.sha256!.length} of ${DIGITS} digits: they show ` +
-            'damage, not whether somebody changed the file on purpose',
-        ]
-      : []),
-    ...(none.length > 0 ? [`none is published of ${none.join(', ')}`] : []),
-  ]
-  return parts.length > 0 ? parts.join('; ') : 'published in full'
+  return none.length > 0 ? `none is published of ${none.join(', ')}` : 'published of all files'
 }

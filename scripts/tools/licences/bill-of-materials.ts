@@ -1,5 +1,6 @@
 /** Makes bills of materials in CycloneDX. */
 
+import { execFileSync } from 'node:child_process'
 import type { Part, Parts } from './parts.ts'
 
 export interface Bill {
@@ -7,8 +8,12 @@ export interface Bill {
   [field: string]: unknown
 }
 
-/** @param npmBill output of `npm sbom`, to which the other parts are added */
-export function billOfMaterials(npmBill: Bill, { bundled, wheels, others }: Parts): Bill {
+/** Returns the bill of all that a checkout at `root` may install on any machine. */
+export function repositoryBill(root: string, { bundled, wheels, others }: Parts): Bill {
+  const words = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev']
+  const npmBill = JSON.parse(
+    execFileSync('npm', words, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }),
+  ) as Bill
   const urls = new Set(npmBill.components.map(({ purl }) => purl))
   const more = [...bundled, ...wheels, ...others].filter(({ url }) => !urls.has(url))
   return { ...npmBill, components: [...npmBill.components, ...more.map(component)] }
@@ -24,7 +29,7 @@ export function installationBill({ packages, wheels, others }: Parts, more: Part
   }
 }
 
-const component = ({ name, version, licence, url, sha256 }: Part) => ({
+const component = ({ name, version, licence, url, sha256, integrity }: Part) => ({
   'bom-ref': url,
   type: 'library',
   name,
@@ -32,4 +37,8 @@ const component = ({ name, version, licence, url, sha256 }: Part) => ({
   purl: url,
   licenses: [{ license: { name: licence } }],
   ...(sha256 !== undefined && { hashes: [{ alg: 'SHA-256', content: sha256 }] }),
+  ...(integrity !== undefined && { hashes: [{ alg: 'SHA-512', content: hexOf(integrity) }] }),
 })
+
+const hexOf = (integrity: string): string =>
+  Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex')

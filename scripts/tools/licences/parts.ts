@@ -15,6 +15,8 @@ export interface Part {
   /** Its package URL (purl-spec). */
   url: string
   sha256?: string
+  /** As npm has it: `sha512-` and the digest in base64. */
+  integrity?: string
 }
 
 export interface Parts {
@@ -65,6 +67,7 @@ export const NODE_RUNTIME = {
 
 interface LockedPackage {
   version: string
+  integrity: string
   license?: string
   dev?: boolean
   name?: string
@@ -98,7 +101,8 @@ function lockedPackages(installed: InstallationFolder | undefined): Part[] {
     const licence = entry.license ?? PACKAGE_LICENCES[name]
     if (licence === undefined) throw new Error(`${name} names no licence: see PACKAGE_LICENCES`)
     const url = `pkg:npm/${name.replace('@', '%40')}@${entry.version}`
-    parts.set(url, { name, version: entry.version, licence, url })
+    const { version, integrity } = entry
+    parts.set(url, { name, version, licence, url, integrity })
   }
   return [...parts.values()].sort(byName)
 }
@@ -121,14 +125,13 @@ function wheels(installed: InstallationFolder | undefined): Part[] {
 }
 
 function others(): Part[] {
-  const weights = readFileSync(join(ROOT, 'models/mini/weights/model.safetensors'))
-  const sha256 = createHash('sha256').update(weights).digest('hex')
   return [
     {
       name: "Node.js, in Debian's package and the image",
       version: NODE_RUNTIME.version,
       licence: 'MIT, and those of its parts in its LICENSE',
       url: `pkg:npm/${NODE_RUNTIME.name}@${NODE_RUNTIME.version}`,
+      integrity: NODE_RUNTIME.integrity,
     },
     {
       name: 'FFmpeg and its libraries, linked into @seydx/node-av-linux-x64',
@@ -141,10 +144,22 @@ function others(): Part[] {
       version: 'as in models/mini/weights',
       licence: 'Apache-2.0',
       url: 'pkg:generic/winnow-mini',
-      sha256,
+      sha256: sha256Of('models/mini/weights/model.safetensors'),
+    },
+    {
+      name: "the tagger's weights",
+      version: 'as in models/tagger/weights',
+      licence: 'Apache-2.0',
+      url: 'pkg:generic/winnow-tagger',
+      sha256: sha256Of('models/tagger/weights/tagger.safetensors'),
     },
   ]
 }
+
+const sha256Of = (path: string): string =>
+  createHash('sha256')
+    .update(readFileSync(join(ROOT, path)))
+    .digest('hex')
 
 /** @param list what scripts/tools/package/debian-packages.sh writes */
 export const debianParts = (list: string): Part[] =>

@@ -7,6 +7,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { repositoryBill } from '../licences/bill-of-materials.ts'
+import { readParts } from '../licences/parts.ts'
 import { layAddons } from './prebuilt.ts'
 import { copyInto, layCommand, laySources, manifest, ROOT } from './sources.ts'
 
@@ -30,5 +32,8 @@ export async function makeNpmPackage(): Promise<string> {
   writeFileSync(join(out, 'package.json'), JSON.stringify({ ...own, ...places, ...only }, null, 2))
   const words = ['pack', '--silent', './dist/package', '--pack-destination=dist']
   const packed = execFileSync('npm', words, { encoding: 'utf8', cwd: ROOT })
-  return `dist/${packed.trim()}`
+  const path = `dist/${packed.trim()}`
+  const bill = JSON.stringify(repositoryBill(ROOT, readParts()), null, 2)
+  writeFileSync(join(ROOT, path.replace(/tgz$/, 'cdx.json')), `${bill}\n`)
+  return path
 }

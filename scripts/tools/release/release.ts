@@ -34,6 +34,8 @@ const PLACES: Readonly<Record<string, Change>> = {
   'docs/how-to/install.md': inText,
   'docs/how-to/kubernetes.md': inText,
   'ops/helm/winnow/Chart.yaml': inText,
+  'docs/how-to/compose.md': inText,
+  'compose.yaml': inText,
 }
 
 /** Stands in for the repository's address until the first release sets the real one. */

@@ -49,7 +49,7 @@ export async function startModelHost(
     name: 'tiny',
     kind: 'htdemucs',
     summary: 'Tiny.',
-    files: [{ name: NAME, url: `http://127.0.0.1:${port}/a`, sha256: 'feeb7c97' }],
+    files: [{ name: NAME, url: `http://127.0.0.1:${port}/a`, sha256: TINY_SHA256 }],
     megabytes: 1,
     licence: {
       code: 'MIT',

@@ -17,6 +17,8 @@ const PATHS = [
   'docs/how-to/install.md',
   'docs/how-to/kubernetes.md',
   'ops/helm/winnow/Chart.yaml',
+  'docs/how-to/compose.md',
+  'compose.yaml',
   'CHANGELOG.md',
 ]
 
