@@ -19,7 +19,9 @@ const NPM = {
 }
 /** The machine's authorities, which may sign what its registries answer. */
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
-const ENVIRONMENT = ['NODE_EXTRA_CA_CERTS', 'PIP_CERT'].map((name) => `ENV ${name}=${CERTIFICATES}`)
+/** Their place in the image, where the package ca-certificates writes none of its own. */
+const PLACE = '/etc/ssl/machine.crt'
+const ENVIRONMENT = ['NODE_EXTRA_CA_CERTS', 'PIP_CERT'].map((name) => `ENV ${name}=${PLACE}`)
 
 /** Leaves the image in the engine's store. The stand-in is made of Debian's and npm's packages. */
 export async function loadBaseImage(t: TestContext, docker: Containers): Promise<void> {
@@ -52,6 +54,6 @@ function layNode(root: string): void {
   ] as const) {
     symlinkSync(`../lib/node_modules/npm/bin/${script}`, join(place, 'bin', command))
   }
-  mkdirSync(join(root, 'etc/ssl/certs'), { recursive: true })
-  cpSync(CERTIFICATES, join(root, CERTIFICATES))
+  mkdirSync(join(root, 'etc/ssl'), { recursive: true })
+  cpSync(CERTIFICATES, join(root, PLACE))
 }

@@ -12,6 +12,7 @@ import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { keepInstallation } from '../../../../gateway/store/installation.ts'
 import { open } from '../../../../scripts/cli/open/command.ts'
+import { writeOwnAddress } from '../../../../shared/own-address.ts'
 import { requests } from '../../../../scripts/cli/requests/command.ts'
 import { runCommand } from '../../../support/processes/run-command.ts'
 import { API, complete, startGateway, submitted } from '../../../support/gateway/start-gateway.ts'
@@ -145,6 +146,16 @@ test('the page opens in a browser, signed in, at a request; without a screen its
   const unopened = await runCommand(open, [], { env: without })
   assert.match(unopened.text, /#code=[0-9a-f]{64}\n$/)
   assert.match(unopened.errors, /^Open this address in a browser\./)
+
+  const { WINNOW_URL, ...unnamed } = env
+  await writeOwnAddress(gateway.folder, WINNOW_URL)
+  const inContainer = {
+    ...unnamed,
+    DATA_DIR: gateway.folder,
+    PUBLIC_URL: 'https://sounds.example/',
+  }
+  const outside = await runCommand(open, [], { env: inContainer })
+  assert.match(outside.text, /^https:\/\/sounds\.example\/#code=[0-9a-f]{64}\n$/)
 
   const unknown = await runCommand(open, ['req_unknown'], { env })
   assert.deepEqual([unknown.code, unknown.text], [1, ''])
