@@ -31,7 +31,7 @@ await inGateway('signing-key', 'base64')
 await inGateway('encryption-key', 'base64')
 await write(credential('gateway', 'ADMIN_TOKEN'), [await inGateway('admin-token', 'hex')])
 
-/** Where a service whose CREDENTIALS_DIRECTORY is `credentials` on its volume reads a setting. */
+/** Returns the file of a setting for a service whose CREDENTIALS_DIRECTORY is on its volume. */
 function credential(service: string, setting: string): string {
   return join(volumes, service, 'credentials', `winnow_${setting}`)
 }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { ownLists } from './debian-package.ts'
 
 const run = promisify(execFile)
-/** Of Docker's client. */
+/** The folder of settings of Docker's client. */
 const CONFIG = fileURLToPath(new URL('../../../.runtime/docker-config', import.meta.url))
 /** Debian 12 has an older Compose alone; this one runs there. */
 const SOURCES =
