@@ -43,13 +43,13 @@ export interface DeviceSeconds {
 const FILL_MIN = 0.8
 
 /**
- * Returns the next batch in order of priority; empty if no lane waits. The class that was served
- * least for its share comes first, within it the account, within that the request that was served
- * least, and within that the lane that was opened first. So a short request overtakes a long one, and an account with many requests gets no
- * more than its share (start-time fair queueing, Goyal, Vin and Cheng 1997, measured in device
- * seconds). All lanes of the batch have the model of the first one, and each takes one step. A lane
- * waits for the next batch if its length would fill this one with padding, and so do the last lanes
- * if they would prevent a bucket size.
+ * Returns the next batch in order of priority; empty if no lane waits. First comes the class that
+ * was served least for its share, in it the account that was served least, then the request, and
+ * then the lane that was opened first. So a short request overtakes a long one, and an account with
+ * many requests gets no more than its share (start-time fair queueing, Goyal, Vin and Cheng 1997,
+ * measured in device seconds). All lanes of the batch have the model of the first one, and each
+ * takes one step. A lane waits for the next batch if its length would fill this one with padding,
+ * and so do the last lanes if they would prevent a bucket size.
  */
 export function nextBatch(
   waiting: readonly WaitingLane[],
