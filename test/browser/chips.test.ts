@@ -102,6 +102,7 @@ async function whereAndSimilar(place: Place): Promise<void> {
   await page.waitForURL((url) => !url.hash.includes(first))
   await playerIsThere(page)
   const others = page.getByRole('group', { name: 'Also in this file' }).getByRole('button')
+  await others.first().waitFor()
   assert.deepEqual(await others.allInnerTexts(), ['bird'], 'what nobody asked for')
   const further = await inputWithoutUpload(page, () => others.click())
   assert.deepEqual([further.prompt, further.output], ['bird', 'source'])

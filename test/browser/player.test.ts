@@ -227,7 +227,7 @@ async function drag(page: Page, on: Locator, from: number, to: number): Promise<
 async function seeksOnLanes(place: Place): Promise<void> {
   const page = await listening(place, 'piano')
   const ruler = page.locator('.ruler')
-  assert.match(await ruler.innerText(), /^0:00.+0:03.+0:05/s)
+  await ruler.filter({ hasText: /^0:00.+0:03.+0:05/ }).waitFor() // drawn once it has a width
   const lane = page.getByRole('img', { name: 'Waveform of The rest' })
   await lane.scrollIntoViewIfNeeded()
   const { x, y, width } = (await lane.boundingBox())!
