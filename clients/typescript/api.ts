@@ -67,6 +67,8 @@ export interface components {
             device_seconds: number;
             /** @description Of media stored in the last 24 hours that is still held. */
             added_bytes: number;
+            /** @description The limit for its media; null: no limit. */
+            media_bytes_max: number | null;
         };
         Activity: {
             /** Format: date-time */

@@ -111,10 +111,6 @@ export const AdminUsage = Type.Object(
             minimum: 0,
             description: 'Media that was stored in the last 24 hours and is still held.',
           }),
-          expiring_bytes: Type.Integer({
-            minimum: 0,
-            description: 'Of media that expires in the next 24 hours.',
-          }),
           media_bytes_max: Type.Union([Type.Integer(), Type.Null()], {
             description: 'The limit for its media; null: no limit.',
           }),
@@ -240,14 +236,9 @@ export async function usageOfAll({
   ])
   const data = rows.map(({ max_media_bytes: own, ...use }) => {
     const { max } = limitOf({ max_media_bytes: own }, 'media_bytes', mediaBytesMaxPerAccount)
-    return {
-      ...use,
-      expiring_bytes: expiring.get(use.account_id) ?? 0,
-      media_bytes_max: Number.isFinite(max) ? max : null,
-    }
+    return { ...use, media_bytes_max: Number.isFinite(max) ? max : null }
   })
-  const all = [...expiring.values()].reduce((sum, bytes) => sum + bytes, 0)
-  return { at: isoTime(now), days: USE_DAYS, data, expiring_bytes: all }
+  return { at: isoTime(now), days: USE_DAYS, data, expiring_bytes: expiring }
 }
 
 /**

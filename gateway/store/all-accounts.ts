@@ -105,25 +105,19 @@ export async function useOfAccounts(store: Store, { day, addedFrom }: UseRange) 
   }))
 }
 
-/** Returns the bytes of the media that expires before a time, by account. */
-export async function bytesThatExpire(store: Store, before: string): Promise<Map<string, number>> {
+/** Returns the bytes of the media that expires before a time. */
+export async function bytesThatExpire(store: Store, before: string): Promise<number> {
   const files = await store
     .selectFrom('files')
-    .select(['account_id', ({ fn }) => fn.sum<number | null>('file_size').as('sum')])
+    .select(({ fn }) => fn.sum<number | null>('file_size').as('sum'))
     .where('media_removed_at', 'is', null)
     .where('expires_at', '<', before)
-    .groupBy('account_id')
-    .execute()
+    .executeTakeFirstOrThrow()
   const outputs = await store
     .selectFrom('requests')
-    .select(['account_id', ({ fn }) => fn.sum<number | null>('media_bytes').as('sum')])
+    .select(({ fn }) => fn.sum<number | null>('media_bytes').as('sum'))
     .where('media_removed_at', 'is', null)
     .where('outputs_expire_at', '<', before)
-    .groupBy('account_id')
-    .execute()
-  const bytes = new Map<string, number>()
-  for (const { account_id: id, sum } of [...files, ...outputs]) {
-    bytes.set(id, (bytes.get(id) ?? 0) + Number(sum))
-  }
-  return bytes
+    .executeTakeFirstOrThrow()
+  return Number(files.sum) + Number(outputs.sum)
 }

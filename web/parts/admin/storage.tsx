@@ -4,10 +4,6 @@ import { Table, type Column } from './table.tsx'
 import { useUsage, type Usage } from './usage.ts'
 
 type Account = AdminState['accounts'][number]
-type AccountUse = Usage['data'][number]
-
-/** A forecast further ahead would say nothing. */
-const DAYS_SAID_MAX = 3_650
 
 /** What is stored, for whom, and when the place is full if it goes on so. */
 export function Storage({ state, admin }: SectionProps) {
@@ -80,48 +76,38 @@ function columnsOf({ fleet, accounts }: AdminState, usage: Usage | null): Column
         return added === null ? '–' : sizeText(added)
       },
     },
-    ...quotaColumns(useOf),
+    ...quotaColumns((id) => useOf(id)?.media_bytes_max ?? null),
   ]
 }
 
-function quotaColumns(useOf: (id: string) => AccountUse | undefined): Column<Account>[] {
-  const quotaOf = ({ account_id: id }: Account) => useOf(id)?.media_bytes_max ?? null
-  const daysOf = (account: Account) => daysToQuota(account, useOf(account.account_id))
+/** What each account may hold, and how much of it is taken. */
+function quotaColumns(quotaOf: (id: string) => number | null): Column<Account>[] {
+  const takenOf = ({
+    account_id: id,
+    media_bytes: held,
+    media_reserved_bytes: reserved,
+  }: Account) => {
+    const most = quotaOf(id)
+    return most === null ? null : (held + reserved) / most
+  }
   return [
     {
       head: 'quota',
       isNumber: true,
-      by: quotaOf,
-      cell: (account) => {
-        const most = quotaOf(account)
+      by: ({ account_id: id }) => quotaOf(id),
+      cell: ({ account_id: id }) => {
+        const most = quotaOf(id)
         return most === null ? '–' : sizeText(most)
       },
     },
     {
-      head: 'reaches it in',
-      isNumber: true,
-      by: daysOf,
-      cell: (account) => {
-        const days = daysOf(account)
-        return days === null ? '–' : daysText(days)
-      },
+      head: 'of its quota',
+      by: takenOf,
+      cell: (account) => (
+        <Share of={takenOf(account)} label={`share of the quota of ${account.name}`} />
+      ),
     },
   ]
-}
-
-/** Linear, as the forecast; null if it does not come nearer, or there is no quota. */
-function daysToQuota(account: Account, use: AccountUse | undefined): number | null {
-  if (!use || use.media_bytes_max === null) return null
-  const { media_bytes: held, media_reserved_bytes: reserved } = account
-  const growth = use.added_bytes - use.expiring_bytes
-  if (growth <= 0) return null
-  return Math.max(0, use.media_bytes_max - held - reserved) / growth
-}
-
-/** For example `about 12 days`. */
-function daysText(days: number): string {
-  if (days > DAYS_SAID_MAX) return 'over ten years'
-  return days < 1 ? 'a day' : `about ${Math.round(days)} days`
 }
 
 const addedTo = ({ data }: Usage): number => data.reduce((sum, each) => sum + each.added_bytes, 0)
@@ -134,8 +120,8 @@ function forecast(usage: Usage, free: number | null): string {
   if (free === null) return `${rate}.`
   const days = free / growth
   const when =
-    days > DAYS_SAID_MAX
+    days > 3_650
       ? 'and there is room for over ten years'
-      : `and is full ${days < 1 ? 'within' : 'in'} ${daysText(days)}`
+      : `and is full ${days < 1 ? 'within a day' : `in about ${Math.round(days)} days`}`
   return `${rate}, ${when}, if every day is like the last one.`
 }
