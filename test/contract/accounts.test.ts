@@ -56,6 +56,7 @@ const ROUTES: ['GET' | 'POST' | 'PUT' | 'DELETE', string][] = [
   ['GET', 'deliveries'],
   ['GET', 'changes'],
   ['GET', 'usage'],
+  ['GET', 'usage/days'],
 ]
 
 /** With the page's own, which the description leaves out. */

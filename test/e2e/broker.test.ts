@@ -444,7 +444,7 @@ test('every consumer limits deliveries, also one that an earlier version made', 
       assert.equal(config.max_ack_pending, -1, `${stream} ${config.durable_name}`)
     }
   }
-  assert.equal(consumers, 7)
+  assert.equal(consumers, 8)
 })
 
 test('events arrive once and in order; one whose handling fails comes again', async (t) => {
