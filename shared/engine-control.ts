@@ -159,16 +159,18 @@ export interface EngineClient {
   close(): void
 }
 
+interface EngineTls {
+  tls?: Tls | undefined
+  /** The name in the engine's certificate, where the address has another. */
+  name?: string
+}
+
 /**
  * Returns a client of the engine at `address` (`host:port`). Calls reject with a gRPC error if the
  * engine does not answer within two seconds, or within the time that the call states. A call made
  * within a trace becomes part of it.
- * @param name the name in the engine's certificate, where the address has another
  */
-export function connectEngine(
-  address: string,
-  { tls, name }: { tls?: Tls | undefined; name?: string } = {},
-): EngineClient {
+export function connectEngine(address: string, { tls, name }: EngineTls = {}): EngineClient {
   const Client = grpc.makeGenericClientConstructor(engineControlService, 'EngineControl')
   const client = new Client(address, channelCredentials(tls), {
     ...(tls && name && { 'grpc.ssl_target_name_override': name }),

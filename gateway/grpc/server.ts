@@ -4,13 +4,10 @@
  */
 
 import { once, type EventEmitter } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import * as grpc from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { MINUTE_MS } from '../../shared/durations.ts'
-import { hostAndPort } from '../../shared/local-url.ts'
-import { onPort } from '../../shared/process/on-port.ts'
 import type { Tls } from '../../shared/process/tls-files.ts'
 import { loadProto, serverCredentials } from '../../shared/proto.ts'
 import { isTerminal } from '../../shared/request-status.ts'
@@ -19,6 +16,7 @@ import { assertScope, authenticate, type AuthDeps, type Scope } from '../account
 import { callIdOf } from '../api/call-id.ts'
 import { callerOf, grpcClientAddress, logFailure, type TrustedProxies } from '../api/call-log.ts'
 import { grpcStatus, toServiceError } from './errors.ts'
+import { adopt, bind } from './listen.ts'
 import {
   listQuery,
   listReply,
@@ -136,48 +134,6 @@ export async function startGrpcServer(
       clearTimeout(cut)
     },
   }
-}
-
-interface GrpcListener {
-  address: string
-  /** Stops accepting connections, where tryShutdown does not. */
-  close(): void
-}
-
-interface Place {
-  host: string
-  port: number
-  credentials: grpc.ServerCredentials
-}
-
-async function bind(
-  server: grpc.Server,
-  { host, port, credentials }: Place,
-): Promise<GrpcListener> {
-  const binding = new Promise<number>((resolve, reject) => {
-    server.bindAsync(hostAndPort(host, port), credentials, (error, boundPort) =>
-      error ? reject(error) : resolve(boundPort),
-    )
-  })
-  const bound = await onPort({ host, port, prefix: 'GRPC_' }, binding)
-  return { address: hostAndPort(host, bound), close() {} }
-}
-
-/**
- * Accepts the connections of an open socket and hands them to the library, which can only bind
- * addresses.
- */
-async function adopt(
-  server: grpc.Server,
-  fd: number,
-  credentials: grpc.ServerCredentials,
-): Promise<GrpcListener> {
-  const injector = server.createConnectionInjector(credentials)
-  const listener = createServer((connection) => injector.injectConnection(connection))
-  listener.listen({ fd })
-  await once(listener, 'listening')
-  const { address, port } = listener.address() as AddressInfo
-  return { address: hostAndPort(address, port), close: () => void listener.close() }
 }
 
 /**

@@ -56,12 +56,7 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
               {
                 head: 'by',
                 by: (change) => `${nameOf(change)} ${placeOf(change)}`,
-                cell: (change) => (
-                  <>
-                    {change.admin_subject !== null && <strong>{nameOf(change)}</strong>}
-                    <small title={change.admin_subject ?? undefined}>{placeOf(change)}</small>
-                  </>
-                ),
+                cell: (change) => <By change={change} />,
               },
               { head: 'what was set', cell: ({ details }) => <code>{details}</code> },
             ]}
@@ -75,3 +70,10 @@ export function Audit({ state: { accounts }, admin, filters }: SectionProps) {
 const nameOf = ({ admin_name: name, admin_subject: subject }: Change) => name ?? subject ?? ''
 
 const placeOf = ({ tool, origin }: Change) => `${tool.replaceAll('_', ' ')}, ${origin}`
+
+const By = ({ change }: { change: Change }) => (
+  <>
+    {change.admin_subject !== null && <strong>{nameOf(change)}</strong>}
+    <small title={change.admin_subject ?? undefined}>{placeOf(change)}</small>
+  </>
+)

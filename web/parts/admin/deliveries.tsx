@@ -53,8 +53,7 @@ export const Deliveries = ({ state: { accounts }, admin }: SectionProps) => (
           {
             head: 'change',
             cell: ({ request_id: id, delivery_status: status }) =>
-              (status === 'failed' || status === 'delivered') &&
-              mayAct('operator') && (
+              mayResend(status) && (
                 <ConfirmedButton
                   action="Send again"
                   of={`the webhook of ${id}`}
@@ -70,6 +69,9 @@ export const Deliveries = ({ state: { accounts }, admin }: SectionProps) => (
     )}
   </Paged>
 )
+
+const mayResend = (status: Delivery['delivery_status']): boolean =>
+  (status === 'failed' || status === 'delivered') && mayAct('operator')
 
 const failedFirst = (rows: readonly Delivery[]): Delivery[] => {
   const isFailed = ({ delivery_status: status }: Delivery) => status === 'failed'
