@@ -57,15 +57,15 @@ export interface components {
         };
         AccountUse: {
             account_id: string;
-            /** @description Requests. */
+            /** @description Completed requests. */
             completed: number;
-            /** @description Requests, canceled ones included. */
+            /** @description Failed requests, including canceled ones. */
             failed: number;
-            /** @description As they are charged. */
+            /** @description Seconds as charged. */
             audio_seconds: number;
-            /** @description Of engines' devices. */
+            /** @description Seconds of engines' devices. */
             device_seconds: number;
-            /** @description Of media stored in the last 24 hours that is still held. */
+            /** @description Media that was stored in the last 24 hours and is still held. */
             added_bytes: number;
             /** @description The limit for its media; null: no limit. */
             media_bytes_max: number | null;
@@ -73,7 +73,7 @@ export interface components {
         Activity: {
             /** Format: date-time */
             at: string;
-            /** @description Of UTC, oldest first; the last one is under way. */
+            /** @description Hours in UTC, oldest first; the last one is not over yet. */
             hours: components["schemas"]["ActivityHour"][];
         };
         /**
@@ -83,28 +83,28 @@ export interface components {
             /** Format: date-time */
             start: string;
             completed: number;
-            /** @description Without those that were canceled. */
+            /** @description Without canceled requests. */
             failed: number;
             canceled: number;
-            /** @description Of the media of completed requests. */
+            /** @description Seconds of media of completed requests. */
             audio_seconds: number;
-            /** @description From submit to the start of the last attempt, on average; null: no request that ended had started. */
+            /** @description Average time from submit to the start of the last attempt; `null` if no request that ended had started. */
             waiting_seconds: number | null;
         };
         AdminChange: {
             /** Format: date-time */
             created_at: string;
-            /** @description Such as `admin_api`. */
+            /** @description For example `admin_api`. */
             tool: string;
             /** @description The client's address, or user and host. */
             origin: string;
             admin_subject: string | null;
             admin_name: string | null;
-            /** @description Such as `key.revoke`. */
+            /** @description For example `key.revoke`. */
             action: string;
             account_id: string | null;
             key_id: string | null;
-            /** @description JSON: what was set, without secrets. */
+            /** @description What was set, as JSON without secrets. */
             details: string;
         };
         AdminChangeList: {
@@ -118,21 +118,21 @@ export interface components {
         AdminDelivery: {
             request_id: string;
             account_id: string;
-            /** @description The receiver's. */
+            /** @description Host of the receiver. */
             host: string;
             /**
-             * @description The webhook's, now.
+             * @description Present state of the webhook.
              */
             delivery_status: "pending" | "sending" | "delivered" | "failed";
-            /** @description The webhook's, so far. */
+            /** @description Attempts of the webhook so far. */
             attempts: number;
             next_attempt_at: string | null;
             /** Format: date-time */
             started_at: string;
             duration_ms: number;
-            /** @description Null: no answer. */
+            /** @description `null` if there was no answer. */
             status_code: number | null;
-            /** @description Null: it was delivered. */
+            /** @description `null` if it was delivered. */
             error: string | null;
         };
         AdminDeliveryList: {
@@ -144,21 +144,21 @@ export interface components {
             name: string;
             /** @description One sentence. */
             summary: string | null;
-            /** @description It came with Winnow, and stays. */
+            /** @description It came with Winnow and cannot be removed. */
             built_in: boolean;
-            /** @description To download. */
+            /** @description Size of the download. */
             megabytes: number | null;
-            /** @description The licence of its weights in a word or two. */
+            /** @description The licence of its weights, in a word or two. */
             licence_word: string | null;
-            /** @description That in sentences, as far as it is known. */
+            /** @description The licence in sentences, as far as it is known. */
             licence: string;
-            /** @description The page that states it. */
+            /** @description The page that states the licence. */
             licence_url: string | null;
-            /** @description Whether who fetches it must accept that. */
+            /** @description Whether the licence must be accepted to fetch it. */
             licence_question: boolean;
-            /** @description Address of its first file. */
+            /** @description The address of its first file. */
             source: string | null;
-            /** @description How it is on each. */
+            /** @description Its state on each engine. */
             engines: components["schemas"]["EngineModel"][];
         };
         AdminModelList: {
@@ -173,7 +173,7 @@ export interface components {
             priority: "interactive" | "batch";
             prompts: string[];
             file_name: string;
-            /** @description The model that the client chose; null: the service chooses. */
+            /** @description The model that the client chose; `null` if the service chooses. */
             separator: string | null;
             /** Format: date-time */
             created_at: string;
@@ -195,11 +195,11 @@ export interface components {
         AdminUsage: {
             /** Format: date-time */
             at: string;
-            /** @description How many days of use are counted; today is the last. */
+            /** @description Number of days counted, of which today is the last. */
             days: number;
-            /** @description Of every account that is not deleted. */
+            /** @description Every account that is not deleted. */
             data: components["schemas"]["AccountUse"][];
-            /** @description Of media of all accounts that expires in the next 24 hours. */
+            /** @description Media of all accounts that expires in the next 24 hours. */
             expiring_bytes: number;
         };
         ApiKey: {
@@ -211,7 +211,7 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description To the minute. */
+            /** @description Updated once a minute. */
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
@@ -284,17 +284,17 @@ export interface components {
              */
             acceleration?: ("fast" | "balanced" | "quality") | null;
             /**
-             * @description Seconds of media in one model pass; less than 1 is taken for 1.
+             * @description Seconds of media in one model pass; anything less than 1 counts as 1.
              * @default 60
              */
             max_chunk_duration?: number | null;
             /**
-             * @description Seconds; more than half a chunk is taken for half of one.
+             * @description Seconds that neighbouring chunks share; at most half a chunk is used.
              * @default 5
              */
             chunk_overlap?: number | null;
             /**
-             * @description Coding of the outputs.
+             * @description Format of the outputs.
              * @default wav
              */
             output_format?: ("wav" | "mp3" | "flac") | null;
@@ -336,7 +336,7 @@ export interface components {
             include?: boolean | null;
         };
         ChangeModelRequest: {
-            /** @description Without it, all engines. */
+            /** @description All engines by default. */
             engine_id?: string | null;
         };
         CreateAccountRequest: {
@@ -481,11 +481,11 @@ export interface components {
         EngineModel: {
             engine_id: string;
             state: "FETCHABLE" | "WAITING" | "DOWNLOADING" | "CONVERTING" | "NOT_LOADED" | "LOADING" | "LOADED" | "UNLOADING";
-            /** @description Downloaded; null: it is not being fetched. */
+            /** @description Bytes downloaded; `null` if it is not being fetched. */
             bytes: number | null;
-            /** @description To download, as far as it is known. */
+            /** @description Bytes to download, if known. */
             bytes_total: number | null;
-            /** @description Why it is not fetched or loaded, or whom it waits for, in a sentence. */
+            /** @description A sentence on why it is not fetched or loaded, or what it waits for. */
             problem: string | null;
         };
         /**
@@ -513,10 +513,10 @@ export interface components {
             };
         };
         FetchModelRequest: {
-            /** @description Without it, all engines. */
+            /** @description All engines by default. */
             engine_id?: string | null;
             /**
-             * @description Needed where there is a `licence_question`.
+             * @description Required if `licence_question` is true.
              * @default false
              */
             licence_accepted?: boolean | null;
@@ -640,7 +640,7 @@ export interface components {
                 lanes: number;
                 batch_frames_max: number;
                 steps_total: number;
-                /** @description Of all lanes, in all steps. */
+                /** @description Frames of all lanes in all steps. */
                 frames_total: number;
                 busy_seconds_total: number;
                 /** @description Seconds of media separated. */
@@ -652,15 +652,15 @@ export interface components {
                 summary: string;
                 parameters: number;
                 weights_sha256: string;
-                /** @description Of its weights; empty: unknown. */
+                /** @description Licence of its weights; empty if unknown. */
                 licence: string;
-                /** @description Engines that hold it. */
+                /** @description Number of engines that hold it. */
                 engines: number;
             }[];
             queue: {
                 waiting: number;
                 in_progress: number;
-                /** @description Age of the oldest that waits. */
+                /** @description Age of the oldest waiting request. */
                 oldest_seconds: number;
                 jobs_to_hand_over: number;
                 webhooks_due: number;
@@ -677,7 +677,7 @@ export interface components {
             /** @description Latest first. */
             webhook_attempts: {
                 request_id: string;
-                /** @description The receiver's. */
+                /** @description Host of the receiver. */
                 host: string;
                 /** Format: date-time */
                 started_at: string;
@@ -686,13 +686,13 @@ export interface components {
                 error: string | null;
             }[];
             storage: {
-                /** @description The media's. */
+                /** @description Where the media is. */
                 place: string;
-                /** @description Of files and outputs of all accounts. */
+                /** @description Files and outputs of all accounts. */
                 held_bytes: number;
-                /** @description For outputs of requests under way. */
+                /** @description For outputs of unfinished requests. */
                 reserved_bytes: number;
-                /** @description That uploads may still take; below 0: they are refused; null: a bucket. */
+                /** @description How much uploads may still take; if negative, they are refused; `null` for a bucket. */
                 free_bytes: number | null;
             };
         };
@@ -730,11 +730,11 @@ export interface components {
             calls_per_minute?: number | null;
         };
         LimitsRequest: {
-            /** @description Calls of each key in a minute. */
+            /** @description Calls per minute of each key. */
             calls_per_minute?: number | null;
-            /** @description Requests that wait. */
+            /** @description Waiting requests. */
             queued_requests?: number | null;
-            /** @description Requests that are given to engines at once; more of them wait. */
+            /** @description Requests that engines have at once; further ones wait. */
             concurrent_jobs?: number | null;
             /** @description Bytes of files and outputs. */
             media_bytes?: number | null;
@@ -828,6 +828,8 @@ export interface components {
             input: Record<string, never>;
             /** @description JSON Schema of `data` in a result. */
             output: Record<string, never>;
+            /** @description An extension: the longest media that it takes, in seconds. */
+            media_seconds_max?: number;
             engines?: components["schemas"]["Engine"][];
             /** @description An extension: the models to choose from, in order of preference. */
             separators?: components["schemas"]["Separator"][];
@@ -848,7 +850,7 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description To the minute. */
+            /** @description Updated once a minute. */
             last_used_at: string | null;
             /** @description The key's own limit; `null` to use that of its account. */
             calls_per_minute: number | null;
@@ -901,11 +903,11 @@ export interface components {
             current_key_id: string;
         };
         OwnLimits: {
-            /** @description Calls of each key in a minute. */
+            /** @description Calls per minute of each key. */
             calls_per_minute: number | null;
-            /** @description Requests that wait. */
+            /** @description Waiting requests. */
             queued_requests: number | null;
-            /** @description Requests that are given to engines at once; more of them wait. */
+            /** @description Requests that engines have at once; further ones wait. */
             concurrent_jobs: number | null;
             /** @description Bytes of files and outputs. */
             media_bytes: number | null;
@@ -1183,17 +1185,17 @@ export interface components {
              */
             acceleration?: "fast" | "balanced" | "quality";
             /**
-             * @description Seconds of media in one model pass; less than 1 is taken for 1.
+             * @description Seconds of media in one model pass; anything less than 1 counts as 1.
              * @default 60
              */
             max_chunk_duration?: number;
             /**
-             * @description Seconds; more than half a chunk is taken for half of one.
+             * @description Seconds that neighbouring chunks share; at most half a chunk is used.
              * @default 5
              */
             chunk_overlap?: number;
             /**
-             * @description Coding of the outputs.
+             * @description Format of the outputs.
              * @default wav
              */
             output_format?: "wav" | "mp3" | "flac";
@@ -1598,53 +1600,53 @@ export interface components {
             };
         };
         StandingLimits: {
-            /** @description Calls of each key in a minute. */
+            /** @description Calls per minute of each key. */
             calls_per_minute: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description What is used now; `null` for a limit that applies to each key or file. */
+                /** @description How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Requests that wait. */
+            /** @description Waiting requests. */
             queued_requests: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description What is used now; `null` for a limit that applies to each key or file. */
+                /** @description How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
-            /** @description Requests that are given to engines at once; more of them wait. */
+            /** @description Requests that engines have at once; further ones wait. */
             concurrent_jobs: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description What is used now; `null` for a limit that applies to each key or file. */
+                /** @description How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Bytes of files and outputs. */
             media_bytes: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description What is used now; `null` for a limit that applies to each key or file. */
+                /** @description How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Seconds of completed requests in a calendar month, UTC. */
             seconds_per_month: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description What is used now; `null` for a limit that applies to each key or file. */
+                /** @description How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Status streams and waiting calls at one gateway. */
             streams: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description What is used now; `null` for a limit that applies to each key or file. */
+                /** @description How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
             /** @description Bytes of one uploaded file. */
             file_bytes: {
                 /** @description `null` means no limit. */
                 max: number | null;
-                /** @description What is used now; `null` for a limit that applies to each key or file. */
+                /** @description How much is used now; `null` for a limit that applies to each key or file. */
                 used: number | null;
             };
         };
@@ -1757,7 +1759,7 @@ export interface components {
             object: "list";
             data: {
                 request_id: string;
-                /** @description The receiver's. */
+                /** @description Host of the receiver. */
                 host: string;
                 /** Format: date-time */
                 started_at: string;
