@@ -32,7 +32,10 @@ export async function bind(
   return { address: hostAndPort(host, bound), close() {} }
 }
 
-/** The library binds only addresses: connections of an open socket are accepted for it. */
+/**
+ * Accepts the connections of an open socket and hands them to the library, which can only bind
+ * addresses.
+ */
 export async function adopt(
   server: grpc.Server,
   fd: number,

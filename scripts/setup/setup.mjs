@@ -156,8 +156,8 @@ function warnOfDriver() {
 }
 
 /**
- * A step is { title, isDone(), run() }. `isOptional`: the service can do without it. `runsBeside`: no
- * later step needs it, and it takes one processor for long.
+ * A step is { title, isDone(), run() }. `isOptional`: the service can do without it.
+ * `runsBeside`: no later step needs it, and it takes one processor for long.
  */
 function packagesStep() {
   const marker = join(ROOT, 'node_modules/.winnow-installed')

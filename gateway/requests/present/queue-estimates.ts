@@ -117,7 +117,7 @@ export class QueueEstimates {
     return secondsLeft(running.map(workOf), waiting.map(workOf), speed)
   }
 
-  /** Returns the work that is left in all unfinished requests, by status and the model they name. */
+  /** Returns the work that is left in all unfinished requests, by status and named model. */
   async engineSeconds(): Promise<EngineSeconds[]> {
     const { store, feed } = this.#deps
     const { open } = await this.#current()
