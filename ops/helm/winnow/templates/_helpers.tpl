@@ -46,7 +46,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 image: "{{ $image.repository }}:{{ coalesce (index . 1) $image.tag (first .).Chart.AppVersion }}"
 imagePullPolicy: {{ $image.pullPolicy }}
 workingDir: /usr/lib/winnow
-command: [/usr/lib/winnow/node/bin/node, scripts/run.mjs, {{ last . }}]
+command: [node, scripts/run.mjs, {{ last . }}]
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
