@@ -215,7 +215,9 @@ async function tooMany(place: Place): Promise<void> {
   await total(page, '0 of 60 separated').waitFor()
   await choose(page, paths.slice(0, 41))
   await separate(page)
-  await page.getByText('The list would have 101 files, and takes 100: close it first.').waitFor()
+  await page
+    .getByText('The list holds at most 100 files; this would make 101. Close it first.')
+    .waitFor()
   assert.equal(await lines(page).count(), 60)
 }
 

@@ -21,25 +21,25 @@ export interface Entry {
   /** With its folders, such as `disc 1/song.wav`. */
   path: string
   prompts: readonly string[]
-  /** Null: the page was loaded again since, and has no access to the file any more. */
+  /** Null if the page was reloaded since, and can't read the file any more. */
   given: ({ source: FileSource } & Pick<Submit, 'input' | 'metadata'>) | null
-  /** It is uploaded, and the answer to this is not here yet. */
+  /** Uploaded and submitted, but not yet answered. */
   submit: Submit | null
   state: Signal<EntryState>
-  /** Ends the sending. */
+  /** Aborts the upload. */
   abort: AbortController
 }
 
 export type EntryState =
   | { kind: 'waiting' }
-  /** So much is uploaded, from 0 to 1. */
+  /** `part` is the share that is uploaded, from 0 to 1. */
   | { kind: 'sending'; part: number }
-  /** The service takes no more for now. */
+  /** The service accepts no more for now. */
   | { kind: 'held'; why: string }
-  /** Null: it has not been looked at yet. */
+  /** Null until the service was asked for it. */
   | { kind: 'submitted'; id: string; status: Status | null }
   | { kind: 'canceled' }
-  /** There is no request. */
+  /** No request was made. */
   | { kind: 'failed'; why: string }
 
 export type Outcome = 'separated' | 'failed' | 'canceled'
@@ -49,12 +49,12 @@ export const entries = signal<readonly Entry[]>([])
 export const hasAdded = signal(false)
 /** Why nothing more is sent until the user says so. */
 export const stopped = signal('')
-/** Why the requests can't be looked at now. */
+/** Why the requests can't be followed now. */
 export const problem = signal('')
 
 /** A browser has six connections to a service over HTTP/1.1, and the page needs some. */
 const UPLOADS_MAX = 3
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 /** The most that one call lists. */
 const LISTED_MAX = 100
 const never = new AbortController().signal
@@ -103,7 +103,7 @@ export function separateFiles({ files }: SeveralFiles): void {
   const all = entries.value.length + files.length
   sendProblem.value =
     all > FILES_MAX
-      ? `The list would have ${all} files, and takes ${FILES_MAX}: close it first.`
+      ? `The list holds at most ${FILES_MAX} files; this would make ${all}. Close it first.`
       : ''
   if (all > FILES_MAX) return
   const input = { ...askedInput(), ...askedSide() }
@@ -162,7 +162,7 @@ async function send(entry: Entry): Promise<void> {
     void follow()
   } catch (error) {
     if (abort.signal.aborted) state.value = { kind: 'canceled' }
-    else if (meetsAll(error)) {
+    else if (affectsEveryFile(error)) {
       stopped.value = messageOf(error)
       state.value = { kind: 'waiting' }
     } else state.value = { kind: 'failed', why: messageOf(error) }
@@ -194,13 +194,13 @@ async function upload({ given, state, abort: { signal } }: Entry): Promise<Submi
   return { ...asked, input, idempotencyKey: newIdempotencyKey() }
 }
 
-/** Returns whether every other file would meet this error too. */
-const meetsAll = (error: unknown): boolean =>
+/** Returns whether every other file would fail in the same way. */
+const affectsEveryFile = (error: unknown): boolean =>
   isAway(error) || (error instanceof ApiError && [401, 402, 403, 429].includes(error.status ?? 0))
 
 let isFollowing = false
 
-/** Looks at the requests until all have ended. */
+/** Follows the requests until all have ended. */
 async function follow(): Promise<void> {
   if (isFollowing) return
   isFollowing = true
@@ -209,7 +209,7 @@ async function follow(): Promise<void> {
       () => (problem.value = ''),
       (error: unknown) => (problem.value = messageOf(error)),
     )
-    await sleep(LOOK_MS, never)
+    await sleep(POLL_MS, never)
   }
   isFollowing = false
 }
@@ -267,14 +267,14 @@ export async function cancelEntry(entry: Entry): Promise<void> {
   saveQueue()
 }
 
-/** First what is not sent yet, so that nothing of it takes the place of what is canceled. */
+/** Cancels what is not sent first, so that it is not sent in place of what is canceled. */
 export async function cancelAll(): Promise<void> {
   const unsent = entries.value.filter(isUnsent)
   const others = entries.value.filter((entry) => !isUnsent(entry))
   for (const entry of [...unsent, ...others]) await cancelEntry(entry)
 }
 
-/** The request of a file that was separated, in the player. */
+/** Opens the request of a file in the player. */
 export async function listenTo({ path, prompts, given, state }: Entry): Promise<void> {
   const current = state.value
   if (current.kind !== 'submitted') return
@@ -284,7 +284,7 @@ export async function listenTo({ path, prompts, given, state }: Entry): Promise<
   openRequest({ id: current.id, name: path.split('/').at(-1)!, prompts, original })
 }
 
-/** The list is empty: what is being sent ends, what was submitted goes on. */
+/** Clears the list: uploads are aborted, submitted requests continue. */
 export function forgetFiles(): void {
   for (const { abort } of entries.value) abort.abort()
   entries.value = []
@@ -294,7 +294,7 @@ export function forgetFiles(): void {
 }
 
 const KEY = 'winnow-files'
-const LOST = 'The page was loaded again before this file was sent: choose it again.'
+const LOST = 'The page was reloaded before this file was sent; choose it again.'
 
 interface StoredEntry {
   path: string
@@ -331,13 +331,14 @@ function saveQueue(): void {
   else sessionStorage.setItem(KEY, JSON.stringify(list))
 }
 
-/** The list as this tab had it before the page was loaded again. */
+/** Restores the list that this tab had before the page was reloaded. */
 export function restoreFiles(): void {
   const list = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as StoredEntry[]
   entries.value = list.map((stored) => {
     const { path, prompts, submit = null, isCanceled = false } = stored
     const entry = entryOf({ path, prompts, given: null, submit, state: stateOf(stored) })
-    if (submit && isCanceled) entry.abort.abort() // it is made, to know what is to be canceled
+    // a canceled one is submitted again all the same, to learn which request to cancel
+    if (submit && isCanceled) entry.abort.abort()
     return entry
   })
 }
