@@ -156,6 +156,7 @@ test('extension: an account sees its balance with a key of any scope', async (t)
     account_id: accountId,
     name: 'Metered',
     status: 'active',
+    priority: 'interactive',
     metered: true,
     balance_seconds: 7,
     reserved_seconds: 0,
