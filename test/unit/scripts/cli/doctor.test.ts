@@ -123,7 +123,7 @@ test('GPUs that TensorFlow does not see are named with the library that is missi
   assert.deepEqual(missingLibraries(NO_CUDNN + NO_CUDNN), ['libcudnn.so.9'])
   const [blind] = gpuFindings(NO_CUDNN, 2)
   assert.equal(blind?.severity, 'warning')
-  assert.match(blind?.found ?? '', /sees 0 of 2 GPUs: missing are libcudnn\.so\.9/)
+  assert.match(blind?.found ?? '', /sees 0 of 2 GPUs: missing libcudnn\.so\.9/)
 })
 
 test('memory that is too small fails, memory that others have warns', () => {
