@@ -59,6 +59,7 @@ const otherSettings = (reader: SettingReader) => {
     bootstrapApiKey: secret('BOOTSTRAP_API_KEY', 16),
     adminToken: secret('ADMIN_TOKEN', 16), // opens the admin API; without it there is none
     oidc: readOidcSettings(reader), // admins sign in there by name
+    adminUrl: url('ADMIN_URL', WEB), // where admins open the page, if elsewhere
     falApi: choice('FAL_API', ['on', 'off'], 'off'), // at /fal, for fal's clients
     playground: choice('PLAYGROUND', ['on', 'off'], 'on'), // the page at /
     trustedProxies: networks('TRUSTED_PROXIES'), // whose X-Forwarded-For names the client

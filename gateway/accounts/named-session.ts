@@ -14,8 +14,11 @@ import type { OidcSettings } from './oidc-settings.ts'
 import type { Admin } from './roles.ts'
 
 const PREFIX = 'adm_named_'
-/** At the provider, and then from the callback to the page. */
-const LIFE_MS = { signIn: 10 * MINUTE_MS, handOver: MINUTE_MS } as const
+/**
+ * At the provider, and then from the callback to the page, which another gateway may serve whose
+ * clock is a minute ahead.
+ */
+const LIFE_MS = { signIn: 10 * MINUTE_MS, handOver: 2 * MINUTE_MS } as const
 
 /** How a sign-in ended, which the callback hands over to the page. */
 export type Outcome = { admin: Admin } | { code: ErrorCode; message: string }

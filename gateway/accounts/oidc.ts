@@ -10,6 +10,8 @@ import type { OidcSettings } from './oidc-settings.ts'
 import { ROLES, type Admin } from './roles.ts'
 
 const ANSWER_SECONDS_MAX = 10
+/** Rest after a failed read of the discovery document. */
+const RETRY_MS = 5_000
 /** Both are stored with every change; a subject has at most 255 characters by the standard. */
 const SUBJECT_LENGTH_MAX = 255
 const NAME_LENGTH_MAX = 200
@@ -103,10 +105,10 @@ export class OidcProvider {
     throw new ServiceError('PERMISSION_DENIED', { message })
   }
 
-  /** One read of the document at a time; one that failed is read again. */
+  /** Reads the document once. After a failure it is read again, but not by every sign-in. */
   #discover(): Promise<Configuration> {
     this.#configuration ??= this.#read().catch((error: unknown) => {
-      this.#configuration = undefined
+      setTimeout(() => (this.#configuration = undefined), RETRY_MS).unref()
       return this.#refuse(error)
     })
     return this.#configuration
@@ -117,13 +119,18 @@ export class OidcProvider {
     const { issuer, clientId, clientSecret } = this.settings
     const url = new URL(issuer)
     const isPlain = url.protocol === 'http:' // of this host, as the setting demands
-    return client.discovery(
+    const configuration = await client.discovery(
       url,
       clientId,
       {},
       clientSecret === undefined ? client.None() : client.ClientSecretPost(clientSecret),
       { timeout: ANSWER_SECONDS_MAX, ...(isPlain && { execute: [client.allowInsecureRequests] }) },
     )
+    // The library lets the issuers of Entra ID differ, which would admit those of every tenant.
+    if (new URL(configuration.serverMetadata().issuer).href === url.href) return configuration
+    throw Object.assign(new Error('the discovery document names another issuer'), {
+      code: OTHER_ISSUER,
+    })
   }
 
   /** Logs what went wrong, without what the provider or the browser sent. */
@@ -144,6 +151,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
   invalid_client: 'it does not accept OIDC_CLIENT_ID and OIDC_CLIENT_SECRET; tell an owner.',
   invalid_grant: 'the code was used or has expired; sign in again.',
 }
+
+/** The library's code for a discovery document of another issuer. */
+const OTHER_ISSUER = 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED'
 
 /** Codes of the library for a provider that does not answer, or not as one. */
 const AWAY =
@@ -168,7 +178,7 @@ function explain(given: unknown): Explanation {
   }
   const { cause } = error
   const reason = cause instanceof Error ? `${error.message}: ${cause.message}` : error.message
-  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') {
+  if (code === OTHER_ISSUER) {
     const message = 'its issuer is not OIDC_ISSUER, character by character; tell an owner.'
     return { status: 'SERVICE_UNAVAILABLE', message, reason }
   }
@@ -203,5 +213,6 @@ function valuesIn(claims: Claims, name: string): string[] {
 
 const nameIn = (claims: Claims): string | undefined =>
   ['email', 'preferred_username', 'name']
+    .filter((claim) => claim !== 'email' || claims['email_verified'] === true)
     .map((claim) => claims[claim])
     .find((value) => typeof value === 'string')

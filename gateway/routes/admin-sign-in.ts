@@ -7,6 +7,7 @@ import { cookieIn, newCookie } from '../accounts/cookies.ts'
 import { SignInSeals, type Outcome, type SealDeps } from '../accounts/named-session.ts'
 import { OidcProvider, type SignInChecks } from '../accounts/oidc.ts'
 import { WrongTokens } from '../accounts/wrong-tokens.ts'
+import { installBodyDeadline, type BodyDeadline } from '../api/body-deadline.ts'
 import { forbidStoring } from '../api/no-store.ts'
 import type { PublicAddress } from '../requests/present/presenter.ts'
 import { authoredBy, type AdminConfig } from './admin.ts'
@@ -20,7 +21,12 @@ const COOKIE_SECONDS = 600
 const hidden = { schema: { hide: true } }
 
 export type SignInDeps = AccountDeps &
-  SealDeps & { log: Logger; config: AdminConfig & PublicAddress }
+  SealDeps & { log: Logger; config: AdminConfig & AdminAddress & BodyDeadline }
+
+interface AdminAddress extends PublicAddress {
+  /** Where admins open the page, if not where clients do. */
+  adminUrl?: string | undefined
+}
 
 /**
  * Sign-in of admins by name. The browser goes from the page to the provider, back to the callback,
@@ -31,16 +37,17 @@ export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void 
   const { adminToken, oidc } = deps.config
   if (adminToken === undefined) return
   forbidStoring(app)
+  installBodyDeadline(app, deps.config.bodySecondsMax)
   app.get(SIGN_IN, hidden, async () => ({ provider: oidc?.providerName ?? null }))
   if (oidc === undefined) return
   const provider = new OidcProvider(oidc, deps.log)
   const seals = new SignInSeals(deps)
-  const failures = new WrongTokens(deps.clock)
-  const redirectUri = () => `${deps.config.publicUrl()}${SIGN_IN}/callback`
+  const attempts = new WrongTokens(deps.clock)
+  const redirectUri = () => new URL(`${pageUrl(deps)}${SIGN_IN}/callback`).href
   const leave = (reply: FastifyReply, url: string, sealed: string) =>
     reply.header('set-cookie', cookie(deps, sealed, COOKIE_SECONDS)).redirect(url)
   const handOver = (reply: FastifyReply, outcome: Outcome) =>
-    leave(reply, `${deps.config.publicUrl()}/#signed-in`, seals.sealOutcome(outcome))
+    leave(reply, `${pageUrl(deps)}/#signed-in`, seals.sealOutcome(outcome))
 
   app.get(`${SIGN_IN}/start`, hidden, async (_request, reply) => {
     try {
@@ -52,14 +59,13 @@ export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void 
   })
   app.get(`${SIGN_IN}/callback`, hidden, async (request, reply) => {
     try {
-      failures.assertFew(request.client) // each asks the provider
+      attempts.assertFew(request.client) // each asks the provider
       const checks = checksOf(seals, request)
+      attempts.note(request.client) // before the answer, so that calls at once count too
       const address = new URL(redirectUri() + new URL(request.url, redirectUri()).search)
       return await handOver(reply, { admin: await provider.finish(address, checks) })
     } catch (error) {
-      const problem = problemOf(error)
-      if (problem.code !== 'RATE_LIMITED') failures.note(request.client)
-      return handOver(reply, problem)
+      return handOver(reply, problemOf(error))
     }
   })
   app.post(`${SIGN_IN}/session`, hidden, async (request, reply) => {
@@ -70,11 +76,14 @@ export function adminSignInRoutes(app: FastifyInstance, deps: SignInDeps): void 
   })
 }
 
+/** Admins may use another name than clients: proxies keep `/admin` from the public one. */
+const pageUrl = ({ config }: SignInDeps): string => config.adminUrl ?? config.publicUrl()
+
 /** The provider's page leads to the callback, so it is not `Strict`. */
-const cookie = ({ config }: SignInDeps, value: string, seconds: number): string =>
+const cookie = (deps: SignInDeps, value: string, seconds: number): string =>
   newCookie(COOKIE, value, {
     seconds,
-    isSecure: config.publicUrl().startsWith('https:'),
+    isSecure: new URL(pageUrl(deps)).protocol === 'https:',
     sameSite: 'Lax',
   })
 

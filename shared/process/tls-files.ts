@@ -34,7 +34,13 @@ export function readTlsFiles({ optional, text }: SettingReader): TlsFiles {
 /** Undefined without a certificate. @throws StartError that names the setting */
 export async function loadTls(files: TlsFiles): Promise<Tls | undefined> {
   const { certificateFile, keyFile, caFile } = files
-  if (certificateFile === undefined) return undefined
+  if (certificateFile === undefined) {
+    if (keyFile === '' && caFile === undefined) return undefined
+    throw new StartError(
+      'INTERNAL_TLS_CERT must be set with INTERNAL_TLS_KEY or INTERNAL_TLS_CA: without it nothing ' +
+        'is encrypted.',
+    )
+  }
   const tls: Tls = {
     cert: await readNamed('INTERNAL_TLS_CERT', certificateFile),
     key: await readNamed('INTERNAL_TLS_KEY', keyFile),

@@ -74,6 +74,8 @@ const placeOf = ({ tool, origin }: Change) => `${tool.replaceAll('_', ' ')}, ${o
 const By = ({ change }: { change: Change }) => (
   <>
     {change.admin_subject !== null && <strong>{nameOf(change)}</strong>}
-    <small title={change.admin_subject ?? undefined}>{placeOf(change)}</small>
+    <small>
+      {change.admin_subject} {placeOf(change)}
+    </small>
   </>
 )

@@ -107,4 +107,6 @@ test('a file that is missing, or belongs to another key, is named at the start',
     mixed,
     /^StartError: INTERNAL_TLS_CERT, INTERNAL_TLS_KEY: .*key values mismatch/,
   )
+  const noCertificate = { certificateFile: undefined, keyFile: '', caFile: '/etc/ca.pem' }
+  await assert.rejects(loadTls(noCertificate), /^StartError: INTERNAL_TLS_CERT must be set with/)
 })
