@@ -13,5 +13,11 @@ export const DEVICE_SHARES: Readonly<Record<Priority, number>> = {
   batch: 1 / 4,
 }
 
-/** Of the places in the queue and of an account's jobs, batch leaves this share to interactive. */
-export const RESERVED_SHARE = 1 / 4
+const RESERVED_SHARE = 1 / 4
+
+/**
+ * Of the places in the queue and of an account's jobs, how many batch leaves to interactive
+ * requests; both may take a single place.
+ */
+export const reservedOf = (places: number): number =>
+  places > 1 ? Math.ceil(RESERVED_SHARE * places) : 0

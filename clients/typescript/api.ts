@@ -42,7 +42,7 @@ export interface components {
             failed: number;
             /** @description Seconds of completed requests as charged, that is, once for each target. */
             audio_seconds: number;
-            /** @description Seconds of engines' devices that its requests took, including failed, canceled and interrupted ones, on the day when each attempt ended. What an engine computed that was killed is not counted. */
+            /** @description Seconds of engines' devices that its requests took, including failed, canceled and interrupted ones, on the day when each attempt ended. What an engine computed that was killed, or for a request that was deleted in progress, is not counted. */
             device_seconds: number;
         };
         AccountUsageDays: {

@@ -153,6 +153,10 @@ interface ClassTurn {
   accounts: AccountTurn[]
 }
 
+/** Each class counts the seconds of its accounts by itself, so that one earns none in another. */
+export const accountKeyOf = (lane: Pick<WaitingLane, 'accountId' | 'priority'>): string =>
+  `${priorityOf(lane)} ${lane.accountId}`
+
 export const priorityOf = ({ priority }: Pick<WaitingLane, 'priority'>): Priority =>
   priority ?? 'interactive'
 
@@ -170,8 +174,8 @@ const classesOf = (waiting: readonly WaitingLane[], served: DeviceSeconds): Clas
 function accountsOf(waiting: readonly WaitingLane[], served: DeviceSeconds): AccountTurn[] {
   const lanes = [...waiting].sort((a, b) => b.id - a.id)
   return [...groupBy(lanes, ({ accountId }) => accountId)]
-    .map(([accountId, lanesOfAccount]) => ({
-      served: served.accounts.get(accountId) ?? 0,
+    .map(([, lanesOfAccount]) => ({
+      served: served.accounts.get(accountKeyOf(lanesOfAccount[0]!)) ?? 0,
       requests: [...groupBy(lanesOfAccount, ({ requestId }) => requestId)]
         .map(([requestId, lanes]) => ({ served: served.requests.get(requestId) ?? 0, lanes }))
         .sort(compareRequests),

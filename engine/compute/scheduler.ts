@@ -6,6 +6,7 @@ import type { HeadResult } from '../../models/model.ts'
 import { DEVICE_SHARES, type Priority } from '../../shared/priority.ts'
 import type { BatchBudget } from './batch-budget.ts'
 import {
+  accountKeyOf,
   framesOf,
   nextBatch,
   paddedFrames,
@@ -281,11 +282,9 @@ export class Scheduler {
   #join({ accountId, requestId, priority = 'interactive' }: LaneOwner): void {
     const open = [...this.#lanes.values()]
     this.#secondsByPriority.join(priority, open.map(priorityOf))
-    this.#secondsByAccount.join(
-      accountId,
-      open.map((lane) => lane.accountId),
-    )
-    const siblings = open.filter((lane) => lane.accountId === accountId)
+    const peers = open.filter((lane) => priorityOf(lane) === priority)
+    this.#secondsByAccount.join(accountKeyOf({ accountId, priority }), peers.map(accountKeyOf))
+    const siblings = peers.filter((lane) => lane.accountId === accountId)
     this.#secondsByRequest.join(
       requestId,
       siblings.map((lane) => lane.requestId),
@@ -324,11 +323,11 @@ export class Scheduler {
     this.#totals.laneStepsTotal += batch.length
     const total = batch.reduce((sum, lane) => sum + framesOf(lane), 0)
     for (const lane of batch) {
-      const { accountId, requestId, onServed } = lane
+      const { requestId, onServed } = lane
       const share = (seconds * framesOf(lane)) / total
       const priority = priorityOf(lane)
       this.#secondsByPriority.add(priority, share / DEVICE_SHARES[priority])
-      this.#secondsByAccount.add(accountId, share)
+      this.#secondsByAccount.add(accountKeyOf(lane), share)
       this.#secondsByRequest.add(requestId, share)
       onServed?.(share)
     }

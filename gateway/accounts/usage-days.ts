@@ -22,7 +22,7 @@ const AccountUsageDay = Type.Object(
       description:
         "Seconds of engines' devices that its requests took, including failed, canceled and " +
         'interrupted ones, on the day when each attempt ended. What an engine computed that was ' +
-        'killed is not counted.',
+        'killed, or for a request that was deleted in progress, is not counted.',
     }),
   },
   { title: 'AccountUsageDay' },

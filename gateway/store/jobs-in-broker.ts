@@ -1,6 +1,7 @@
 /** Tells which jobs are short, and whether accounts have short or long jobs with the broker. */
 
 import { sql, type SqlBool } from 'kysely'
+import type { Priority } from '../../shared/priority.ts'
 import type { Store } from './database.ts'
 import { UNFINISHED } from './requests.ts'
 
@@ -70,14 +71,23 @@ export async function jobsInBroker(
   )
 }
 
-/** Counts the unfinished requests of an account that have a job with the broker, up to `most`. */
-export async function countJobs(store: Store, accountId: string, most: number): Promise<number> {
+/**
+ * Counts the unfinished requests of an account, or of one of its classes, that have a job with the
+ * broker, up to `most`.
+ */
+export async function countJobs(
+  store: Store,
+  accountId: string,
+  most: number,
+  priority?: Priority,
+): Promise<number> {
   const jobs = store
     .selectFrom('requests')
     .select('request_id')
     .where('account_id', '=', accountId)
     .where('status', 'in', UNFINISHED)
     .where('job_sequence', 'is not', null)
+    .$if(priority !== undefined, (query) => query.where('priority', '=', priority!))
     .limit(most)
     .as('jobs')
   const { count } = await store

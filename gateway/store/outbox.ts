@@ -111,11 +111,20 @@ export async function giveBackToOutbox(store: Store, messageIds: readonly string
     .execute()
 }
 
+interface HoldOptions {
+  until: string
+  /** Leaves the interactive rows alone. */
+  isBatchOnly: boolean
+}
+
 /**
- * Makes all of an account's rows in the outbox wait until then. Those that wait longer stay as they
- * are.
+ * Makes an account's rows in the outbox wait until then. Those that wait longer stay as they are.
  */
-export async function holdBack(store: Store, accountId: string, until: string): Promise<void> {
+export async function holdBack(
+  store: Store,
+  accountId: string,
+  { until, isBatchOnly }: HoldOptions,
+): Promise<void> {
   await store
     .updateTable('outbox')
     .set({ not_before: until })
@@ -124,7 +133,8 @@ export async function holdBack(store: Store, accountId: string, until: string): 
         .selectFrom('requests')
         .select('request_id')
         .where('account_id', '=', accountId)
-        .where('status', 'in', ['IN_QUEUE', 'IN_PROGRESS']),
+        .where('status', 'in', ['IN_QUEUE', 'IN_PROGRESS'])
+        .$if(isBatchOnly, (query) => query.where('priority', '=', 'batch')),
     )
     .where(({ eb, or }) => or([eb('not_before', 'is', null), eb('not_before', '<', until)]))
     .execute()

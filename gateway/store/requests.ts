@@ -3,6 +3,7 @@
 import { sql, type NotNull, type SelectQueryBuilder, type Updateable } from 'kysely'
 import { isId } from '../../shared/ids.ts'
 import type { RequestKind } from '../../shared/request-kind.ts'
+import type { Priority } from '../../shared/priority.ts'
 import { MAY_MOVE_FROM, type RequestStatus } from '../../shared/request-status.ts'
 import { promptsOf, type SeparationOptions } from '../../shared/separation-options.ts'
 import { isPostgres, type Store } from './database.ts'
@@ -172,17 +173,18 @@ export async function noteMeasured(
   await store.updateTable('requests').set(measured).where('request_id', '=', requestId).execute()
 }
 
-/** Counts the requests that wait, of all accounts or of one, up to `most`. */
+/** Counts the requests that wait, of all accounts or of one, and of its classes, up to `most`. */
 export async function countWaiting(
   store: Store,
   most: number,
-  accountId?: string,
+  { accountId, priority }: { accountId?: string | undefined; priority?: Priority } = {},
 ): Promise<number> {
   const waiting = store
     .selectFrom('requests')
     .select('status')
     .where('status', '=', 'IN_QUEUE')
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId!))
+    .$if(priority !== undefined, (query) => query.where('priority', '=', priority!))
     .limit(most)
     .as('waiting')
   const { count } = await store

@@ -37,8 +37,8 @@ export async function loadTls(files: TlsFiles): Promise<Tls | undefined> {
   if (certificateFile === undefined) {
     if (keyFile === '' && caFile === undefined) return undefined
     throw new StartError(
-      'INTERNAL_TLS_CERT must be set with INTERNAL_TLS_KEY or INTERNAL_TLS_CA: without it nothing ' +
-        'is encrypted.',
+      'INTERNAL_TLS_CERT must be set with INTERNAL_TLS_KEY or INTERNAL_TLS_CA: without it ' +
+        'nothing is encrypted.',
     )
   }
   const tls: Tls = {

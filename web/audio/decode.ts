@@ -36,6 +36,9 @@ export async function decodeShort(
   return seconds > secondsMax ? null : decode(await bytes.arrayBuffer(), sampleRate)
 }
 
+/** Some files make a browser neither read a header nor give up. */
+const HEADER_MS_MAX = 5_000
+
 /**
  * Returns the length that the header states, in seconds; infinite if it states none.
  * @throws Error if this browser cannot read it
@@ -47,11 +50,13 @@ export async function statedSeconds(bytes: Blob): Promise<number> {
     await new Promise((resolve, reject) => {
       audio.onloadedmetadata = resolve
       audio.onerror = () => reject(new Error("This browser can't read it."))
+      setTimeout(() => reject(new Error('This browser takes too long to read it.')), HEADER_MS_MAX)
     })
     return audio.duration
   } finally {
     URL.revokeObjectURL(audio.src)
     audio.removeAttribute('src')
+    audio.load() // lets go of the file at once
   }
 }
 

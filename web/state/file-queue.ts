@@ -186,7 +186,7 @@ async function upload({ given, state, abort: { signal } }: Entry): Promise<Submi
   const { source, ...asked } = given
   await source.bytes.slice(0, 1).arrayBuffer() // throws where the file is gone or was changed
   const doubt = await doubtLength(source.bytes)
-  if (doubt) throw new Error(doubt)
+  if (doubt) throw new Error(`${doubt} Choose it alone to send it anyway.`)
   const place = await placeOf(source, currentClient(signal), (part) => {
     state.value = { kind: 'sending', part }
   })

@@ -30,7 +30,7 @@ export async function standingOf({ store, clock, feed, config }: StandingDeps, a
   const { held, reserved } = mediaOf(account)
   const used = {
     calls_per_minute: null, // counted for each key, and stated in headers
-    queued_requests: await countWaiting(store, COUNTED_MAX, accountId),
+    queued_requests: await countWaiting(store, COUNTED_MAX, { accountId }),
     concurrent_jobs: await countJobs(store, accountId, COUNTED_MAX),
     media_bytes: held + reserved,
     seconds_per_month: await usedInMonth(store, account, isoTime(clock.now())),

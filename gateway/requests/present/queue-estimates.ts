@@ -127,7 +127,8 @@ export class QueueEstimates {
       ...read(options),
       status,
       mediaSeconds: duration,
-      done: feed.progressOf(id, attempt) ?? 0,
+      // a released request begins again, and keeps the attempt of before
+      done: status === 'IN_PROGRESS' ? (feed.progressOf(id, attempt) ?? 0) : 0,
     }))
     return engineSeconds(left, doneWork(completed))
   }

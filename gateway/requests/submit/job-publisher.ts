@@ -121,8 +121,11 @@ async function hold({ store, clock }: PublisherDeps, rows: readonly WaitingJob[]
     rows.map((row) => row.message_id),
   )
   const until = isoTime(clock.now() + HOLD_MS)
-  const accountIds = new Set(rows.map((row) => row.account_id))
-  for (const accountId of accountIds) await holdBack(store, accountId, until)
+  for (const accountId of new Set(rows.map((row) => row.account_id))) {
+    const held = rows.filter((row) => row.account_id === accountId)
+    const isBatchOnly = held.every(({ priority }) => priority === 'batch')
+    await holdBack(store, accountId, { until, isBatchOnly })
+  }
 }
 
 type FailedJob = { row: WaitingJob; error: unknown }

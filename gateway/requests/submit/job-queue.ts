@@ -1,7 +1,7 @@
 /** Chooses the queue of a job, so that no account fills all engines while another waits. */
 
 import type { JobQueue } from '../../../shared/broker/broker.ts'
-import { RESERVED_SHARE } from '../../../shared/priority.ts'
+import { reservedOf } from '../../../shared/priority.ts'
 import { limitOf } from '../../accounts/limits.ts'
 import type { Store } from '../../store/database.ts'
 import { countJobs, jobsInBroker } from '../../store/jobs-in-broker.ts'
@@ -31,8 +31,9 @@ export async function queuesOf(
     const { max } = limitOf(jobs, 'concurrent_jobs', jobsMaxPerAccount)
     if (max === Infinity) continue
     const room = max - (await countJobs(store, accountId, max))
-    rooms.set(accountId, { room, reserved: Math.floor(RESERVED_SHARE * max) })
+    rooms.set(accountId, { room, reserved: reservedOf(max) })
   }
+  const batchRooms = await batchRoomsOf(store, waiting)
   const queues = new Map<string, JobQueue>()
   for (const { request_id: requestId, account_id: accountId, ...row } of waiting) {
     const { attempts, priority, is_short } = row
@@ -41,6 +42,11 @@ export async function queuesOf(
     const least = priority === 'batch' ? (place?.reserved ?? 0) : 0
     // a job that was attempted before is not held back
     if (place && place.room <= least && attempts === 0) continue
+    if (priority === 'batch') {
+      const left = batchRooms.get(accountId) ?? 0
+      if (left <= 0 && attempts === 0) continue
+      batchRooms.set(accountId, left - 1)
+    }
     if (place) place.room -= 1
     if (priority === 'batch') {
       queues.set(requestId, 'batch')
@@ -52,6 +58,27 @@ export async function queuesOf(
     present.set(accountId, { ...jobs, [length]: true })
   }
   return queues
+}
+
+/**
+ * Batch jobs of one account that are with the broker at once. Its queue is in order of arrival, so
+ * more would delay those of all other accounts; the rest wait in the outbox, where they delay
+ * nobody.
+ */
+const BATCH_JOBS_MAX = 16
+
+/** Returns how many more batch jobs each account may have with the broker. */
+async function batchRoomsOf(
+  store: Store,
+  waiting: readonly QueuedJob[],
+): Promise<Map<string, number>> {
+  const batch = waiting.filter(({ priority }) => priority === 'batch')
+  const rooms = new Map<string, number>()
+  for (const accountId of new Set(batch.map((row) => row.account_id))) {
+    const jobs = await countJobs(store, accountId, BATCH_JOBS_MAX, 'batch')
+    rooms.set(accountId, BATCH_JOBS_MAX - jobs)
+  }
+  return rooms
 }
 
 const NOTHING = { short: false, long: false, max_concurrent_jobs: null }

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../../shared/errors.ts'
 import { nextAccount } from '../../../shared/fair-share.ts'
-import { RESERVED_SHARE, type Priority } from '../../../shared/priority.ts'
+import { reservedOf, type Priority } from '../../../shared/priority.ts'
 import { limitOf, limitText } from '../../accounts/limits.ts'
 import { isPostgres, oneAtATime, type Store } from '../../store/database.ts'
 import { countWaiting } from '../../store/requests.ts'
@@ -39,7 +39,8 @@ export async function assertRoom(
   const { account_id: accountId } = account
   const { queueMax, queueMaxPerAccount } = config
   const placesFor = (most: number) => (priority === 'batch' ? batchPlaces(most) : most)
-  if (!isBelowQuarter(config)) await assertShare(store, accountId, placesFor(queueMax))
+  if (!isBelowQuarter(config))
+    await assertShare(store, { accountId, priority }, placesFor(queueMax))
   if (isPostgres(store)) await noteIfBelowQuarter(store, config)
   const limit = limitOf(account, 'queued_requests', queueMaxPerAccount)
   if (limit.max === Infinity) return
@@ -54,19 +55,25 @@ export async function assertRoom(
 }
 
 /** What is left for batch of the places that interactive requests may have. */
-const batchPlaces = (places: number): number => places - Math.floor(RESERVED_SHARE * places)
+const batchPlaces = (places: number): number => places - reservedOf(places)
 
 /**
  * Shares the places of the queue as `fair-share.ts` shares slots: an account takes one only while
  * more are free than it has, so that one account leaves room for the first request of another.
  */
-async function assertShare(store: Store, accountId: string, queueMax: number): Promise<void> {
+async function assertShare(
+  store: Store,
+  { accountId, priority }: { accountId: string; priority: Priority },
+  queueMax: number,
+): Promise<void> {
   const halfOfIt = Math.floor(queueMax / 2) // until then nobody is refused
   if (!(await isNear(store, halfOfIt))) return
   await oneAtATime(store, 'queue ')
   // Without the request in question.
   const all = (await countWaiting(store, queueMax + 1)) - 1
-  const own = (await countWaiting(store, queueMax + 1, accountId)) - 1
+  // Batch that waits takes no places from its own account's interactive requests.
+  const counted = priority === 'interactive' ? { accountId, priority } : { accountId }
+  const own = (await countWaiting(store, queueMax + 1, counted)) - 1
   const shares = new Map([
     [accountId, { inHand: own, lastTurn: 0 }],
     ['all others', { inHand: all - own, lastTurn: 0 }],
@@ -101,13 +108,13 @@ async function noteIfBelowQuarter(store: Store, config: QueueLimits): Promise<vo
 async function isBeyond(store: Store, most: number, accountId: string): Promise<boolean> {
   if (!(await isNear(store, most, accountId))) return false
   await oneAtATime(store, `queue ${accountId}`)
-  return (await countWaiting(store, most + 1, accountId)) > most
+  return (await countWaiting(store, most + 1, { accountId })) > most
 }
 
 /** Returns whether nearly `most` requests or more are waiting, of all accounts or of one. */
 async function isNear(store: Store, most: number, accountId?: string): Promise<boolean> {
   const nearly = Math.max(0, most - MARGIN)
-  return (await countWaiting(store, nearly + 1, accountId)) > nearly
+  return (await countWaiting(store, nearly + 1, { accountId })) > nearly
 }
 
 const queueFull = (why: string) =>

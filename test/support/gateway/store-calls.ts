@@ -74,7 +74,7 @@ const ofRequests: Calls<typeof requests> = {
     requests.noteMeasured(store, open.request_id, { duration: 1, media_bytes: 1 }),
   async countWaiting(store, { account }) {
     await requests.countWaiting(store, 10)
-    await requests.countWaiting(store, 10, account.account_id)
+    await requests.countWaiting(store, 10, { accountId: account.account_id, priority: 'batch' })
   },
   async listWithJobs(store, { open, past, future }) {
     const unchanged = { before: past, latest: future }
@@ -258,7 +258,8 @@ const ofOutbox: Calls<typeof outbox> = {
     assert.ok(taken.length > 0, SOME)
   },
   giveBackToOutbox: (store) => outbox.giveBackToOutbox(store, ['one', 'two']),
-  holdBack: (store, { account, future }) => outbox.holdBack(store, account.account_id, future),
+  holdBack: (store, { account, future }) =>
+    outbox.holdBack(store, account.account_id, { until: future, isBatchOnly: true }),
   putOff: (store, { open, future }) =>
     outbox.putOff(store, { ...open, message_id: 'one', tries: 0 }, future),
   removeFromOutbox: (store) => outbox.removeFromOutbox(store, ['one', 'two']),

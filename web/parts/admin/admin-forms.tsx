@@ -6,7 +6,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { components } from '../../../clients/typescript/api.ts'
-import { mayAct, type Admin } from '../../state/admin.ts'
+import { PRIORITIES, type Priority } from '../../../shared/priority.ts'
+import { mayAct, type Admin, type Role } from '../../state/admin.ts'
 import { ConfirmedButton } from '../confirmed-button.tsx'
 
 type Account = components['schemas']['Account']
@@ -49,9 +50,13 @@ export function LimitsForm({ account, admin }: Pick<FormProps, 'admin'> & { acco
   return (
     <ActionForm
       action="Set the limits"
+      role="operator"
+      isKept
       act={async (fields) => {
         const given = names.filter((name) => textOf(fields, name) !== '')
-        const body = Object.fromEntries(given.map((name) => [name, Number(textOf(fields, name))]))
+        const valueOf = (name: string) =>
+          name === 'priority' ? textOf(fields, name) : Number(textOf(fields, name))
+        const body = Object.fromEntries(given.map((name) => [name, valueOf(name)]))
         await admin.act(`accounts/${encodeURIComponent(id)}/limits`, body, 'PUT')
         return 'The limits are set.'
       }}
@@ -59,19 +64,34 @@ export function LimitsForm({ account, admin }: Pick<FormProps, 'admin'> & { acco
       {names.map((name) => (
         <label key={`${name} ${limits[name]}`}>
           {name.replaceAll('_', ' ')}
-          <input
-            name={name}
-            type="number"
-            min="1"
-            step="1"
-            placeholder="as the settings say"
-            defaultValue={limits[name] ?? ''}
-          />
+          {name === 'priority' ? (
+            <PriorityChoice priority={limits.priority} />
+          ) : (
+            <input
+              name={name}
+              type="number"
+              min="1"
+              step="1"
+              placeholder="as the settings say"
+              defaultValue={limits[name] ?? ''}
+            />
+          )}
         </label>
       ))}
     </ActionForm>
   )
 }
+
+/** The highest class that an account's requests may have. */
+const PriorityChoice = ({ priority }: { priority: Priority | null }) => (
+  <select name="priority">
+    {['', ...PRIORITIES].map((name) => (
+      <option key={name} value={name} selected={name === (priority ?? '')}>
+        {name || 'as the settings say'}
+      </option>
+    ))}
+  </select>
+)
 
 /** Creates a key for all that the page does, and shows it once. */
 export function KeyForm({ accounts, admin }: FormProps) {
@@ -157,17 +177,21 @@ const textOf = (fields: FormData, name: string): string => (fields.get(name) as 
 
 interface ActionFormProps {
   action: string
+  /** The least role that may send it. */
+  role?: Role
+  /** What was sent stays in the form. */
+  isKept?: boolean
   /** Resolves with what to show. */
   act(fields: FormData): Promise<string>
   children: ComponentChildren
 }
 
-/** For owners. Acts when it is sent a second time without a change. */
-function ActionForm({ action, act, children }: ActionFormProps) {
+/** Acts when it is sent a second time without a change. */
+function ActionForm({ action, role = 'owner', isKept, act, children }: ActionFormProps) {
   const [isSure, setSure] = useState(false)
   const [shown, setShown] = useState('')
   const [problem, setProblem] = useState('')
-  if (!mayAct('owner')) return null
+  if (!mayAct(role)) return null
   const send = (form: HTMLFormElement) => {
     setShown('')
     setProblem('')
@@ -176,7 +200,7 @@ function ActionForm({ action, act, children }: ActionFormProps) {
     act(new FormData(form)).then(
       (text) => {
         setShown(text)
-        form.reset()
+        if (!isKept) form.reset()
       },
       (error: Error) => setProblem(error.message),
     )

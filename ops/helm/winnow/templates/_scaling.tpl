@@ -28,12 +28,12 @@ spec:
   advanced:
     scalingModifiers:
       # The queues of jobs that name no model; a trigger alone would follow the longest of them.
-      formula: short + short_further + first + further
+      formula: short + short_further + first + further + batch
       target: {{ $scaling.jobsPerEngine | quote }}
   triggers:
     {{- range $queue, $consumer := dict
       "short" "engines-short" "short_further" "engines-short-further"
-      "first" "engines" "further" "engines-further" }}
+      "first" "engines" "further" "engines-further" "batch" "engines-batch" }}
     - type: nats-jetstream
       name: {{ $queue }}
       metadata:

@@ -31,6 +31,9 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   countJobs: {
     'filters requests by job_sequence': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
+  countWaiting: {
+    'filters requests by priority': 'those of an account that wait: QUEUE_MAX holds',
+  },
   deleteFile: {
     'filters requests by file_id': 'the unfinished ones of an account: QUEUE_MAX holds',
   },
@@ -47,7 +50,10 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'filters requests by request_id': 'passes over sources of unfinished ones: QUEUE_MAX holds',
     'filters requests by source_request_id': 'the unfinished ones: QUEUE_MAX holds',
   },
-  holdBack: { 'filters outbox by not_before': 'those of one account: QUEUE_MAX holds' },
+  holdBack: {
+    'filters outbox by not_before': 'those of one account: QUEUE_MAX holds',
+    'filters requests by priority': 'the unfinished ones of an account: QUEUE_MAX holds',
+  },
   insertAttempt: { 'filters delivery_attempts by attempt_id': 'of one webhook, which keeps 30' },
   jobsInBroker: {
     'filters requests by priority': 'the unfinished ones of an account: QUEUE_MAX holds',

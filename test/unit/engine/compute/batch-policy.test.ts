@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
+  accountKeyOf,
   nextBatch,
   type DeviceSeconds,
   type WaitingLane,
@@ -39,7 +40,7 @@ test('the budget counts rows, each as long as the longest', () => {
 })
 
 test('a short request overtakes one that has been served much', () => {
-  const served = { accounts: new Map([['a', 900]]), requests: new Map([['long', 900]]) }
+  const served = { accounts: new Map([['interactive a', 900]]), requests: new Map([['long', 900]]) }
   const waiting = [lane(1, 'long'), lane(2, 'long'), lane(3, 'short')]
   assert.deepEqual(ids(nextBatch(waiting, served, limits(100))), [3])
 })
@@ -97,7 +98,8 @@ test('whatever arrives, every lane is served in the end', () => {
     const batch = new Set(ids(nextBatch(waiting, served, limits(500))))
     for (const { id, accountId, requestId, frames } of waiting) {
       if (!batch.has(id)) continue
-      served.accounts.set(accountId, (served.accounts.get(accountId) ?? 0) + frames)
+      const key = accountKeyOf({ accountId })
+      served.accounts.set(key, (served.accounts.get(key) ?? 0) + frames)
       served.requests.set(requestId, (served.requests.get(requestId) ?? 0) + frames)
     }
     waiting = waiting.filter(({ id }) => !batch.has(id))
@@ -133,9 +135,9 @@ test('a batch has lanes of one model: that of the lane which is first', () => {
     lane(2, 'r2', 'b'),
     { ...lane(3, 'r3', 'c'), model: 'stems' },
   ]
-  const served = { accounts: new Map([['b', 50]]), requests: new Map() }
+  const served = { accounts: new Map([['interactive b', 50]]), requests: new Map() }
   assert.deepEqual(ids(nextBatch(waiting, served, limits(1_000))), [1, 3])
-  served.accounts.set('a', 60).set('c', 60)
+  served.accounts.set('interactive a', 60).set('interactive c', 60)
   assert.deepEqual(ids(nextBatch(waiting, served, limits(1_000))), [2])
 })
 
@@ -146,8 +148,8 @@ test('what an account may have of a batch goes by seconds, not by frames of othe
   ]
   const served = {
     accounts: new Map([
-      ['slow', 0.9],
-      ['quick', 1],
+      ['interactive slow', 0.9],
+      ['interactive quick', 1],
     ]),
     requests: new Map(),
   }
@@ -156,7 +158,7 @@ test('what an account may have of a batch goes by seconds, not by frames of othe
     secondsPerFrame: model === 'slow' ? 1 : 0.001,
   })
   assert.deepEqual(ids(nextBatch(waiting, served, perModel)), [1, 2, 3])
-  served.accounts.set('slow', 300.9)
+  served.accounts.set('interactive slow', 300.9)
   assert.deepEqual(ids(nextBatch(waiting, served, perModel)), [4, 5, 6])
 })
 
@@ -183,13 +185,33 @@ test('of lanes alike a third waits at most, of many a half', () => {
   }
 })
 
+test('what an account had in one class counts for nothing in the other', () => {
+  const waiting = [
+    lane(1, 'r1', 'a'),
+    lane(2, 'r2', 'b'),
+    { ...lane(3, 'r3', 'a'), priority: 'batch' as const },
+    { ...lane(4, 'r4', 'b'), priority: 'batch' as const },
+  ]
+  const served = {
+    accounts: new Map([
+      ['batch a', 900],
+      ['interactive b', 100],
+      ['interactive a', 200],
+    ]),
+    requests: new Map(),
+  }
+  const first = (lanes: typeof waiting) => ids(nextBatch(lanes, served, limits(100)))
+  assert.deepEqual(first(waiting.slice(0, 2)), [2])
+  assert.deepEqual(first(waiting.slice(2)), [4])
+})
+
 test('the class that was served least for its share goes first, whichever account that is', () => {
   const waiting = [
     { ...lane(1, 'r1', 'a'), priority: 'batch' as const },
     { ...lane(2, 'r2', 'b'), priority: 'batch' as const },
     lane(3, 'r3', 'c'),
   ]
-  const served = { accounts: new Map([['c', 900]]), requests: new Map([['r3', 900]]) }
+  const served = { accounts: new Map([['interactive c', 900]]), requests: new Map([['r3', 900]]) }
   const of = (interactive: number, batch: number) =>
     new Map([
       ['interactive', interactive],
