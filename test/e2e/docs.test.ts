@@ -30,8 +30,8 @@ import {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUN = ['sh', 'ts', 'python']
-/** Drawn on the site, what a program prints, and the rule that test/browser/bucket.test.ts sets. */
-const NO_CODE = ['mermaid', 'text', 'json']
+/** Drawn on the site, what a program prints, files of settings, and the rule in bucket.test.ts. */
+const NO_CODE = ['mermaid', 'text', 'json', 'yaml']
 /** Blocks that cannot run in a test: it is to be lowered, not raised. */
 const NOT_RUN_MAX = 10
 const ADMIN_TOKEN = 'the-admin-token-of-this-test'

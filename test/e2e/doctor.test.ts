@@ -86,7 +86,7 @@ test('on a service that runs, nothing is missing', async () => {
   assert.match(finding('gateway').found, /ready, engines: 1/)
   assert.match(finding('database').found, /takes writes, schema \d+/)
   assert.match(finding('data disk').found, /free, fsync in [\d.]+ ms/)
-  assert.match(finding('separation').found, /one second by mini is right/)
+  assert.match(finding('separation').found, /mini separated one second correctly/)
   const compared = findings.filter(({ name }) => name === 'installation')
   assert.deepEqual(
     compared.map(({ severity, found }) => [severity, /the (media|broker)/.exec(found)?.[1]]).sort(),

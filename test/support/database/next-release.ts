@@ -8,17 +8,17 @@ migrations['999-next-release'] = {
   async up(db) {
     await db.schema
       .alterTable('requests')
-      .addColumn('priority', 'integer', (column) => column.notNull().defaultTo(0))
+      .addColumn('rank', 'integer', (column) => column.notNull().defaultTo(0))
       .execute()
     await db.schema.alterTable('deliveries').addColumn('note', 'text').execute()
     await db.schema
-      .createIndex('requests_by_priority')
+      .createIndex('requests_by_rank')
       .on('requests')
-      .columns(['priority', 'created_at'])
+      .columns(['rank', 'created_at'])
       .execute()
     await db.schema
-      .createTable('priorities')
-      .addColumn('priority', 'integer', (column) => column.primaryKey())
+      .createTable('ranks')
+      .addColumn('rank', 'integer', (column) => column.primaryKey())
       .execute()
   },
 }
