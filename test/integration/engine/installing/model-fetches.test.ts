@@ -130,7 +130,7 @@ test('a file with another checksum leaves nothing but the reason', async (t) => 
   const { folder, client } = await startEngine(t, [entry])
   const last = await (await client.fetchModel('tiny', true)).ended
   assert.equal(last.state, 'FAILED')
-  assert.match(last.problem, /its SHA-256 is [0-9a-f]{64}, which does not begin with .*feeb7c97/)
+  assert.match(last.problem, /its SHA-256 is [0-9a-f]{64}, not feeb7c97/)
   assert.equal((await client.listCatalogue())[0]!.fetch!.problem, last.problem)
   assert.deepEqual(readdirSync(join(folder, '.downloads/tiny')), [])
 })
